@@ -16,8 +16,8 @@ export interface QueryRequest {
 export interface QueryResult {
   /** Output columns in order. */
   readonly fields: readonly string[];
-  /** Row objects as JSON texts, ready to be joined: rows are never parsed on their way to the client. */
-  readonly rows: readonly string[];
+  /** A JSON array of row objects, UTF-8, as the store wrote it: rows are never parsed on their way out. */
+  readonly records: Uint8Array;
 }
 
 export interface Query {
