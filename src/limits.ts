@@ -10,137 +10,120 @@ const MiB = 1024 * KiB;
 const GiB = 1024 * MiB;
 
 export const limits = {
-	// HTTP -------------------------------------------------------------------------------------------------
-	/** One request body, as sent and again after decompression. OTLP collectors send up to a few MiB. */
-	maxBodyBytes: 64 * MiB,
-	/** Bodies received and not yet acknowledged, all requests together; above it new ones get 503. */
-	maxInflightBodyBytes: 256 * MiB,
-	/** A client that sends nothing for this long loses its connection. */
-	httpIdleTimeoutSeconds: 60,
-	/** `Retry-After` of a 503 when nothing better is known. */
-	retryAfterSeconds: 1,
-	/** A SQL request is a small JSON document: the query, a range, a name. */
-	maxQueryBodyBytes: 1 * MiB,
-	/** One `Authorization` or `X-API-Key` value. Bearer tokens of large providers reach 8 KiB. */
-	maxCredentialBytes: 16 * KiB,
+  // HTTP -------------------------------------------------------------------------------------------------
+  /** One request body, as sent and again after decompression. OTLP collectors send up to a few MiB. */
+  maxBodyBytes: 64 * MiB,
+  /** Bodies received and not yet acknowledged, all requests together; above it new ones get 503. */
+  maxInflightBodyBytes: 256 * MiB,
+  /** A client that sends nothing for this long loses its connection. */
+  httpIdleTimeoutSeconds: 60,
+  /** `Retry-After` of a 503 when nothing better is known. */
+  retryAfterSeconds: 1,
+  /** A SQL request is a small JSON document: the query, a range, a name. */
+  maxQueryBodyBytes: 1 * MiB,
+  /** One `Authorization` or `X-API-Key` value. Bearer tokens of large providers reach 8 KiB. */
+  maxCredentialBytes: 16 * KiB,
 
-	// Identities -------------------------------------------------------------------------------------------
-	/** Credentials whose verification is remembered, good and bad ones counted separately. */
-	authCacheEntries: 10_000,
-	/** A verified credential is checked again after this long. */
-	authCacheTtlMs: 5 * 60_000,
-	/** Password verifications (argon2id, about 50 ms of CPU each) running or waiting; above it 503. */
-	maxPendingPasswordChecks: 64,
+  // Identities -------------------------------------------------------------------------------------------
+  /** Credentials whose verification is remembered, good and bad ones counted separately. */
+  authCacheEntries: 10_000,
+  /** A verified credential is checked again after this long. */
+  authCacheTtlMs: 5 * 60_000,
+  /** Password verifications (argon2id, about 50 ms of CPU each) running or waiting; above it 503. */
+  maxPendingPasswordChecks: 64,
 
-	// Datasets ---------------------------------------------------------------------------------------------
-	datasetNameMaxLength: 128,
-	/** Physical columns of one events dataset, and of one request to it. */
-	maxColumnsPerDataset: 1000,
+  // Datasets ---------------------------------------------------------------------------------------------
+  datasetNameMaxLength: 128,
+  /** Physical columns of one events dataset, and of one request to it. */
+  maxColumnsPerDataset: 1000,
 
-	// JSON events ------------------------------------------------------------------------------------------
-	maxEventsPerRequest: 1_000_000,
-	/** A field name after flattening. ClickHouse keeps one file a column, named after it. */
-	maxFieldNameBytes: 250,
-	/** Objects nested deeper than this stay JSON text. */
-	maxFlattenDepth: 10,
+  // JSON events ------------------------------------------------------------------------------------------
+  maxEventsPerRequest: 1_000_000,
+  /** A field name after flattening. ClickHouse keeps one file a column, named after it. */
+  maxFieldNameBytes: 250,
+  /** Objects nested deeper than this stay JSON text. */
+  maxFlattenDepth: 10,
 
-	// Prometheus remote write ------------------------------------------------------------------------------
-	maxSamplesPerRequest: 2_000_000,
-	maxLabelsPerSeries: 256,
-	maxLabelNameBytes: 1 * KiB,
-	maxLabelValueBytes: 64 * KiB,
-	/** Series that one worker remembers as stored. 24 bytes each; a full table starts over. */
-	seriesCacheEntries: 2_000_000,
+  // Prometheus remote write ------------------------------------------------------------------------------
+  maxSamplesPerRequest: 2_000_000,
+  maxLabelsPerSeries: 256,
+  maxLabelNameBytes: 1 * KiB,
+  maxLabelValueBytes: 64 * KiB,
+  /** Series that one worker remembers as stored. 24 bytes each; a full table starts over. */
+  seriesCacheEntries: 2_000_000,
 
-	// Decoding workers -------------------------------------------------------------------------------------
-	/** Requests that wait for a worker; above it new ones get 503. */
-	maxQueuedDecodes: 4096,
-	/** Requests that go to a worker as one task, by count and by bytes. */
-	maxDecodeBatchRequests: 64,
-	maxDecodeBatchBytes: 4 * MiB,
-	/** Decode tasks whose outcome (committed or not) a worker can still look up. Power of two. */
-	decodeOutcomeWindow: 65_536,
+  // Decoding workers -------------------------------------------------------------------------------------
+  /** Requests that wait for a worker; above it new ones get 503. */
+  maxQueuedDecodes: 4096,
+  /** Requests that go to a worker as one task, by count and by bytes. */
+  maxDecodeBatchRequests: 64,
+  maxDecodeBatchBytes: 4 * MiB,
+  /** Decode tasks whose outcome (committed or not) a worker can still look up. Power of two. */
+  decodeOutcomeWindow: 65_536,
 
-	// Write-ahead log --------------------------------------------------------------------------------------
-	/** A segment is sealed at this size or age, whichever comes first. It is the insert batch. */
-	walSegmentMaxBytes: 64 * MiB,
-	walSegmentMaxAgeMs: 1000,
-	/** One record: a request's blocks and its header. Longer lengths on disk mean corruption. */
-	walMaxRecordBytes: 1 * GiB,
-	/** Requests that share one write and one fdatasync. */
-	walMaxGroupBytes: 16 * MiB,
-	walMaxGroupRecords: 1000,
-	/** All segments together; above it new writes get 503 until the store has taken some. */
-	walMaxBytes: 8 * GiB,
-	/** Blocks of sealed segments held in memory; beyond it they are read back from disk when needed. */
-	walMaxRetainedBytes: 256 * MiB,
+  // Write-ahead log --------------------------------------------------------------------------------------
+  /** A segment is sealed at this size or age, whichever comes first. It is the insert batch. */
+  walSegmentMaxBytes: 64 * MiB,
+  walSegmentMaxAgeMs: 1000,
+  /** One record: a request's blocks and its header. Longer lengths on disk mean corruption. */
+  walMaxRecordBytes: 1 * GiB,
+  /** Requests that share one write and one fdatasync. */
+  walMaxGroupBytes: 16 * MiB,
+  walMaxGroupRecords: 1000,
+  /** All segments together; above it new writes get 503 until the store has taken some. */
+  walMaxBytes: 8 * GiB,
+  /** Blocks of sealed segments held in memory; beyond it they are read back from disk when needed. */
+  walMaxRetainedBytes: 256 * MiB,
 
-	// Store ------------------------------------------------------------------------------------------------
-	/** Connections for queries. Each runs one query at a time. */
-	storeQueryConnections: 4,
-	/** Statements of the service itself (schema, metadata) that wait for the one connection they share. */
-	maxQueuedStatements: 1000,
-	/** Inserts of one segment that run at the same time (embedded mode runs them one after another). */
-	maxParallelInserts: 4,
-	insertBackoffMinMs: 100,
-	insertBackoffMaxMs: 10_000,
-	/** How long a stop waits for the log to be inserted. What is left stays in the log, safely. */
-	shutdownDrainMs: 10_000,
-	/** How long a query waits for a dataset that was acknowledged and is not inserted yet. */
-	freshDatasetWaitMs: 5000,
+  // Store ------------------------------------------------------------------------------------------------
+  /** Connections for queries. Each runs one query at a time. */
+  storeQueryConnections: 4,
+  /** Statements of the service itself (schema, metadata) that wait for the one connection they share. */
+  maxQueuedStatements: 1000,
+  /** Inserts of one segment that run at the same time (embedded mode runs them one after another). */
+  maxParallelInserts: 4,
+  insertBackoffMinMs: 100,
+  insertBackoffMaxMs: 10_000,
+  /** How long a stop waits for the log to be inserted. What is left stays in the log, safely. */
+  shutdownDrainMs: 10_000,
+  /** How long a query waits for a dataset that was acknowledged and is not inserted yet. */
+  freshDatasetWaitMs: 5000,
 
-	// Queries ----------------------------------------------------------------------------------------------
-	maxQueryTextBytes: 256 * KiB,
-	queryTimeoutMs: 60_000,
-	queryMaxMemoryBytes: 2 * GiB,
-	queryMaxResultRows: 1_000_000,
-	queryMaxResultBytes: 256 * MiB,
-	/** Queries waiting for a connection; above it 503. */
-	maxQueuedQueries: 100,
-	/** The parser gets a stack of its own: 200,000 chained operators parse in 64 MiB. */
-	sqlParserStackMiB: 64,
-	sqlParserTimeoutMs: 2000,
-	/** Nesting of the syntax tree that the translator walks. */
-	maxSqlDepth: 200,
+  // Queries ----------------------------------------------------------------------------------------------
+  maxQueryTextBytes: 256 * KiB,
+  queryTimeoutMs: 60_000,
+  queryMaxMemoryBytes: 2 * GiB,
+  queryMaxResultRows: 1_000_000,
+  queryMaxResultBytes: 256 * MiB,
+  /** Queries waiting for a connection; above it 503. */
+  maxQueuedQueries: 100,
+  /** The parser gets a stack of its own: 200,000 chained operators parse in 64 MiB. */
+  sqlParserStackMiB: 64,
+  sqlParserTimeoutMs: 2000,
+  /** Nesting of the syntax tree that the translator walks. */
+  maxSqlDepth: 200,
 
-	// Threads ----------------------------------------------------------------------------------------------
-	/**
-	 * libuv's pool runs file writes, fdatasync, password hashes and every call into the embedded engine. It must
-	 * hold all engine calls at once and leave threads for the log, so that a slow query never delays a reply.
-	 */
-	threadPoolSize: 12,
+  // Threads ----------------------------------------------------------------------------------------------
+  /**
+   * libuv's pool runs file writes, fdatasync, password hashes and every call into the embedded engine. It must
+   * hold all engine calls at once and leave threads for the log, so that a slow query never delays a reply.
+   */
+  threadPoolSize: 12,
 } as const;
 
 const relations: ReadonlyArray<readonly [boolean, string]> = [
-	[
-		limits.maxInflightBodyBytes >= 2 * limits.maxBodyBytes,
-		"two largest bodies fit in flight",
-	],
-	[
-		limits.walMaxRecordBytes >= 4 * limits.maxBodyBytes,
-		"the blocks of the largest body fit a record",
-	],
-	[
-		limits.walMaxBytes >= 4 * limits.walSegmentMaxBytes,
-		"the log holds several segments",
-	],
-	[
-		limits.walMaxRetainedBytes >= limits.walSegmentMaxBytes,
-		"a segment fits in memory",
-	],
-	[
-		(limits.decodeOutcomeWindow & (limits.decodeOutcomeWindow - 1)) === 0,
-		"the window is a power of two",
-	],
-	[
-		limits.decodeOutcomeWindow > 2 * limits.maxQueuedDecodes,
-		"the outcome window covers all requests under way",
-	],
-	[
-		limits.threadPoolSize >=
-			limits.storeQueryConnections + limits.maxParallelInserts + 3,
-		"engine calls leave threads for the log",
-	],
+  [limits.maxInflightBodyBytes >= 2 * limits.maxBodyBytes, 'two largest bodies fit in flight'],
+  [limits.walMaxRecordBytes >= 4 * limits.maxBodyBytes, 'the blocks of the largest body fit a record'],
+  [limits.walMaxBytes >= 4 * limits.walSegmentMaxBytes, 'the log holds several segments'],
+  [limits.walMaxRetainedBytes >= limits.walSegmentMaxBytes, 'a segment fits in memory'],
+  [(limits.decodeOutcomeWindow & (limits.decodeOutcomeWindow - 1)) === 0, 'the window is a power of two'],
+  [
+    limits.decodeOutcomeWindow > 2 * limits.maxQueuedDecodes,
+    'the outcome window covers all requests under way',
+  ],
+  [
+    limits.threadPoolSize >= limits.storeQueryConnections + limits.maxParallelInserts + 3,
+    'engine calls leave threads for the log',
+  ],
 ];
-for (const [holds, what] of relations)
-	if (!holds) throw new Error(`BUG: limits.ts: ${what}`);
+for (const [holds, what] of relations) if (!holds) throw new Error(`BUG: limits.ts: ${what}`);

@@ -1,4 +1,4 @@
-import { limits } from "../limits.ts";
+import { limits } from '../limits.ts';
 
 /**
  * Which decode tasks became durable: a ring in shared memory, written by the thread that owns the log and
@@ -11,30 +11,20 @@ import { limits } from "../limits.ts";
  * costs some bytes and is never wrong.
  */
 export class DecodeOutcomes {
-	readonly shared: SharedArrayBuffer;
-	readonly #committed: Uint32Array;
+  readonly shared: SharedArrayBuffer;
+  readonly #committed: Uint32Array;
 
-	constructor(shared = new SharedArrayBuffer(limits.decodeOutcomeWindow * 4)) {
-		this.shared = shared;
-		this.#committed = new Uint32Array(shared);
-	}
+  constructor(shared = new SharedArrayBuffer(limits.decodeOutcomeWindow * 4)) {
+    this.shared = shared;
+    this.#committed = new Uint32Array(shared);
+  }
 
-	/** The record made from task `sequence` is on disk. */
-	commit(sequence: number): void {
-		Atomics.store(
-			this.#committed,
-			sequence & (limits.decodeOutcomeWindow - 1),
-			sequence >>> 0,
-		);
-	}
+  /** The record made from task `sequence` is on disk. */
+  commit(sequence: number): void {
+    Atomics.store(this.#committed, sequence & (limits.decodeOutcomeWindow - 1), sequence >>> 0);
+  }
 
-	isCommitted(sequence: number): boolean {
-		return (
-			Atomics.load(
-				this.#committed,
-				sequence & (limits.decodeOutcomeWindow - 1),
-			) ===
-			sequence >>> 0
-		);
-	}
+  isCommitted(sequence: number): boolean {
+    return Atomics.load(this.#committed, sequence & (limits.decodeOutcomeWindow - 1)) === sequence >>> 0;
+  }
 }

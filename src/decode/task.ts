@@ -1,40 +1,40 @@
-import type { ErrorCode } from "../errors.ts";
-import type { TableBlock } from "../model/block.ts";
+import type { ErrorCode } from '../errors.ts';
+import type { TableBlock } from '../model/block.ts';
 
 /** What a body holds. One decoder each. */
-export type BodyFormat = "json" | "ndjson" | "remote-write-1";
+export type BodyFormat = 'json' | 'ndjson' | 'remote-write-1';
 
 /** `Content-Encoding` of a body. */
-export type BodyEncoding = "identity" | "gzip" | "deflate" | "snappy";
+export type BodyEncoding = 'identity' | 'gzip' | 'deflate' | 'snappy';
 
 /** One request's body on its way to a worker. Plain data: it is posted between threads. */
 export interface DecodeTask {
-	readonly tenant: string;
-	readonly dataset: string;
-	readonly format: BodyFormat;
-	readonly encoding: BodyEncoding;
-	/** Receive time, microseconds since 1970. */
-	readonly receivedMicros: number;
-	readonly body: Uint8Array;
-	readonly maxDecodedBytes: number;
-	/**
-	 * Number of this task, counted up by the sender from 1. The worker looks up under it whether the rows that
-	 * it made became durable (`outcomes.ts`).
-	 */
-	readonly sequence: number;
+  readonly tenant: string;
+  readonly dataset: string;
+  readonly format: BodyFormat;
+  readonly encoding: BodyEncoding;
+  /** Receive time, microseconds since 1970. */
+  readonly receivedMicros: number;
+  readonly body: Uint8Array;
+  readonly maxDecodedBytes: number;
+  /**
+   * Number of this task, counted up by the sender from 1. The worker looks up under it whether the rows that
+   * it made became durable (`outcomes.ts`).
+   */
+  readonly sequence: number;
 }
 
 /** What a body held, for the reply and for `/metrics`. */
 export interface DecodeCounts {
-	readonly events: number;
-	readonly samples: number;
+  readonly events: number;
+  readonly samples: number;
 }
 
 /** A body as blocks, or what is wrong with it. A body is taken whole or not at all. */
 export type DecodeResult =
-	| {
-			readonly ok: true;
-			readonly blocks: readonly TableBlock[];
-			readonly counts: DecodeCounts;
-	  }
-	| { readonly ok: false; readonly code: ErrorCode; readonly message: string };
+  | {
+      readonly ok: true;
+      readonly blocks: readonly TableBlock[];
+      readonly counts: DecodeCounts;
+    }
+  | { readonly ok: false; readonly code: ErrorCode; readonly message: string };

@@ -1,30 +1,30 @@
-import type { BodyEncoding, BodyFormat, DecodeCounts } from "../decode/task.ts";
+import type { BodyEncoding, BodyFormat, DecodeCounts } from '../decode/task.ts';
 
 /** A body that was received, from somebody who may write to that dataset. */
 export interface IngestRequest {
-	readonly tenant: string;
-	readonly dataset: string;
-	readonly format: BodyFormat;
-	readonly encoding: BodyEncoding;
-	readonly body: Uint8Array;
-	/** Refuse with `dataset_not_found` rather than create the dataset. */
-	readonly mustExist: boolean;
+  readonly tenant: string;
+  readonly dataset: string;
+  readonly format: BodyFormat;
+  readonly encoding: BodyEncoding;
+  readonly body: Uint8Array;
+  /** Refuse with `dataset_not_found` rather than create the dataset. */
+  readonly mustExist: boolean;
 }
 
 /** The write path as the protocols see it. */
 export interface Ingest {
-	/**
-	 * Takes room for a body before it is read; the caller gives it back when the request has ended.
-	 * @throws AppError `overloaded`, `log_full`, `shutting_down`
-	 */
-	reserve(bodyBytes: number): Reservation;
-	/**
-	 * Decodes a body and makes it durable. When the promise fulfils, the rows survive a power cut.
-	 * @throws AppError
-	 */
-	write(request: IngestRequest): Promise<DecodeCounts>;
+  /**
+   * Takes room for a body before it is read; the caller gives it back when the request has ended.
+   * @throws AppError `overloaded`, `log_full`, `shutting_down`
+   */
+  reserve(bodyBytes: number): Reservation;
+  /**
+   * Decodes a body and makes it durable. When the promise fulfils, the rows survive a power cut.
+   * @throws AppError
+   */
+  write(request: IngestRequest): Promise<DecodeCounts>;
 }
 
 export interface Reservation {
-	release(): void;
+  release(): void;
 }

@@ -1,16 +1,8 @@
-import { type Logger, pino } from "pino";
+import { type Logger, pino } from 'pino';
 
 export type { Logger };
 
-export const logLevels = [
-	"trace",
-	"debug",
-	"info",
-	"warn",
-	"error",
-	"fatal",
-	"silent",
-] as const;
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /**
@@ -18,13 +10,13 @@ export type LogLevel = (typeof logLevels)[number];
  * Written synchronously, so that the last lines before a crash are there.
  */
 export function createLogger(level: LogLevel): Logger {
-	return pino(
-		{
-			level,
-			base: null,
-			timestamp: pino.stdTimeFunctions.isoTime,
-			formatters: { level: (label) => ({ level: label }) },
-		},
-		pino.destination({ fd: 2, sync: true }),
-	);
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    pino.destination({ fd: 2, sync: true }),
+  );
 }

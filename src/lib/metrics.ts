@@ -1,130 +1,123 @@
-import {
-	Counter,
-	collectDefaultMetrics,
-	Gauge,
-	Histogram,
-	Registry,
-} from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Seconds, for things that take from a fraction of a millisecond to a minute. */
 const durationBuckets = [
-	0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
-	10, 30, 60,
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ];
 
 /** What the service says about itself on `/metrics`. Labels have few values and never carry client input. */
 export function createMetrics() {
-	const registry = new Registry();
-	const registers = [registry];
-	// Process CPU, memory, descriptors, garbage collection and event-loop lag.
-	collectDefaultMetrics({ register: registry });
-	return {
-		registry,
-		httpRequests: new Counter({
-			name: "millrace_http_requests_total",
-			help: "Requests answered, by route pattern, method and status.",
-			labelNames: ["route", "method", "status"] as const,
-			registers,
-		}),
-		httpDuration: new Histogram({
-			name: "millrace_http_request_duration_seconds",
-			help: "From the request line to the end of the reply.",
-			labelNames: ["route"] as const,
-			buckets: durationBuckets,
-			registers,
-		}),
-		httpRequestBytes: new Counter({
-			name: "millrace_http_request_body_bytes_total",
-			help: "Body bytes received, as sent (before decompression).",
-			labelNames: ["route"] as const,
-			registers,
-		}),
-		rejects: new Counter({
-			name: "millrace_rejects_total",
-			help: "Requests refused, by error code.",
-			labelNames: ["code"] as const,
-			registers,
-		}),
-		events: new Counter({
-			name: "millrace_ingested_events_total",
-			help: "JSON events acknowledged.",
-			registers,
-		}),
-		samples: new Counter({
-			name: "millrace_ingested_samples_total",
-			help: "Metric samples acknowledged.",
-			registers,
-		}),
-		inflightBodyBytes: new Gauge({
-			name: "millrace_ingest_inflight_body_bytes",
-			help: "Bodies received and not yet acknowledged.",
-			registers,
-		}),
-		decodeQueue: new Gauge({
-			name: "millrace_decode_queue_requests",
-			help: "Requests that wait for a decoding worker.",
-			registers,
-		}),
-		walBytes: new Gauge({
-			name: "millrace_wal_bytes",
-			help: "Bytes in the write-ahead log that are not in the store yet.",
-			registers,
-		}),
-		walSegments: new Gauge({
-			name: "millrace_wal_segments",
-			help: "Segments of the write-ahead log that are not in the store yet.",
-			registers,
-		}),
-		walOldestSeconds: new Gauge({
-			name: "millrace_wal_oldest_segment_age_seconds",
-			help: "Age of the oldest segment that is not in the store yet.",
-			registers,
-		}),
-		walFsync: new Histogram({
-			name: "millrace_wal_fsync_duration_seconds",
-			help: "Duration of one fdatasync of the log.",
-			buckets: durationBuckets,
-			registers,
-		}),
-		walGroupRecords: new Histogram({
-			name: "millrace_wal_group_records",
-			help: "Requests that shared one write and fdatasync.",
-			buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
-			registers,
-		}),
-		walRecordsCut: new Counter({
-			name: "millrace_wal_torn_bytes_total",
-			help: "Bytes of incomplete records cut from the end of the log at start.",
-			registers,
-		}),
-		insertDuration: new Histogram({
-			name: "millrace_store_insert_duration_seconds",
-			help: "Duration of one insert of a segment into one table.",
-			buckets: durationBuckets,
-			registers,
-		}),
-		insertRows: new Counter({
-			name: "millrace_store_inserted_rows_total",
-			help: "Rows handed to the store.",
-			registers,
-		}),
-		insertFailures: new Counter({
-			name: "millrace_store_insert_failures_total",
-			help: "Inserts that failed and will be tried again.",
-			registers,
-		}),
-		queryDuration: new Histogram({
-			name: "millrace_query_duration_seconds",
-			help: "Duration of queries in the store.",
-			buckets: durationBuckets,
-			registers,
-		}),
-		queryQueue: new Gauge({
-			name: "millrace_query_queue",
-			help: "Queries that wait for a connection.",
-			registers,
-		}),
-	};
+  const registry = new Registry();
+  const registers = [registry];
+  // Process CPU, memory, descriptors, garbage collection and event-loop lag.
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    httpRequests: new Counter({
+      name: 'millrace_http_requests_total',
+      help: 'Requests answered, by route pattern, method and status.',
+      labelNames: ['route', 'method', 'status'] as const,
+      registers,
+    }),
+    httpDuration: new Histogram({
+      name: 'millrace_http_request_duration_seconds',
+      help: 'From the request line to the end of the reply.',
+      labelNames: ['route'] as const,
+      buckets: durationBuckets,
+      registers,
+    }),
+    httpRequestBytes: new Counter({
+      name: 'millrace_http_request_body_bytes_total',
+      help: 'Body bytes received, as sent (before decompression).',
+      labelNames: ['route'] as const,
+      registers,
+    }),
+    rejects: new Counter({
+      name: 'millrace_rejects_total',
+      help: 'Requests refused, by error code.',
+      labelNames: ['code'] as const,
+      registers,
+    }),
+    events: new Counter({
+      name: 'millrace_ingested_events_total',
+      help: 'JSON events acknowledged.',
+      registers,
+    }),
+    samples: new Counter({
+      name: 'millrace_ingested_samples_total',
+      help: 'Metric samples acknowledged.',
+      registers,
+    }),
+    inflightBodyBytes: new Gauge({
+      name: 'millrace_ingest_inflight_body_bytes',
+      help: 'Bodies received and not yet acknowledged.',
+      registers,
+    }),
+    decodeQueue: new Gauge({
+      name: 'millrace_decode_queue_requests',
+      help: 'Requests that wait for a decoding worker.',
+      registers,
+    }),
+    walBytes: new Gauge({
+      name: 'millrace_wal_bytes',
+      help: 'Bytes in the write-ahead log that are not in the store yet.',
+      registers,
+    }),
+    walSegments: new Gauge({
+      name: 'millrace_wal_segments',
+      help: 'Segments of the write-ahead log that are not in the store yet.',
+      registers,
+    }),
+    walOldestSeconds: new Gauge({
+      name: 'millrace_wal_oldest_segment_age_seconds',
+      help: 'Age of the oldest segment that is not in the store yet.',
+      registers,
+    }),
+    walFsync: new Histogram({
+      name: 'millrace_wal_fsync_duration_seconds',
+      help: 'Duration of one fdatasync of the log.',
+      buckets: durationBuckets,
+      registers,
+    }),
+    walGroupRecords: new Histogram({
+      name: 'millrace_wal_group_records',
+      help: 'Requests that shared one write and fdatasync.',
+      buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+      registers,
+    }),
+    walRecordsCut: new Counter({
+      name: 'millrace_wal_torn_bytes_total',
+      help: 'Bytes of incomplete records cut from the end of the log at start.',
+      registers,
+    }),
+    insertDuration: new Histogram({
+      name: 'millrace_store_insert_duration_seconds',
+      help: 'Duration of one insert of a segment into one table.',
+      buckets: durationBuckets,
+      registers,
+    }),
+    insertRows: new Counter({
+      name: 'millrace_store_inserted_rows_total',
+      help: 'Rows handed to the store.',
+      registers,
+    }),
+    insertFailures: new Counter({
+      name: 'millrace_store_insert_failures_total',
+      help: 'Inserts that failed and will be tried again.',
+      registers,
+    }),
+    queryDuration: new Histogram({
+      name: 'millrace_query_duration_seconds',
+      help: 'Duration of queries in the store.',
+      buckets: durationBuckets,
+      registers,
+    }),
+    queryQueue: new Gauge({
+      name: 'millrace_query_queue',
+      help: 'Queries that wait for a connection.',
+      registers,
+    }),
+  };
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;

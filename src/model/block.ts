@@ -1,14 +1,14 @@
-import type { ColumnSpec } from "./column.ts";
-import type { TableName } from "./dataset.ts";
+import type { ColumnSpec } from './column.ts';
+import type { TableName } from './dataset.ts';
 
 /**
  * Rows for one table, encoded once as a ClickHouse `Native` block and never parsed again: the decoder makes
  * it, the log keeps it, the store reads it.
  */
 export interface TableBlock {
-	readonly table: TableName;
-	readonly rows: number;
-	/** The columns in the block, in its order; a table may have more, which then take their defaults. */
-	readonly columns: readonly ColumnSpec[];
-	readonly bytes: Uint8Array;
+  readonly table: TableName;
+  readonly rows: number;
+  /** The columns in the block, in its order; a table may have more, which then take their defaults. */
+  readonly columns: readonly ColumnSpec[];
+  readonly bytes: Uint8Array;
 }

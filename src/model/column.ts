@@ -4,37 +4,34 @@
  * conflict. SQL sees one logical column; the translator picks or merges the physical ones.
  */
 
-export type FieldType = "num" | "str" | "bool";
+export type FieldType = 'num' | 'str' | 'bool';
 
 /** The receive time of an event, and every events table's order key. Microseconds. */
 export const eventTimeColumn = {
-	name: "p_timestamp",
-	type: "DateTime64(6, 'UTC')",
+  name: 'p_timestamp',
+  type: "DateTime64(6, 'UTC')",
 } as const;
 
 export const fieldColumnType = {
-	num: "Nullable(Float64)",
-	str: "Nullable(String)",
-	bool: "Nullable(Bool)",
+  num: 'Nullable(Float64)',
+  str: 'Nullable(String)',
+  bool: 'Nullable(Bool)',
 } as const satisfies Record<FieldType, string>;
 
 /** A column as ClickHouse knows it: unquoted name, type as in DDL. */
 export interface ColumnSpec {
-	readonly name: string;
-	readonly type: string;
+  readonly name: string;
+  readonly type: string;
 }
 
-export const fieldColumnName = (field: string, type: FieldType): string =>
-	`${field}:${type}`;
+export const fieldColumnName = (field: string, type: FieldType): string => `${field}:${type}`;
 
 /** Splits a physical column name into its field and type; undefined for columns of the system. */
-export function parseFieldColumn(
-	physical: string,
-): { field: string; type: FieldType } | undefined {
-	const colon = physical.lastIndexOf(":");
-	if (colon < 0) return undefined;
-	const type = physical.slice(colon + 1);
-	return type === "num" || type === "str" || type === "bool"
-		? { field: physical.slice(0, colon), type }
-		: undefined;
+export function parseFieldColumn(physical: string): { field: string; type: FieldType } | undefined {
+  const colon = physical.lastIndexOf(':');
+  if (colon < 0) return undefined;
+  const type = physical.slice(colon + 1);
+  return type === 'num' || type === 'str' || type === 'bool'
+    ? { field: physical.slice(0, colon), type }
+    : undefined;
 }

@@ -1,27 +1,25 @@
-import { AppError } from "../errors.ts";
-import { limits } from "../limits.ts";
+import { AppError } from '../errors.ts';
+import { limits } from '../limits.ts';
 
 /** What a dataset holds. Set by the first write or at creation, never changed. */
-export type DatasetKind = "events" | "logs" | "traces" | "metrics";
+export type DatasetKind = 'events' | 'logs' | 'traces' | 'metrics';
 
 /** The tenant of a server that has one only. */
-export const defaultTenant = "default";
+export const defaultTenant = 'default';
 
-const datasetName = new RegExp(
-	`^[A-Za-z][A-Za-z0-9_-]{0,${limits.datasetNameMaxLength - 1}}$`,
-);
+const datasetName = new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${limits.datasetNameMaxLength - 1}}$`);
 
 /**
  * Checks a dataset name that came from a client.
  * @throws AppError `bad_dataset_name`
  */
 export function checkDatasetName(name: string): string {
-	if (datasetName.test(name)) return name;
-	const shown = name.length > 40 ? `${name.slice(0, 40)}…` : name;
-	throw new AppError(
-		"bad_dataset_name",
-		`${JSON.stringify(shown)} is not a dataset name: use letters, digits, "-" and "_", starting with a letter, at most ${limits.datasetNameMaxLength}`,
-	);
+  if (datasetName.test(name)) return name;
+  const shown = name.length > 40 ? `${name.slice(0, 40)}…` : name;
+  throw new AppError(
+    'bad_dataset_name',
+    `${JSON.stringify(shown)} is not a dataset name: use letters, digits, "-" and "_", starting with a letter, at most ${limits.datasetNameMaxLength}`,
+  );
 }
 
 /** The ClickHouse database of a tenant. */
@@ -29,14 +27,13 @@ export const databaseOf = (tenant: string): string => `t_${tenant}`;
 
 /** The tables that a dataset of each kind consists of. A table's full name is `<dataset>.<table>`. */
 export const tablesOfKind = {
-	events: ["events"],
-	metrics: ["samples", "series"],
-	logs: ["logs"],
-	traces: ["spans"],
+  events: ['events'],
+  metrics: ['samples', 'series'],
+  logs: ['logs'],
+  traces: ['spans'],
 } as const satisfies Record<DatasetKind, readonly string[]>;
 
 export type TableName = (typeof tablesOfKind)[DatasetKind][number];
 
 /** The physical table; unquoted. Dataset names hold no dot, so it cannot collide. */
-export const physicalTable = (dataset: string, table: TableName): string =>
-	`${dataset}.${table}`;
+export const physicalTable = (dataset: string, table: TableName): string => `${dataset}.${table}`;
