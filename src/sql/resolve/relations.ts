@@ -161,6 +161,20 @@ function samplesRelation(_: SqlDataset, source: Source, alias: string): BuiltRel
       seriesConditions: [],
       joined: new Set(),
     },
+    columns: [
+      fixed('metric_name'),
+      sampleColumn('timestamp', timestamptz),
+      sampleColumn('value', float),
+      fixed('labels'),
+    ],
+    otherColumn: label,
+  };
+}
+
+function seriesRelation(_: SqlDataset, source: Source, alias: string): BuiltRelation {
+  const { reads, label, fixed } = seriesColumns(alias);
+  return {
+    read: { ...source, kind: 'series', series: reads.byName },
     columns: [fixed('metric_name'), fixed('labels')],
     otherColumn: label,
   };
