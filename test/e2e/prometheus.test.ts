@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { onPath } from '../support/child.ts';
 import { type MachineLogEvent, readMachineLogs } from '../support/machine-logs.ts';
 import { compareSamples, pointsOfMatrix, pointsOfRows } from '../support/metric-points.ts';
-import { onPath, Prometheus } from '../support/prometheus.ts';
+import { Prometheus } from '../support/prometheus.ts';
 import { type Row, Service } from '../support/service.ts';
 
 /** How long Prometheus scrapes before the comparison. */

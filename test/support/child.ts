@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -157,3 +157,7 @@ export async function freePort(): Promise<number> {
   if (address === null || typeof address === 'string') throw new Error('No TCP port was given');
   return address.port;
 }
+
+/** Whether a program can be started from the PATH. */
+export const onPath = (program: string): boolean =>
+  spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;

@@ -1,12 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Child, freePort, removeFolder, temporaryFolder } from './child.ts';
 import { answers, sumOfMetric, UnexpectedReply } from './service.ts';
-
-/** Whether a program can be started from the PATH. */
-export const onPath = (program: string): boolean =>
-  spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
 
 /** A series as Prometheus' HTTP API gives it: time in seconds, value as text. */
 export interface MatrixSeries {
