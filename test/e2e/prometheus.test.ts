@@ -6,8 +6,8 @@ import { compareSamples, pointsOfMatrix, pointsOfRows } from '../support/metric-
 import { Prometheus } from '../support/prometheus.ts';
 import { type Row, Service } from '../support/service.ts';
 
-/** How long Prometheus scrapes before the comparison. */
-const scrapeMs = 10_000;
+/** From the start of Prometheus to the comparison. It begins to scrape five seconds after its start. */
+const scrapeMs = 15_000;
 
 const host = '127.0.0.1';
 
@@ -104,7 +104,7 @@ async function everythingIsSent(prometheus: Prometheus): Promise<void> {
   const deadline = performance.now() + 30_000;
   let last = -1;
   for (;;) {
-    // Staleness markers follow some seconds after a target is dropped, so the number must come to rest first.
+    // Staleness markers may follow a target that was dropped, so the number must come to rest first.
     const appended = await prometheus.metric('prometheus_tsdb_head_samples_appended_total');
     const sent = await prometheus.metric('prometheus_remote_storage_samples_total');
     const failed = await prometheus.metric('prometheus_remote_storage_samples_failed_total');
@@ -158,5 +158,32 @@ describe('the logs of this machine', () => {
     expect(rows.map(withoutNulls).toSorted(byPlace)).toEqual(
       [...events].map((event) => ({ ...event })).toSorted(byPlace),
     );
+  });
+});
+
+describe('the comparison of samples sees', () => {
+  const point = { series: 'a', timestampMs: 1, value: 5 };
+  const none = { missing: [], doubled: [], different: [], extra: [] };
+
+  test.each([
+    ['nothing wrong', [point], [point], none],
+    ['the same NaN as the same', [{ ...point, value: Number.NaN }], [{ ...point, value: Number.NaN }], none],
+    ['a missing sample', [point], [], { ...none, missing: [point] }],
+    ['a doubled one', [point], [point, point], { ...none, doubled: [point] }],
+    [
+      'another value',
+      [point],
+      [{ ...point, value: 6 }],
+      { ...none, different: [{ expected: point, actual: { ...point, value: 6 } }] },
+    ],
+    ['one too many', [], [point], { ...none, extra: [point] }],
+    [
+      'a sample at another time as missing and extra',
+      [point],
+      [{ ...point, timestampMs: 2 }],
+      { ...none, missing: [point], extra: [{ ...point, timestampMs: 2 }] },
+    ],
+  ])('%s', (_, expected, actual, result) => {
+    expect(compareSamples(expected, actual)).toEqual(result);
   });
 });
