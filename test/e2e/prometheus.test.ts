@@ -35,7 +35,10 @@ const writing = (service: Service) => ({
   ],
 });
 
-describe.skipIf(!onPath('prometheus'))('a real Prometheus (skipped when it is not on the PATH)', () => {
+const installed = onPath('prometheus');
+if (!installed) process.stdout.write('Skipped: the tests with a real Prometheus need it on the PATH.\n');
+
+describe.skipIf(!installed)('a real Prometheus', () => {
   let service: Service;
   let prometheus: Prometheus;
 

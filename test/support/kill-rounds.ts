@@ -137,10 +137,13 @@ async function sendEvents(service: Service, batch: SentBatch): Promise<void> {
   await service.ingest(eventsDataset, events);
 }
 
-/** Series of later batches are partly known and partly new: every tenth batch starts a generation. */
+/** Batch n is scraped n milliseconds later: no two samples of a series share a time. */
+const firstTimestampMs = Date.now();
+
+/** Series of later batches are partly known and partly new: every ten batches make a generation. */
 async function sendSamples(service: Service, batch: SentBatch): Promise<void> {
   const generation = String(Math.floor(batch.number / 10));
-  const timestampMs = Date.now();
+  const timestampMs = firstTimestampMs + batch.number;
   const series = Array.from(
     { length: batch.rows },
     (_, row): TestSeries => ({
