@@ -85,9 +85,14 @@ export function createMetrics() {
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
       registers,
     }),
-    walRecordsCut: new Counter({
+    walTornBytes: new Counter({
       name: 'millrace_wal_torn_bytes_total',
       help: 'Bytes of incomplete records cut from the end of the log at start.',
+      registers,
+    }),
+    walDamagedBytes: new Counter({
+      name: 'millrace_wal_damaged_bytes_total',
+      help: 'Bytes of the log that were found damaged and set aside.',
       registers,
     }),
     insertDuration: new Histogram({
