@@ -1,3 +1,4 @@
+import type { WalFile } from './files.ts';
 import type { EncodedRecord, RecordHeader } from './record.ts';
 
 /** A durable record: where it lies in its segment file, and its blocks as long as they are held in memory. */
@@ -37,3 +38,13 @@ export function segmentRecord(encoded: EncodedRecord, position: number): Segment
 
 export const blockBytes = (record: SegmentRecord): number =>
   record.header.blocks.reduce((sum, block) => sum + block.byteLength, 0);
+
+/** Reads the blocks of a record back from its segment file. */
+export async function readBlocks(file: WalFile, record: SegmentRecord): Promise<Uint8Array[]> {
+  const bytes = await file.read(record.blocksPosition, blockBytes(record));
+  let offset = 0;
+  return record.header.blocks.map(({ byteLength }) => {
+    offset += byteLength;
+    return bytes.subarray(offset - byteLength, offset);
+  });
+}

@@ -11,7 +11,14 @@ import {
   segmentHeaderBytes,
   type WalRecord,
 } from './record.ts';
-import { blockBytes, type SealedSegment, type SegmentRecord, segmentName, segmentRecord } from './segment.ts';
+import {
+  blockBytes,
+  readBlocks,
+  type SealedSegment,
+  type SegmentRecord,
+  segmentName,
+  segmentRecord,
+} from './segment.ts';
 
 export interface WalOptions {
   readonly files: WalFiles;
@@ -101,6 +108,13 @@ export class Wal {
     return this.#sealed.size + (this.#active !== undefined && this.#active.records.length > 0 ? 1 : 0);
   }
 
+  /** The newest segment with records that the store does not have yet. */
+  get newestPending(): number | undefined {
+    const active = this.#active;
+    if (active !== undefined && active.records.length > 0) return active.number;
+    return [...this.#sealed.keys()].at(-1);
+  }
+
   /** Age of the oldest record that the store does not have yet, in seconds; 0 if there is none. */
   get oldestSeconds(): number {
     const [oldest] = this.#sealed.values();
@@ -140,17 +154,16 @@ export class Wal {
     this.#wake();
   }
 
-  /** The blocks of a record, from memory or from its file. */
-  async readBlocks(segment: SealedSegment, record: SegmentRecord): Promise<readonly Uint8Array[]> {
-    if (record.blocks !== undefined) return record.blocks;
+  /** Brings the blocks of a segment back into memory, where they were dropped. They leave it with `remove`. */
+  async load(segment: SealedSegment): Promise<void> {
+    const missing = segment.records.filter((record) => record.blocks === undefined);
+    if (missing.length === 0) return;
     const file = await this.#options.files.open(segment.name);
     try {
-      const bytes = await file.read(record.blocksPosition, blockBytes(record));
-      let offset = 0;
-      return record.header.blocks.map(({ byteLength }) => {
-        offset += byteLength;
-        return bytes.subarray(offset - byteLength, offset);
-      });
+      for (const record of missing) {
+        record.blocks = await readBlocks(file, record);
+        this.#retainedBytes += blockBytes(record);
+      }
     } finally {
       await file.close();
     }
