@@ -58,21 +58,6 @@ export function createMetrics() {
       help: 'Requests that wait for a decoding worker.',
       registers,
     }),
-    walBytes: new Gauge({
-      name: 'millrace_wal_bytes',
-      help: 'Bytes in the write-ahead log that are not in the store yet.',
-      registers,
-    }),
-    walSegments: new Gauge({
-      name: 'millrace_wal_segments',
-      help: 'Segments of the write-ahead log that are not in the store yet.',
-      registers,
-    }),
-    walOldestSeconds: new Gauge({
-      name: 'millrace_wal_oldest_segment_age_seconds',
-      help: 'Age of the oldest segment that is not in the store yet.',
-      registers,
-    }),
     walFsync: new Histogram({
       name: 'millrace_wal_fsync_duration_seconds',
       help: 'Duration of one fdatasync of the log.',

@@ -108,6 +108,12 @@ export class Catalog implements CatalogView {
     return { confirm: () => end(true), release: () => end(false) };
   }
 
+  /** A dataset of which the log holds records from an earlier life of this process. */
+  recover(tenant: string, dataset: string, kind: DatasetKind): void {
+    const entry = this.#entries.get(keyOf(tenant, dataset)) ?? this.#make(tenant, dataset, kind);
+    entry.confirmed = true;
+  }
+
   /** @throws AppError `kind_conflict` when the dataset exists with another kind */
   checkKind(tenant: string, dataset: string, kind: DatasetKind): void {
     const entry = this.#entries.get(keyOf(tenant, dataset));
