@@ -84,6 +84,8 @@ export const limits = {
   maxParallelInserts: 4,
   insertBackoffMinMs: 100,
   insertBackoffMaxMs: 10_000,
+  /** How long a stop waits for requests under way. */
+  shutdownRequestsMs: 10_000,
   /** How long a stop waits for the log to be inserted. What is left stays in the log, safely. */
   shutdownDrainMs: 10_000,
   /** How long a query waits for a dataset that was acknowledged and is not inserted yet. */
