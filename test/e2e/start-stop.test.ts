@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Child, freePort, removeFolder, temporaryFolder } from '../support/child.ts';
+import { Child, freePort, onPath, removeFolder, temporaryFolder } from '../support/child.ts';
 import { packageRoot } from '../support/package-root.ts';
-import { answers, mainPath, Service } from '../support/service.ts';
+import { mainPath, Service } from '../support/service.ts';
 
 const run = promisify(execFile);
 
@@ -24,62 +24,60 @@ async function runToEnd(args: readonly string[], env: Readonly<Record<string, st
 }
 
 describe('the first start', () => {
-  /** A start as a newcomer does it: no password in the environment. */
-  async function startWithoutPassword(dataDir: string): Promise<Child> {
-    const address = `127.0.0.1:${await freePort()}`;
-    const child = await Child.start({
-      name: 'millrace',
-      command: process.execPath,
-      args: [mainPath, '--http-addr', address, '--data-dir', dataDir],
-    });
+  /** A start as a newcomer does it: in some folder, with the data beside it, and no password given. */
+  async function startAsNewcomer(folder: string, port: number): Promise<Child> {
+    const address = `127.0.0.1:${port}`;
+    const args = [mainPath, '--http-addr', address, '--data-dir', './data'];
+    const child = await Child.start({ name: 'millrace', command: process.execPath, args, cwd: folder });
     onTestFinished(() => child.kill('SIGKILL'));
-    await child.ready(() => answers(`http://${address}/api/v1/readiness`));
+    await child.ready(async () => child.stdout.includes('prometheus.yml'));
     return child;
   }
 
-  test('prints a password and lines that work when pasted; later starts do not', async () => {
-    const dataDir = temporaryFolder('first-start');
-    onTestFinished(() => removeFolder(dataDir));
-    const first = await startWithoutPassword(dataDir);
-    const lines = first.stdout.split('\n').map((line) => line.trim());
-    const commands = lines.filter((line) => line.startsWith('curl '));
-    expect(commands.length, first.stdout).toBeGreaterThanOrEqual(2);
+  /** What the banner offers to copy. */
+  const commandsOf = (child: Child): string[] =>
+    child.stdout
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => /^(curl|echo) /.test(line));
 
-    const outputs: string[] = [];
-    for (const command of commands) {
-      const { stdout } = await run('bash', ['-c', command]);
-      outputs.push(stdout);
-    }
-    expect(JSON.parse(outputs[0] ?? '')).toEqual({ accepted: 1 });
-    const rows: unknown = JSON.parse(outputs[1] ?? '');
-    expect(rows).toBeInstanceOf(Array);
-    expect(rows).not.toEqual([]);
+  const paste = async (command: string | undefined, cwd: string): Promise<string> =>
+    (await run('bash', ['-c', command ?? 'false'], { cwd })).stdout;
 
-    const kept = secretFiles(dataDir);
-    expect(kept.map((path) => statSync(path).mode & 0o777)).toEqual(kept.map(() => 0o600));
-    const passwords = kept.map((path) => readFileSync(path, 'utf8').trim()).filter((text) => text !== '');
-    const printed = passwords.find((password) => first.stdout.includes(password));
-    expect(printed?.length, first.stdout).toBeGreaterThanOrEqual(16);
-    expect(first.stderr).not.toContain(printed);
+  test('prints a password once, and three lines that work when pasted', async () => {
+    const folder = temporaryFolder('first-start');
+    const elsewhere = temporaryFolder('elsewhere');
+    onTestFinished(() => {
+      for (const path of [folder, elsewhere]) removeFolder(path);
+    });
+    const port = await freePort();
+    const first = await startAsNewcomer(folder, port);
+    const commands = commandsOf(first);
+    expect(commands, first.stdout).toHaveLength(3);
+
+    const [post, query, prometheus] = commands;
+    expect(JSON.parse(await paste(post, elsewhere))).toEqual({ accepted: 1 });
+    expect(JSON.parse(await paste(query, elsewhere))).toEqual([{ level: 'info', count: 1 }]);
+    await paste(prometheus, elsewhere);
+    const added = readFileSync(join(elsewhere, 'prometheus.yml'), 'utf8');
+    expect(added).toContain(`http://127.0.0.1:${port}/v1/prometheus/write`);
+    if (onPath('promtool')) await paste('promtool check config prometheus.yml', elsewhere);
+
+    const passwordFile = join(folder, 'data/admin-password');
+    expect(statSync(passwordFile).mode & 0o777).toBe(0o600);
+    const password = readFileSync(passwordFile, 'utf8').trim();
+    expect(password.length).toBeGreaterThanOrEqual(16);
+    expect(first.stdout).toContain(password);
+    expect(first.stderr).not.toContain(password);
     await first.stop();
 
-    const second = await startWithoutPassword(dataDir);
-    expect(second.stdout).not.toContain(printed);
-    // The same password still opens the door.
-    const { stdout } = await run('bash', [
-      '-c',
-      (commands[0] ?? '').replace(/127\.0\.0\.1:\d+/, addressOf(second)),
-    ]);
-    expect(JSON.parse(stdout)).toEqual({ accepted: 1 });
+    const second = await startAsNewcomer(folder, port);
+    expect(second.stdout + second.stderr).not.toContain(password);
+    expect(commandsOf(second)).toEqual(commands);
+    expect(JSON.parse(await paste(post, elsewhere))).toEqual({ accepted: 1 });
+    expect(JSON.parse(await paste(query, elsewhere))).toEqual([{ level: 'info', count: 2 }]);
+    await second.stop();
   });
-
-  const addressOf = (child: Child): string => /127\.0\.0\.1:\d+/.exec(child.stdout + child.stderr)?.[0] ?? '';
-
-  /** Files of the data directory itself that are not the store's or the log's. */
-  const secretFiles = (dataDir: string): string[] =>
-    readdirSync(dataDir, { withFileTypes: true })
-      .filter((entry) => entry.isFile() && /password/.test(entry.name))
-      .map((entry) => join(dataDir, entry.name));
 });
 
 describe('a signal to stop', () => {

@@ -14,12 +14,12 @@ const layers: ReadonlyArray<readonly string[]> = [
   ['decode', 'sql', 'auth', 'wal', 'store'],
   ['ingest', 'query'],
   ['http'],
-  ['app'],
+  ['app', 'banner'],
   ['main'],
 ];
-/** Read by the composition root alone; everybody else is handed values. */
+/** Known where the program is put together and started; everybody else is handed values. */
 const configImports = new Set(['errors', 'limits', 'lib']);
-const configImporters = new Set(['app', 'main']);
+const configImporters = new Set(['app', 'banner', 'main']);
 /** Threads load what they need and nothing of the service around it. */
 const workerImports = new Set(['decode', 'sql']);
 
