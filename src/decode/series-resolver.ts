@@ -63,8 +63,10 @@ export class SeriesResolver {
     const hash = this.#hash;
     hash.compute(reader.view, start, end);
     let slot = table.find(hash.low, hash.high);
+    let labelsRead = false;
     if (slot < 0) {
       this.#identify(reader, start, end);
+      labelsRead = true;
       slot = table.insert(hash.low, hash.high);
       table.words[slot + slotField.seriesIdLow] = this.seriesIdLow;
       table.words[slot + slotField.seriesIdHigh] = this.seriesIdHigh;
@@ -76,10 +78,12 @@ export class SeriesResolver {
     }
     for (const day of days.length === 1 ? days : new Set(days)) {
       if (this.#isWritten(slot, day)) continue;
-      this.#readLabels(reader, start, end);
+      if (!labelsRead) this.#readLabels(reader, start, end);
+      labelsRead = true;
       this.#writeRow(reader.bytes, day);
       table.words[slot + slotField.day] = day;
       table.words[slot + slotField.sequence] = this.#sequence;
+      table.words[slot + slotField.durable] = 0;
     }
   }
 
@@ -93,8 +97,13 @@ export class SeriesResolver {
   #isWritten(slot: number, day: number): boolean {
     const { table, outcomes } = this.#context;
     if (table.words[slot + slotField.day] !== day) return false;
+    if (table.words[slot + slotField.durable] === 1) return true;
     const sequence = table.words[slot + slotField.sequence] as number;
-    return sequence === this.#sequence || outcomes.isCommitted(sequence);
+    if (sequence === this.#sequence) return true;
+    if (!outcomes.isCommitted(sequence)) return false;
+    // Remembered here, since the outcome is forgotten after some time.
+    table.words[slot + slotField.durable] = 1;
+    return true;
   }
 
   #identify(reader: ProtobufReader, start: number, end: number): void {

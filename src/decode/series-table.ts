@@ -10,7 +10,7 @@
  *     4     metric_id
  *     5     day of the series row written last, days since 1970
  *     6     sequence of the task that wrote it
- *     7     not used
+ *     7     1 once that row is known to be durable
  *
  * Nothing is ever removed. A table that is full starts over, empty: the next sample of each series then costs
  * what the first one did, and its series row is written again, which the store folds into one.
@@ -22,7 +22,14 @@ const slotWords = 1 << slotShift;
 const initialSlots = 1024;
 
 /** Word offsets within a slot. */
-export const slotField = { seriesIdLow: 2, seriesIdHigh: 3, metricId: 4, day: 5, sequence: 6 } as const;
+export const slotField = {
+  seriesIdLow: 2,
+  seriesIdHigh: 3,
+  metricId: 4,
+  day: 5,
+  sequence: 6,
+  durable: 7,
+} as const;
 
 /** In a slot's `day`: no series row was written yet. */
 export const noDay = -1;

@@ -47,3 +47,14 @@ export interface DecodeFailure {
   /** With code `internal` only: the stack of the exception, for the service's own log and nobody else. */
   readonly stack?: string;
 }
+
+/** What a worker is called with: requests that arrived together. */
+export interface DecodeBatch {
+  readonly tasks: readonly DecodeTask[];
+}
+
+/** What a worker is started with. */
+export interface DecodeWorkerData {
+  /** The memory of the `DecodeOutcomes` that the sender of tasks writes. */
+  readonly outcomes: SharedArrayBuffer;
+}
