@@ -73,6 +73,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     worker: new URL('../workers/decode.js', import.meta.url),
     threads: config.workers,
     metrics,
+    log,
   });
   const admission = new Admission(metrics);
   const { maxBodyBytes } = config;

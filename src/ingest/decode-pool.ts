@@ -2,6 +2,7 @@ import { Piscina } from 'piscina';
 import { DecodeOutcomes } from '../decode/outcomes.ts';
 import type { DecodeResult, DecodeTask } from '../decode/task.ts';
 import { AppError } from '../errors.ts';
+import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
 
@@ -10,6 +11,7 @@ export interface DecodePoolOptions {
   readonly worker: URL;
   readonly threads: number;
   readonly metrics: Metrics;
+  readonly log: Logger;
 }
 
 interface Waiting {
@@ -44,6 +46,8 @@ export class DecodePool {
       maxThreads: options.threads,
       workerData: { outcomes: this.outcomes.shared },
     });
+    // A worker that dies outside of a task is replaced; tasks of a dead worker are rejected by `run`.
+    this.#pool.on('error', (error) => options.log.error({ err: error }, 'a decoding worker failed'));
   }
 
   /**

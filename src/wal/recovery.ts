@@ -82,8 +82,8 @@ async function recoverSegment(
       metrics.walDamagedBytes.inc(next - position);
       position = next;
     }
-    const createdMicros = header.length === segmentHeaderBytes ? Number(header.readBigUInt64LE(20)) : 0;
-    return { number, name, createdMicros, byteLength: position, records };
+    const sinceMicros = header.length === segmentHeaderBytes ? Number(header.readBigUInt64LE(20)) : 0;
+    return { number, name, sinceMicros, byteLength: Math.max(0, position - segmentHeaderBytes), records };
   } finally {
     await file.close();
   }

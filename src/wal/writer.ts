@@ -1,24 +1,13 @@
-import { AppError, errorText } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { hasErrorCode } from '../lib/files.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
-import type { WalFile, WalFiles } from './files.ts';
-import {
-  type EncodedRecord,
-  encodeRecord,
-  encodeSegmentHeader,
-  segmentHeaderBytes,
-  type WalRecord,
-} from './record.ts';
-import {
-  blockBytes,
-  readBlocks,
-  type SealedSegment,
-  type SegmentRecord,
-  segmentName,
-  segmentRecord,
-} from './segment.ts';
+import { ActiveSegment } from './active-segment.ts';
+import type { WalFiles } from './files.ts';
+import { type EncodedRecord, encodeRecord, type WalRecord } from './record.ts';
+import { blockBytes, readBlocks, type SealedSegment, type SegmentRecord } from './segment.ts';
 
 export interface WalOptions {
   readonly files: WalFiles;
@@ -35,15 +24,6 @@ export interface WalOptions {
   readonly onSealed: (segment: SealedSegment) => void;
 }
 
-interface ActiveSegment {
-  readonly number: number;
-  readonly file: WalFile;
-  /** Everything before it is durable and acknowledged; the next record goes here. */
-  length: number;
-  firstRecordMicros: number;
-  records: SegmentRecord[];
-}
-
 interface Append {
   readonly record: EncodedRecord;
   done(): void;
@@ -57,8 +37,8 @@ interface Append {
  * - `append` fulfils only after the record was written and fdatasynced, in a file whose name is durable too.
  * - One loop does all writing. Requests that arrive while it is busy share the next write and fdatasync
  *   (group commit), so the cost of a sync is shared by as many as wait for it.
- * - After a failed write or sync nothing is known of the file behind `length`. The group is refused, the file
- *   is cut back to `length`, sealed as it is, and never written again: a failed fdatasync may not be repeated,
+ * - After a failed write or sync nothing is known of the file behind its durable length. The group is refused,
+ *   the file is cut back to that length, sealed as it is, and never written again: a failed fdatasync may not be repeated,
  *   since the kernel has forgotten which pages were dirty.
  * - A segment that was sealed never changes. A segment's number is never used again, because its name is the
  *   store's deduplication token: the file with the highest number is removed only after the next was made.
@@ -98,31 +78,24 @@ export class Wal {
 
   /** Bytes on disk that the store does not have yet. */
   get bytes(): number {
-    return (
-      this.#sealedBytes + (this.#active?.length ?? 0) - (this.#active === undefined ? 0 : segmentHeaderBytes)
-    );
+    return this.#sealedBytes + (this.#active?.recordBytes ?? 0);
   }
 
   /** Segments with records that the store does not have yet. */
   get pendingSegments(): number {
-    return this.#sealed.size + (this.#active !== undefined && this.#active.records.length > 0 ? 1 : 0);
+    return this.#sealed.size + (this.#activeWithRecords === undefined ? 0 : 1);
   }
 
   /** The newest segment with records that the store does not have yet. */
   get newestPending(): number | undefined {
-    const active = this.#active;
-    if (active !== undefined && active.records.length > 0) return active.number;
-    return [...this.#sealed.keys()].at(-1);
+    return this.#activeWithRecords?.number ?? [...this.#sealed.keys()].at(-1);
   }
 
   /** Age of the oldest record that the store does not have yet, in seconds; 0 if there is none. */
   get oldestSeconds(): number {
-    const [oldest] = this.#sealed.values();
-    const active = this.#active;
-    const since =
-      oldest?.createdMicros ??
-      (active !== undefined && active.records.length > 0 ? active.firstRecordMicros : undefined);
-    return since === undefined ? 0 : Math.max(0, this.#options.clock.nowMicros() - since) / 1e6;
+    const [oldest = this.#activeWithRecords] = this.#sealed.values();
+    const { clock } = this.#options;
+    return oldest === undefined ? 0 : Math.max(0, clock.nowMicros() - oldest.sinceMicros) / 1e6;
   }
 
   /** @throws AppError `log_full` when the store has fallen too far behind */
@@ -184,7 +157,11 @@ export class Wal {
     this.seal();
     while (this.#running !== undefined) await this.#running;
     clearTimeout(this.#ageTimer);
-    await this.#active?.file.close();
+    await this.#active?.close();
+  }
+
+  get #activeWithRecords(): ActiveSegment | undefined {
+    return this.#active !== undefined && this.#active.records.length > 0 ? this.#active : undefined;
   }
 
   #wake(): void {
@@ -204,11 +181,11 @@ export class Wal {
       } catch (thrown) {
         await this.#abandonActive(group, thrown);
       }
-      if ((this.#active?.length ?? 0) >= limits.walSegmentMaxBytes) await this.#sealActive();
+      if ((this.#active?.recordBytes ?? 0) >= limits.walSegmentMaxBytes) await this.#sealActive();
     }
     if (this.#sealWanted) {
       this.#sealWanted = false;
-      if (this.#active !== undefined && this.#active.records.length > 0) await this.#sealActive();
+      await this.#sealActive();
     }
   }
 
@@ -231,90 +208,73 @@ export class Wal {
     const { metrics, clock } = this.#options;
     this.#active ??= await this.#createSegment();
     const segment = this.#active;
-    const buffers = group.flatMap((append) => append.record.buffers);
-    await segment.file.write(buffers, segment.length);
+    const encoded = group.map((append) => append.record);
+    await segment.write(encoded);
     const stop = metrics.walFsync.startTimer();
-    await segment.file.sync();
+    await segment.sync();
     stop();
     metrics.walGroupRecords.observe(group.length);
-    if (segment.records.length === 0) {
-      segment.firstRecordMicros = clock.nowMicros();
-      this.#ageTimer = setTimeout(() => this.seal(), this.#options.segmentMaxAgeMs);
-    }
-    for (const { record, done } of group) {
-      const stored = segmentRecord(record, segment.length);
-      segment.records.push(stored);
-      segment.length += record.byteLength;
-      this.#retainedBytes += blockBytes(stored);
-      done();
-    }
+    if (segment.records.length === 0) this.#sealLater();
+    for (const record of segment.accept(encoded, clock.nowMicros()))
+      this.#retainedBytes += blockBytes(record);
+    for (const append of group) append.done();
   }
 
   /** A write or sync failed: refuse the group, and leave the file as the good part of it. */
   async #abandonActive(group: readonly Append[], thrown: unknown): Promise<void> {
-    this.#options.log.error({ err: thrown }, 'the write-ahead log could not be written');
+    const { log } = this.#options;
+    log.error({ err: thrown }, 'the write-ahead log could not be written');
     const segment = this.#active;
     this.#active = undefined;
     if (segment !== undefined) {
       try {
-        await segment.file.truncate(segment.length);
+        await segment.cutBack();
       } catch (error) {
-        this.#options.log.error(
-          { err: error, segment: segment.number },
-          'a failed write could not be cut off',
-        );
+        log.error({ err: error, segment: segment.number }, 'a failed write could not be cut off');
       }
       await this.#retire(segment);
     }
-    const full =
-      typeof thrown === 'object' &&
-      thrown !== null &&
-      'code' in thrown &&
-      (thrown.code === 'ENOSPC' || thrown.code === 'EDQUOT');
-    const error = new AppError(
-      full ? 'log_full' : 'log_failed',
-      full ? 'the disk is full' : `the log cannot be written: ${errorText(thrown)}`,
-      { cause: thrown },
-    );
+    const error =
+      hasErrorCode(thrown, 'ENOSPC') || hasErrorCode(thrown, 'EDQUOT')
+        ? new AppError('log_full', 'the disk of the write-ahead log is full', { cause: thrown })
+        : new AppError('log_failed', 'the disk of the write-ahead log fails', { cause: thrown });
     for (const append of group) append.fail(error);
   }
 
-  /** Makes the next segment first: without one, the highest number could be removed and used again. */
+  /** Makes the next segment first, so that writing goes on while this one is on its way to the store. */
   async #sealActive(): Promise<void> {
     const segment = this.#active;
-    if (segment === undefined) return;
+    if (segment === undefined || segment.records.length === 0) return;
     try {
       this.#active = await this.#createSegment();
     } catch (error) {
       // Stay with the segment there is; the next append or timer tries again.
       this.#options.log.error({ err: error }, 'the next segment of the write-ahead log could not be made');
-      this.#ageTimer = setTimeout(() => this.seal(), this.#options.segmentMaxAgeMs);
+      this.#sealLater();
       return;
     }
     await this.#retire(segment);
+  }
+
+  #sealLater(): void {
+    clearTimeout(this.#ageTimer);
+    this.#ageTimer = setTimeout(() => this.seal(), this.#options.segmentMaxAgeMs);
   }
 
   /** The segment takes no more records. */
   async #retire(segment: ActiveSegment): Promise<void> {
     clearTimeout(this.#ageTimer);
     try {
-      await segment.file.close();
+      await segment.close();
     } catch (error) {
       // All that counts in the file was synced before.
       this.#options.log.warn({ err: error, segment: segment.number }, 'a segment could not be closed');
     }
-    const { number, records, length } = segment;
-    const sealed: SealedSegment = {
-      number,
-      name: segmentName(number),
-      createdMicros: segment.firstRecordMicros,
-      byteLength: length,
-      records,
-    };
-    this.#sealed.set(number, sealed);
-    this.#sealedBytes += length;
+    const sealed = segment.seal();
+    this.#sealed.set(sealed.number, sealed);
+    this.#sealedBytes += sealed.byteLength;
     if (this.#retainedBytes > limits.walMaxRetainedBytes)
-      for (const record of records) this.#forgetBlocks(record);
+      for (const record of sealed.records) this.#forgetBlocks(record);
     this.#options.onSealed(sealed);
   }
 
@@ -327,22 +287,13 @@ export class Wal {
   async #createSegment(): Promise<ActiveSegment> {
     const { files, clock } = this.#options;
     const number = this.#nextNumber;
-    const firstRecordMicros = clock.nowMicros();
-    const file = await files.create(segmentName(number));
-    // From here on the number is used, whatever happens.
+    // Used from here on, whatever happens.
     this.#nextNumber += 1;
-    try {
-      await file.write([encodeSegmentHeader(number, firstRecordMicros)], 0);
-      await file.sync();
-      await files.syncDirectory();
-    } catch (error) {
-      await file.close();
-      throw error;
-    }
+    const segment = await ActiveSegment.create(files, number, clock.nowMicros());
     if (this.#removeLater !== undefined) {
       await files.remove(this.#removeLater);
       this.#removeLater = undefined;
     }
-    return { number, file, length: segmentHeaderBytes, firstRecordMicros, records: [] };
+    return segment;
   }
 }
