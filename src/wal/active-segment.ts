@@ -51,15 +51,12 @@ export class ActiveSegment {
   }
 
   /** What was written and synced counts from now on. */
-  accept(group: readonly EncodedRecord[], nowMicros: number): readonly SegmentRecord[] {
+  accept(group: readonly EncodedRecord[], nowMicros: number): void {
     if (this.records.length === 0) this.#sinceMicros = nowMicros;
-    const added = group.map((record) => {
-      const stored = segmentRecord(record, this.#length);
+    for (const record of group) {
+      this.records.push(segmentRecord(record, this.#length));
       this.#length += record.byteLength;
-      return stored;
-    });
-    this.records.push(...added);
-    return added;
+    }
   }
 
   /** Takes away whatever a failed write left behind the durable bytes. */

@@ -5,19 +5,21 @@ import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
 import { ActiveSegment } from './active-segment.ts';
+import type { Backlog } from './backlog.ts';
 import type { WalFiles } from './files.ts';
 import { type EncodedRecord, encodeRecord, type WalRecord } from './record.ts';
-import { blockBytes, readBlocks, type SealedSegment, type SegmentRecord } from './segment.ts';
+import type { Recovery } from './recovery.ts';
+import type { SealedSegment } from './segment.ts';
 
 export interface WalOptions {
   readonly files: WalFiles;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Above every number that was ever used in this directory. */
-  readonly firstNumber: number;
-  /** What recovery found: in the directory, waiting for the store. */
-  readonly recovered: readonly SealedSegment[];
+  /** What the directory held at the start; its segments are in the backlog already. */
+  readonly recovery: Recovery;
+  /** Where sealed segments go. */
+  readonly backlog: Backlog;
   readonly maxBytes: number;
   readonly segmentMaxAgeMs: number;
   /** Called once for each segment, in order, as soon as it takes no more records. */
@@ -40,61 +42,51 @@ interface Append {
  * - After a failed write or sync nothing is known of the file behind its durable length. The group is refused,
  *   the file is cut back to that length, sealed as it is, and never written again: a failed fdatasync may not be repeated,
  *   since the kernel has forgotten which pages were dirty.
- * - A segment that was sealed never changes. A segment's number is never used again, because its name is the
- *   store's deduplication token: the file with the highest number is removed only after the next was made.
- * - Memory: blocks of sealed segments beyond `limits.walMaxRetainedBytes` are dropped and read back from the
- *   file. What waits to be written is bounded by the bodies in flight (`ingest/admission.ts`).
+ * - A segment that was sealed never changes, and its number is never used again.
+ * - What waits to be written is bounded by the bodies in flight (`ingest/admission.ts`).
  */
 export class Wal {
   readonly #options: WalOptions;
   readonly #queue: Append[] = [];
-  readonly #sealed = new Map<number, SealedSegment>();
   #nextNumber: number;
   #active: ActiveSegment | undefined;
   #sealWanted = false;
   #running: Promise<void> | undefined;
   #ageTimer: NodeJS.Timeout | undefined;
-  #sealedBytes = 0;
-  #retainedBytes = 0;
-  /** A file that is done with, and has the highest number: it goes when the next one has been made. */
-  #removeLater: string | undefined;
   #closed = false;
 
   private constructor(options: WalOptions) {
     this.#options = options;
-    this.#nextNumber = options.firstNumber;
-    for (const segment of options.recovered) {
-      this.#sealed.set(segment.number, segment);
-      this.#sealedBytes += segment.byteLength;
-    }
+    this.#nextNumber = options.recovery.nextNumber;
   }
 
-  /** Opens the log for writing. What recovery found is handed to `onSealed` by the caller's own order. */
+  /** Opens the log for writing. */
   static async open(options: WalOptions): Promise<Wal> {
     const wal = new Wal(options);
     wal.#active = await wal.#createSegment();
+    for (const name of options.recovery.empty) await options.files.remove(name);
     return wal;
   }
 
   /** Bytes on disk that the store does not have yet. */
   get bytes(): number {
-    return this.#sealedBytes + (this.#active?.recordBytes ?? 0);
+    return this.#options.backlog.bytes + (this.#active?.recordBytes ?? 0);
   }
 
   /** Segments with records that the store does not have yet. */
   get pendingSegments(): number {
-    return this.#sealed.size + (this.#activeWithRecords === undefined ? 0 : 1);
+    return this.#options.backlog.size + (this.#activeWithRecords === undefined ? 0 : 1);
   }
 
   /** The newest segment with records that the store does not have yet. */
   get newestPending(): number | undefined {
-    return this.#activeWithRecords?.number ?? [...this.#sealed.keys()].at(-1);
+    return this.#activeWithRecords?.number ?? this.#options.backlog.newest?.number;
   }
 
   /** Age of the oldest record that the store does not have yet, in seconds; 0 if there is none. */
   get oldestSeconds(): number {
-    const [oldest = this.#activeWithRecords] = this.#sealed.values();
-    const { clock } = this.#options;
+    const { backlog, clock } = this.#options;
+    const oldest = backlog.oldest ?? this.#activeWithRecords;
     return oldest === undefined ? 0 : Math.max(0, clock.nowMicros() - oldest.sinceMicros) / 1e6;
   }
 
@@ -125,30 +117,6 @@ export class Wal {
   seal(): void {
     this.#sealWanted = true;
     this.#wake();
-  }
-
-  /** Brings the blocks of a segment back into memory, where they were dropped. They leave it with `remove`. */
-  async load(segment: SealedSegment): Promise<void> {
-    const missing = segment.records.filter((record) => record.blocks === undefined);
-    if (missing.length === 0) return;
-    const file = await this.#options.files.open(segment.name);
-    try {
-      for (const record of missing) {
-        record.blocks = await readBlocks(file, record);
-        this.#retainedBytes += blockBytes(record);
-      }
-    } finally {
-      await file.close();
-    }
-  }
-
-  /** The store has all of a segment. */
-  async remove(segment: SealedSegment): Promise<void> {
-    if (segment.number === this.#nextNumber - 1) this.#removeLater = segment.name;
-    else await this.#options.files.remove(segment.name);
-    this.#sealed.delete(segment.number);
-    this.#sealedBytes -= segment.byteLength;
-    for (const record of segment.records) this.#forgetBlocks(record);
   }
 
   /** Finishes what was appended, seals it and closes the file. Appends after this are refused. */
@@ -215,8 +183,7 @@ export class Wal {
     stop();
     metrics.walGroupRecords.observe(group.length);
     if (segment.records.length === 0) this.#sealLater();
-    for (const record of segment.accept(encoded, clock.nowMicros()))
-      this.#retainedBytes += blockBytes(record);
+    segment.accept(encoded, clock.nowMicros());
     for (const append of group) append.done();
   }
 
@@ -271,17 +238,8 @@ export class Wal {
       this.#options.log.warn({ err: error, segment: segment.number }, 'a segment could not be closed');
     }
     const sealed = segment.seal();
-    this.#sealed.set(sealed.number, sealed);
-    this.#sealedBytes += sealed.byteLength;
-    if (this.#retainedBytes > limits.walMaxRetainedBytes)
-      for (const record of sealed.records) this.#forgetBlocks(record);
+    this.#options.backlog.add(sealed);
     this.#options.onSealed(sealed);
-  }
-
-  #forgetBlocks(record: SegmentRecord): void {
-    if (record.blocks === undefined) return;
-    record.blocks = undefined;
-    this.#retainedBytes -= blockBytes(record);
   }
 
   async #createSegment(): Promise<ActiveSegment> {
@@ -290,10 +248,7 @@ export class Wal {
     // Used from here on, whatever happens.
     this.#nextNumber += 1;
     const segment = await ActiveSegment.create(files, number, clock.nowMicros());
-    if (this.#removeLater !== undefined) {
-      await files.remove(this.#removeLater);
-      this.#removeLater = undefined;
-    }
+    await this.#options.backlog.created(number);
     return segment;
   }
 }

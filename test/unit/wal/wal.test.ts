@@ -4,6 +4,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import { limits } from '../../../src/limits.ts';
+import { Backlog } from '../../../src/wal/backlog.ts';
 import type { WalRecord } from '../../../src/wal/record.ts';
 import { recoverWal } from '../../../src/wal/recovery.ts';
 import type { SealedSegment } from '../../../src/wal/segment.ts';
@@ -26,26 +27,28 @@ function record(text: string, dataset = 'app'): WalRecord {
 async function open(files: MemoryFiles, options: { maxBytes?: number; ageMs?: number } = {}) {
   const metrics = createMetrics();
   const recovery = await recoverWal(files, log, metrics);
+  const backlog = new Backlog(files);
+  for (const segment of recovery.segments) backlog.add(segment);
   const sealed: SealedSegment[] = [];
   const wal = await Wal.open({
     files,
     clock: systemClock,
     log,
     metrics,
-    firstNumber: recovery.nextNumber,
-    recovered: recovery.segments,
+    recovery,
+    backlog,
     maxBytes: options.maxBytes ?? limits.walMaxBytes,
     segmentMaxAgeMs: options.ageMs ?? 60_000,
     onSealed: (segment) => sealed.push(segment),
   });
-  return { wal, sealed, recovery, metrics };
+  return { wal, backlog, sealed, recovery, metrics };
 }
 
 /** The texts that the segments hold, in order. */
-async function texts(wal: Wal, segments: readonly SealedSegment[]): Promise<string[]> {
+async function texts(backlog: Backlog, segments: readonly SealedSegment[]): Promise<string[]> {
   const found: string[] = [];
   for (const segment of segments) {
-    await wal.load(segment);
+    await backlog.load(segment);
     for (const { blocks } of segment.records) {
       for (const block of blocks ?? []) found.push(Buffer.from(block).toString());
     }
@@ -63,7 +66,7 @@ describe('the write-ahead log', () => {
     await wal.append(record('one'));
     await wal.append(record('two'));
     const after = await open(files.afterPowerCut());
-    expect(await texts(after.wal, after.recovery.segments)).toEqual(['one', 'two']);
+    expect(await texts(after.backlog, after.recovery.segments)).toEqual(['one', 'two']);
   });
 
   it('shares one sync among the records that wait for it', async () => {
@@ -76,7 +79,7 @@ describe('the write-ahead log', () => {
 
   it('does not acknowledge what it could not sync, and goes on in another segment', async () => {
     const files = new MemoryFiles();
-    const { wal, sealed } = await open(files);
+    const { wal, backlog, sealed } = await open(files);
     await wal.append(record('good'));
     files.beforeSync = () => {
       files.beforeSync = () => {};
@@ -85,9 +88,9 @@ describe('the write-ahead log', () => {
     await expect(wal.append(record('lost'))).rejects.toMatchObject({ code: 'log_failed' });
     await wal.append(record('after'));
     await wal.close();
-    expect(await texts(wal, sealed)).toEqual(['good', 'after']);
+    expect(await texts(backlog, sealed)).toEqual(['good', 'after']);
     const after = await open(files.afterPowerCut());
-    expect(await texts(after.wal, after.recovery.segments)).toEqual(['good', 'after']);
+    expect(await texts(after.backlog, after.recovery.segments)).toEqual(['good', 'after']);
   });
 
   it('answers log_full when the disk is full, and works again when it is not', async () => {
@@ -102,7 +105,7 @@ describe('the write-ahead log', () => {
     files.beforeWrite = () => {};
     await wal.append(record('c'));
     const after = await open(files.afterPowerCut());
-    expect(await texts(after.wal, after.recovery.segments)).toEqual(['c']);
+    expect(await texts(after.backlog, after.recovery.segments)).toEqual(['c']);
   });
 
   it('refuses new records above its bound of bytes', async () => {
@@ -113,13 +116,13 @@ describe('the write-ahead log', () => {
   });
 
   it('seals by age, and hands over the records in order', async () => {
-    const { wal, sealed } = await open(new MemoryFiles(), { ageMs: 20 });
+    const { wal, backlog, sealed } = await open(new MemoryFiles(), { ageMs: 20 });
     await wal.append(record('first'));
     await wal.append(record('second'));
     await vi.waitFor(() => expect(sealed).toHaveLength(1));
-    expect(await texts(wal, sealed)).toEqual(['first', 'second']);
+    expect(await texts(backlog, sealed)).toEqual(['first', 'second']);
     expect(wal.pendingSegments).toBe(1);
-    for (const segment of sealed) await wal.remove(segment);
+    for (const segment of sealed) await backlog.remove(segment);
     expect(wal.pendingSegments).toBe(0);
     expect(wal.bytes).toBe(0);
   });
@@ -129,7 +132,7 @@ describe('the write-ahead log', () => {
     const used = new Set<number>();
     let directory = files;
     for (let round = 0; round < 5; round += 1) {
-      const { wal, sealed } = await open(directory);
+      const { wal, backlog, sealed } = await open(directory);
       await wal.append(record(`round ${round}`));
       if (round % 2 === 0) {
         // The segment fails, is sealed and removed while no newer one exists.
@@ -141,7 +144,7 @@ describe('the write-ahead log', () => {
       for (const segment of sealed) {
         expect(used.has(segment.number)).toBe(false);
         used.add(segment.number);
-        await wal.remove(segment);
+        await backlog.remove(segment);
       }
       directory = directory.afterPowerCut();
     }
@@ -150,11 +153,11 @@ describe('the write-ahead log', () => {
 
   it('reads blocks back from the file when they are no longer in memory', async () => {
     const files = new MemoryFiles();
-    const { wal, sealed } = await open(files);
+    const { wal, backlog, sealed } = await open(files);
     await wal.append(record('kept on disk'));
     await wal.close();
     for (const { records } of sealed) for (const each of records) each.blocks = undefined;
-    expect(await texts(wal, sealed)).toEqual(['kept on disk']);
+    expect(await texts(backlog, sealed)).toEqual(['kept on disk']);
   });
 });
 
@@ -173,13 +176,13 @@ describe('recovery', () => {
     for (let length = 0; length < bytes.length; length += 1) {
       const files = new MemoryFiles();
       files.set(name, Buffer.from(bytes.subarray(0, length)));
-      const { wal, recovery, metrics } = await open(files);
+      const { backlog, recovery, metrics } = await open(files);
       const expected = length < two ? [] : ['one'];
-      expect(await texts(wal, recovery.segments)).toEqual(expected);
+      expect(await texts(backlog, recovery.segments)).toEqual(expected);
       if (length > two) expect(await value(metrics, 'walTornBytes')).toBe(length - two);
       // The cut is durable: the next start finds the same.
       const again = await open(files.afterPowerCut());
-      expect(await texts(again.wal, again.recovery.segments)).toEqual(expected);
+      expect(await texts(again.backlog, again.recovery.segments)).toEqual(expected);
     }
   });
 
@@ -190,8 +193,8 @@ describe('recovery', () => {
     damaged[at] = 0x54;
     const files = new MemoryFiles();
     files.set(name, damaged);
-    const { wal, recovery, metrics } = await open(files);
-    expect(await texts(wal, recovery.segments)).toEqual(['one', 'three']);
+    const { backlog, recovery, metrics } = await open(files);
+    expect(await texts(backlog, recovery.segments)).toEqual(['one', 'three']);
     const aside = files.names().find((each) => each.includes('.damaged-'));
     expect(aside).toBeDefined();
     expect(files.contents(aside ?? '').includes('Two')).toBe(true);
@@ -208,8 +211,8 @@ describe('recovery', () => {
       damaged[at] = (damaged[at] ?? 0) ^ 0x20;
       const files = new MemoryFiles();
       files.set(name, damaged);
-      const { wal, recovery } = await open(files);
-      expect(await texts(wal, recovery.segments)).toEqual(['one', 'three']);
+      const { backlog, recovery } = await open(files);
+      expect(await texts(backlog, recovery.segments)).toEqual(['one', 'three']);
     }
   });
 
