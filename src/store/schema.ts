@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { type DatasetKind, databaseOf, physicalTable, tablesOfKind } from '../model/dataset.ts';
+import { quoteIdentifier } from './literal.ts';
+
+/**
+ * Settings of every table. The log deletes a segment once its inserts returned, so a returned insert must
+ * survive a power cut; and it repeats inserts after a crash, so the store must know 10,000 tokens back.
+ */
+const tableSettings = [
+  'fsync_after_insert = 1',
+  'fsync_part_directory = 1',
+  'non_replicated_deduplication_window = 10000',
+].join(', ');
+
+const template = (name: string): string =>
+  readFileSync(new URL(`../../schema/clickhouse/${name}.sql`, import.meta.url), 'utf8');
+
+/** Statements that make the service's own database and tables. Idempotent. */
+export const metadataStatements = (): string[] => render(template('metadata'), {});
+
+/** Statements that make a dataset's database and tables. Idempotent. */
+export function datasetStatements(tenant: string, dataset: string, kind: DatasetKind): string[] {
+  const database = quoteIdentifier(databaseOf(tenant));
+  const names: Record<string, string> = { database };
+  for (const table of tablesOfKind[kind]) names[table] = quoteIdentifier(physicalTable(dataset, table));
+  return [`CREATE DATABASE IF NOT EXISTS ${database}`, ...render(template(kind), names)];
+}
+
+/** Fills in `{name}` and cuts a template into statements, without its comments. */
+function render(text: string, names: Readonly<Record<string, string>>): string[] {
+  const values: Readonly<Record<string, string>> = { tableSettings, ...names };
+  return text
+    .split('\n')
+    .filter((line) => !line.startsWith('--'))
+    .join('\n')
+    .replace(/\{(\w+)\}/g, (_, name: string) => {
+      const value = values[name];
+      if (value === undefined) throw new Error(`BUG: the schema template has no value for {${name}}`);
+      return value;
+    })
+    .split(';\n')
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
+}
