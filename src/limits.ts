@@ -15,8 +15,6 @@ export const limits = {
   maxBodyBytes: 64 * MiB,
   /** Bodies received and not yet acknowledged, all requests together; above it new ones get 503. */
   maxInflightBodyBytes: 256 * MiB,
-  /** A client that sends nothing for this long loses its connection. */
-  httpIdleTimeoutSeconds: 60,
   /** `Retry-After` of a 503 when nothing better is known. */
   retryAfterSeconds: 1,
   /** A SQL request is a small JSON document: the query, a range, a name. */
