@@ -51,6 +51,8 @@ export const limits = {
   maxLabelsPerSeries: 256,
   maxLabelNameBytes: 1 * KiB,
   maxLabelValueBytes: 64 * KiB,
+  /** Groups within groups in a field that is skipped; protobuf's own decoders stop here, too. */
+  maxProtobufGroupDepth: 100,
   /** Series that one worker remembers as stored. 32 bytes a slot of a half-empty table; full, it starts over. */
   seriesCacheEntries: 1_500_000,
   /**

@@ -184,7 +184,7 @@ export class JsonReader {
     let at = firstDigit;
     let mantissa = 0;
     while (at < end && isDigit(bytes[at] as number))
-      mantissa = mantissa * 10 + (bytes[at++] as number) - 0x30;
+      mantissa = mantissa * 10 + ((bytes[at++] as number) - ascii.zero);
     const digits = at - firstDigit;
     if (digits === 0) throw this.syntaxError(negative ? 'expected a digit after "-"' : 'expected a value');
     if (digits > 1 && bytes[firstDigit] === ascii.zero) {
@@ -212,7 +212,7 @@ export class JsonReader {
     if (next === ascii.dot) {
       const first = ++at;
       while (at < end && isDigit(bytes[at] as number)) {
-        mantissa = mantissa * 10 + (bytes[at++] as number) - 0x30;
+        mantissa = mantissa * 10 + ((bytes[at++] as number) - ascii.zero);
       }
       fractionDigits = at - first;
       if (fractionDigits === 0) throw this.syntaxError('expected a digit after "."', at);

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { limits } from '../limits.ts';
 
 /** Wire types of the protobuf encoding (https://protobuf.dev/programming-guides/encoding/). */
 export const wireType = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
@@ -92,36 +93,45 @@ export class ProtobufReader {
 
   /** Skips the value of a field that nobody asked for. */
   skip(tag: number, end: number): void {
-    // Groups nest; only their depth matters to find the end.
-    let depth = 0;
-    let next = tag;
-    for (;;) {
+    if ((tag & 7) === wireType.startGroup) this.#skipGroup(tag, end);
+    else this.#skipValue(tag, end);
+  }
+
+  /** A group has no length: it is skipped field by field up to the tag that ends it, and groups nest. */
+  #skipGroup(tag: number, end: number): void {
+    const open = [tag >>> 3];
+    while (open.length > 0) {
       const start = this.position;
-      switch (next & 7) {
-        case wireType.varint:
-          this.varint64(end);
-          break;
-        case wireType.fixed64:
-          this.#advance(8, end);
-          break;
-        case wireType.bytes:
-          this.position = this.lengthEnd(end);
-          break;
-        case wireType.startGroup:
-          depth++;
-          break;
-        case wireType.endGroup:
-          depth--;
-          if (depth < 0) throw this.corrupt('the end of a group that did not begin', start);
-          break;
-        case wireType.fixed32:
-          this.#advance(4, end);
-          break;
-        default:
-          throw this.corrupt(`an unknown wire type ${next & 7}`, start);
+      const next = this.tag(end);
+      if ((next & 7) === wireType.startGroup) {
+        if (open.length === limits.maxProtobufGroupDepth)
+          throw this.corrupt('groups nested too deeply', start);
+        open.push(next >>> 3);
+      } else if ((next & 7) === wireType.endGroup) {
+        if (open.pop() !== next >>> 3)
+          throw this.corrupt('the end of another group than the one open', start);
+      } else {
+        this.#skipValue(next, end);
       }
-      if (depth === 0) return;
-      next = this.tag(end);
+    }
+  }
+
+  #skipValue(tag: number, end: number): void {
+    switch (tag & 7) {
+      case wireType.varint:
+        this.varint64(end);
+        break;
+      case wireType.fixed64:
+        this.#advance(8, end);
+        break;
+      case wireType.bytes:
+        this.position = this.lengthEnd(end);
+        break;
+      case wireType.fixed32:
+        this.#advance(4, end);
+        break;
+      default:
+        throw this.corrupt(`a field of wire type ${tag & 7} where none can be`, this.position);
     }
   }
 
