@@ -60,7 +60,7 @@ function describe(source: SourceFile, path: string): Module {
   const specifiers = source.imports.map((node) => literalText(node));
   return {
     path,
-    lines: source.getLineStarts().length,
+    lines: source.text.trimEnd().split('\n').length,
     imports: specifiers.filter((name) => name.startsWith('.')).map((name) => join(dirname(path), name)),
     packages: specifiers.filter((name) => !name.startsWith('.')),
     barrel: isBarrel(source),
