@@ -43,6 +43,23 @@ describe('inserts', () => {
     expect(row).toEqual({ rows: 2000, distinct: 1000 });
   });
 
+  it('completes a large batch of which only the first part was stored', async () => {
+    await makeDataset('large', '`n:num` Nullable(Float64)');
+    const perBlock = 100_000;
+    const blocks = Array.from({ length: 25 }, (_, index) =>
+      eventBlocks(Array.from({ length: perBlock }, (_, n) => ({ n: index * perBlock + n }))),
+    ).flat();
+    const whole = { ...batch('large', 'large-1', [{ n: 0 }]), blocks: blocks.map((block) => block.bytes) };
+    // The engine makes parts of about a million rows: after 11 blocks the first of three is complete.
+    await test.store.insert({ ...whole, blocks: whole.blocks.slice(0, 11) });
+    const count = 'SELECT count() AS rows, uniqExact(`n:num`) AS distinct FROM t_default.`large.events`';
+    expect(await test.rows(count)).toEqual([{ rows: 1_100_000, distinct: 1_100_000 }]);
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      await test.store.insert(whole);
+      expect(await test.rows(count)).toEqual([{ rows: 2_500_000, distinct: 2_500_000 }]);
+    }
+  });
+
   it('takes blocks with different columns as one batch', async () => {
     await makeDataset('mixed', '`a:num` Nullable(Float64)', '`b:str` Nullable(String)');
     await test.store.insert(batch('mixed', 'mixed-1', [{ a: 1 }], [{ b: 'two' }], [{ a: 3, b: 'three' }]));
