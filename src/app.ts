@@ -19,6 +19,7 @@ import { limits } from './limits.ts';
 import { Catalog } from './store/catalog.ts';
 import { openEmbeddedStore } from './store/embedded.ts';
 import { MetadataLog } from './store/metadata.ts';
+import { Backlog } from './wal/backlog.ts';
 import { openWalDirectory } from './wal/files.ts';
 import { registerWalGauges } from './wal/gauges.ts';
 import { recoverWal } from './wal/recovery.ts';
@@ -48,11 +49,13 @@ export async function startApp(options: AppOptions): Promise<App> {
   const catalog = new Catalog(store, new MetadataLog(store, directory.node));
   await catalog.load();
 
-  const drain = new Drain({ node: directory.node, store, catalog, log, metrics });
   const files = await openWalDirectory(join(directory.path, 'wal'));
   const recovery = await recoverWal(files, log, metrics);
+  const backlog = new Backlog(files);
+  const drain = new Drain({ node: directory.node, backlog, store, catalog, log, metrics });
   for (const segment of recovery.segments) {
     for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
+    backlog.add(segment);
     drain.add(segment);
   }
   const wal = await Wal.open({
@@ -60,23 +63,33 @@ export async function startApp(options: AppOptions): Promise<App> {
     clock,
     log,
     metrics,
-    firstNumber: recovery.nextNumber,
-    recovered: recovery.segments,
+    recovery,
+    backlog,
     maxBytes: config.walMaxBytes,
     segmentMaxAgeMs: config.flushIntervalMs,
     onSealed: (segment) => drain.add(segment),
   });
   registerWalGauges(metrics.registry, wal);
-  drain.start(wal);
+  drain.start();
 
   const decoders = new DecodePool({
     worker: new URL('../workers/decode.js', import.meta.url),
     threads: config.workers,
     metrics,
+    log,
   });
   const admission = new Admission(metrics);
   const { maxBodyBytes } = config;
-  const ingest = new IngestService({ admission, catalog, decoders, wal, clock, metrics, maxBodyBytes });
+  const ingest = new IngestService({
+    admission,
+    catalog,
+    decoders,
+    wal,
+    clock,
+    metrics,
+    log,
+    maxBodyBytes,
+  });
 
   const administrator = await administratorAccount(config.adminUsername, options.adminPassword);
   const identities = await PasswordIdentities.create((name) =>

@@ -178,11 +178,12 @@ export function readCommand(args = process.argv.slice(2), environment = process.
 }
 
 /**
- * libuv reads the size of its thread pool when the pool is first used, so this comes before anything else. A
- * size that the operator has set is kept.
+ * Settings that native code reads from the environment, once: libuv when its pool is first used, uWebSockets.js
+ * when it is loaded. So this comes before anything else. What the operator has set is kept.
  */
-export function sizeThreadPool(): void {
+export function prepareProcess(): void {
   process.env['UV_THREADPOOL_SIZE'] ??= String(limits.threadPoolSize);
+  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(limits.maxHeaderBytes);
 }
 
 export function helpText(): string {

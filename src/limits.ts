@@ -15,8 +15,8 @@ export const limits = {
   maxBodyBytes: 64 * MiB,
   /** Bodies received and not yet acknowledged, all requests together; above it new ones get 503. */
   maxInflightBodyBytes: 256 * MiB,
-  /** A client that sends nothing for this long loses its connection. */
-  httpIdleTimeoutSeconds: 60,
+  /** All headers of one request. Holds the largest credentials with room for the rest. */
+  maxHeaderBytes: 32 * KiB,
   /** `Retry-After` of a 503 when nothing better is known. */
   retryAfterSeconds: 1,
   /** A SQL request is a small JSON document: the query, a range, a name. */
@@ -129,6 +129,7 @@ export const limits = {
 
 const relations: ReadonlyArray<readonly [boolean, string]> = [
   [limits.maxInflightBodyBytes >= 2 * limits.maxBodyBytes, 'two largest bodies fit in flight'],
+  [limits.maxHeaderBytes >= 2 * limits.maxCredentialBytes, 'the largest credentials fit the headers'],
   [limits.walMaxRecordBytes >= 4 * limits.maxBodyBytes, 'the blocks of the largest body fit a record'],
   [
     limits.walMaxRecordBytes >= limits.maxInflatedBlockBytes + 4 * limits.maxBodyBytes,

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-import { startApp } from './app.ts';
 import { banner } from './banner.ts';
-import { type Config, ConfigError, helpText, readCommand, sizeThreadPool } from './config.ts';
+import { type Config, ConfigError, helpText, prepareProcess, readCommand } from './config.ts';
 import { keptPassword, takeDataDirectory } from './lib/data-directory.ts';
 import { createLogger } from './lib/log.ts';
 import { LockHeld } from './lib/process-lock.ts';
@@ -9,7 +8,7 @@ import { readVersion } from './lib/version.ts';
 
 /** Exit codes: 0 after a clean stop, 1 when the service could not run, 2 for a bad option. */
 async function main(): Promise<void> {
-  sizeThreadPool();
+  prepareProcess();
   const command = readCommand();
   if (command.name === 'help') process.stdout.write(helpText());
   else if (command.name === 'version') process.stdout.write(`millrace ${readVersion()}\n`);
@@ -20,6 +19,8 @@ async function serve(config: Config): Promise<void> {
   const log = createLogger(config.logLevel);
   const stopRequested = firstSignal();
   const version = readVersion();
+  // Loads native code, which reads what `prepareProcess` set; and --help stays quick.
+  const { startApp } = await import('./app.ts');
   const directory = await takeDataDirectory(config.dataDir);
   try {
     const kept = config.adminPassword === undefined ? await keptPassword(config.dataDir) : undefined;

@@ -5,6 +5,7 @@ import type { BodyRules } from './routes.ts';
 
 /** First buffer of a body whose length was not declared. It doubles as the body grows. */
 const firstBufferBytes = 64 * 1024;
+const emptyBytes = new Uint8Array(0);
 
 export type BodyBounds = Pick<BodyRules, 'maxBytes' | 'reserve'>;
 
@@ -26,7 +27,7 @@ export class BodyReader {
   #bounds: BodyBounds | undefined;
   #stopped = false;
   #complete = false;
-  #buffer: Uint8Array = new Uint8Array(0);
+  #buffer: Uint8Array = emptyBytes;
   #receivedBytes = 0;
   #reservedBytes = 0;
   readonly #reservations: Reservation[] = [];
@@ -83,7 +84,7 @@ export class BodyReader {
   /** Drops the body; what still comes is ignored. */
   stop(): void {
     this.#stopped = true;
-    this.#buffer = new Uint8Array(0);
+    this.#buffer = emptyBytes;
     this.#settle?.();
   }
 

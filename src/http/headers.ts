@@ -29,6 +29,7 @@ const fields: ReadonlyMap<string, keyof RequestHeaders> = new Map([
 /**
  * Reads the headers once. One walk over all of them costs 0.2 µs more than asking for each by name, and sees
  * what that cannot: a header sent twice, of which a proxy in front may have taken the other one.
+ * uWebSockets.js trims bytes above 127 from both ends of a value as if they were blanks.
  * @throws AppError `bad_header`
  */
 export function readHeaders(req: HttpRequest): RequestHeaders {

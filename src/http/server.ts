@@ -41,7 +41,10 @@ interface ListenWithOptions {
   listen(host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void): void;
 }
 
-/** `LIBUS_LISTEN_EXCLUSIVE_PORT`: without it a second server on a port would share its connections. */
+/**
+ * `LIBUS_LISTEN_EXCLUSIVE_PORT`: without it, some platforms let a second server take part of a port's
+ * connections.
+ */
 const exclusivePort = 1;
 
 /**

@@ -2,6 +2,7 @@ import { Piscina } from 'piscina';
 import { DecodeOutcomes } from '../decode/outcomes.ts';
 import type { DecodeResult, DecodeTask } from '../decode/task.ts';
 import { AppError } from '../errors.ts';
+import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
 
@@ -10,6 +11,7 @@ export interface DecodePoolOptions {
   readonly worker: URL;
   readonly threads: number;
   readonly metrics: Metrics;
+  readonly log: Logger;
 }
 
 interface Waiting {
@@ -44,6 +46,8 @@ export class DecodePool {
       maxThreads: options.threads,
       workerData: { outcomes: this.outcomes.shared },
     });
+    // A worker that dies outside of a task is replaced; tasks of a dead worker are rejected by `run`.
+    this.#pool.on('error', (error) => options.log.error({ err: error }, 'a decoding worker failed'));
   }
 
   /**
@@ -91,7 +95,8 @@ export class DecodePool {
   async #runBatch(batch: readonly Waiting[]): Promise<void> {
     try {
       const tasks = batch.map(({ task }) => task);
-      const transferList = tasks.map((task) => movable(task.body));
+      // A body has its memory to itself, so it can move instead of being copied.
+      const transferList = tasks.map((task) => task.body.buffer as ArrayBuffer);
       const results = await this.#pool.run({ tasks }, { transferList });
       for (const [index, waiting] of batch.entries()) {
         const result = results[index];
@@ -104,13 +109,4 @@ export class DecodePool {
     this.#busy -= 1;
     this.#dispatch();
   }
-}
-
-/** The buffer of a body, which must be its own: moving a shared pool would empty other bodies. */
-function movable(body: Uint8Array): ArrayBuffer {
-  const { buffer } = body;
-  if (!(buffer instanceof ArrayBuffer) || buffer.byteLength !== body.byteLength) {
-    throw new Error('BUG: a request body shares its memory');
-  }
-  return buffer;
 }

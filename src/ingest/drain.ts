@@ -5,21 +5,19 @@ import { limits } from '../limits.ts';
 import type { Catalog } from '../store/catalog.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
+import type { Backlog } from '../wal/backlog.ts';
 import type { SealedSegment } from '../wal/segment.ts';
-import type { Wal } from '../wal/writer.ts';
 import { batchesOf, type TableBatch } from './batch.ts';
 
 export interface DrainOptions {
   /** This node's name; part of the deduplication tokens. */
   readonly node: string;
+  readonly backlog: Backlog;
   readonly store: Store;
   readonly catalog: Catalog;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
-
-/** The part of the log that the drain uses. */
-export type DrainedLog = Pick<Wal, 'load' | 'remove'>;
 
 /**
  * Moves sealed segments into the store, one after another, in the order of the log.
@@ -39,15 +37,15 @@ export class Drain {
   /** The store has the segment of this number and all before it. */
   #drained = 0;
   #running: Promise<void> | undefined;
-  #log: DrainedLog | undefined;
+  #started = false;
 
   constructor(options: DrainOptions) {
     this.#options = options;
   }
 
   /** Begins; what was added before waits until now. */
-  start(log: DrainedLog): void {
-    this.#log = log;
+  start(): void {
+    this.#started = true;
     this.#wake();
   }
 
@@ -82,17 +80,16 @@ export class Drain {
   }
 
   #wake(): void {
-    const log = this.#log;
-    if (log === undefined || this.#running !== undefined || this.#stopping.signal.aborted) return;
-    this.#running = this.#run(log).finally(() => {
+    if (!this.#started || this.#running !== undefined || this.#stopping.signal.aborted) return;
+    this.#running = this.#run().finally(() => {
       this.#running = undefined;
       if (this.#queue.length > 0) this.#wake();
     });
   }
 
-  async #run(log: DrainedLog): Promise<void> {
+  async #run(): Promise<void> {
     for (let segment = this.#queue[0]; segment !== undefined; segment = this.#queue[0]) {
-      if (!(await this.#drainSegment(log, segment))) return;
+      if (!(await this.#drainSegment(segment))) return;
       this.#queue.shift();
       this.#drained = segment.number;
       for (const waiter of this.#waiters) {
@@ -104,13 +101,13 @@ export class Drain {
   }
 
   /** @returns false if the drain was stopped before the store had all of it */
-  async #drainSegment(log: DrainedLog, segment: SealedSegment): Promise<boolean> {
-    const stored = await this.#untilDone(segment, 'load', () => log.load(segment));
-    if (!stored) return false;
+  async #drainSegment(segment: SealedSegment): Promise<boolean> {
+    const { backlog } = this.#options;
+    if (!(await this.#untilDone(segment, 'load', () => backlog.load(segment)))) return false;
     for (const batch of batchesOf(segment)) {
       if (!(await this.#untilDone(segment, batch.table, () => this.#insert(segment, batch)))) return false;
     }
-    return this.#untilDone(segment, 'remove', () => log.remove(segment));
+    return this.#untilDone(segment, 'remove', () => backlog.remove(segment));
   }
 
   /** Tries until it succeeds. @returns false if the drain was stopped before */

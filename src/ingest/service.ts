@@ -1,6 +1,7 @@
 import type { BodyFormat, DecodeCounts } from '../decode/task.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { TableBlock } from '../model/block.ts';
 import type { ColumnSpec } from '../model/column.ts';
@@ -24,6 +25,7 @@ export interface IngestOptions {
   readonly wal: Wal;
   readonly clock: Clock;
   readonly metrics: Metrics;
+  readonly log: Logger;
   readonly maxBodyBytes: number;
 }
 
@@ -41,7 +43,7 @@ export class IngestService implements Ingest {
   }
 
   async write(request: IngestRequest): Promise<DecodeCounts> {
-    const { catalog, decoders, clock, maxBodyBytes, metrics } = this.#options;
+    const { catalog, decoders, clock, maxBodyBytes, metrics, log } = this.#options;
     const { tenant, dataset, format, encoding, body } = request;
     const kind = kindOfFormat[format];
     catalog.checkKind(tenant, dataset, kind);
@@ -60,7 +62,10 @@ export class IngestService implements Ingest {
       receivedMicros: clock.nowMicros(),
       maxDecodedBytes: maxBodyBytes,
     });
-    if (!result.ok) throw new AppError(result.code, result.message);
+    if (!result.ok) {
+      if (result.stack !== undefined) log.error({ dataset, format, stack: result.stack }, 'a decoder failed');
+      throw new AppError(result.code, result.message);
+    }
     if (result.blocks.length > 0) {
       await this.#commit(tenant, dataset, kind, result.blocks);
       decoders.outcomes.commit(sequence);

@@ -1,5 +1,5 @@
 import { close, fdatasync, fsync, ftruncate, open, read, writev } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -14,7 +14,6 @@ export interface WalFiles {
   /** A new file; fails if it exists. It is durable only after its own `sync` and `syncDirectory`. */
   create(name: string): Promise<WalFile>;
   open(name: string): Promise<WalFile>;
-  rename(from: string, to: string): Promise<void>;
   remove(name: string): Promise<void>;
   syncDirectory(): Promise<void>;
 }
@@ -51,7 +50,6 @@ export async function openWalDirectory(directory: string): Promise<WalFiles> {
     size: async (name) => (await stat(path(name))).size,
     create: async (name) => nodeFile(await fs.open(path(name), 'wx+', 0o600)),
     open: async (name) => nodeFile(await fs.open(path(name), 'r+')),
-    rename: (from, to) => rename(path(from), path(to)),
     remove: (name) => rm(path(name)),
     syncDirectory: async () => {
       const descriptor = await fs.open(directory, 'r');

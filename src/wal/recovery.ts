@@ -15,7 +15,7 @@ import { type SealedSegment, type SegmentRecord, segmentNumber } from './segment
 /**
  * Reads the log after a stop of any kind.
  *
- * Each segment that is left becomes a sealed one again, with the records that are whole, in their order, so
+ * Each segment that is left and holds a record becomes a sealed one again, with the records that are whole, in their order, so
  * that it makes the same inserts under the same tokens as before. Blocks stay on disk until they are needed.
  *
  * - A torn tail (no whole record behind the bad bytes) was never acknowledged. It is cut off and counted.
@@ -25,6 +25,8 @@ import { type SealedSegment, type SegmentRecord, segmentNumber } from './segment
  */
 export interface Recovery {
   readonly segments: readonly SealedSegment[];
+  /** Files without a record. They can go once a segment with a higher number exists. */
+  readonly empty: readonly string[];
   /** Above every number in the directory. */
   readonly nextNumber: number;
 }
@@ -38,7 +40,11 @@ export async function recoverWal(files: WalFiles, log: Logger, metrics: Metrics)
     highest = Math.max(highest, number);
     segments.push(await recoverSegment(files, name, number, log, metrics));
   }
-  return { segments, nextNumber: highest + 1 };
+  return {
+    segments: segments.filter(({ records }) => records.length > 0),
+    empty: segments.filter(({ records }) => records.length === 0).map(({ name }) => name),
+    nextNumber: highest + 1,
+  };
 }
 
 async function recoverSegment(
@@ -82,8 +88,8 @@ async function recoverSegment(
       metrics.walDamagedBytes.inc(next - position);
       position = next;
     }
-    const createdMicros = header.length === segmentHeaderBytes ? Number(header.readBigUInt64LE(20)) : 0;
-    return { number, name, createdMicros, byteLength: position, records };
+    const sinceMicros = header.length === segmentHeaderBytes ? Number(header.readBigUInt64LE(20)) : 0;
+    return { number, name, sinceMicros, byteLength: Math.max(0, position - segmentHeaderBytes), records };
   } finally {
     await file.close();
   }

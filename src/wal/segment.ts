@@ -14,7 +14,7 @@ export interface SealedSegment {
   readonly number: number;
   readonly name: string;
   /** When its first record came, microseconds since 1970. */
-  readonly createdMicros: number;
+  readonly sinceMicros: number;
   readonly byteLength: number;
   readonly records: readonly SegmentRecord[];
 }

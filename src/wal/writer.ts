@@ -1,47 +1,29 @@
-import { AppError, errorText } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { hasErrorCode } from '../lib/files.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
-import type { WalFile, WalFiles } from './files.ts';
-import {
-  type EncodedRecord,
-  encodeRecord,
-  encodeSegmentHeader,
-  segmentHeaderBytes,
-  type WalRecord,
-} from './record.ts';
-import {
-  blockBytes,
-  readBlocks,
-  type SealedSegment,
-  type SegmentRecord,
-  segmentName,
-  segmentRecord,
-} from './segment.ts';
+import { ActiveSegment } from './active-segment.ts';
+import type { Backlog } from './backlog.ts';
+import type { WalFiles } from './files.ts';
+import { type EncodedRecord, encodeRecord, type WalRecord } from './record.ts';
+import type { Recovery } from './recovery.ts';
+import type { SealedSegment } from './segment.ts';
 
 export interface WalOptions {
   readonly files: WalFiles;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Above every number that was ever used in this directory. */
-  readonly firstNumber: number;
-  /** What recovery found: in the directory, waiting for the store. */
-  readonly recovered: readonly SealedSegment[];
+  /** What the directory held at the start; its segments are in the backlog already. */
+  readonly recovery: Recovery;
+  /** Where sealed segments go. */
+  readonly backlog: Backlog;
   readonly maxBytes: number;
   readonly segmentMaxAgeMs: number;
   /** Called once for each segment, in order, as soon as it takes no more records. */
   readonly onSealed: (segment: SealedSegment) => void;
-}
-
-interface ActiveSegment {
-  readonly number: number;
-  readonly file: WalFile;
-  /** Everything before it is durable and acknowledged; the next record goes here. */
-  length: number;
-  firstRecordMicros: number;
-  records: SegmentRecord[];
 }
 
 interface Append {
@@ -57,72 +39,55 @@ interface Append {
  * - `append` fulfils only after the record was written and fdatasynced, in a file whose name is durable too.
  * - One loop does all writing. Requests that arrive while it is busy share the next write and fdatasync
  *   (group commit), so the cost of a sync is shared by as many as wait for it.
- * - After a failed write or sync nothing is known of the file behind `length`. The group is refused, the file
- *   is cut back to `length`, sealed as it is, and never written again: a failed fdatasync may not be repeated,
+ * - After a failed write or sync nothing is known of the file behind its durable length. The group is refused,
+ *   the file is cut back to that length, sealed as it is, and never written again: a failed fdatasync may not be repeated,
  *   since the kernel has forgotten which pages were dirty.
- * - A segment that was sealed never changes. A segment's number is never used again, because its name is the
- *   store's deduplication token: the file with the highest number is removed only after the next was made.
- * - Memory: blocks of sealed segments beyond `limits.walMaxRetainedBytes` are dropped and read back from the
- *   file. What waits to be written is bounded by the bodies in flight (`ingest/admission.ts`).
+ * - A segment that was sealed never changes, and its number is never used again.
+ * - What waits to be written is bounded by the bodies in flight (`ingest/admission.ts`).
  */
 export class Wal {
   readonly #options: WalOptions;
   readonly #queue: Append[] = [];
-  readonly #sealed = new Map<number, SealedSegment>();
   #nextNumber: number;
   #active: ActiveSegment | undefined;
   #sealWanted = false;
   #running: Promise<void> | undefined;
   #ageTimer: NodeJS.Timeout | undefined;
-  #sealedBytes = 0;
-  #retainedBytes = 0;
-  /** A file that is done with, and has the highest number: it goes when the next one has been made. */
-  #removeLater: string | undefined;
   #closed = false;
 
   private constructor(options: WalOptions) {
     this.#options = options;
-    this.#nextNumber = options.firstNumber;
-    for (const segment of options.recovered) {
-      this.#sealed.set(segment.number, segment);
-      this.#sealedBytes += segment.byteLength;
-    }
+    this.#nextNumber = options.recovery.nextNumber;
   }
 
-  /** Opens the log for writing. What recovery found is handed to `onSealed` by the caller's own order. */
+  /** Opens the log for writing. */
   static async open(options: WalOptions): Promise<Wal> {
     const wal = new Wal(options);
     wal.#active = await wal.#createSegment();
+    for (const name of options.recovery.empty) await options.files.remove(name);
     return wal;
   }
 
   /** Bytes on disk that the store does not have yet. */
   get bytes(): number {
-    return (
-      this.#sealedBytes + (this.#active?.length ?? 0) - (this.#active === undefined ? 0 : segmentHeaderBytes)
-    );
+    return this.#options.backlog.bytes + (this.#active?.recordBytes ?? 0);
   }
 
   /** Segments with records that the store does not have yet. */
   get pendingSegments(): number {
-    return this.#sealed.size + (this.#active !== undefined && this.#active.records.length > 0 ? 1 : 0);
+    return this.#options.backlog.size + (this.#activeWithRecords === undefined ? 0 : 1);
   }
 
   /** The newest segment with records that the store does not have yet. */
   get newestPending(): number | undefined {
-    const active = this.#active;
-    if (active !== undefined && active.records.length > 0) return active.number;
-    return [...this.#sealed.keys()].at(-1);
+    return this.#activeWithRecords?.number ?? this.#options.backlog.newest?.number;
   }
 
   /** Age of the oldest record that the store does not have yet, in seconds; 0 if there is none. */
   get oldestSeconds(): number {
-    const [oldest] = this.#sealed.values();
-    const active = this.#active;
-    const since =
-      oldest?.createdMicros ??
-      (active !== undefined && active.records.length > 0 ? active.firstRecordMicros : undefined);
-    return since === undefined ? 0 : Math.max(0, this.#options.clock.nowMicros() - since) / 1e6;
+    const { backlog, clock } = this.#options;
+    const oldest = backlog.oldest ?? this.#activeWithRecords;
+    return oldest === undefined ? 0 : Math.max(0, clock.nowMicros() - oldest.sinceMicros) / 1e6;
   }
 
   /** @throws AppError `log_full` when the store has fallen too far behind */
@@ -154,37 +119,17 @@ export class Wal {
     this.#wake();
   }
 
-  /** Brings the blocks of a segment back into memory, where they were dropped. They leave it with `remove`. */
-  async load(segment: SealedSegment): Promise<void> {
-    const missing = segment.records.filter((record) => record.blocks === undefined);
-    if (missing.length === 0) return;
-    const file = await this.#options.files.open(segment.name);
-    try {
-      for (const record of missing) {
-        record.blocks = await readBlocks(file, record);
-        this.#retainedBytes += blockBytes(record);
-      }
-    } finally {
-      await file.close();
-    }
-  }
-
-  /** The store has all of a segment. */
-  async remove(segment: SealedSegment): Promise<void> {
-    if (segment.number === this.#nextNumber - 1) this.#removeLater = segment.name;
-    else await this.#options.files.remove(segment.name);
-    this.#sealed.delete(segment.number);
-    this.#sealedBytes -= segment.byteLength;
-    for (const record of segment.records) this.#forgetBlocks(record);
-  }
-
   /** Finishes what was appended, seals it and closes the file. Appends after this are refused. */
   async close(): Promise<void> {
     this.#closed = true;
     this.seal();
     while (this.#running !== undefined) await this.#running;
     clearTimeout(this.#ageTimer);
-    await this.#active?.file.close();
+    await this.#active?.close();
+  }
+
+  get #activeWithRecords(): ActiveSegment | undefined {
+    return this.#active !== undefined && this.#active.records.length > 0 ? this.#active : undefined;
   }
 
   #wake(): void {
@@ -204,11 +149,11 @@ export class Wal {
       } catch (thrown) {
         await this.#abandonActive(group, thrown);
       }
-      if ((this.#active?.length ?? 0) >= limits.walSegmentMaxBytes) await this.#sealActive();
+      if ((this.#active?.recordBytes ?? 0) >= limits.walSegmentMaxBytes) await this.#sealActive();
     }
     if (this.#sealWanted) {
       this.#sealWanted = false;
-      if (this.#active !== undefined && this.#active.records.length > 0) await this.#sealActive();
+      await this.#sealActive();
     }
   }
 
@@ -231,118 +176,79 @@ export class Wal {
     const { metrics, clock } = this.#options;
     this.#active ??= await this.#createSegment();
     const segment = this.#active;
-    const buffers = group.flatMap((append) => append.record.buffers);
-    await segment.file.write(buffers, segment.length);
+    const encoded = group.map((append) => append.record);
+    await segment.write(encoded);
     const stop = metrics.walFsync.startTimer();
-    await segment.file.sync();
+    await segment.sync();
     stop();
     metrics.walGroupRecords.observe(group.length);
-    if (segment.records.length === 0) {
-      segment.firstRecordMicros = clock.nowMicros();
-      this.#ageTimer = setTimeout(() => this.seal(), this.#options.segmentMaxAgeMs);
-    }
-    for (const { record, done } of group) {
-      const stored = segmentRecord(record, segment.length);
-      segment.records.push(stored);
-      segment.length += record.byteLength;
-      this.#retainedBytes += blockBytes(stored);
-      done();
-    }
+    if (segment.records.length === 0) this.#sealLater();
+    segment.accept(encoded, clock.nowMicros());
+    for (const append of group) append.done();
   }
 
   /** A write or sync failed: refuse the group, and leave the file as the good part of it. */
   async #abandonActive(group: readonly Append[], thrown: unknown): Promise<void> {
-    this.#options.log.error({ err: thrown }, 'the write-ahead log could not be written');
+    const { log } = this.#options;
+    log.error({ err: thrown }, 'the write-ahead log could not be written');
     const segment = this.#active;
     this.#active = undefined;
     if (segment !== undefined) {
       try {
-        await segment.file.truncate(segment.length);
+        await segment.cutBack();
       } catch (error) {
-        this.#options.log.error(
-          { err: error, segment: segment.number },
-          'a failed write could not be cut off',
-        );
+        log.error({ err: error, segment: segment.number }, 'a failed write could not be cut off');
       }
       await this.#retire(segment);
     }
-    const full =
-      typeof thrown === 'object' &&
-      thrown !== null &&
-      'code' in thrown &&
-      (thrown.code === 'ENOSPC' || thrown.code === 'EDQUOT');
-    const error = new AppError(
-      full ? 'log_full' : 'log_failed',
-      full ? 'the disk is full' : `the log cannot be written: ${errorText(thrown)}`,
-      { cause: thrown },
-    );
+    const error =
+      hasErrorCode(thrown, 'ENOSPC') || hasErrorCode(thrown, 'EDQUOT')
+        ? new AppError('log_full', 'the disk of the write-ahead log is full', { cause: thrown })
+        : new AppError('log_failed', 'the disk of the write-ahead log fails', { cause: thrown });
     for (const append of group) append.fail(error);
   }
 
-  /** Makes the next segment first: without one, the highest number could be removed and used again. */
+  /** Makes the next segment first, so that writing goes on while this one is on its way to the store. */
   async #sealActive(): Promise<void> {
     const segment = this.#active;
-    if (segment === undefined) return;
+    if (segment === undefined || segment.records.length === 0) return;
     try {
       this.#active = await this.#createSegment();
     } catch (error) {
       // Stay with the segment there is; the next append or timer tries again.
       this.#options.log.error({ err: error }, 'the next segment of the write-ahead log could not be made');
-      this.#ageTimer = setTimeout(() => this.seal(), this.#options.segmentMaxAgeMs);
+      this.#sealLater();
       return;
     }
     await this.#retire(segment);
+  }
+
+  #sealLater(): void {
+    clearTimeout(this.#ageTimer);
+    this.#ageTimer = setTimeout(() => this.seal(), this.#options.segmentMaxAgeMs);
   }
 
   /** The segment takes no more records. */
   async #retire(segment: ActiveSegment): Promise<void> {
     clearTimeout(this.#ageTimer);
     try {
-      await segment.file.close();
+      await segment.close();
     } catch (error) {
       // All that counts in the file was synced before.
       this.#options.log.warn({ err: error, segment: segment.number }, 'a segment could not be closed');
     }
-    const { number, records, length } = segment;
-    const sealed: SealedSegment = {
-      number,
-      name: segmentName(number),
-      createdMicros: segment.firstRecordMicros,
-      byteLength: length,
-      records,
-    };
-    this.#sealed.set(number, sealed);
-    this.#sealedBytes += length;
-    if (this.#retainedBytes > limits.walMaxRetainedBytes)
-      for (const record of records) this.#forgetBlocks(record);
+    const sealed = segment.seal();
+    this.#options.backlog.add(sealed);
     this.#options.onSealed(sealed);
-  }
-
-  #forgetBlocks(record: SegmentRecord): void {
-    if (record.blocks === undefined) return;
-    record.blocks = undefined;
-    this.#retainedBytes -= blockBytes(record);
   }
 
   async #createSegment(): Promise<ActiveSegment> {
     const { files, clock } = this.#options;
     const number = this.#nextNumber;
-    const firstRecordMicros = clock.nowMicros();
-    const file = await files.create(segmentName(number));
-    // From here on the number is used, whatever happens.
+    // Used from here on, whatever happens.
     this.#nextNumber += 1;
-    try {
-      await file.write([encodeSegmentHeader(number, firstRecordMicros)], 0);
-      await file.sync();
-      await files.syncDirectory();
-    } catch (error) {
-      await file.close();
-      throw error;
-    }
-    if (this.#removeLater !== undefined) {
-      await files.remove(this.#removeLater);
-      this.#removeLater = undefined;
-    }
-    return { number, file, length: segmentHeaderBytes, firstRecordMicros, records: [] };
+    const segment = await ActiveSegment.create(files, number, clock.nowMicros());
+    await this.#options.backlog.created(number);
+    return segment;
   }
 }
