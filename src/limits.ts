@@ -53,7 +53,7 @@ export const limits = {
   maxLabelValueBytes: 64 * KiB,
   /** Groups within groups in a field that is skipped; protobuf's own decoders stop here, too. */
   maxProtobufGroupDepth: 100,
-  /** Series that one worker remembers as stored. 32 bytes a slot of a half-empty table; full, it starts over. */
+  /** Series that one worker remembers as stored, in 2^21 slots of 32 bytes: 64 MiB. A full table starts over. */
   seriesCacheEntries: 1_500_000,
   /**
    * Samples lie from 1970 up to this (in 2106, 2^32 seconds): the range that all of ClickHouse's types for
