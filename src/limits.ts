@@ -15,8 +15,8 @@ export const limits = {
   maxBodyBytes: 64 * MiB,
   /** Bodies received and not yet acknowledged, all requests together; above it new ones get 503. */
   maxInflightBodyBytes: 256 * MiB,
-  /** A client that sends nothing for this long loses its connection. */
-  httpIdleTimeoutSeconds: 60,
+  /** All headers of one request. Holds the largest credentials with room for the rest. */
+  maxHeaderBytes: 32 * KiB,
   /** `Retry-After` of a 503 when nothing better is known. */
   retryAfterSeconds: 1,
   /** A SQL request is a small JSON document: the query, a range, a name. */
@@ -41,6 +41,8 @@ export const limits = {
   maxEventsPerRequest: 1_000_000,
   /** A field name after flattening. ClickHouse keeps one file a column, named after it. */
   maxFieldNameBytes: 250,
+  /** Different keys in one request, those with no value but null too: each takes memory while it is decoded. */
+  maxKeysPerRequest: 20_000,
   /** Objects nested deeper than this stay JSON text. */
   maxFlattenDepth: 10,
 
@@ -49,10 +51,22 @@ export const limits = {
   maxLabelsPerSeries: 256,
   maxLabelNameBytes: 1 * KiB,
   maxLabelValueBytes: 64 * KiB,
-  /** Series that one worker remembers as stored. 24 bytes each; a full table starts over. */
-  seriesCacheEntries: 2_000_000,
+  /** Groups within groups in a field that is skipped; protobuf's own decoders stop here, too. */
+  maxProtobufGroupDepth: 100,
+  /** Series that one worker remembers as stored, in 2^21 slots of 32 bytes: 64 MiB. A full table starts over. */
+  seriesCacheEntries: 1_500_000,
+  /**
+   * Samples lie from 1970 up to this (in 2106, 2^32 seconds): the range that all of ClickHouse's types for
+   * dates and times share, so that partitions and expiry by day work for every sample.
+   */
+  maxSampleTimestampMs: 2 ** 32 * 1000 - 1,
 
   // Decoding workers -------------------------------------------------------------------------------------
+  /**
+   * What the parts of a block that a small body can inflate may take: the cells of sparse columns, and the
+   * series rows of samples on many days. The rest of a block is in proportion to its body.
+   */
+  maxInflatedBlockBytes: 256 * MiB,
   /** Requests that wait for a worker; above it new ones get 503. */
   maxQueuedDecodes: 4096,
   /** Requests that go to a worker as one task, by count and by bytes. */
@@ -84,6 +98,8 @@ export const limits = {
   maxParallelInserts: 4,
   insertBackoffMinMs: 100,
   insertBackoffMaxMs: 10_000,
+  /** How long a stop waits for requests under way. */
+  shutdownRequestsMs: 10_000,
   /** How long a stop waits for the log to be inserted. What is left stays in the log, safely. */
   shutdownDrainMs: 10_000,
   /** How long a query waits for a dataset that was acknowledged and is not inserted yet. */
@@ -115,7 +131,12 @@ export const limits = {
 
 const relations: ReadonlyArray<readonly [boolean, string]> = [
   [limits.maxInflightBodyBytes >= 2 * limits.maxBodyBytes, 'two largest bodies fit in flight'],
+  [limits.maxHeaderBytes >= 2 * limits.maxCredentialBytes, 'the largest credentials fit the headers'],
   [limits.walMaxRecordBytes >= 4 * limits.maxBodyBytes, 'the blocks of the largest body fit a record'],
+  [
+    limits.walMaxRecordBytes >= limits.maxInflatedBlockBytes + 4 * limits.maxBodyBytes,
+    'the blocks of the sparsest body fit a record',
+  ],
   [limits.walMaxBytes >= 4 * limits.walSegmentMaxBytes, 'the log holds several segments'],
   [limits.walMaxRetainedBytes >= limits.walSegmentMaxBytes, 'a segment fits in memory'],
   [(limits.decodeOutcomeWindow & (limits.decodeOutcomeWindow - 1)) === 0, 'the window is a power of two'],

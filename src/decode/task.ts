@@ -30,11 +30,31 @@ export interface DecodeCounts {
   readonly samples: number;
 }
 
+/** A body as blocks; none if it held nothing to store. */
+export interface DecodedBody {
+  readonly blocks: readonly TableBlock[];
+  readonly counts: DecodeCounts;
+}
+
 /** A body as blocks, or what is wrong with it. A body is taken whole or not at all. */
-export type DecodeResult =
-  | {
-      readonly ok: true;
-      readonly blocks: readonly TableBlock[];
-      readonly counts: DecodeCounts;
-    }
-  | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
+export type DecodeResult = ({ readonly ok: true } & DecodedBody) | DecodeFailure;
+
+export interface DecodeFailure {
+  readonly ok: false;
+  readonly code: ErrorCode;
+  /** For the client. */
+  readonly message: string;
+  /** With code `internal` only: the stack of the exception, for the service's own log and nobody else. */
+  readonly stack?: string;
+}
+
+/** What a worker is called with: requests that arrived together. */
+export interface DecodeBatch {
+  readonly tasks: readonly DecodeTask[];
+}
+
+/** What a worker is started with. */
+export interface DecodeWorkerData {
+  /** The memory of the `DecodeOutcomes` that the sender of tasks writes. */
+  readonly outcomes: SharedArrayBuffer;
+}

@@ -58,21 +58,6 @@ export function createMetrics() {
       help: 'Requests that wait for a decoding worker.',
       registers,
     }),
-    walBytes: new Gauge({
-      name: 'millrace_wal_bytes',
-      help: 'Bytes in the write-ahead log that are not in the store yet.',
-      registers,
-    }),
-    walSegments: new Gauge({
-      name: 'millrace_wal_segments',
-      help: 'Segments of the write-ahead log that are not in the store yet.',
-      registers,
-    }),
-    walOldestSeconds: new Gauge({
-      name: 'millrace_wal_oldest_segment_age_seconds',
-      help: 'Age of the oldest segment that is not in the store yet.',
-      registers,
-    }),
     walFsync: new Histogram({
       name: 'millrace_wal_fsync_duration_seconds',
       help: 'Duration of one fdatasync of the log.',
@@ -85,9 +70,14 @@ export function createMetrics() {
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
       registers,
     }),
-    walRecordsCut: new Counter({
+    walTornBytes: new Counter({
       name: 'millrace_wal_torn_bytes_total',
       help: 'Bytes of incomplete records cut from the end of the log at start.',
+      registers,
+    }),
+    walDamagedBytes: new Counter({
+      name: 'millrace_wal_damaged_bytes_total',
+      help: 'Bytes of the log that were found damaged and set aside.',
       registers,
     }),
     insertDuration: new Histogram({

@@ -1,0 +1,63 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+
+export interface Load {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bodies: readonly Uint8Array[];
+  readonly connections: number;
+}
+
+export interface LoadResult {
+  /** First request to last reply. */
+  readonly wallSeconds: number;
+  /** Request to the end of its reply, one for each body, sorted. */
+  readonly latenciesMs: Float64Array;
+}
+
+/**
+ * Posts every body once, over kept-alive connections that each have one request under way.
+ * @throws Error on any reply but 2xx: a benchmark of refused requests measures nothing
+ */
+export async function sendAll(load: Load): Promise<LoadResult> {
+  const agent = new Agent({ keepAlive: true, maxSockets: load.connections });
+  const latenciesMs = new Float64Array(load.bodies.length);
+  let next = 0;
+  const connection = async (): Promise<void> => {
+    for (let index = next++; index < load.bodies.length; index = next++) {
+      const body = load.bodies[index];
+      if (body === undefined) throw new Error(`BUG: no body ${index}`);
+      const start = performance.now();
+      await post(load, body, agent);
+      latenciesMs[index] = performance.now() - start;
+    }
+  };
+  const start = performance.now();
+  try {
+    await Promise.all(Array.from({ length: load.connections }, connection));
+  } finally {
+    agent.destroy();
+  }
+  return { wallSeconds: (performance.now() - start) / 1000, latenciesMs: latenciesMs.sort() };
+}
+
+async function post({ url, headers }: Load, body: Uint8Array, agent: Agent): Promise<void> {
+  const reply = await new Promise<IncomingMessage>((resolve, reject) => {
+    const outgoing = request(url, {
+      method: 'POST',
+      agent,
+      headers: { ...headers, 'content-length': body.length },
+    });
+    outgoing.once('response', resolve).once('error', reject).end(body);
+  });
+  const text = await buffer(reply);
+  const status = reply.statusCode ?? 0;
+  if (status < 200 || status > 299) throw new Error(`POST ${url}: ${status} ${text.toString('utf8')}`);
+}
+
+/** The value below which `fraction` of the sorted values lie. */
+export function percentile(sorted: Float64Array, fraction: number): number {
+  const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))];
+  if (value === undefined) throw new Error('There are no values to take a percentile of');
+  return value;
+}

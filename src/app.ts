@@ -1,0 +1,126 @@
+import { join } from 'node:path';
+import { Authorizer } from './auth/authorizer.ts';
+import { administratorAccount, PasswordIdentities } from './auth/identities.ts';
+import type { Config } from './config.ts';
+import { AppError } from './errors.ts';
+import { ingestRoutes } from './http/ingest-routes.ts';
+import { remoteWriteRoutes } from './http/remote-write-routes.ts';
+import { createHttpServer, type HttpAddress } from './http/server.ts';
+import { statusRoutes } from './http/status-routes.ts';
+import { Admission } from './ingest/admission.ts';
+import { DecodePool } from './ingest/decode-pool.ts';
+import { Drain } from './ingest/drain.ts';
+import { IngestService } from './ingest/service.ts';
+import { systemClock } from './lib/clock.ts';
+import type { DataDirectory } from './lib/data-directory.ts';
+import type { Logger } from './lib/log.ts';
+import { createMetrics } from './lib/metrics.ts';
+import { limits } from './limits.ts';
+import { Catalog } from './store/catalog.ts';
+import { openEmbeddedStore } from './store/embedded.ts';
+import { MetadataLog } from './store/metadata.ts';
+import { Backlog } from './wal/backlog.ts';
+import { openWalDirectory } from './wal/files.ts';
+import { registerWalGauges } from './wal/gauges.ts';
+import { recoverWal } from './wal/recovery.ts';
+import { Wal } from './wal/writer.ts';
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly directory: DataDirectory;
+  readonly adminPassword: string;
+  readonly version: string;
+  readonly log: Logger;
+}
+
+export interface App {
+  readonly address: HttpAddress;
+  /** Finishes what is under way, in the reverse order of the start. */
+  stop(): Promise<void>;
+}
+
+/** Puts the service together and starts it, each part after those that it needs. */
+export async function startApp(options: AppOptions): Promise<App> {
+  const { config, directory, log } = options;
+  const clock = systemClock;
+  const metrics = createMetrics();
+
+  const store = await openEmbeddedStore(join(directory.path, 'store'), metrics, log);
+  const catalog = new Catalog(store, new MetadataLog(store, directory.node));
+  await catalog.load();
+
+  const files = await openWalDirectory(join(directory.path, 'wal'));
+  const recovery = await recoverWal(files, log, metrics);
+  const backlog = new Backlog(files);
+  const drain = new Drain({ node: directory.node, backlog, store, catalog, log, metrics });
+  for (const segment of recovery.segments) {
+    for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
+    backlog.add(segment);
+    drain.add(segment);
+  }
+  const wal = await Wal.open({
+    files,
+    clock,
+    log,
+    metrics,
+    recovery,
+    backlog,
+    maxBytes: config.walMaxBytes,
+    segmentMaxAgeMs: config.flushIntervalMs,
+    onSealed: (segment) => drain.add(segment),
+  });
+  registerWalGauges(metrics.registry, wal);
+  drain.start();
+
+  const decoders = new DecodePool({
+    worker: new URL('../workers/decode.js', import.meta.url),
+    threads: config.workers,
+    metrics,
+    log,
+  });
+  const admission = new Admission(metrics);
+  const { maxBodyBytes } = config;
+  const ingest = new IngestService({
+    admission,
+    catalog,
+    decoders,
+    wal,
+    clock,
+    metrics,
+    log,
+    maxBodyBytes,
+  });
+
+  const administrator = await administratorAccount(config.adminUsername, options.adminPassword);
+  const identities = await PasswordIdentities.create((name) =>
+    name === administrator.principal.name ? administrator : undefined,
+  );
+  let stopping = false;
+  const notReady = () =>
+    stopping ? new AppError('shutting_down', 'the service is shutting down') : undefined;
+  const server = createHttpServer({
+    routes: [
+      ...statusRoutes({ version: options.version, registry: metrics.registry, notReady }),
+      ...ingestRoutes({ ingest, maxBodyBytes }),
+      ...remoteWriteRoutes({ ingest, maxBodyBytes }),
+    ],
+    authorizer: new Authorizer([identities], clock),
+    metrics,
+    log,
+    clock,
+  });
+  const address = await server.listen(config.httpAddr.host, config.httpAddr.port);
+
+  return {
+    address,
+    stop: async () => {
+      stopping = true;
+      admission.close();
+      await server.close(limits.shutdownRequestsMs);
+      await decoders.close();
+      await wal.close();
+      await drain.stop(limits.shutdownDrainMs);
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { defaultTenant } from '../model/dataset.ts';
+import type { Principal } from '../model/identity.ts';
+import type { Credentials } from './credentials.ts';
+import { hashPassword, PasswordVerifier } from './password.ts';
+
+/** A place that knows some identities: accounts with a password, keys, an identity provider. */
+export interface IdentitySource {
+  /** Who these credentials belong to; undefined when they are wrong or not of this source's kind. */
+  verify(credentials: Credentials): Promise<Principal | undefined>;
+}
+
+/** Somebody who signs in with a name and a password. */
+export interface PasswordAccount {
+  readonly principal: Principal;
+  readonly passwordHash: string;
+}
+
+/** The administrator from the configuration: all privileges, on everything. */
+export async function administratorAccount(username: string, password: string): Promise<PasswordAccount> {
+  return {
+    principal: {
+      kind: 'root',
+      name: username,
+      tenant: defaultTenant,
+      privileges: [{ privilege: 'admin' }],
+    },
+    passwordHash: await hashPassword(password),
+  };
+}
+
+/** Accounts with a password. */
+export class PasswordIdentities implements IdentitySource {
+  readonly #find: (username: string) => PasswordAccount | undefined;
+  readonly #nobodyHash: string;
+  readonly #verifier = new PasswordVerifier();
+
+  private constructor(find: (username: string) => PasswordAccount | undefined, nobodyHash: string) {
+    this.#find = find;
+    this.#nobodyHash = nobodyHash;
+  }
+
+  /** @param find the account of that name, if there is one */
+  static async create(find: (username: string) => PasswordAccount | undefined): Promise<PasswordIdentities> {
+    return new PasswordIdentities(find, await hashPassword(randomBytes(32).toString('base64')));
+  }
+
+  async verify(credentials: Credentials): Promise<Principal | undefined> {
+    if (credentials.scheme !== 'basic') return undefined;
+    const account = this.#find(credentials.username);
+    // An unknown name costs what a wrong password costs, or the time would tell which names exist.
+    const matches = await this.#verifier.verify(
+      account?.passwordHash ?? this.#nobodyHash,
+      credentials.password,
+    );
+    return matches ? account?.principal : undefined;
+  }
+}

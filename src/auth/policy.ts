@@ -1,0 +1,45 @@
+import type { Action, Principal, Privilege, PrivilegeName } from '../model/identity.ts';
+
+/**
+ * What a privilege must cover for an action to be allowed.
+ *
+ * - `dataset`: that dataset; a question about no dataset in particular is about all of them.
+ * - `visible`: the action shows what the caller may see, whatever that is, so a privilege on one dataset is
+ *   enough to ask; what the answer holds is decided again for each dataset.
+ * - `tenant`: the tenant as a whole; a privilege on one dataset never suffices.
+ */
+type Scope = 'dataset' | 'visible' | 'tenant';
+
+interface Rule {
+  readonly scope: Scope;
+  readonly privileges: readonly PrivilegeName[];
+}
+
+/** What each action needs. Whatever is not listed is refused. */
+const rules: Readonly<Record<Action, Rule>> = {
+  ingest: { scope: 'dataset', privileges: ['admin', 'writer', 'ingestor'] },
+  query: { scope: 'visible', privileges: ['admin', 'writer', 'reader'] },
+  'dataset.list': { scope: 'visible', privileges: ['admin', 'writer', 'reader'] },
+  'dataset.read': { scope: 'dataset', privileges: ['admin', 'writer', 'reader'] },
+  'dataset.manage': { scope: 'dataset', privileges: ['admin'] },
+  'identity.manage': { scope: 'tenant', privileges: ['admin'] },
+  'service.read': { scope: 'visible', privileges: ['admin', 'writer', 'reader'] },
+};
+
+function covers(privilege: Privilege, scope: Scope, dataset: string | undefined): boolean {
+  if (privilege.dataset === undefined) return true;
+  if (scope === 'tenant') return false;
+  if (dataset === undefined) return scope === 'visible';
+  return privilege.dataset === dataset;
+}
+
+/**
+ * Whether a principal may do something in its own tenant.
+ * @param dataset the dataset that it is about; left out when it is about none, or about all of them
+ */
+export function decide(principal: Principal, action: Action, dataset?: string): boolean {
+  const rule = rules[action];
+  return principal.privileges.some(
+    (privilege) => rule.privileges.includes(privilege.privilege) && covers(privilege, rule.scope, dataset),
+  );
+}

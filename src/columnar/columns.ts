@@ -1,0 +1,132 @@
+/** Columns without nulls, filled by appending. */
+import { ByteWriter } from '../lib/bytes.ts';
+import type { BlockColumn } from './native-block.ts';
+
+/** The bytes of a typed array's first `count` elements. Supported platforms are little-endian, as the format is. */
+const bytesOf = (values: Uint16Array | Uint32Array, count: number): Uint8Array =>
+  new Uint8Array(values.buffer, values.byteOffset, count * values.BYTES_PER_ELEMENT);
+
+/**
+ * 64-bit values as two 32-bit halves, so that no bit is lost to a double on the way: `UInt64`, `Int64`,
+ * `DateTime64`, and `Float64` whose bits must survive (a NaN in a JavaScript number may lose its payload).
+ */
+export class Column64 implements BlockColumn {
+  readonly name: string;
+  readonly type: string;
+  rows = 0;
+  #halves: Uint32Array;
+
+  constructor(name: string, type: string, expectedRows: number) {
+    this.name = name;
+    this.type = type;
+    this.#halves = new Uint32Array(2 * expectedRows);
+  }
+
+  /** The low and the high half of the value's bits; only their lowest 32 bits are looked at. */
+  append(low: number, high: number): void {
+    const at = 2 * this.rows++;
+    if (at === this.#halves.length) this.#grow(at + 2);
+    this.#halves[at] = low;
+    this.#halves[at + 1] = high;
+  }
+
+  /** A signed integer of at most 2^53 in magnitude. */
+  appendInteger(value: number): void {
+    this.append(value, Math.floor(value / 0x1_0000_0000));
+  }
+
+  /** The same value `count` times. */
+  appendRepeated(low: number, high: number, count: number): void {
+    const start = 2 * this.rows;
+    const end = start + 2 * count;
+    if (end > this.#halves.length) this.#grow(end);
+    for (let at = start; at < end; at += 2) {
+      this.#halves[at] = low;
+      this.#halves[at + 1] = high;
+    }
+    this.rows += count;
+  }
+
+  #grow(needed: number): void {
+    const grown = new Uint32Array(Math.max(needed, 2 * this.#halves.length));
+    grown.set(this.#halves);
+    this.#halves = grown;
+  }
+
+  byteLength(rows: number): number {
+    return 8 * rows;
+  }
+
+  writeTo(out: ByteWriter, rows: number): void {
+    out.copy(bytesOf(this.#halves, 2 * rows));
+  }
+}
+
+/** Unsigned integers of 16 or 32 bits: `UInt16`, `UInt32`, `Date` (days since 1970 in 16 bits). */
+export class UIntColumn implements BlockColumn {
+  readonly name: string;
+  readonly type: string;
+  rows = 0;
+  #values: Uint16Array | Uint32Array;
+
+  constructor(name: string, type: string, bits: 16 | 32, expectedRows: number) {
+    this.name = name;
+    this.type = type;
+    this.#values = bits === 16 ? new Uint16Array(expectedRows) : new Uint32Array(expectedRows);
+  }
+
+  append(value: number): void {
+    if (this.rows === this.#values.length) this.#grow(this.rows + 1);
+    this.#values[this.rows++] = value;
+  }
+
+  /** The same value `count` times. */
+  appendRepeated(value: number, count: number): void {
+    const end = this.rows + count;
+    if (end > this.#values.length) this.#grow(end);
+    for (let row = this.rows; row < end; row++) this.#values[row] = value;
+    this.rows = end;
+  }
+
+  #grow(needed: number): void {
+    const length = Math.max(needed, 2 * this.#values.length);
+    const grown = this.#values.BYTES_PER_ELEMENT === 2 ? new Uint16Array(length) : new Uint32Array(length);
+    grown.set(this.#values);
+    this.#values = grown;
+  }
+
+  byteLength(rows: number): number {
+    return this.#values.BYTES_PER_ELEMENT * rows;
+  }
+
+  writeTo(out: ByteWriter, rows: number): void {
+    out.copy(bytesOf(this.#values, rows));
+  }
+}
+
+/** `String`: any bytes, UTF-8 by convention. */
+export class StringColumn implements BlockColumn {
+  readonly name: string;
+  readonly type = 'String';
+  rows = 0;
+  readonly #data: ByteWriter;
+
+  constructor(name: string, expectedRows: number) {
+    this.name = name;
+    this.#data = new ByteWriter(16 * expectedRows);
+  }
+
+  /** The bytes `source[start, end)`. */
+  append(source: Uint8Array, start = 0, end = source.length): void {
+    this.#data.bytesWithLength(source, start, end);
+    this.rows++;
+  }
+
+  byteLength(): number {
+    return this.#data.length;
+  }
+
+  writeTo(out: ByteWriter): void {
+    out.copy(this.#data.view());
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Blocks in ClickHouse's `Native` format, as `FROM file(path, 'Native')` and `INSERT … FORMAT Native` read them:
+ *
+ *     varint columns, varint rows, then for each column: string name, string type, the column's data
+ *
+ * Strings are a varint length and bytes; all integers are little-endian. The format is the column-oriented
+ * form that the server itself sends, without the block info of the TCP protocol. Source:
+ * https://clickhouse.com/docs/interfaces/formats/Native and `NativeReader.cpp` of ClickHouse.
+ */
+import { ByteWriter, varintLength } from '../lib/bytes.ts';
+import type { TableBlock } from '../model/block.ts';
+import type { ColumnSpec } from '../model/column.ts';
+import type { TableName } from '../model/dataset.ts';
+
+/** A column that was filled row by row and can be written as the data part of a block. */
+export interface BlockColumn extends ColumnSpec {
+  /** The exact number of bytes that `writeTo` appends; `rows` is the number of rows in the block. */
+  byteLength(rows: number): number;
+  writeTo(out: ByteWriter, rows: number): void;
+}
+
+/** One block, in memory of its own with no room left over, so that it can be transferred between threads. */
+export function encodeNativeBlock(columns: readonly BlockColumn[], rows: number): Buffer {
+  let byteLength = varintLength(columns.length) + varintLength(rows);
+  for (const column of columns) {
+    byteLength += stringLength(column.name) + stringLength(column.type) + column.byteLength(rows);
+  }
+  const out = new ByteWriter(byteLength);
+  out.varint(columns.length);
+  out.varint(rows);
+  for (const column of columns) {
+    out.string(column.name);
+    out.string(column.type);
+    column.writeTo(out, rows);
+  }
+  if (out.length !== byteLength) {
+    throw new Error(`BUG: a block of ${out.length} bytes was computed to take ${byteLength}`);
+  }
+  return out.view();
+}
+
+/** The block together with what the log and the store need to know about it. */
+export function encodeTableBlock(
+  table: TableName,
+  columns: readonly BlockColumn[],
+  rows: number,
+): TableBlock {
+  return {
+    table,
+    rows,
+    columns: columns.map(({ name, type }) => ({ name, type })),
+    bytes: encodeNativeBlock(columns, rows),
+  };
+}
+
+function stringLength(text: string): number {
+  const bytes = Buffer.byteLength(text);
+  return varintLength(bytes) + bytes;
+}

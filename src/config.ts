@@ -1,0 +1,257 @@
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { type LogLevel, logLevels } from './lib/log.ts';
+import { limits } from './limits.ts';
+
+/**
+ * The only reader of the environment and the command line. Everybody else is handed values.
+ *
+ * Each option is one row of `options`: its environment variable (and the flag made from it), what it means, its
+ * default and how its text becomes a value. `--help` is printed from the same rows.
+ */
+export interface Config {
+  readonly httpAddr: Address;
+  readonly dataDir: string;
+  readonly adminUsername: string;
+  /** Undefined: made at the first start and kept in the data directory. */
+  readonly adminPassword: string | undefined;
+  readonly workers: number;
+  readonly flushIntervalMs: number;
+  readonly walMaxBytes: number;
+  readonly maxBodyBytes: number;
+  readonly queryTimeoutMs: number;
+  readonly queryMaxMemoryBytes: number;
+  readonly logLevel: LogLevel;
+}
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What the command line asks for. */
+export type Command =
+  | { readonly name: 'serve'; readonly config: Config }
+  | { readonly name: 'help' }
+  | { readonly name: 'version' };
+
+/** A value that cannot be used: names the option, the value and what is allowed. The program exits with 2. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+interface Option<T> {
+  readonly env: string;
+  readonly meaning: string;
+  /** As text, the way a user would write it; undefined for none. */
+  readonly fallback: string | undefined;
+  /** Secrets are not repeated in errors. */
+  readonly secret?: true;
+  /** Undefined for a text that is not allowed. */
+  readonly parse: (text: string) => T | undefined;
+  readonly allowed: string;
+}
+
+const options = {
+  httpAddr: {
+    env: 'MILLRACE_HTTP_ADDR',
+    meaning: 'where the HTTP API listens',
+    fallback: '127.0.0.1:8000',
+    parse: parseAddress,
+    allowed: 'host:port, such as 0.0.0.0:8000 or [::1]:8000; port 0 takes a free one',
+  },
+  dataDir: {
+    env: 'MILLRACE_DATA_DIR',
+    meaning: 'the directory of the log, the embedded store and the administrator password',
+    fallback: './data',
+    parse: (text) => (text === '' ? undefined : resolve(text)),
+    allowed: 'a path',
+  },
+  adminUsername: {
+    env: 'MILLRACE_ADMIN_USERNAME',
+    meaning: 'the name of the administrator',
+    fallback: 'admin',
+    parse: (text) => (/^[^\s:\p{Cc}]{1,64}$/u.test(text) ? text : undefined),
+    allowed: '1 to 64 characters without ":" and white space',
+  },
+  adminPassword: {
+    env: 'MILLRACE_ADMIN_PASSWORD',
+    meaning: 'the password of the administrator; made at the first start if it is not set',
+    fallback: undefined,
+    secret: true,
+    parse: (text) => (text.length >= 8 && text.length <= 256 ? text : undefined),
+    allowed: '8 to 256 characters',
+  },
+  workers: {
+    env: 'MILLRACE_WORKERS',
+    meaning: 'threads that decode',
+    fallback: String(Math.max(1, Math.min(16, availableParallelism() - 1))),
+    parse: integer(1, 64),
+    allowed: 'a number from 1 to 64',
+  },
+  flushIntervalMs: {
+    env: 'MILLRACE_FLUSH_INTERVAL_MS',
+    meaning: 'how long acknowledged data may wait before it is inserted, in milliseconds',
+    fallback: String(limits.walSegmentMaxAgeMs),
+    parse: integer(50, 60_000),
+    allowed: 'a number of milliseconds from 50 to 60000',
+  },
+  walMaxBytes: {
+    env: 'MILLRACE_WAL_MAX_BYTES',
+    meaning: 'how much may wait for the store on disk; beyond it writes get 503',
+    fallback: String(limits.walMaxBytes),
+    parse: byteCount(16 * 1024 * 1024, 2 ** 50),
+    allowed: 'a number of bytes of at least 16MiB, with an optional KiB, MiB, GiB or TiB',
+  },
+  maxBodyBytes: {
+    env: 'MILLRACE_MAX_BODY_BYTES',
+    meaning: 'the largest request body, as sent and after decompression',
+    fallback: String(limits.maxBodyBytes),
+    parse: byteCount(1024, limits.maxBodyBytes * 2),
+    allowed: `a number of bytes from 1KiB to ${limits.maxBodyBytes * 2}, with an optional KiB or MiB`,
+  },
+  queryTimeoutMs: {
+    env: 'MILLRACE_QUERY_TIMEOUT_MS',
+    meaning: 'how long a query may run, in milliseconds',
+    fallback: String(limits.queryTimeoutMs),
+    parse: integer(100, 86_400_000),
+    allowed: 'a number of milliseconds from 100 to 86400000',
+  },
+  queryMaxMemoryBytes: {
+    env: 'MILLRACE_QUERY_MAX_MEMORY_BYTES',
+    meaning: 'how much memory one query may use',
+    fallback: String(limits.queryMaxMemoryBytes),
+    parse: byteCount(16 * 1024 * 1024, 2 ** 50),
+    allowed: 'a number of bytes of at least 16MiB, with an optional KiB, MiB, GiB or TiB',
+  },
+  logLevel: {
+    env: 'MILLRACE_LOG_LEVEL',
+    meaning: 'how much is logged on stderr',
+    fallback: 'info',
+    parse: (text) => logLevels.find((level) => level === text),
+    allowed: logLevels.join(', '),
+  },
+} as const satisfies { readonly [K in keyof Config]: Option<Config[K]> };
+
+const flagOf = (env: string): string =>
+  `--${env.slice('MILLRACE_'.length).toLowerCase().replaceAll('_', '-')}`;
+
+/**
+ * Reads what the process was started with. A flag goes before the environment.
+ * @throws ConfigError
+ */
+export function readCommand(args = process.argv.slice(2), environment = process.env): Command {
+  const flags = new Map<string, string>();
+  for (let index = 0; index < args.length; index += 1) {
+    const argument = args[index] ?? '';
+    if (argument === '--help' || argument === '-h') return { name: 'help' };
+    if (argument === '--version' || argument === '-v') return { name: 'version' };
+    const [flag = '', inline] = splitOnce(argument, '=');
+    if (!Object.values(options).some((option) => flagOf(option.env) === flag)) {
+      throw new ConfigError(`${flag} is not an option of millrace; millrace --help lists them`);
+    }
+    const value = inline ?? args[index + 1];
+    if (value === undefined) throw new ConfigError(`${flag} needs a value, such as ${flag}=…`);
+    if (inline === undefined) index += 1;
+    flags.set(flag, value);
+  }
+  const read = <T>(option: Option<T>): T | undefined => readOption(option, flags, environment);
+  const need = <T>(option: Option<T>): T => {
+    const value = read(option);
+    if (value === undefined) throw new Error(`BUG: ${option.env} has neither value nor default`);
+    return value;
+  };
+  const config: Config = {
+    httpAddr: need(options.httpAddr),
+    dataDir: need(options.dataDir),
+    adminUsername: need(options.adminUsername),
+    adminPassword: read(options.adminPassword),
+    workers: need(options.workers),
+    flushIntervalMs: need(options.flushIntervalMs),
+    walMaxBytes: need(options.walMaxBytes),
+    maxBodyBytes: need(options.maxBodyBytes),
+    queryTimeoutMs: need(options.queryTimeoutMs),
+    queryMaxMemoryBytes: need(options.queryMaxMemoryBytes),
+    logLevel: need(options.logLevel),
+  };
+  return { name: 'serve', config: Object.freeze(config) };
+}
+
+/**
+ * Settings that native code reads from the environment, once: libuv when its pool is first used, uWebSockets.js
+ * when it is loaded. So this comes before anything else. What the operator has set is kept.
+ */
+export function prepareProcess(): void {
+  process.env['UV_THREADPOOL_SIZE'] ??= String(limits.threadPoolSize);
+  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(limits.maxHeaderBytes);
+}
+
+export function helpText(): string {
+  const rows = Object.values(options).flatMap(({ env, meaning, fallback, allowed }) => [
+    `  ${flagOf(env)}, ${env}`,
+    `      ${meaning}`,
+    `      ${allowed}${fallback === undefined ? '' : `; default ${fallback}`}`,
+  ]);
+  return [
+    'millrace: telemetry ingestion with a columnar store and SQL',
+    '',
+    'Usage: millrace [options]     start the service',
+    '       millrace --help        this text',
+    '       millrace --version',
+    '',
+    'Options, as a flag or in the environment:',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function readOption<T>(
+  option: Option<T>,
+  flags: ReadonlyMap<string, string>,
+  environment: NodeJS.ProcessEnv,
+): T | undefined {
+  const flag = flagOf(option.env);
+  const fromFlag = flags.get(flag);
+  const text = fromFlag ?? environment[option.env] ?? option.fallback;
+  if (text === undefined) return undefined;
+  const value = option.parse(text);
+  if (value !== undefined) return value;
+  const name = fromFlag === undefined ? option.env : flag;
+  const shown = option.secret === true ? '' : ` is ${JSON.stringify(text)}, which`;
+  throw new ConfigError(`${name}${shown} cannot be used: ${option.meaning}. Allowed: ${option.allowed}`);
+}
+
+function splitOnce(text: string, separator: string): [string] | [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function parseAddress(text: string): Address | undefined {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text);
+  const host = match?.[1] ?? match?.[2];
+  const port = Number(match?.[3]);
+  return host === undefined || port > 65_535 ? undefined : { host, port };
+}
+
+function integer(min: number, max: number): (text: string) => number | undefined {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max ? value : undefined;
+  };
+}
+
+const byteUnits: Readonly<Record<string, number>> = {
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+  TiB: 2 ** 40,
+};
+
+function byteCount(min: number, max: number): (text: string) => number | undefined {
+  return (text) => {
+    const match = /^(\d{1,15}) ?(KiB|MiB|GiB|TiB)?$/.exec(text);
+    if (match === null) return undefined;
+    const value = Number(match[1]) * (byteUnits[match[2] ?? ''] ?? 1);
+    return value >= min && value <= max ? value : undefined;
+  };
+}

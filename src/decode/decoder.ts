@@ -1,0 +1,44 @@
+import type { XXHashAPI } from 'xxhash-wasm';
+import { AppError, errorText } from '../errors.ts';
+import { decodeBody } from './body.ts';
+import { decodeJsonEvents } from './json-events.ts';
+import type { DecodeOutcomes } from './outcomes.ts';
+import { decodeRemoteWriteV1 } from './remote-write-v1.ts';
+import type { SeriesContext } from './series-resolver.ts';
+import { SeriesTable } from './series-table.ts';
+import type { DecodedBody, DecodeResult, DecodeTask } from './task.ts';
+
+/** Decodes bodies of all formats. One for each worker: it remembers the series that it has met. */
+export class Decoder {
+  readonly #series: SeriesContext;
+
+  constructor(outcomes: DecodeOutcomes, hashes: XXHashAPI) {
+    this.#series = { table: new SeriesTable(), outcomes, hashes };
+  }
+
+  /** Never throws: tasks share a worker, and what is wrong with one of them must not touch the others. */
+  decode(task: DecodeTask): DecodeResult {
+    try {
+      return { ok: true, ...this.#decode(task) };
+    } catch (error) {
+      if (error instanceof AppError) return { ok: false, code: error.code, message: error.message };
+      return {
+        ok: false,
+        code: 'internal',
+        message: 'The body could not be decoded because of a fault in the service',
+        stack: error instanceof Error ? (error.stack ?? error.message) : errorText(error),
+      };
+    }
+  }
+
+  #decode(task: DecodeTask): DecodedBody {
+    const body = decodeBody(task.body, task.encoding, task.maxDecodedBytes);
+    switch (task.format) {
+      case 'json':
+      case 'ndjson':
+        return decodeJsonEvents(body, task.format, task.receivedMicros);
+      case 'remote-write-1':
+        return decodeRemoteWriteV1(body, task, this.#series);
+    }
+  }
+}

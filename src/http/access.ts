@@ -1,0 +1,48 @@
+import { decide } from '../auth/policy.ts';
+import { AppError } from '../errors.ts';
+import { checkDatasetName, defaultTenant } from '../model/dataset.ts';
+import type { Action, Principal } from '../model/identity.ts';
+import type { RequestHeaders } from './headers.ts';
+import type { Match } from './router.ts';
+import type { DatasetRoute } from './routes.ts';
+
+/**
+ * The dataset that a request names. It is checked before the policy sees it, so that the policy compares
+ * names only with names.
+ * @throws AppError `bad_header`, `bad_dataset_name`
+ */
+export function requestDataset(route: DatasetRoute, match: Match, headers: RequestHeaders): string {
+  if (route.dataset === 'path') return checkDatasetName(decodeSegment(match.datasetSegment ?? ''));
+  if (headers.stream !== '') return checkDatasetName(headers.stream);
+  if (route.defaultDataset !== undefined) return route.defaultDataset;
+  throw new AppError('bad_header', 'the header X-P-Stream must name the dataset');
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch (error) {
+    throw new AppError('bad_dataset_name', 'the dataset in the path is not valid percent-encoding', {
+      cause: error,
+    });
+  }
+}
+
+/** @throws AppError `forbidden` */
+export function requirePermission(principal: Principal, action: Action, dataset?: string): void {
+  if (decide(principal, action, dataset)) return;
+  const where = dataset === undefined ? '' : ` on dataset ${JSON.stringify(dataset)}`;
+  throw new AppError('forbidden', `this needs a privilege for ${action}${where}`);
+}
+
+/**
+ * This server has one tenant only, so the header may name that one and no other.
+ * @throws AppError `tenant_not_supported`
+ */
+export function requireTenant(headers: RequestHeaders): void {
+  if (headers.tenant === '' || headers.tenant === defaultTenant) return;
+  throw new AppError(
+    'tenant_not_supported',
+    `leave the header X-P-Tenant out, or set it to ${JSON.stringify(defaultTenant)}`,
+  );
+}

@@ -1,0 +1,217 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { Authorizer } from '../auth/authorizer.ts';
+import type { BodyEncoding } from '../decode/task.ts';
+import { AppError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import type { Principal } from '../model/identity.ts';
+import { requestDataset, requirePermission, requireTenant } from './access.ts';
+import { BodyReader, bodyTooLarge } from './body.ts';
+import { acceptEncoding } from './content.ts';
+import { declaredLength, presentedCredential, type RequestHeaders, readHeaders } from './headers.ts';
+import { problemReply, type Reply } from './reply.ts';
+import type { RouteMetrics } from './route-metrics.ts';
+import type { Match, Router } from './router.ts';
+import type { AuthorizedRequest, BodyRules, PublicRoute, Route } from './routes.ts';
+import { send } from './send.ts';
+
+/** What all exchanges of a server share. */
+export interface ExchangeContext {
+  readonly router: Router;
+  readonly authorizer: Pick<Authorizer, 'authenticate'>;
+  readonly metrics: Metrics;
+  readonly metricsOf: (route: Route | undefined) => RouteMetrics;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** True once the server stops: what is under way may end, nothing new begins. */
+  readonly isClosing: () => boolean;
+  /** Called once for each exchange, when it is over. */
+  readonly onEnd: () => void;
+}
+
+/** What a body is, as its headers say. */
+interface Content {
+  readonly contentType: string;
+  readonly encoding: BodyEncoding;
+}
+
+/** For the counters: a client that left got no status. */
+const clientLeftStatus = 499;
+const emptyBody = new Uint8Array(0);
+const noContent: Content = { contentType: '', encoding: 'identity' };
+
+/**
+ * One request and its reply, from the headers to the last byte.
+ *
+ * Everything that can be refused without the body is refused before it is read: who, what, where, which
+ * format, how large, whether there is room. A client that is refused sees its reply: uWebSockets.js throws the
+ * rest of the body away for up to ten seconds, so the connection is not reset under a reply that is on its way.
+ */
+export class Exchange {
+  readonly #context: ExchangeContext;
+  readonly #res: HttpResponse;
+  readonly #method: string;
+  readonly #startedMs: number;
+  #route: Route | undefined;
+  #body: BodyReader | undefined;
+  /** Body length from the headers, bytes; undefined when only the body itself will tell. */
+  #declaredBytes: number | undefined = 0;
+  #clientLeft = false;
+  #isSending = false;
+  #abort: AbortController | undefined;
+
+  constructor(context: ExchangeContext, res: HttpResponse, req: HttpRequest) {
+    this.#context = context;
+    this.#res = res;
+    this.#method = req.getCaseSensitiveMethod();
+    this.#startedMs = context.clock.monotonicMs();
+    res.onAborted(() => this.#onAborted());
+  }
+
+  /** Never rejects. `req` is only read before the first await, after which uWebSockets.js takes it back. */
+  async run(req: HttpRequest): Promise<void> {
+    let reply: Reply | undefined;
+    try {
+      reply = await this.#answer(req);
+    } catch (error) {
+      reply = this.#refusal(error);
+    } finally {
+      this.#body?.stop();
+      this.#body?.release();
+    }
+    if (this.#clientLeft || reply === undefined) {
+      this.#end(clientLeftStatus);
+      return;
+    }
+    const { status } = reply;
+    const closeConnection = this.#context.isClosing() || this.#mustCutBody();
+    this.#isSending = true;
+    send(this.#res, reply, { headOnly: this.#method === 'HEAD', closeConnection }, () => this.#end(status));
+  }
+
+  /** The reply of the route's handler; undefined when the client left before there was one. */
+  async #answer(req: HttpRequest): Promise<Reply | undefined> {
+    const match = this.#context.router.match(this.#method, req.getUrl());
+    const { route } = match;
+    this.#route = route;
+    if (this.#context.isClosing()) throw new AppError('shutting_down', 'this server is stopping');
+    if (route.permission === 'public') return route.handler();
+
+    const headers = readHeaders(req);
+    const queryString = req.getQuery() ?? '';
+    this.#declaredBytes = declaredLength(headers);
+    const verdict = this.#context.authorizer.authenticate(presentedCredential(headers));
+    const principal = verdict instanceof Promise ? await this.#hold(verdict) : verdict;
+    if (this.#clientLeft) return undefined;
+    if (principal === undefined) throw new AppError('unauthenticated', 'the credentials are not valid');
+
+    const handle = authorize(route, match, principal, headers);
+    const content = route.body === undefined ? noContent : admit(route.body, headers, this.#declaredBytes);
+    const body = route.body === undefined ? emptyBody : await this.#receive(route.body);
+    if (body === undefined) return undefined;
+    return handle({
+      principal,
+      tenant: principal.tenant,
+      queryString,
+      contentType: content.contentType,
+      encoding: content.encoding,
+      body,
+      signal: () => this.#signal(),
+    });
+  }
+
+  /** Waits for a credential to be checked; meanwhile the client cannot send more. */
+  async #hold(check: Promise<Principal | undefined>): Promise<Principal | undefined> {
+    if (this.#declaredBytes === 0) return check;
+    const body = new BodyReader(this.#res, this.#declaredBytes);
+    this.#body = body;
+    body.pause();
+    try {
+      return await check;
+    } finally {
+      if (!this.#clientLeft) body.resume();
+    }
+  }
+
+  async #receive(rules: BodyRules): Promise<Uint8Array | undefined> {
+    if (this.#declaredBytes === 0) return emptyBody;
+    this.#body ??= new BodyReader(this.#res, this.#declaredBytes);
+    return this.#body.accept(rules);
+  }
+
+  /**
+   * Whether to close the connection under a body that is still coming. One that this exchange reads from gets
+   * new time with each chunk, so what it may still send must be bounded by its length.
+   */
+  #mustCutBody(): boolean {
+    if (this.#body?.isOpen !== true) return false;
+    return this.#declaredBytes === undefined || this.#declaredBytes > (this.#route?.body?.maxBytes ?? 0);
+  }
+
+  #refusal(thrown: unknown): Reply {
+    const error = thrown instanceof AppError ? thrown : new AppError('internal', 'BUG', { cause: thrown });
+    if (error.code === 'internal') {
+      this.#context.log.error(
+        { err: thrown, method: this.#method, route: this.#route?.path },
+        'request failed',
+      );
+    }
+    this.#context.metrics.rejects.inc({ code: error.code });
+    return problemReply(error);
+  }
+
+  #signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#clientLeft) this.#abort.abort();
+    return this.#abort.signal;
+  }
+
+  #onAborted(): void {
+    this.#clientLeft = true;
+    this.#body?.stop();
+    this.#abort?.abort();
+    // While the reply is on its way nobody else would notice; before that, `run` is still at work.
+    if (this.#isSending) this.#end(clientLeftStatus);
+  }
+
+  #end(status: number): void {
+    const { metricsOf, clock, onEnd } = this.#context;
+    const seconds = (clock.monotonicMs() - this.#startedMs) / 1000;
+    // A method that no route has is client input, and must not become a label.
+    const method = this.#route === undefined ? 'any' : this.#method;
+    metricsOf(this.#route).count(method, status, seconds, this.#body?.receivedBytes ?? 0);
+    onEnd();
+  }
+}
+
+type Handle = (request: AuthorizedRequest) => Reply | Promise<Reply>;
+
+/**
+ * The handler of a route, if this principal may use it.
+ * @throws AppError `forbidden`, `bad_header`, `bad_dataset_name`, `tenant_not_supported`
+ */
+function authorize(
+  route: Exclude<Route, PublicRoute>,
+  match: Match,
+  principal: Principal,
+  headers: RequestHeaders,
+): Handle {
+  if (route.dataset === 'none') {
+    requirePermission(principal, route.permission);
+    requireTenant(headers);
+    return (request) => route.handler(request);
+  }
+  const dataset = requestDataset(route, match, headers);
+  requirePermission(principal, route.permission, dataset);
+  requireTenant(headers);
+  return (request) => route.handler({ ...request, dataset });
+}
+
+/** @throws AppError `unsupported_media_type`, `unsupported_encoding`, `body_too_large` */
+function admit(rules: BodyRules, headers: RequestHeaders, declaredBytes: number | undefined): Content {
+  const contentType = rules.contentType(headers.contentType);
+  const encoding = acceptEncoding(headers.contentEncoding, rules.encodings);
+  if (declaredBytes !== undefined && declaredBytes > rules.maxBytes) throw bodyTooLarge(rules.maxBytes);
+  return { contentType, encoding };
+}

@@ -1,0 +1,93 @@
+import type { HttpRequest } from 'uWebSockets.js';
+import type { PresentedCredential } from '../auth/credentials.ts';
+import { AppError } from '../errors.ts';
+import { limits } from '../limits.ts';
+
+/** The request headers that mean something here. An absent header is the empty string. */
+export interface RequestHeaders {
+  authorization: string;
+  apiKey: string;
+  tenant: string;
+  stream: string;
+  contentType: string;
+  contentEncoding: string;
+  contentLength: string;
+  transferEncoding: string;
+}
+
+const fields: ReadonlyMap<string, keyof RequestHeaders> = new Map([
+  ['authorization', 'authorization'],
+  ['x-api-key', 'apiKey'],
+  ['x-p-tenant', 'tenant'],
+  ['x-p-stream', 'stream'],
+  ['content-type', 'contentType'],
+  ['content-encoding', 'contentEncoding'],
+  ['content-length', 'contentLength'],
+  ['transfer-encoding', 'transferEncoding'],
+]);
+
+/**
+ * Reads the headers once. One walk over all of them costs 0.2 µs more than asking for each by name, and sees
+ * what that cannot: a header sent twice, of which a proxy in front may have taken the other one.
+ * uWebSockets.js trims bytes above 127 from both ends of a value as if they were blanks.
+ * @throws AppError `bad_header`
+ */
+export function readHeaders(req: HttpRequest): RequestHeaders {
+  const headers: RequestHeaders = {
+    authorization: '',
+    apiKey: '',
+    tenant: '',
+    stream: '',
+    contentType: '',
+    contentEncoding: '',
+    contentLength: '',
+    transferEncoding: '',
+  };
+  let repeated: string | undefined;
+  // An exception must not leave this callback: the native loop would go on with it pending.
+  req.forEach((name, value) => {
+    const field = fields.get(name);
+    if (field === undefined) return;
+    if (headers[field] !== '') repeated = name;
+    headers[field] = value;
+  });
+  if (repeated !== undefined)
+    throw new AppError('bad_header', `the header ${repeated} was sent more than once`);
+  return headers;
+}
+
+/**
+ * Body length from the headers: bytes, or undefined when only the body itself will tell.
+ * @throws AppError `bad_header` for a transfer coding other than chunked
+ */
+export function declaredLength(headers: RequestHeaders): number | undefined {
+  if (headers.transferEncoding !== '') {
+    if (headers.transferEncoding.toLowerCase() === 'chunked') return undefined;
+    throw new AppError('bad_header', 'the only Transfer-Encoding understood is chunked');
+  }
+  if (headers.contentLength === '') return 0;
+  const length = Number(headers.contentLength);
+  // uWebSockets.js answers a malformed length with 400 by itself, right after the handler has returned.
+  return Number.isSafeInteger(length) && length >= 0 ? length : undefined;
+}
+
+/**
+ * The one credential of a request.
+ * @throws AppError `unauthenticated`, `credentials_ambiguous`, `headers_too_large`
+ */
+export function presentedCredential(headers: RequestHeaders): PresentedCredential {
+  if (headers.authorization !== '' && headers.apiKey !== '') {
+    throw new AppError('credentials_ambiguous', 'send either Authorization or X-API-Key, not both');
+  }
+  if (headers.authorization !== '') return bounded({ header: 'authorization', value: headers.authorization });
+  if (headers.apiKey !== '') return bounded({ header: 'x-api-key', value: headers.apiKey });
+  throw new AppError('unauthenticated', 'send credentials in the Authorization header');
+}
+
+function bounded(presented: PresentedCredential): PresentedCredential {
+  if (presented.value.length <= limits.maxCredentialBytes) return presented;
+  throw new AppError(
+    'headers_too_large',
+    `the ${presented.header} header has ${presented.value.length} bytes; ${limits.maxCredentialBytes} are allowed`,
+  );
+}

@@ -1,0 +1,71 @@
+import { AppError } from '../errors.ts';
+import type { Route } from './routes.ts';
+
+export interface Match {
+  readonly route: Route;
+  /** The `{dataset}` segment, as it stands in the path: still percent-encoded. */
+  readonly datasetSegment: string | undefined;
+}
+
+/** All rows with the same path. */
+interface Resource {
+  /** Path segments; undefined matches any one that is not empty. */
+  readonly segments: ReadonlyArray<string | undefined>;
+  /** Index of `{dataset}` in the segments, or -1. */
+  readonly datasetIndex: number;
+  readonly byMethod: Map<string, Route>;
+}
+
+const isParameter = (segment: string): boolean => segment.startsWith('{') && segment.endsWith('}');
+
+/**
+ * Finds the row for a request. Paths are compared as they came, segment by segment, so an encoded slash never
+ * makes a segment, and `..` is a name like any other. A path without parameters wins over one with them.
+ */
+export class Router {
+  readonly #exact = new Map<string, Resource>();
+  readonly #patterns: Resource[] = [];
+
+  constructor(routes: readonly Route[]) {
+    const byPath = new Map<string, Resource>();
+    for (const route of routes) {
+      const segments = route.path.split('/');
+      const resource: Resource = byPath.get(route.path) ?? {
+        segments: segments.map((segment) => (isParameter(segment) ? undefined : segment)),
+        datasetIndex: segments.indexOf('{dataset}'),
+        byMethod: new Map(),
+      };
+      if (resource.byMethod.has(route.method)) throw new Error(`BUG: ${route.method} ${route.path} twice`);
+      resource.byMethod.set(route.method, route);
+      if (route.method === 'GET') resource.byMethod.set('HEAD', route);
+      byPath.set(route.path, resource);
+    }
+    for (const [path, resource] of byPath) {
+      if (resource.segments.includes(undefined)) this.#patterns.push(resource);
+      else this.#exact.set(path, resource);
+    }
+  }
+
+  /** @throws AppError `not_found`, `method_not_allowed` with the detail `allow` */
+  match(method: string, path: string): Match {
+    const exact = this.#exact.get(path);
+    if (exact !== undefined) return { route: routeOf(exact, method), datasetSegment: undefined };
+    const segments = path.split('/');
+    const resource = this.#patterns.find((pattern) => fits(pattern, segments));
+    if (resource === undefined) throw new AppError('not_found', 'no route has this path');
+    return { route: routeOf(resource, method), datasetSegment: segments[resource.datasetIndex] };
+  }
+}
+
+function routeOf(resource: Resource, method: string): Route {
+  const route = resource.byMethod.get(method);
+  if (route !== undefined) return route;
+  const allow = [...resource.byMethod.keys()];
+  throw new AppError('method_not_allowed', `this path takes ${allow.join(', ')}`, { details: { allow } });
+}
+
+const fits = (pattern: Resource, segments: readonly string[]): boolean =>
+  pattern.segments.length === segments.length &&
+  pattern.segments.every((expected, index) =>
+    expected === undefined ? segments[index] !== '' : expected === segments[index],
+  );

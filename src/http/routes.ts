@@ -1,0 +1,77 @@
+import type { BodyEncoding } from '../decode/task.ts';
+import type { Reservation } from '../ingest/request.ts';
+import type { Action, Principal } from '../model/identity.ts';
+import type { ContentTypeRule } from './content.ts';
+import type { Reply } from './reply.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/**
+ * One row of the route table. Every row says who may use it: a row without a permission does not compile, and
+ * only a row with a dataset gives its handler one. HEAD is answered wherever GET is.
+ */
+export type Route = PublicRoute | ServiceRoute | DatasetRoute;
+
+interface RouteBase {
+  readonly method: Method;
+  /** Segments in braces match anything but a slash: `/api/v1/logstream/{dataset}`. */
+  readonly path: string;
+}
+
+/** For everybody, without credentials. Takes no body. */
+export interface PublicRoute extends RouteBase {
+  readonly permission: 'public';
+  readonly dataset?: never;
+  readonly body?: never;
+  handler(): Reply | Promise<Reply>;
+}
+
+/** For those who may do `permission` somewhere; a query is narrowed to datasets by whoever runs it. */
+export interface ServiceRoute extends RouteBase {
+  readonly permission: Action;
+  readonly dataset: 'none';
+  readonly body?: BodyRules;
+  handler(request: AuthorizedRequest): Reply | Promise<Reply>;
+}
+
+/** For those who may do `permission` to the dataset that the request names. */
+export interface DatasetRoute extends RouteBase {
+  readonly permission: Action;
+  /** Where the request names it: in the path segment `{dataset}`, or in the header X-P-Stream. */
+  readonly dataset: 'path' | 'header';
+  /** What a missing header means; without one, it is an error. */
+  readonly defaultDataset?: string;
+  readonly body?: BodyRules;
+  handler(request: DatasetRequest): Reply | Promise<Reply>;
+}
+
+/** What a route takes for a body, checked before a byte of it is read. */
+export interface BodyRules {
+  readonly maxBytes: number;
+  readonly contentType: ContentTypeRule;
+  readonly encodings: readonly BodyEncoding[];
+  /**
+   * Takes room in memory for a body before it is read, in several portions when its length is not declared.
+   * @throws AppError
+   */
+  reserve?(bytes: number): Reservation;
+}
+
+export interface AuthorizedRequest {
+  readonly principal: Principal;
+  readonly tenant: string;
+  /** What follows the question mark; empty when there is none. */
+  readonly queryString: string;
+  /** Lower case, no parameters; what the route takes for a missing header. Empty on routes without a body. */
+  readonly contentType: string;
+  readonly encoding: BodyEncoding;
+  /** Not decompressed. Nobody else holds its memory. Empty on routes without a body. */
+  readonly body: Uint8Array;
+  /** Aborted when the client goes away. Made when it is asked for. */
+  readonly signal: () => AbortSignal;
+}
+
+export interface DatasetRequest extends AuthorizedRequest {
+  /** A valid dataset name, which the principal has the route's permission for. */
+  readonly dataset: string;
+}

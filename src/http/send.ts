@@ -1,0 +1,79 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import { type Reply, statusLine } from './reply.ts';
+
+export interface SendOptions {
+  /** Headers only, as HEAD asks. */
+  readonly headOnly: boolean;
+  /** Close the connection when the reply is out. */
+  readonly closeConnection: boolean;
+}
+
+/**
+ * Sends a reply. A text body goes out in one piece; a body of bytes goes as fast as the client takes it, and
+ * is never copied into a send queue.
+ * @param onSent called once, when the last byte was handed to the system; never if the client leaves before
+ */
+export function send(res: HttpResponse, reply: Reply, options: SendOptions, onSent: () => void): void {
+  const { body } = reply;
+  let finished = true;
+  res.cork(() => {
+    res.writeStatus(statusLine(reply.status)).writeHeader('Content-Type', reply.contentType);
+    for (const [name, value] of reply.headers ?? []) res.writeHeader(name, value);
+    if (typeof body === 'string' && !options.headOnly) {
+      res.end(body, options.closeConnection);
+      return;
+    }
+    // Only `end` can close the connection by itself; here the client is asked to.
+    if (options.closeConnection) res.writeHeader('Connection', 'close');
+    if (typeof body === 'string' || options.headOnly) {
+      // Written here and not by endWithoutBody(length), after which uWebSockets.js still waits for a body.
+      res.writeHeader('Content-Length', String(byteLength(body)));
+      res.endWithoutBody();
+    } else if (byteLength(body) === 0) {
+      res.end();
+    } else {
+      finished = stream(res, body, onSent);
+    }
+  });
+  if (finished) onSent();
+}
+
+const byteLength = (body: Reply['body']): number =>
+  typeof body === 'string'
+    ? Buffer.byteLength(body)
+    : body.reduce((total, part) => total + part.byteLength, 0);
+
+/** Sends parts under backpressure. True when all is out already; otherwise `onSent` follows. */
+function stream(res: HttpResponse, parts: readonly Uint8Array[], onSent: () => void): boolean {
+  const totalBytes = byteLength(parts);
+  /** Index of the part under way, and the offset in the reply at which it begins. */
+  let current = 0;
+  let beginBytes = 0;
+
+  /** Sends from an offset of the whole on, until the client takes no more. True when all is out. */
+  const advance = (offset: number): boolean => {
+    let sentBytes = offset;
+    for (let part = parts[current]; part !== undefined; part = parts[current]) {
+      if (sentBytes - beginBytes < part.byteLength) {
+        const [accepted, responded] = res.tryEnd(part.subarray(sentBytes - beginBytes), totalBytes);
+        if (responded) return true;
+        if (!accepted) return false;
+      }
+      beginBytes += part.byteLength;
+      sentBytes = beginBytes;
+      current += 1;
+    }
+    return true;
+  };
+
+  if (advance(0)) return true;
+  res.onWritable((offset) => {
+    let finished = false;
+    res.cork(() => {
+      finished = advance(offset);
+    });
+    if (finished) onSent();
+    return finished;
+  });
+  return false;
+}

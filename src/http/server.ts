@@ -1,0 +1,135 @@
+import uWS, { type TemplatedApp, type us_listen_socket } from 'uWebSockets.js';
+import type { Authorizer } from '../auth/authorizer.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { Exchange, type ExchangeContext } from './exchange.ts';
+import { RouteMetrics } from './route-metrics.ts';
+import { Router } from './router.ts';
+import type { Route } from './routes.ts';
+
+export interface HttpServerOptions {
+  readonly routes: readonly Route[];
+  readonly authorizer: Pick<Authorizer, 'authenticate'>;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+export interface HttpServer {
+  /**
+   * Begins to serve.
+   * @param port 0 takes a free one
+   * @returns the address with the port that was taken
+   * @throws Error when the address cannot be had
+   */
+  listen(host: string, port: number): Promise<HttpAddress>;
+  /**
+   * Takes no more connections, lets requests under way finish for up to `graceMs`, then closes every
+   * connection. A request that comes meanwhile on an open connection gets `shutting_down`.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+export interface HttpAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** `listen` of uWebSockets.js with all that it takes; its type definitions leave this form out. */
+interface ListenWithOptions {
+  listen(host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void): void;
+}
+
+/**
+ * `LIBUS_LISTEN_EXCLUSIVE_PORT`: without it, some platforms let a second server take part of a port's
+ * connections.
+ */
+const exclusivePort = 1;
+
+/**
+ * The HTTP server, over HTTP/1.1.
+ *
+ * What uWebSockets.js does by itself: it answers malformed requests with a plain 400, HTTP/1.0 with 505 and
+ * headers beyond its bound with 431; it closes a connection that sends nothing for ten seconds between or
+ * inside requests (a body must keep up 16 KiB/s), and one that sends a request before the reply to the last.
+ */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const app = uWS.App() as TemplatedApp & ListenWithOptions;
+  const underWay = new UnderWay();
+  let listenSocket: us_listen_socket | undefined;
+  let closed: Promise<void> | undefined;
+
+  const context: ExchangeContext = {
+    router: new Router(options.routes),
+    authorizer: options.authorizer,
+    metrics: options.metrics,
+    metricsOf: createMetricsOf(options.metrics, options.routes),
+    log: options.log,
+    clock: options.clock,
+    isClosing: () => closed !== undefined,
+    onEnd: () => underWay.end(),
+  };
+  app.any('/*', (res, req) => {
+    underWay.begin();
+    void new Exchange(context, res, req).run(req);
+  });
+
+  async function close(graceMs: number): Promise<void> {
+    if (listenSocket !== undefined) uWS.us_listen_socket_close(listenSocket);
+    await underWay.settled(graceMs);
+    app.close();
+  }
+
+  return {
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        app.listen(host, port, exclusivePort, (socket) => {
+          if (socket === false) {
+            reject(new Error(`cannot listen on ${host}:${port}: it is in use, not local or not permitted`));
+            return;
+          }
+          listenSocket = socket;
+          resolve({ host, port: uWS.us_socket_local_port(socket) });
+        });
+      }),
+    close: (graceMs) => {
+      closed ??= close(graceMs);
+      return closed;
+    },
+  };
+}
+
+/** Counts requests under way. */
+class UnderWay {
+  #count = 0;
+  #onNone: (() => void) | undefined;
+
+  begin(): void {
+    this.#count += 1;
+  }
+
+  end(): void {
+    this.#count -= 1;
+    if (this.#count === 0) this.#onNone?.();
+  }
+
+  /** Fulfils when there are none, or after a while. */
+  async settled(withinMs: number): Promise<void> {
+    if (this.#count === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, withinMs);
+      this.#onNone = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/** Label values come from the route table only: what no route answers is counted as `unmatched`. */
+function createMetricsOf(metrics: Metrics, routes: readonly Route[]): ExchangeContext['metricsOf'] {
+  const unmatched = new RouteMetrics(metrics, 'unmatched');
+  const byRoute = new Map(routes.map((route) => [route, new RouteMetrics(metrics, route.path)]));
+  return (route) => (route === undefined ? unmatched : (byRoute.get(route) ?? unmatched));
+}

@@ -1,0 +1,58 @@
+import type { AppError } from '../errors.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { jsonReply, textReply } from './reply.ts';
+import type { Route } from './routes.ts';
+
+export interface StatusRouteOptions {
+  readonly version: string;
+  readonly registry: Metrics['registry'];
+  /** Why the service cannot take requests at the moment; undefined when it can. */
+  readonly notReady: () => AppError | undefined;
+}
+
+const pointers = `Millrace
+
+POST /api/v1/ingest             JSON events into the dataset named by X-P-Stream
+POST /v1/prometheus/write       Prometheus remote write
+POST /api/v1/query              {"query": "SELECT …"}
+GET  /api/v1/liveness           is the process alive
+GET  /api/v1/readiness          can it take requests
+GET  /metrics                   for Prometheus
+`;
+
+/** What the service says about itself. */
+export function statusRoutes({ version, registry, notReady }: StatusRouteOptions): Route[] {
+  return [
+    { method: 'GET', path: '/', permission: 'public', handler: () => textReply(pointers) },
+    {
+      method: 'GET',
+      path: '/api/v1/liveness',
+      permission: 'public',
+      handler: () => jsonReply({ status: 'alive' }),
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/readiness',
+      permission: 'public',
+      handler: () => {
+        const reason = notReady();
+        if (reason !== undefined) throw reason;
+        return jsonReply({ status: 'ready' });
+      },
+    },
+    {
+      method: 'GET',
+      path: '/metrics',
+      // Scrapers come without credentials, and no label or value here stems from a client.
+      permission: 'public',
+      handler: async () => textReply(await registry.metrics(), registry.contentType),
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/about',
+      permission: 'service.read',
+      dataset: 'none',
+      handler: () => jsonReply({ name: 'millrace', version, node: process.versions.node }),
+    },
+  ];
+}

@@ -1,0 +1,50 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readIfThere } from './files.ts';
+import { takeLock } from './process-lock.ts';
+
+/**
+ * The data directory: taken by one process at a time, and the small files in it.
+ *
+ *     lock             who has it: pid and start time of the process
+ *     node             this node's name, made once; part of the store's deduplication tokens
+ *     admin-password   if the service made it; mode 0600
+ *     wal/             the write-ahead log
+ *     store/           the embedded engine
+ */
+export interface DataDirectory {
+  readonly path: string;
+  /** Never changes for this directory. */
+  readonly node: string;
+  release(): Promise<void>;
+}
+
+/**
+ * Takes the directory, making it if it is missing.
+ * @throws LockHeld naming the process that has it
+ */
+export async function takeDataDirectory(path: string): Promise<DataDirectory> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  const release = await takeLock(join(path, 'lock'));
+  const node = await readOrMake(join(path, 'node'), () => randomUUID());
+  return { path, node: node.value, release };
+}
+
+/** The administrator's password that this directory keeps; made if there is none. */
+export async function keptPassword(path: string): Promise<{ password: string; made: boolean; file: string }> {
+  const file = join(path, 'admin-password');
+  const { value, made } = await readOrMake(file, () => randomBytes(18).toString('base64url'));
+  return { password: value, made, file };
+}
+
+/** The file appears whole or not at all, also when the machine stops in between. */
+async function readOrMake(file: string, make: () => string): Promise<{ value: string; made: boolean }> {
+  const known = await readIfThere(file);
+  if (known !== undefined && known.trim() !== '') return { value: known.trim(), made: false };
+  const value = make();
+  const draft = `${file}.new`;
+  await writeFile(draft, `${value}\n`, { mode: 0o600, flush: true });
+  await rename(draft, file);
+  return { value, made: true };
+}

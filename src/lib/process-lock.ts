@@ -1,0 +1,87 @@
+import { link, rename, rm, writeFile } from 'node:fs/promises';
+import { hasErrorCode, readIfThere } from './files.ts';
+
+/** Somebody else has the lock. */
+export class LockHeld extends Error {
+  override readonly name = 'LockHeld';
+  readonly pid: number;
+
+  constructor(pid: number, file: string) {
+    super(`the process ${pid} holds ${file}: stop it first, or use another data directory (--data-dir)`);
+    this.pid = pid;
+  }
+}
+
+/**
+ * Takes a lock file for this process.
+ *
+ * A lock that a killed process leaves behind must not keep the next one out, and the number of a dead process
+ * may have been given to another (in containers it nearly always has). So the file names the process by pid
+ * and start time, and counts only while a process with both is there.
+ * @returns gives the lock back
+ * @throws LockHeld
+ */
+export async function takeLock(file: string): Promise<() => Promise<void>> {
+  const draft = `${file}.${process.pid}`;
+  await writeFile(draft, `${process.pid} ${await startTime(process.pid)}\n`, { mode: 0o600 });
+  try {
+    while (!(await linkIfFree(draft, file))) await removeIfDead(file, `${draft}.dead`);
+    return () => rm(file, { force: true });
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** Making a hard link fails if the name exists: of several starters exactly one gets it. */
+async function linkIfFree(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (hasErrorCode(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/** @throws LockHeld if the holder lives */
+async function removeIfDead(file: string, aside: string): Promise<void> {
+  const found = await readIfThere(file);
+  if (found === undefined) return;
+  const [pid = '', started = ''] = found.trim().split(' ');
+  if (await isRunning(Number(pid), started)) throw new LockHeld(Number(pid), file);
+  try {
+    await rename(file, aside);
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT')) return;
+    throw error;
+  }
+  // Another starter may have replaced the dead lock since it was read: then it is not ours to remove.
+  if ((await readIfThere(aside)) !== found) await linkIfFree(aside, file);
+  await rm(aside, { force: true });
+}
+
+async function isRunning(pid: number, started: string): Promise<boolean> {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // EPERM would mean that it exists and belongs to somebody else.
+    if (hasErrorCode(error, 'ESRCH')) return false;
+  }
+  return (await startTime(pid)) === started;
+}
+
+/**
+ * When a process began: the boot's id and field 22 of /proc/<pid>/stat (clock ticks since that boot). Where
+ * there is no /proc, the same word for all, so that any running process of that number counts.
+ */
+async function startTime(pid: number): Promise<string> {
+  const stat = await readIfThere(`/proc/${pid}/stat`);
+  if (stat === undefined) return 'unknown';
+  // The name of the program, in parentheses, may hold anything; the fields behind it begin with the state.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  // Z: it was killed, only its parent has not noticed yet.
+  if (fields[0] === 'Z') return 'dead';
+  const boot = (await readIfThere('/proc/sys/kernel/random/boot_id'))?.trim() ?? 'unknown';
+  return `${boot}/${fields[19] ?? 'unknown'}`;
+}

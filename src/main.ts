@@ -1,0 +1,64 @@
+#!/usr/bin/env node
+import { banner } from './banner.ts';
+import { type Config, ConfigError, helpText, prepareProcess, readCommand } from './config.ts';
+import { keptPassword, takeDataDirectory } from './lib/data-directory.ts';
+import { createLogger } from './lib/log.ts';
+import { LockHeld } from './lib/process-lock.ts';
+import { readVersion } from './lib/version.ts';
+
+/** Exit codes: 0 after a clean stop, 1 when the service could not run, 2 for a bad option. */
+async function main(): Promise<void> {
+  prepareProcess();
+  const command = readCommand();
+  if (command.name === 'help') process.stdout.write(helpText());
+  else if (command.name === 'version') process.stdout.write(`millrace ${readVersion()}\n`);
+  else await serve(command.config);
+}
+
+async function serve(config: Config): Promise<void> {
+  const log = createLogger(config.logLevel);
+  const stopRequested = firstSignal();
+  const version = readVersion();
+  // Loads native code, which reads what `prepareProcess` set; and --help stays quick.
+  const { startApp } = await import('./app.ts');
+  const directory = await takeDataDirectory(config.dataDir);
+  try {
+    const kept = config.adminPassword === undefined ? await keptPassword(config.dataDir) : undefined;
+    const adminPassword = config.adminPassword ?? kept?.password ?? '';
+    const app = await startApp({ config, directory, adminPassword, version, log });
+    const { address } = app;
+    log.info({ address: `${address.host}:${address.port}`, version, pid: process.pid }, 'listening');
+    process.stdout.write(
+      banner({ version, config, address, newPassword: kept?.made === true ? kept.password : undefined }),
+    );
+    const signal = await stopRequested;
+    log.info({ signal }, 'stopping');
+    await app.stop();
+    log.info('stopped');
+  } finally {
+    await directory.release();
+  }
+}
+
+/** A second signal, while the first is being obeyed, ends the process at once. */
+function firstSignal(): Promise<NodeJS.Signals> {
+  return new Promise((done) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => done(signal));
+  });
+}
+
+function fail(thrown: unknown): void {
+  const known = thrown instanceof ConfigError || thrown instanceof LockHeld;
+  const text =
+    thrown instanceof Error ? (known ? thrown.message : (thrown.stack ?? thrown.message)) : String(thrown);
+  process.stderr.write(`millrace: ${text}\n`);
+  process.exitCode = thrown instanceof ConfigError ? 2 : 1;
+}
+
+main().then(
+  () => process.exit(),
+  (thrown) => {
+    fail(thrown);
+    process.exit();
+  },
+);

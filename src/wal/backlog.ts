@@ -1,0 +1,92 @@
+import { limits } from '../limits.ts';
+import type { WalFiles } from './files.ts';
+import { blockBytes, readBlocks, type SealedSegment, type SegmentRecord } from './segment.ts';
+
+/**
+ * The sealed segments that the store does not have yet.
+ *
+ * - Blocks stay in memory up to `limits.walMaxRetainedBytes`; those of later segments are dropped and read back
+ *   from the file when their turn comes. An outage of the store costs disk, not memory.
+ * - The file with the highest number of all is never removed: the next life of the process counts on from it,
+ *   and a number used twice would be a deduplication token used twice. It goes when a newer file exists.
+ */
+export class Backlog {
+  readonly #files: WalFiles;
+  readonly #segments = new Map<number, SealedSegment>();
+  #bytes = 0;
+  #retainedBytes = 0;
+  #highestNumber = 0;
+  /** Done with, but has the highest number. */
+  #removeLater: string | undefined;
+
+  constructor(files: WalFiles) {
+    this.#files = files;
+  }
+
+  /** Bytes of records in it. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get size(): number {
+    return this.#segments.size;
+  }
+
+  get oldest(): SealedSegment | undefined {
+    return this.#segments.values().next().value;
+  }
+
+  get newest(): SealedSegment | undefined {
+    return [...this.#segments.values()].at(-1);
+  }
+
+  /** Takes the next segment; numbers only grow. */
+  add(segment: SealedSegment): void {
+    this.#segments.set(segment.number, segment);
+    this.#bytes += segment.byteLength;
+    this.#highestNumber = Math.max(this.#highestNumber, segment.number);
+    for (const record of segment.records)
+      if (record.blocks !== undefined) this.#retainedBytes += blockBytes(record);
+    if (this.#retainedBytes > limits.walMaxRetainedBytes) this.#forget(segment.records);
+  }
+
+  /** Brings the blocks of a segment back into memory, where they were dropped. They leave it with `remove`. */
+  async load(segment: SealedSegment): Promise<void> {
+    const missing = segment.records.filter((record) => record.blocks === undefined);
+    if (missing.length === 0) return;
+    const file = await this.#files.open(segment.name);
+    try {
+      for (const record of missing) {
+        record.blocks = await readBlocks(file, record);
+        this.#retainedBytes += blockBytes(record);
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** The store has all of a segment. */
+  async remove(segment: SealedSegment): Promise<void> {
+    if (segment.number === this.#highestNumber) this.#removeLater = segment.name;
+    else await this.#files.remove(segment.name);
+    this.#segments.delete(segment.number);
+    this.#bytes -= segment.byteLength;
+    this.#forget(segment.records);
+  }
+
+  /** A file with this number, higher than all before, exists durably. */
+  async created(number: number): Promise<void> {
+    this.#highestNumber = number;
+    const name = this.#removeLater;
+    this.#removeLater = undefined;
+    if (name !== undefined) await this.#files.remove(name);
+  }
+
+  #forget(records: readonly SegmentRecord[]): void {
+    for (const record of records) {
+      if (record.blocks === undefined) continue;
+      record.blocks = undefined;
+      this.#retainedBytes -= blockBytes(record);
+    }
+  }
+}

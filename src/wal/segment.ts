@@ -1,0 +1,50 @@
+import type { WalFile } from './files.ts';
+import type { EncodedRecord, RecordHeader } from './record.ts';
+
+/** A durable record: where it lies in its segment file, and its blocks as long as they are held in memory. */
+export interface SegmentRecord {
+  readonly header: RecordHeader;
+  /** File position of the first block; the others follow. */
+  readonly blocksPosition: number;
+  blocks: readonly Uint8Array[] | undefined;
+}
+
+/** A segment that takes no more records. It is the insert batch, always the same bytes in the same order. */
+export interface SealedSegment {
+  readonly number: number;
+  readonly name: string;
+  /** When its first record came, microseconds since 1970. */
+  readonly sinceMicros: number;
+  readonly byteLength: number;
+  readonly records: readonly SegmentRecord[];
+}
+
+const suffix = '.wal';
+
+export const segmentName = (number: number): string => `${String(number).padStart(20, '0')}${suffix}`;
+
+/** The number in a segment file's name; undefined for other files. */
+export function segmentNumber(name: string): number | undefined {
+  return /^\d{20}\.wal$/.test(name) ? Number(name.slice(0, -suffix.length)) : undefined;
+}
+
+export function segmentRecord(encoded: EncodedRecord, position: number): SegmentRecord {
+  return {
+    header: encoded.header,
+    blocksPosition: position + encoded.blocksOffset,
+    blocks: encoded.buffers.slice(1),
+  };
+}
+
+export const blockBytes = (record: SegmentRecord): number =>
+  record.header.blocks.reduce((sum, block) => sum + block.byteLength, 0);
+
+/** Reads the blocks of a record back from its segment file. */
+export async function readBlocks(file: WalFile, record: SegmentRecord): Promise<Uint8Array[]> {
+  const bytes = await file.read(record.blocksPosition, blockBytes(record));
+  let offset = 0;
+  return record.header.blocks.map(({ byteLength }) => {
+    offset += byteLength;
+    return bytes.subarray(offset - byteLength, offset);
+  });
+}

@@ -1,0 +1,254 @@
+import { AppError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { hasErrorCode } from '../lib/files.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { limits } from '../limits.ts';
+import { ActiveSegment } from './active-segment.ts';
+import type { Backlog } from './backlog.ts';
+import type { WalFiles } from './files.ts';
+import { type EncodedRecord, encodeRecord, type WalRecord } from './record.ts';
+import type { Recovery } from './recovery.ts';
+import type { SealedSegment } from './segment.ts';
+
+export interface WalOptions {
+  readonly files: WalFiles;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** What the directory held at the start; its segments are in the backlog already. */
+  readonly recovery: Recovery;
+  /** Where sealed segments go. */
+  readonly backlog: Backlog;
+  readonly maxBytes: number;
+  readonly segmentMaxAgeMs: number;
+  /** Called once for each segment, in order, as soon as it takes no more records. */
+  readonly onSealed: (segment: SealedSegment) => void;
+}
+
+interface Append {
+  readonly record: EncodedRecord;
+  done(): void;
+  fail(error: AppError): void;
+}
+
+/**
+ * The write-ahead log.
+ *
+ * Invariants:
+ * - `append` fulfils only after the record was written and fdatasynced, in a file whose name is durable too.
+ * - One loop does all writing. Requests that arrive while it is busy share the next write and fdatasync
+ *   (group commit), so the cost of a sync is shared by as many as wait for it.
+ * - After a failed write or sync nothing is known of the file behind its durable length. The group is refused,
+ *   the file is cut back to that length, sealed as it is, and never written again: a failed fdatasync may not be repeated,
+ *   since the kernel has forgotten which pages were dirty.
+ * - A segment that was sealed never changes, and its number is never used again.
+ * - What waits to be written is bounded by the bodies in flight (`ingest/admission.ts`).
+ */
+export class Wal {
+  readonly #options: WalOptions;
+  readonly #queue: Append[] = [];
+  #nextNumber: number;
+  #active: ActiveSegment | undefined;
+  #sealWanted = false;
+  #running: Promise<void> | undefined;
+  #ageTimer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  private constructor(options: WalOptions) {
+    this.#options = options;
+    this.#nextNumber = options.recovery.nextNumber;
+  }
+
+  /** Opens the log for writing. */
+  static async open(options: WalOptions): Promise<Wal> {
+    const wal = new Wal(options);
+    wal.#active = await wal.#createSegment();
+    for (const name of options.recovery.empty) await options.files.remove(name);
+    return wal;
+  }
+
+  /** Bytes on disk that the store does not have yet. */
+  get bytes(): number {
+    return this.#options.backlog.bytes + (this.#active?.recordBytes ?? 0);
+  }
+
+  /** Segments with records that the store does not have yet. */
+  get pendingSegments(): number {
+    return this.#options.backlog.size + (this.#activeWithRecords === undefined ? 0 : 1);
+  }
+
+  /** The newest segment with records that the store does not have yet. */
+  get newestPending(): number | undefined {
+    return this.#activeWithRecords?.number ?? this.#options.backlog.newest?.number;
+  }
+
+  /** Age of the oldest record that the store does not have yet, in seconds; 0 if there is none. */
+  get oldestSeconds(): number {
+    const { backlog, clock } = this.#options;
+    const oldest = backlog.oldest ?? this.#activeWithRecords;
+    return oldest === undefined ? 0 : Math.max(0, clock.nowMicros() - oldest.sinceMicros) / 1e6;
+  }
+
+  /** @throws AppError `log_full` when the store has fallen too far behind */
+  checkRoom(): void {
+    if (this.bytes < this.#options.maxBytes) return;
+    throw new AppError(
+      'log_full',
+      `the write-ahead log holds ${this.bytes} bytes that the store has not taken yet; at most ${this.#options.maxBytes} are allowed`,
+    );
+  }
+
+  /**
+   * Makes a record durable.
+   * @throws AppError `log_full`, `log_failed`, `shutting_down`; the record is then not acknowledged
+   */
+  async append(record: WalRecord): Promise<void> {
+    if (this.#closed) throw new AppError('shutting_down', 'the service is shutting down');
+    this.checkRoom();
+    const encoded = encodeRecord(record);
+    await new Promise<void>((done, fail) => {
+      this.#queue.push({ record: encoded, done, fail });
+      this.#wake();
+    });
+  }
+
+  /** Seals the active segment, if it has records, after what is being written now. */
+  seal(): void {
+    this.#sealWanted = true;
+    this.#wake();
+  }
+
+  /** Finishes what was appended, seals it and closes the file. Appends after this are refused. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.seal();
+    while (this.#running !== undefined) await this.#running;
+    clearTimeout(this.#ageTimer);
+    await this.#active?.close();
+  }
+
+  get #activeWithRecords(): ActiveSegment | undefined {
+    return this.#active !== undefined && this.#active.records.length > 0 ? this.#active : undefined;
+  }
+
+  #wake(): void {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      if (this.#queue.length > 0 || this.#sealWanted) this.#wake();
+    });
+  }
+
+  async #run(): Promise<void> {
+    while (this.#queue.length > 0) {
+      // One turn of the event loop: requests that are ready at the same time join the group.
+      await new Promise(setImmediate);
+      const group = this.#takeGroup();
+      try {
+        await this.#commit(group);
+      } catch (thrown) {
+        await this.#abandonActive(group, thrown);
+      }
+      if ((this.#active?.recordBytes ?? 0) >= limits.walSegmentMaxBytes) await this.#sealActive();
+    }
+    if (this.#sealWanted) {
+      this.#sealWanted = false;
+      await this.#sealActive();
+    }
+  }
+
+  #takeGroup(): Append[] {
+    let count = 0;
+    let bytes = 0;
+    for (const { record } of this.#queue) {
+      if (
+        count === limits.walMaxGroupRecords ||
+        (count > 0 && bytes + record.byteLength > limits.walMaxGroupBytes)
+      )
+        break;
+      count += 1;
+      bytes += record.byteLength;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  async #commit(group: readonly Append[]): Promise<void> {
+    const { metrics, clock } = this.#options;
+    this.#active ??= await this.#createSegment();
+    const segment = this.#active;
+    const encoded = group.map((append) => append.record);
+    await segment.write(encoded);
+    const stop = metrics.walFsync.startTimer();
+    await segment.sync();
+    stop();
+    metrics.walGroupRecords.observe(group.length);
+    if (segment.records.length === 0) this.#sealLater();
+    segment.accept(encoded, clock.nowMicros());
+    for (const append of group) append.done();
+  }
+
+  /** A write or sync failed: refuse the group, and leave the file as the good part of it. */
+  async #abandonActive(group: readonly Append[], thrown: unknown): Promise<void> {
+    const { log } = this.#options;
+    log.error({ err: thrown }, 'the write-ahead log could not be written');
+    const segment = this.#active;
+    this.#active = undefined;
+    if (segment !== undefined) {
+      try {
+        await segment.cutBack();
+      } catch (error) {
+        log.error({ err: error, segment: segment.number }, 'a failed write could not be cut off');
+      }
+      await this.#retire(segment);
+    }
+    const error =
+      hasErrorCode(thrown, 'ENOSPC') || hasErrorCode(thrown, 'EDQUOT')
+        ? new AppError('log_full', 'the disk of the write-ahead log is full', { cause: thrown })
+        : new AppError('log_failed', 'the disk of the write-ahead log fails', { cause: thrown });
+    for (const append of group) append.fail(error);
+  }
+
+  /** Makes the next segment first, so that writing goes on while this one is on its way to the store. */
+  async #sealActive(): Promise<void> {
+    const segment = this.#active;
+    if (segment === undefined || segment.records.length === 0) return;
+    try {
+      this.#active = await this.#createSegment();
+    } catch (error) {
+      // Stay with the segment there is; the next append or timer tries again.
+      this.#options.log.error({ err: error }, 'the next segment of the write-ahead log could not be made');
+      this.#sealLater();
+      return;
+    }
+    await this.#retire(segment);
+  }
+
+  #sealLater(): void {
+    clearTimeout(this.#ageTimer);
+    this.#ageTimer = setTimeout(() => this.seal(), this.#options.segmentMaxAgeMs);
+  }
+
+  /** The segment takes no more records. */
+  async #retire(segment: ActiveSegment): Promise<void> {
+    clearTimeout(this.#ageTimer);
+    try {
+      await segment.close();
+    } catch (error) {
+      // All that counts in the file was synced before.
+      this.#options.log.warn({ err: error, segment: segment.number }, 'a segment could not be closed');
+    }
+    const sealed = segment.seal();
+    this.#options.backlog.add(sealed);
+    this.#options.onSealed(sealed);
+  }
+
+  async #createSegment(): Promise<ActiveSegment> {
+    const { files, clock } = this.#options;
+    const number = this.#nextNumber;
+    // Used from here on, whatever happens.
+    this.#nextNumber += 1;
+    const segment = await ActiveSegment.create(files, number, clock.nowMicros());
+    await this.#options.backlog.created(number);
+    return segment;
+  }
+}

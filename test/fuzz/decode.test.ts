@@ -1,0 +1,179 @@
+/**
+ * Bodies that no sender would send. Whatever arrives is decoded or refused with a code of its own: never an
+ * exception, never `internal`. fast-check prints the seed of a failure; each property stops after some seconds.
+ */
+import fc from 'fast-check';
+import protobuf from 'protobufjs';
+import { compressSync } from 'snappy';
+import { describe, expect, test } from 'vitest';
+import xxhash from 'xxhash-wasm';
+import { Decoder } from '../../src/decode/decoder.ts';
+import { DecodeOutcomes } from '../../src/decode/outcomes.ts';
+import type { BodyEncoding, BodyFormat, DecodeResult } from '../../src/decode/task.ts';
+import { encodeWriteRequest } from '../support/remote-write.ts';
+
+const hashes = await xxhash();
+const run = (numRuns: number) => ({ numRuns, interruptAfterTimeLimit: 10_000 }) as const;
+
+function decode(body: Uint8Array, format: BodyFormat, encoding: BodyEncoding = 'identity'): DecodeResult {
+  const result = new Decoder(new DecodeOutcomes(), hashes).decode({
+    tenant: 'default',
+    dataset: 'd',
+    format,
+    encoding,
+    receivedMicros: 0,
+    body,
+    maxDecodedBytes: 1 << 20,
+    sequence: 1,
+  });
+  if (!result.ok) expect(result.stack, result.message).toBeUndefined();
+  if (!result.ok) expect(result.code).not.toBe('internal');
+  return result;
+}
+
+/** A change to a body: bytes overwritten, cut out, or doubled. */
+const mutation = fc.record({
+  kind: fc.constantFrom('overwrite', 'cut', 'insert', 'repeat'),
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  bytes: fc.uint8Array({ minLength: 1, maxLength: 4 }),
+});
+
+function mutated(
+  body: Buffer,
+  mutations: readonly (typeof mutation extends fc.Arbitrary<infer T> ? T : never)[],
+): Buffer {
+  let result = Buffer.from(body);
+  for (const { kind, at, bytes } of mutations) {
+    const offset = Math.floor(at * result.length);
+    const before = result.subarray(0, offset);
+    if (kind === 'overwrite') result = Buffer.concat([before, bytes, result.subarray(offset + bytes.length)]);
+    else if (kind === 'cut') result = Buffer.concat([before, result.subarray(offset + bytes.length)]);
+    else if (kind === 'insert') result = Buffer.concat([before, bytes, result.subarray(offset)]);
+    else result = Buffer.concat([before, result.subarray(Math.floor(offset / 2))]);
+  }
+  return result;
+}
+
+const writeRequest = encodeWriteRequest([
+  {
+    labels: { __name__: 'up', instance: 'localhost:9090', job: 'größe' },
+    samples: [
+      { value: 1, timestampMs: 1_763_600_000_000 },
+      { value: Number.NaN, timestampMs: 1_763_700_000_000 },
+    ],
+  },
+  { labels: { __name__: 'down', job: 'x'.repeat(200) }, samples: [{ value: -1e300, timestampMs: 0 }] },
+]);
+
+/** The fields that every request is read for, to a decoder that shares no code with ours. */
+const samplesOnly = protobuf
+  .parse(`
+    syntax = "proto3";
+    message WriteRequest { repeated TimeSeries timeseries = 1; }
+    message TimeSeries { repeated Sample samples = 2; }
+    message Sample { double value = 1; int64 timestamp = 2; }
+  `)
+  .root.lookupType('WriteRequest');
+
+describe('remote write', () => {
+  test('any bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+        decode(bytes, 'remote-write-1');
+        decode(bytes, 'remote-write-1', 'snappy');
+      }),
+      run(4000),
+    );
+  });
+
+  test('mutations of a request: what is accepted has as many samples to protobufjs', () => {
+    let accepted = 0;
+    fc.assert(
+      fc.property(fc.array(mutation, { minLength: 1, maxLength: 4 }), (mutations) => {
+        const body = mutated(writeRequest, mutations);
+        const result = decode(body, 'remote-write-1');
+        if (!result.ok) return;
+        accepted++;
+        const { timeseries } = samplesOnly.toObject(samplesOnly.decode(body), { arrays: true }) as {
+          timeseries: { samples: unknown[] }[];
+        };
+        const samples = timeseries.reduce((sum, one) => sum + one.samples.length, 0);
+        expect(result.counts.samples).toBe(samples);
+      }),
+      run(6000),
+    );
+    expect(accepted).toBeGreaterThan(50);
+  });
+});
+
+describe('compressed bodies', () => {
+  test('mutations of a snappy block', () => {
+    const block = compressSync(writeRequest);
+    fc.assert(
+      fc.property(fc.array(mutation, { minLength: 1, maxLength: 3 }), (mutations) => {
+        decode(mutated(block, mutations), 'remote-write-1', 'snappy');
+      }),
+      run(3000),
+    );
+  });
+});
+
+const events = Buffer.from(
+  JSON.stringify([
+    { a: 1, b: { c: 'größe "x" \\ \n', d: [1, { e: null }, 1e300] }, f: true },
+    { a: -0.5e-7, b: {}, g: '\u0000\ud83d\ude00', __proto__x: 9007199254740991 },
+  ]),
+);
+
+/** Whether a body is an array of objects to JSON.parse. */
+function isArrayOfObjects(body: Buffer): boolean {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return (
+      Array.isArray(value) &&
+      value.every((one) => typeof one === 'object' && one !== null && !Array.isArray(one))
+    );
+  } catch {
+    return false;
+  }
+}
+
+describe('JSON', () => {
+  test('any bytes', () => {
+    const alphabet = fc.constantFrom(...'[]{}",:\\ntu019.-eE \n\t'.split(''), 'é', 'true', 'null');
+    const text = fc.array(alphabet, { maxLength: 30 }).map((parts) => Buffer.from(parts.join('')));
+    fc.assert(
+      fc.property(fc.oneof(text, fc.uint8Array({ maxLength: 40 })), (bytes) => {
+        decode(bytes, 'json');
+        decode(bytes, 'ndjson');
+      }),
+      run(4000),
+    );
+  });
+
+  test('mutations of an array of events are accepted exactly when JSON.parse accepts them', () => {
+    let accepted = 0;
+    const syntax = fc.constantFrom(
+      ...['"', '\\', ',', ':', '[', ']', '{', '}', '0', '.', 'e', '-', ' ', '\n', 'u', '\t'],
+    );
+    const syntaxMutation = fc.record({
+      kind: fc.constantFrom('overwrite', 'insert', 'cut'),
+      at: fc.double({ min: 0, max: 1, noNaN: true }),
+      bytes: fc.oneof(
+        syntax.map((character) => Buffer.from(character)),
+        fc.uint8Array({ minLength: 1, maxLength: 2 }),
+      ),
+    });
+    fc.assert(
+      fc.property(fc.array(syntaxMutation, { minLength: 1, maxLength: 2 }), (mutations) => {
+        const body = mutated(events, mutations);
+        if (body[0] !== 0x5b) return;
+        const result = decode(body, 'json');
+        expect(result.ok, body.toString()).toBe(isArrayOfObjects(body));
+        if (result.ok) accepted++;
+      }),
+      run(10_000),
+    );
+    expect(accepted).toBeGreaterThan(100);
+  });
+});

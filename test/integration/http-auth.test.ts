@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { limits } from '../../src/limits.ts';
+import {
+  adminCredentials,
+  auth,
+  deferred,
+  type Harness,
+  problemOf,
+  RawClient,
+  startServer,
+  waitFor,
+} from './http-harness.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startServer();
+});
+afterAll(() => harness.close());
+beforeEach(() => {
+  harness.ingest.requests.length = 0;
+  harness.ingest.reserved.length = 0;
+});
+
+const ingest = (headers: Record<string, string>, body = Buffer.from('[{}]')) =>
+  fetch(`${harness.url}/api/v1/ingest`, {
+    method: 'POST',
+    body,
+    headers: { 'x-p-stream': 'app', ...headers },
+  });
+
+const basic = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString('base64')}` });
+
+describe('credentials', () => {
+  it('let the administrator in', async () => {
+    expect((await ingest(auth)).status).toBe(200);
+    expect(harness.ingest.requests[0]).toMatchObject({ tenant: 'default', dataset: 'app' });
+  });
+
+  it.each([
+    ['none', {}],
+    ['an empty header', { authorization: '' }],
+    ['a wrong password', basic('admin:Sesame')],
+    ['a wrong name', basic('root:sesame')],
+    ['broken base64', { authorization: 'Basic ?' }],
+    ['no colon', basic('admin')],
+    ['bytes that are not UTF-8', { authorization: 'Basic YWRtaW46/w==' }],
+    ['an unsupported scheme', { authorization: 'Digest username="admin"' }],
+    ['an unknown key', { 'x-api-key': 'unknown' }],
+  ])('are refused with 401 and a challenge: %s', async (_, headers: Record<string, string>) => {
+    // The second time the answer comes from the cache.
+    for (let round = 0; round < 2; round += 1) {
+      const response = await ingest(headers);
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toBe('Basic realm="Millrace", charset="UTF-8"');
+      expect((await problemOf(response)).code).toBe('unauthenticated');
+    }
+    expect(harness.ingest.requests).toEqual([]);
+    expect(harness.ingest.reserved).toEqual([]);
+  });
+
+  it('of two kinds at once are ambiguous, even when both are good', async () => {
+    const response = await ingest({ ...auth, 'x-api-key': 'ingestor' });
+    expect(response.status).toBe(400);
+    expect((await problemOf(response)).code).toBe('credentials_ambiguous');
+  });
+
+  it('sent twice are refused', async () => {
+    const client = await RawClient.open(harness.port);
+    client.request('POST /api/v1/ingest', {
+      Authorization: adminCredentials,
+      authorization: basic('a:b').authorization,
+      'x-p-stream': 'app',
+    });
+    await client.until(({ received }) => received.includes('}'));
+    expect(client.statuses).toEqual([400]);
+    expect(client.received).toContain('the header authorization was sent more than once');
+    client.socket.destroy();
+  });
+
+  it('longer than the bound are 431', async () => {
+    const fits = await ingest({ 'x-api-key': 'k'.repeat(limits.maxCredentialBytes) });
+    expect(fits.status).toBe(401);
+    const response = await ingest({ 'x-api-key': 'k'.repeat(limits.maxCredentialBytes + 1) });
+    expect(response.status).toBe(431);
+    expect((await problemOf(response)).code).toBe('headers_too_large');
+  });
+
+  it('never appear in the log', async () => {
+    await ingest(basic('admin:hunter2'));
+    expect(harness.logLines.join('')).not.toMatch(/hunter2|Basic /);
+  });
+});
+
+describe('permissions', () => {
+  it('limit a key to what its privileges say', async () => {
+    expect((await ingest({ 'x-api-key': 'ingestor' })).status).toBe(200);
+    expect((await ingest({ 'x-api-key': 'ingestor-app' })).status).toBe(200);
+    for (const headers of [
+      { 'x-api-key': 'ingestor-app', 'x-p-stream': 'other' },
+      { 'x-api-key': 'reader' },
+      { 'x-api-key': 'nothing' },
+    ]) {
+      const response = await ingest(headers);
+      expect(response.status).toBe(403);
+      expect((await problemOf(response)).code).toBe('forbidden');
+    }
+  });
+
+  it('are checked against the dataset in the path, decoded', async () => {
+    const to = (segment: string) =>
+      fetch(`${harness.url}/api/v1/logstream/${segment}`, {
+        method: 'POST',
+        body: Buffer.from('[]'),
+        headers: { 'x-api-key': 'ingestor-app', 'x-p-stream': 'app' },
+      });
+    expect((await to('app')).status).toBe(200);
+    expect((await to('%61pp')).status).toBe(200);
+    expect((await to('other')).status).toBe(403);
+  });
+
+  it('are checked before the content of the request', async () => {
+    const response = await ingest({
+      'x-api-key': 'reader',
+      'content-type': 'text/plain',
+      'x-p-tenant': 'other',
+    });
+    expect(response.status).toBe(403);
+  });
+});
+
+describe('X-P-Tenant', () => {
+  it('may name the one tenant and no other', async () => {
+    expect((await ingest({ ...auth, 'x-p-tenant': 'default' })).status).toBe(200);
+    const response = await ingest({ ...auth, 'x-p-tenant': 'acme' });
+    expect(response.status).toBe(400);
+    expect((await problemOf(response)).code).toBe('tenant_not_supported');
+  });
+});
+
+describe('while a credential is being checked', () => {
+  it('the body waits outside, and comes whole once the credential is good', async () => {
+    const other = await startServer();
+    const gate = deferred();
+    other.keys.gate = gate.promise;
+    const body = Buffer.alloc(1024 * 1024, 'x');
+    const answered = fetch(`${other.url}/api/v1/ingest`, {
+      method: 'POST',
+      body,
+      headers: { 'x-api-key': 'ingestor', 'x-p-stream': 'app' },
+    });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(other.ingest.reserved).toEqual([]);
+    gate.resolve();
+    expect((await answered).status).toBe(200);
+    expect(other.ingest.reserved).toEqual([body.length]);
+    expect(Buffer.compare(other.ingest.requests[0]?.body ?? new Uint8Array(0), body)).toBe(0);
+    await other.close();
+  });
+
+  it('an unknown client cannot send more than the socket holds', async () => {
+    const other = await startServer();
+    const gate = deferred();
+    other.keys.gate = gate.promise;
+    const client = await RawClient.open(other.port);
+    const bytes = 64 * 1024 * 1024;
+    client.request('POST /api/v1/ingest', {
+      'x-api-key': 'stranger',
+      'x-p-stream': 'app',
+      'content-length': String(bytes),
+    });
+    const piece = Buffer.alloc(1024 * 1024);
+    let writing = true;
+    const pump = (): void => {
+      while (writing && client.socket.write(piece));
+    };
+    client.socket.on('drain', pump);
+    pump();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    writing = false;
+    // What has left this process sits in the kernel's buffers on both sides of the connection.
+    const sentBytes = client.socket.bytesWritten - client.socket.writableLength;
+    expect(sentBytes).toBeLessThan(16 * 1024 * 1024);
+    gate.resolve();
+    await client.until(({ statuses }) => statuses.length > 0);
+    expect(client.statuses).toEqual([401]);
+    client.socket.destroy();
+    await other.close();
+  });
+
+  it.each(['0', '9'])('a client that leaves is forgotten, with %s bytes announced', async (length) => {
+    const other = await startServer();
+    const gate = deferred();
+    other.keys.gate = gate.promise;
+    const client = await RawClient.open(other.port);
+    client.request('POST /api/v1/ingest', {
+      'x-api-key': 'ingestor',
+      'x-p-stream': 'app',
+      'content-length': length,
+    });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    client.socket.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    gate.resolve();
+    await waitFor(async () => (await other.metrics.registry.metrics()).includes('status="499"} 1'));
+    expect(other.ingest.requests).toEqual([]);
+    expect(other.ingest.openReservations).toBe(0);
+    await other.close();
+  });
+
+  it('a flood of wrong passwords gets 401 or 503, and who is known still gets in', async () => {
+    const other = await startServer();
+    const send = (headers: Record<string, string>) =>
+      fetch(`${other.url}/api/v1/ingest`, {
+        method: 'POST',
+        body: Buffer.from('[]'),
+        headers: { 'x-p-stream': 'app', ...headers },
+      });
+    expect((await send(auth)).status).toBe(200);
+    const flood = Array.from({ length: limits.maxPendingPasswordChecks + 40 }, (_, index) =>
+      send(basic(`admin:wrong ${index}`)),
+    );
+    expect((await send(auth)).status).toBe(200);
+    const statuses = (await Promise.all(flood)).map((response) => response.status);
+    expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(
+      limits.maxPendingPasswordChecks,
+    );
+    expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(0);
+    expect(new Set(statuses)).toEqual(new Set([401, 503]));
+    await other.close();
+  });
+});

@@ -1,0 +1,236 @@
+import { connect, type Socket } from 'node:net';
+import { pino } from 'pino';
+import { Authorizer } from '../../src/auth/authorizer.ts';
+import { administratorAccount, type IdentitySource, PasswordIdentities } from '../../src/auth/identities.ts';
+import type { DecodeCounts } from '../../src/decode/task.ts';
+import type { AppError } from '../../src/errors.ts';
+import { ingestRoutes } from '../../src/http/ingest-routes.ts';
+import { queryRoutes } from '../../src/http/query-routes.ts';
+import { remoteWriteRoutes } from '../../src/http/remote-write-routes.ts';
+import type { Route } from '../../src/http/routes.ts';
+import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
+import { statusRoutes } from '../../src/http/status-routes.ts';
+import type { Ingest, IngestRequest } from '../../src/ingest/request.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createMetrics } from '../../src/lib/metrics.ts';
+import type { Principal } from '../../src/model/identity.ts';
+import type { Query, QueryRequest, QueryResult } from '../../src/query/request.ts';
+
+/** Keeps what it was given, and answers what the test wants. */
+export class RecordingIngest implements Ingest {
+  readonly requests: IngestRequest[] = [];
+  /** Bytes of each reservation that was made. */
+  readonly reserved: number[] = [];
+  openReservations = 0;
+  /** Thrown by `reserve` when more than `reserveLimitBytes` would be reserved in all. */
+  reserveError: AppError | undefined;
+  reserveLimitBytes = 0;
+  respond: (request: IngestRequest) => DecodeCounts | Promise<DecodeCounts> = () => ({
+    events: 3,
+    samples: 5,
+  });
+
+  reserve(bodyBytes: number) {
+    const totalBytes = this.reserved.reduce((total, bytes) => total + bytes, bodyBytes);
+    if (this.reserveError !== undefined && totalBytes > this.reserveLimitBytes) throw this.reserveError;
+    this.reserved.push(bodyBytes);
+    this.openReservations += 1;
+    let released = false;
+    return {
+      release: () => {
+        if (released) throw new Error('released twice');
+        released = true;
+        this.openReservations -= 1;
+      },
+    };
+  }
+
+  async write(request: IngestRequest): Promise<DecodeCounts> {
+    this.requests.push(request);
+    return this.respond(request);
+  }
+}
+
+export class RecordingQuery implements Query {
+  readonly requests: QueryRequest[] = [];
+  respond: (request: QueryRequest) => QueryResult | Promise<QueryResult> = () => ({
+    fields: ['a', 'b'],
+    records: Buffer.from('[{"a":1,"b":"x"}]'),
+  });
+
+  async run(request: QueryRequest): Promise<QueryResult> {
+    this.requests.push(request);
+    return this.respond(request);
+  }
+}
+
+/** API keys that the tests use as identities with few privileges. */
+export class KeyIdentities implements IdentitySource {
+  readonly #principals: ReadonlyMap<string, Principal>;
+  /** Each verification waits for this. */
+  gate: Promise<void> = Promise.resolve();
+
+  constructor(principals: Readonly<Record<string, Principal['privileges']>>) {
+    this.#principals = new Map(
+      Object.entries(principals).map(([name, privileges]) => [
+        name,
+        { kind: 'apiKey', name, tenant: 'default', privileges },
+      ]),
+    );
+  }
+
+  async verify(credentials: Parameters<IdentitySource['verify']>[0]): Promise<Principal | undefined> {
+    await this.gate;
+    return credentials.scheme === 'apiKey' ? this.#principals.get(credentials.key) : undefined;
+  }
+}
+
+export const adminCredentials = `Basic ${Buffer.from('admin:sesame').toString('base64')}`;
+export const auth = { authorization: adminCredentials };
+export const maxBodyBytes = 1024 * 1024;
+
+export interface Harness {
+  readonly url: string;
+  readonly port: number;
+  readonly server: HttpServer;
+  readonly ingest: RecordingIngest;
+  readonly query: RecordingQuery;
+  readonly keys: KeyIdentities;
+  readonly metrics: ReturnType<typeof createMetrics>;
+  readonly routes: readonly Route[];
+  readonly logLines: string[];
+  notReady: AppError | undefined;
+  /** Posts with the administrator's credentials, or others; without a Content-Type of its own. */
+  post(path: string, body: string | Uint8Array, headers?: Record<string, string>): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** A server on a free port, real but for what is behind `Ingest` and `Query`. */
+export async function startServer(extraRoutes: readonly Route[] = []): Promise<Harness> {
+  const ingest = new RecordingIngest();
+  const query = new RecordingQuery();
+  const keys = new KeyIdentities({
+    ingestor: [{ privilege: 'ingestor' }],
+    'ingestor-app': [{ privilege: 'ingestor', dataset: 'app' }],
+    reader: [{ privilege: 'reader' }],
+    nothing: [],
+  });
+  const metrics = createMetrics();
+  const logLines: string[] = [];
+  const admin = await administratorAccount('admin', 'sesame');
+  const passwords = await PasswordIdentities.create((name) => (name === 'admin' ? admin : undefined));
+  const routes: Route[] = [
+    ...statusRoutes({
+      version: '1.2.3',
+      registry: metrics.registry,
+      notReady: () => harness.notReady,
+    }),
+    ...ingestRoutes({ ingest, maxBodyBytes }),
+    ...remoteWriteRoutes({ ingest, maxBodyBytes }),
+    ...queryRoutes(query),
+    ...extraRoutes,
+  ];
+  const server = createHttpServer({
+    routes,
+    authorizer: new Authorizer([passwords, keys]),
+    metrics,
+    log: pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) }),
+    clock: systemClock,
+  });
+  const { port } = await server.listen('127.0.0.1', 0);
+  const url = `http://127.0.0.1:${port}`;
+  const harness: Harness = {
+    url,
+    port,
+    server,
+    ingest,
+    query,
+    keys,
+    metrics,
+    routes,
+    logLines,
+    notReady: undefined,
+    post: (path, body, headers = {}) =>
+      fetch(url + path, {
+        method: 'POST',
+        // For a string fetch would say text/plain.
+        body: Buffer.from(body),
+        headers: 'x-api-key' in headers ? headers : { ...auth, ...headers },
+      }),
+    close: () => server.close(0),
+  };
+  return harness;
+}
+
+/** A socket that keeps all that it received. */
+export class RawClient {
+  readonly socket: Socket;
+  received = '';
+  closed = false;
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on('data', (chunk) => {
+      this.received += chunk.toString('latin1');
+    });
+    socket.on('close', () => {
+      this.closed = true;
+    });
+    // A reset is one of the ways in which the server may end a connection; `closed` follows.
+    socket.on('error', () => {});
+  }
+
+  static async open(port: number): Promise<RawClient> {
+    const socket = connect(port, '127.0.0.1');
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve);
+      socket.once('error', reject);
+    });
+    return new RawClient(socket);
+  }
+
+  /** Sends a request line, headers (Host is added) and a body as they are. */
+  request(line: string, headers: Readonly<Record<string, string>>, body = ''): void {
+    const head = Object.entries({ host: 'test', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+    this.socket.write(`${line} HTTP/1.1\r\n${head.join('')}\r\n${body}`, 'latin1');
+  }
+
+  async until(what: (client: this) => boolean): Promise<void> {
+    await waitFor(() => what(this));
+  }
+
+  get statuses(): number[] {
+    return [...this.received.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
+  }
+}
+
+/** Waits until something holds; fails after five seconds. */
+export async function waitFor(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 5000;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`never held: ${holds.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+export async function problemOf(
+  response: Response,
+): Promise<{ code: string; detail: string; title: string }> {
+  if (response.headers.get('content-type') !== 'application/problem+json') {
+    throw new Error(`not a problem: ${response.status} ${await response.text()}`);
+  }
+  const problem: unknown = await response.json();
+  if (typeof problem !== 'object' || problem === null) throw new Error('not an object');
+  const { code, detail, title, status } = problem as Record<string, unknown>;
+  if (status !== response.status) throw new Error('the status in the problem differs');
+  return { code: String(code), detail: String(detail), title: String(title) };
+}
+
+/** A promise with its handles outside. */
+export function deferred<T = void>() {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((fulfil) => {
+    resolve = fulfil;
+  });
+  return { promise, resolve };
+}

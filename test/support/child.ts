@@ -1,0 +1,163 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface ChildOptions {
+  /** Shown in failures. */
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/** How a process ended: by itself with a code, or by a signal. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Output kept of each stream; older text is dropped, so that a chatty child cannot fill the memory. */
+const maxOutputLength = 1_000_000;
+
+/**
+ * A process of a test or benchmark, leading a process group of its own: `kill` reaches whatever it has started.
+ * None outlives this process, however this process ends its run.
+ */
+export class Child {
+  readonly pid: number;
+  readonly name: string;
+  readonly exited: Promise<Exit>;
+  /** Undefined while it runs. */
+  exit: Exit | undefined;
+  #stdout = '';
+  #stderr = '';
+  readonly #process: ChildProcess;
+
+  private constructor(name: string, process: ChildProcess, pid: number) {
+    this.name = name;
+    this.pid = pid;
+    this.#process = process;
+    process.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stdout = (this.#stdout + text).slice(-maxOutputLength);
+    });
+    process.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-maxOutputLength);
+    });
+    // `close` rather than `exit`: by then all output has been read.
+    this.exited = new Promise((resolve) => {
+      process.once('close', (code, signal) => {
+        this.exit = { code, signal };
+        alive.delete(this);
+        resolve(this.exit);
+      });
+    });
+  }
+
+  static async start(options: ChildOptions): Promise<Child> {
+    const { name, command, args, env = {}, cwd } = options;
+    const child = spawn(command, args, {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    await once(child, 'spawn'); // throws the reason when the program cannot be started
+    if (child.pid === undefined) throw new Error(`${name} was started without a process id`);
+    const started = new Child(name, child, child.pid);
+    alive.add(started);
+    return started;
+  }
+
+  get stdout(): string {
+    return this.#stdout;
+  }
+
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  /** Signals the process group. A process that has ended already is left alone: its id may be another's. */
+  kill(signal: NodeJS.Signals): void {
+    if (this.#process.exitCode === null && this.#process.signalCode === null) process.kill(-this.pid, signal);
+  }
+
+  /** Signals and waits for the end; a process that does not end in time fails the caller. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM', timeoutMs = 30_000): Promise<Exit> {
+    this.kill(signal);
+    return await this.ended(timeoutMs);
+  }
+
+  async ended(timeoutMs = 30_000): Promise<Exit> {
+    const timeout = new AbortController();
+    const late = sleep(timeoutMs, undefined, { signal: timeout.signal }).then(() => {
+      throw new Error(`${this.name} still runs after ${timeoutMs} ms\n${this.report()}`);
+    });
+    try {
+      return await Promise.race([this.exited, late]);
+    } finally {
+      timeout.abort();
+      await late.catch(() => undefined);
+    }
+  }
+
+  /** Waits until `probe` says true, or fails with the process's own words when it ends or takes too long. */
+  async ready(probe: () => Promise<boolean>, timeoutMs = 30_000): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    while (!(await probe())) {
+      if (this.exit !== undefined)
+        throw new Error(`${this.name} ended before it was ready\n${this.report()}`);
+      if (performance.now() > deadline) {
+        throw new Error(`${this.name} is not ready after ${timeoutMs} ms\n${this.report()}`);
+      }
+      await sleep(20);
+    }
+  }
+
+  /** The end of its output, for messages of failures. */
+  report(): string {
+    const state = this.exit === undefined ? `running as ${this.pid}` : JSON.stringify(this.exit);
+    return `${this.name}: ${state}\n--- stdout\n${this.#stdout.slice(-2000)}\n--- stderr\n${this.#stderr.slice(-6000)}`;
+  }
+}
+
+const alive = new Set<Child>();
+const folders = new Set<string>();
+
+// The last line of defence: a test that timed out, or a run stopped by hand, leaves nothing behind.
+process.once('exit', () => {
+  for (const child of alive) child.kill('SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A new empty folder, removed when this process ends if not before. */
+export function temporaryFolder(purpose: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `millrace-${purpose}-`));
+  folders.add(folder);
+  return folder;
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  folders.delete(folder);
+}
+
+/** A TCP port of the loopback interface that nobody listens on right now. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('No TCP port was given');
+  return address.port;
+}
+
+/** Whether a program can be started from the PATH. */
+export const onPath = (program: string): boolean =>
+  spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;

@@ -1,0 +1,33 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '../../src/lib/log.ts';
+import { createMetrics } from '../../src/lib/metrics.ts';
+import { openEmbeddedStore } from '../../src/store/embedded.ts';
+import type { SelectOptions, Store } from '../../src/store/store.ts';
+
+export interface TestStore {
+  readonly store: Store;
+  /** The rows of a SELECT as objects. */
+  rows<T = Record<string, unknown>>(query: string, options?: SelectOptions): Promise<T[]>;
+  close(): Promise<void>;
+}
+
+/** The real engine on a directory of its own. One in a test file: the engine takes one directory a process. */
+export async function openTestStore(): Promise<TestStore> {
+  const directory = await mkdtemp(join(tmpdir(), 'millrace-store-'));
+  const store = await openEmbeddedStore(directory, createMetrics(), createLogger('silent'));
+  return {
+    store,
+    rows: async <T>(query: string, options?: SelectOptions) =>
+      Buffer.from(await store.select(query, 'JSONEachRow', options))
+        .toString('utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as T),
+    close: async () => {
+      await store.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+}

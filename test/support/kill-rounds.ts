@@ -1,0 +1,188 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Random, seededRandom } from './random.ts';
+import { buildWriteRequest, type TestSeries } from './remote-write.ts';
+import { compareBatches, type SentBatch, type StoredBatch } from './sent-and-stored.ts';
+import { Service, UnexpectedReply } from './service.ts';
+
+/**
+ * SIGKILL in the middle of ingest, over and over, on one data directory.
+ *
+ * A round: several connections send JSON events and metric samples as fast as they are answered; at a random
+ * moment the process is killed; it is started again, now and then killed once more while it replays its log;
+ * when the log is in the store, everything that was ever sent is compared with what SQL finds.
+ *
+ * Every batch has a number that its rows carry, and every row one that is unique in its batch, so the
+ * comparison needs one row of SQL a batch.
+ */
+export interface KillRoundsOptions {
+  readonly rounds: number;
+  readonly seed: number;
+  readonly onRound?: (report: RoundReport) => void;
+}
+
+export interface RoundReport {
+  readonly round: number;
+  /** From the first request to the kill. */
+  readonly killedAfterMs: number;
+  /** Further kills while the service was starting. */
+  readonly killsInReplay: number;
+  /** Last start to readiness. */
+  readonly restartMs: number;
+  /** Rows of this round in batches that were acknowledged. */
+  readonly acknowledgedRows: number;
+  /** Batches of this round that were sent and never answered. */
+  readonly unansweredBatches: number;
+  /** All rows that SQL finds, of this round and those before. */
+  readonly storedRows: number;
+  /** Rows of acknowledged batches that are missing, of this round and those before. */
+  readonly lostRows: number;
+  /** Rows that are there more often than once. */
+  readonly duplicatedRows: number;
+  /** One line for every batch that is not as it must be. */
+  readonly problems: readonly string[];
+}
+
+const eventConnections = 4;
+const sampleConnections = 3;
+const maxRowsPerBatch = 200;
+const eventsDataset = 'kill_events';
+const metricsDataset = 'kill_metrics';
+
+export async function runKillRounds(options: KillRoundsOptions): Promise<RoundReport[]> {
+  const random = seededRandom(options.seed);
+  const service = await Service.start();
+  try {
+    const sent: SentBatch[] = [];
+    await sendFirst(service, sent);
+    const reports: RoundReport[] = [];
+    for (let round = 1; round <= options.rounds; round++) {
+      const before = sent.length;
+      const killedAfterMs = random.integer(20, 1500);
+      await sendUntilKilled(service, sent, killedAfterMs, random);
+      const restart = await restartWithKills(service, random);
+      const stored = await readStored(service);
+      const ofRound = sent.slice(before);
+      const report: RoundReport = {
+        round,
+        killedAfterMs,
+        ...restart,
+        acknowledgedRows: sum(ofRound.filter((batch) => batch.acknowledged).map((batch) => batch.rows)),
+        unansweredBatches: ofRound.filter((batch) => !batch.acknowledged).length,
+        ...compareBatches(sent, stored),
+      };
+      reports.push(report);
+      options.onRound?.(report);
+    }
+    return reports;
+  } finally {
+    await service.dispose();
+  }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/** One batch of each kind, so that both datasets are there whenever the first kill comes. */
+async function sendFirst(service: Service, sent: SentBatch[]): Promise<void> {
+  for (const kind of ['events', 'samples'] as const) {
+    const batch: SentBatch = { kind, number: sent.length, rows: 1, acknowledged: true };
+    sent.push(batch);
+    await senderOf[kind](service, batch);
+  }
+}
+
+/** Adds what it sends to `sent`; ends when every connection has noticed the kill. */
+async function sendUntilKilled(
+  service: Service,
+  sent: SentBatch[],
+  killAfterMs: number,
+  random: Random,
+): Promise<void> {
+  let killed = false;
+  const sendOnAndOn = async (kind: SentBatch['kind']): Promise<void> => {
+    while (!killed) {
+      const batch: SentBatch = {
+        kind,
+        number: sent.length,
+        rows: random.integer(1, maxRowsPerBatch),
+        acknowledged: false,
+      };
+      sent.push(batch);
+      try {
+        await senderOf[kind](service, batch);
+        batch.acknowledged = true;
+      } catch (error) {
+        if (error instanceof UnexpectedReply && error.status === 503) await sleep(20);
+        else if (!killed || error instanceof UnexpectedReply) throw error;
+      }
+    }
+  };
+  const senders = [
+    ...Array.from({ length: eventConnections }, () => sendOnAndOn('events')),
+    ...Array.from({ length: sampleConnections }, () => sendOnAndOn('samples')),
+  ];
+  const kill = async (): Promise<void> => {
+    await sleep(killAfterMs);
+    killed = true;
+    await service.kill();
+  };
+  await Promise.all([...senders, kill()]);
+}
+
+async function sendEvents(service: Service, batch: SentBatch): Promise<void> {
+  const events = Array.from({ length: batch.rows }, (_, row) => ({
+    batch: batch.number,
+    item: row,
+    message: `event ${row} of batch ${batch.number}`,
+  }));
+  await service.ingest(eventsDataset, events);
+}
+
+/** Batch n is scraped n milliseconds later: no two samples of a series share a time. */
+const firstTimestampMs = Date.now();
+
+/** Series of later batches are partly known and partly new: every ten batches make a generation. */
+async function sendSamples(service: Service, batch: SentBatch): Promise<void> {
+  const generation = String(Math.floor(batch.number / 10));
+  const timestampMs = firstTimestampMs + batch.number;
+  const series = Array.from(
+    { length: batch.rows },
+    (_, row): TestSeries => ({
+      labels: { __name__: 'kill_round_batch', generation, item: String(row) },
+      samples: [{ value: batch.number, timestampMs }],
+    }),
+  );
+  await service.remoteWrite(new Uint8Array(buildWriteRequest(series)), metricsDataset);
+}
+
+const senderOf = { events: sendEvents, samples: sendSamples } as const;
+
+async function restartWithKills(
+  service: Service,
+  random: Random,
+): Promise<{ restartMs: number; killsInReplay: number }> {
+  let killsInReplay = 0;
+  while (random.chance(0.3)) {
+    await service.launch();
+    await sleep(random.integer(50, 1500));
+    await service.kill();
+    killsInReplay++;
+  }
+  const start = performance.now();
+  await service.restart();
+  return { restartMs: Math.round(performance.now() - start), killsInReplay };
+}
+
+async function readStored(service: Service): Promise<StoredBatch[]> {
+  await service.drained();
+  const events = await service.query(
+    `SELECT batch, count(*) AS stored, count(DISTINCT item) AS different FROM ${eventsDataset} GROUP BY batch`,
+  );
+  const samples = await service.query(
+    `SELECT value AS batch, count(*) AS stored, count(DISTINCT item) AS different FROM ${metricsDataset} GROUP BY value`,
+  );
+  return [...events, ...samples].map((row) => ({
+    number: Number(row['batch']),
+    stored: Number(row['stored']),
+    distinct: Number(row['different']),
+  }));
+}

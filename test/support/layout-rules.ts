@@ -1,0 +1,129 @@
+import type { Module } from './modules.ts';
+
+/** A rule of the tree: what breaks it, one line each, beginning with the file. */
+export type LayoutRule = (modules: readonly Module[]) => string[];
+
+/**
+ * Folders (or files) of `src/` in the order in which they may build on each other: each may import what stands
+ * in a group before its own, and itself. `columnar` alone uses a neighbour: columns are words of the model.
+ */
+const layers: ReadonlyArray<readonly string[]> = [
+  ['errors', 'limits'],
+  ['lib', 'model'],
+  ['columnar'],
+  ['decode', 'sql', 'auth', 'wal', 'store'],
+  ['ingest', 'query'],
+  ['http'],
+  ['app', 'banner'],
+  ['main'],
+];
+/** Known where the program is put together and started; everybody else is handed values. */
+const configImports = new Set(['errors', 'limits', 'lib']);
+const configImporters = new Set(['app', 'banner', 'main']);
+/** Threads load what they need and nothing of the service around it. */
+const workerImports = new Set(['decode', 'sql']);
+
+/** `src/store/ddl.ts` → `store`, `src/main.ts` → `main`, `workers/decode.ts` → `workers`. */
+function unitOf(path: string): string {
+  const [top = '', second = ''] = path.split('/');
+  return top === 'src' ? second.replace(/\.ts$/, '') : top;
+}
+
+const rankOf = (unit: string): number => layers.findIndex((group) => group.includes(unit));
+
+function mayImport(from: string, to: string): boolean {
+  if (from === to) return true;
+  if (from === 'workers') return workerImports.has(to);
+  if (from === 'config') return configImports.has(to);
+  if (to === 'config') return configImporters.has(from);
+  return rankOf(to) >= 0 && rankOf(to) < rankOf(from);
+}
+
+const product = (modules: readonly Module[]): readonly Module[] =>
+  modules.filter((module) => module.path.startsWith('src/') || module.path.startsWith('workers/'));
+
+export const importsPointOneWay: LayoutRule = (modules) =>
+  product(modules).flatMap((module) =>
+    module.imports
+      .filter((target) => !mayImport(unitOf(module.path), unitOf(target)))
+      .map((target) => `${module.path} imports ${target}`),
+  );
+
+export const everyFolderHasALayer: LayoutRule = (modules) =>
+  product(modules)
+    .filter((module) => {
+      const unit = unitOf(module.path);
+      return unit !== 'workers' && unit !== 'config' && rankOf(unit) < 0;
+    })
+    .map((module) => `${module.path}: "${unitOf(module.path)}" has no layer`);
+
+/** Depth-first; a file met again while it is still being visited closes a cycle. */
+export const noCycles: LayoutRule = (modules) => {
+  const importsOf = new Map(modules.map((module) => [module.path, module.imports]));
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path);
+    if (start >= 0) {
+      cycles.push([...trail.slice(start), path].join(' → '));
+      return;
+    }
+    if (done.has(path)) return;
+    for (const target of importsOf.get(path) ?? []) visit(target, [...trail, path]);
+    done.add(path);
+  };
+  for (const module of modules) visit(module.path, []);
+  return cycles;
+};
+
+export const noBarrels: LayoutRule = (modules) =>
+  modules
+    .filter((module) => module.barrel || module.path.endsWith('/index.ts'))
+    .map((module) => `${module.path} only passes on other files`);
+
+export const onlyConfigReadsTheEnvironment: LayoutRule = (modules) =>
+  product(modules)
+    .filter((module) => module.path !== 'src/config.ts')
+    .flatMap((module) =>
+      module.environmentLines.map((line) => `${module.path}:${line} reads the environment`),
+    );
+
+export const onlyHttpKnowsItsServer: LayoutRule = (modules) =>
+  product(modules)
+    .filter((module) => module.packages.includes('uWebSockets.js') && unitOf(module.path) !== 'http')
+    .map((module) => `${module.path} imports uWebSockets.js`);
+
+const pureUnits = new Set(['decode', 'sql', 'columnar', 'model']);
+const isPure = (path: string): boolean => pureUnits.has(unitOf(path)) || path === 'src/auth/policy.ts';
+/** The outside world, in Node's words. `zlib` and `buffer` compute; these reach out. */
+const outsideWorld =
+  /^(node:)?(fs|net|http|https|http2|tls|dgram|dns|child_process|cluster|worker_threads)(\/|$)/;
+
+export const pureFoldersStayPure: LayoutRule = (modules) =>
+  product(modules)
+    .filter((module) => isPure(module.path))
+    .flatMap((module) =>
+      module.packages
+        .filter((name) => outsideWorld.test(name))
+        .map((name) => `${module.path} is pure and imports ${name}`),
+    );
+
+const isEntry = (path: string): boolean =>
+  path === 'src/main.ts' || path.startsWith('workers/') || /^bench\/(main|torture)\.ts$/.test(path);
+
+export const noDeadFiles: LayoutRule = (modules) => {
+  const importsOf = new Map(modules.map((module) => [module.path, module.imports]));
+  const reached = new Set(modules.map((module) => module.path).filter(isEntry));
+  // A set that grows while it is walked visits what was added: a breadth-first search.
+  for (const path of reached) for (const target of importsOf.get(path) ?? []) reached.add(target);
+  return modules
+    .filter((module) => !reached.has(module.path))
+    .map((module) => `${module.path} is not reached from src/main.ts or an entry of a thread`);
+};
+
+const maxLines = 300;
+
+export const filesStayReadable: LayoutRule = (modules) =>
+  product(modules)
+    .filter((module) => module.lines > maxLines)
+    .map((module) => `${module.path} has ${module.lines} lines, more than ${maxLines}`);

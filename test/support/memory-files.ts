@@ -1,0 +1,98 @@
+import type { WalFile, WalFiles } from '../../src/wal/files.ts';
+
+/**
+ * A directory in memory that knows what a power cut would leave: contents and names count only once they were
+ * synced. Failures can be asked for by operation.
+ */
+export class MemoryFiles implements WalFiles {
+  readonly #files = new Map<string, { bytes: Buffer; synced: Buffer }>();
+  #durableNames = new Set<string>();
+  syncs = 0;
+  /** Throws, or returns to let the operation happen. */
+  beforeWrite: (bytes: number) => void = () => {};
+  beforeSync: () => void = () => {};
+  beforeCreate: () => void = () => {};
+
+  names(): string[] {
+    return [...this.#files.keys()].sort();
+  }
+
+  contents(name: string): Buffer {
+    return this.#file(name).bytes;
+  }
+
+  set(name: string, bytes: Buffer): void {
+    this.#files.set(name, { bytes, synced: bytes });
+    this.#durableNames.add(name);
+  }
+
+  /** What is there after the power was cut: nothing that was not synced. */
+  afterPowerCut(): MemoryFiles {
+    const left = new MemoryFiles();
+    for (const name of this.#durableNames) {
+      const file = this.#files.get(name);
+      if (file !== undefined) left.set(name, Buffer.from(file.synced));
+    }
+    return left;
+  }
+
+  async list(): Promise<string[]> {
+    return [...this.#files.keys()];
+  }
+
+  async size(name: string): Promise<number> {
+    return this.#file(name).bytes.length;
+  }
+
+  async create(name: string): Promise<WalFile> {
+    this.beforeCreate();
+    if (this.#files.has(name)) throw new Error(`EEXIST: ${name}`);
+    this.#files.set(name, { bytes: Buffer.alloc(0), synced: Buffer.alloc(0) });
+    return this.#handle(name);
+  }
+
+  async open(name: string): Promise<WalFile> {
+    this.#file(name);
+    return this.#handle(name);
+  }
+
+  async remove(name: string): Promise<void> {
+    this.#file(name);
+    this.#files.delete(name);
+    this.#durableNames.delete(name);
+  }
+
+  async syncDirectory(): Promise<void> {
+    this.#durableNames = new Set(this.#files.keys());
+  }
+
+  #handle(name: string): WalFile {
+    const file = this.#file(name);
+    return {
+      write: async (buffers, position) => {
+        const added = Buffer.concat(buffers);
+        this.beforeWrite(added.length);
+        const grown = Buffer.alloc(Math.max(file.bytes.length, position + added.length));
+        file.bytes.copy(grown);
+        added.copy(grown, position);
+        file.bytes = grown;
+      },
+      read: async (position, length) => Buffer.from(file.bytes.subarray(position, position + length)),
+      truncate: async (length) => {
+        file.bytes = file.bytes.subarray(0, length);
+      },
+      sync: async () => {
+        this.beforeSync();
+        this.syncs += 1;
+        file.synced = Buffer.from(file.bytes);
+      },
+      close: async () => {},
+    };
+  }
+
+  #file(name: string): { bytes: Buffer; synced: Buffer } {
+    const file = this.#files.get(name);
+    if (file === undefined) throw new Error(`ENOENT: ${name}`);
+    return file;
+  }
+}

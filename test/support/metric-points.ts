@@ -1,0 +1,79 @@
+import type { MatrixSeries } from './prometheus.ts';
+import type { Row } from './service.ts';
+
+/** One sample of one series. */
+export interface MetricPoint {
+  /** Name and labels as one canonical text. */
+  readonly series: string;
+  readonly timestampMs: number;
+  readonly value: number;
+}
+
+export function pointsOfMatrix(matrix: readonly MatrixSeries[]): MetricPoint[] {
+  return matrix.flatMap(({ metric, values }) => {
+    const series = canonical(metric);
+    return values.map(([seconds, value]) => ({
+      series,
+      timestampMs: Math.round(seconds * 1000),
+      value: numberOf(value),
+    }));
+  });
+}
+
+/** From the columns `metric_name, labels, timestamp, value` of SQL. */
+export function pointsOfRows(rows: readonly Row[]): MetricPoint[] {
+  return rows.map((row) => ({
+    series: canonical({ ...(row['labels'] as Record<string, string>), __name__: String(row['metric_name']) }),
+    timestampMs: Date.parse(String(row['timestamp'])),
+    value: numberOf(row['value']),
+  }));
+}
+
+const canonical = (labels: Readonly<Record<string, string>>): string =>
+  JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
+/** JSON has no NaN and no infinity; both sides write them as text, each in its own way. */
+function numberOf(value: unknown): number {
+  if (typeof value === 'number') return value;
+  const text = String(value).toLowerCase();
+  if (text === 'nan') return Number.NaN;
+  const infinity = /^([+-]?)inf(?:inity)?$/.exec(text);
+  if (infinity !== null) return infinity[1] === '-' ? -Infinity : Infinity;
+  const number = Number(value);
+  if (value === null || Number.isNaN(number)) throw new Error(`Not a sample value: ${String(value)}`);
+  return number;
+}
+
+export interface SampleComparison {
+  /** Expected and not there. */
+  readonly missing: readonly MetricPoint[];
+  /** There more than once. */
+  readonly doubled: readonly MetricPoint[];
+  /** There with another value. */
+  readonly different: ReadonlyArray<{ readonly expected: MetricPoint; readonly actual: MetricPoint }>;
+  /** There and not expected. */
+  readonly extra: readonly MetricPoint[];
+}
+
+const keyOf = (point: MetricPoint): string => `${point.timestampMs} ${point.series}`;
+
+export function compareSamples(
+  expected: readonly MetricPoint[],
+  actual: readonly MetricPoint[],
+): SampleComparison {
+  const found = new Map<string, MetricPoint>();
+  const doubled: MetricPoint[] = [];
+  for (const point of actual) {
+    if (found.has(keyOf(point))) doubled.push(point);
+    found.set(keyOf(point), point);
+  }
+  const missing: MetricPoint[] = [];
+  const different: Array<{ expected: MetricPoint; actual: MetricPoint }> = [];
+  for (const point of expected) {
+    const match = found.get(keyOf(point));
+    found.delete(keyOf(point));
+    if (match === undefined) missing.push(point);
+    else if (!Object.is(match.value, point.value)) different.push({ expected: point, actual: match });
+  }
+  return { missing, doubled, different, extra: [...found.values()] };
+}

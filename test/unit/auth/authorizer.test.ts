@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { Authorizer } from '../../../src/auth/authorizer.ts';
+import type { Credentials, PresentedCredential } from '../../../src/auth/credentials.ts';
+import type { IdentitySource } from '../../../src/auth/identities.ts';
+import { AppError } from '../../../src/errors.ts';
+import { limits } from '../../../src/limits.ts';
+import type { Principal } from '../../../src/model/identity.ts';
+
+const alice: Principal = { kind: 'apiKey', name: 'alice', tenant: 'default', privileges: [] };
+const key = (value: string): PresentedCredential => ({ header: 'x-api-key', value });
+
+/** Knows the key `good`; answers when it is let to. */
+class Source implements IdentitySource {
+  asked = 0;
+  answer: (credentials: Credentials) => Promise<Principal | undefined> = async (credentials) =>
+    credentials.scheme === 'apiKey' && credentials.key === 'good' ? alice : undefined;
+
+  verify(credentials: Credentials): Promise<Principal | undefined> {
+    this.asked += 1;
+    return this.answer(credentials);
+  }
+}
+
+function setup() {
+  const source = new Source();
+  const clock = { ms: 1_000_000, nowMicros: () => 0, monotonicMs: () => clock.ms };
+  return { source, clock, authorizer: new Authorizer([source], clock) };
+}
+
+describe('Authorizer', () => {
+  it('answers at once, without asking again, what it has checked before', async () => {
+    const { source, authorizer } = setup();
+    expect(await authorizer.authenticate(key('good'))).toBe(alice);
+    expect(await authorizer.authenticate(key('bad'))).toBeUndefined();
+    expect(source.asked).toBe(2);
+    expect(authorizer.authenticate(key('good'))).toBe(alice);
+    expect(authorizer.authenticate(key('bad'))).toBeUndefined();
+    expect(source.asked).toBe(2);
+  });
+
+  it('checks again after a while, good and bad alike', async () => {
+    const { source, clock, authorizer } = setup();
+    await authorizer.authenticate(key('good'));
+    await authorizer.authenticate(key('bad'));
+    await new Promise((resolve) => setTimeout(resolve, 1100)); // the caches look at the clock once a second
+    clock.ms += limits.authCacheTtlMs + 1;
+    source.answer = async (credentials) =>
+      credentials.scheme === 'apiKey' && credentials.key === 'bad' ? alice : undefined;
+    expect(await authorizer.authenticate(key('good'))).toBeUndefined();
+    expect(await authorizer.authenticate(key('bad'))).toBe(alice);
+  });
+
+  it('shares one check among all who wait for it', async () => {
+    const { source, authorizer } = setup();
+    const all = await Promise.all(Array.from({ length: 100 }, () => authorizer.authenticate(key('good'))));
+    expect(all.every((principal) => principal === alice)).toBe(true);
+    expect(source.asked).toBe(1);
+  });
+
+  it('does not remember a check that failed', async () => {
+    const { source, authorizer } = setup();
+    const { answer } = source;
+    source.answer = () => Promise.reject(new Error('the source is down'));
+    await expect(authorizer.authenticate(key('good'))).rejects.toThrow('the source is down');
+    source.answer = answer;
+    expect(await authorizer.authenticate(key('good'))).toBe(alice);
+  });
+
+  it('bounds the checks under way, and still answers what it knows', async () => {
+    const { source, authorizer } = setup();
+    await authorizer.authenticate(key('good'));
+    let letGo = (): void => {};
+    const gate = new Promise<undefined>((resolve) => {
+      letGo = () => resolve(undefined);
+    });
+    source.answer = () => gate;
+    const flood = Array.from({ length: limits.maxPendingPasswordChecks }, (_, index) =>
+      authorizer.authenticate(key(`flood ${index}`)),
+    );
+    expect(() => authorizer.authenticate(key('one more'))).toThrow(AppError);
+    expect(authorizer.authenticate(key('good'))).toBe(alice);
+    expect(authorizer.authenticate(key('flood 0'))).toBe(flood[0]);
+    letGo();
+    await Promise.all(flood);
+    expect(await authorizer.authenticate(key('one more'))).toBeUndefined();
+  });
+
+  it('keeps a good credential through more bad ones than it remembers', async () => {
+    const { source, authorizer } = setup();
+    await authorizer.authenticate(key('good'));
+    for (let index = 0; index < limits.authCacheEntries + 10; index += 1) {
+      await authorizer.authenticate(key(`bad ${index}`));
+    }
+    const { asked } = source;
+    expect(authorizer.authenticate(key('good'))).toBe(alice);
+    expect(await authorizer.authenticate(key('bad 0'))).toBeUndefined();
+    expect(source.asked).toBe(asked + 1); // the oldest bad one was forgotten
+  });
+
+  it('tells the headers apart: a key sent as a password is not the key', async () => {
+    const { authorizer } = setup();
+    await authorizer.authenticate(key('good'));
+    expect(await authorizer.authenticate({ header: 'authorization', value: 'good' })).toBeUndefined();
+  });
+
+  it('asks its sources in order and stops at the first that knows', async () => {
+    const first = new Source();
+    const second = new Source();
+    second.answer = async () => ({ ...alice, name: 'second' });
+    const authorizer = new Authorizer([first, second]);
+    expect((await authorizer.authenticate(key('good')))?.name).toBe('alice');
+    expect((await authorizer.authenticate(key('other')))?.name).toBe('second');
+    expect(second.asked).toBe(1);
+  });
+
+  it('does not ask anybody about malformed credentials', async () => {
+    const { source, authorizer } = setup();
+    expect(await authorizer.authenticate({ header: 'authorization', value: 'Basic !' })).toBeUndefined();
+    expect(source.asked).toBe(0);
+  });
+});

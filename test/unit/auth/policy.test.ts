@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decide } from '../../../src/auth/policy.ts';
+import type { Action, Principal, Privilege, PrivilegeName } from '../../../src/model/identity.ts';
+
+const names: readonly PrivilegeName[] = ['admin', 'writer', 'reader', 'ingestor'];
+const actions: readonly Action[] = [
+  'ingest',
+  'query',
+  'dataset.list',
+  'dataset.read',
+  'dataset.manage',
+  'identity.manage',
+  'service.read',
+];
+
+const principal = (...privileges: Privilege[]): Principal => ({
+  kind: 'user',
+  name: 'u',
+  tenant: 'default',
+  privileges,
+});
+
+/** Which privileges grant which action, in the order of `names`. */
+const granted: Readonly<Record<Action, readonly [boolean, boolean, boolean, boolean]>> = {
+  ingest: [true, true, false, true],
+  query: [true, true, true, false],
+  'dataset.list': [true, true, true, false],
+  'dataset.read': [true, true, true, false],
+  'dataset.manage': [true, false, false, false],
+  'identity.manage': [true, false, false, false],
+  'service.read': [true, true, true, false],
+};
+
+/** Whether a granting privilege on dataset `a` suffices when asked about: `a`, `b`, no dataset. */
+const scoped: Readonly<Record<Action, readonly [boolean, boolean, boolean]>> = {
+  ingest: [true, false, false],
+  query: [true, false, true],
+  'dataset.list': [true, false, true],
+  'dataset.read': [true, false, false],
+  'dataset.manage': [true, false, false],
+  'identity.manage': [false, false, false],
+  'service.read': [true, false, true],
+};
+
+const cases = actions.flatMap((action) => names.map((name, index) => ({ action, name, index })));
+
+describe('decide', () => {
+  it.each(cases)('$name on everything, asking for $action', ({ action, name, index }) => {
+    for (const dataset of ['a', undefined]) {
+      expect(decide(principal({ privilege: name }), action, dataset)).toBe(granted[action][index]);
+    }
+  });
+
+  it.each(cases)('$name on one dataset, asking for $action', ({ action, name, index }) => {
+    const one = principal({ privilege: name, dataset: 'a' });
+    const [own, other, none] = scoped[action];
+    expect(decide(one, action, 'a')).toBe(granted[action][index] && own);
+    expect(decide(one, action, 'b')).toBe(granted[action][index] && other);
+    expect(decide(one, action)).toBe(granted[action][index] && none);
+  });
+
+  it.each(actions)('nobody without privileges may %s', (action) => {
+    expect(decide(principal(), action)).toBe(false);
+    expect(decide(principal(), action, 'a')).toBe(false);
+  });
+
+  const privileges = fc.array(
+    fc.record(
+      { privilege: fc.constantFrom(...names), dataset: fc.constantFrom('a', 'b') },
+      { requiredKeys: ['privilege'] },
+    ),
+  );
+
+  it('allows exactly what one of the privileges allows by itself', () => {
+    fc.assert(
+      fc.property(
+        privileges,
+        fc.constantFrom(...actions),
+        fc.constantFrom('a', 'b', 'c', undefined),
+        (held, action, dataset) => {
+          const alone = held.some((privilege) => decide(principal(privilege), action, dataset));
+          expect(decide(principal(...held), action, dataset)).toBe(alone);
+        },
+      ),
+    );
+  });
+});

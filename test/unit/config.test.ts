@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, helpText, readCommand } from '../../src/config.ts';
+
+const read = (args: string[], environment: NodeJS.ProcessEnv = {}) => {
+  const command = readCommand(args, environment);
+  if (command.name !== 'serve') throw new Error(`expected serve, not ${command.name}`);
+  return command.config;
+};
+
+describe('the configuration', () => {
+  it('has defaults for everything but the password', () => {
+    const config = read([]);
+    expect(config.httpAddr).toEqual({ host: '127.0.0.1', port: 8000 });
+    expect(config.adminPassword).toBeUndefined();
+    expect(config.flushIntervalMs).toBe(1000);
+    expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  it('prefers a flag to the environment, and takes both spellings of a flag', () => {
+    const environment = { MILLRACE_HTTP_ADDR: '0.0.0.0:9000' };
+    expect(read([], environment).httpAddr.port).toBe(9000);
+    expect(read(['--http-addr', 'localhost:1'], environment).httpAddr).toEqual({
+      host: 'localhost',
+      port: 1,
+    });
+    expect(read(['--http-addr=[::1]:2'], environment).httpAddr).toEqual({ host: '::1', port: 2 });
+  });
+
+  it('reads sizes with their units', () => {
+    expect(read(['--wal-max-bytes', '2GiB']).walMaxBytes).toBe(2 ** 31);
+    expect(read(['--max-body-bytes', '1048576']).maxBodyBytes).toBe(2 ** 20);
+  });
+
+  it.each([
+    ['--http-addr', 'nowhere'],
+    ['--http-addr', 'host:70000'],
+    ['--workers', '0'],
+    ['--workers', '1.5'],
+    ['--flush-interval-ms', '10'],
+    ['--wal-max-bytes', '5'],
+    ['--wal-max-bytes', '2GB'],
+    ['--log-level', 'loud'],
+    ['--admin-username', 'a:b'],
+    ['--data-dir', ''],
+  ])('refuses %s %s, naming the flag, the value and what is allowed', (flag, value) => {
+    expect(() => read([flag, value])).toThrow(ConfigError);
+    try {
+      read([flag, value]);
+    } catch (error) {
+      const { message } = error as Error;
+      expect(message).toContain(`${flag} is ${JSON.stringify(value)}`);
+      expect(message).toContain('Allowed: ');
+    }
+  });
+
+  it('names the variable when the value came from the environment', () => {
+    expect(() => read([], { MILLRACE_WORKERS: 'many' })).toThrow('MILLRACE_WORKERS is "many"');
+  });
+
+  it('does not repeat a secret', () => {
+    expect(() => read(['--admin-password', 'short'])).toThrow(/^(?!.*short)/);
+  });
+
+  it('refuses unknown flags and flags without a value', () => {
+    expect(() => read(['--http-port', '1'])).toThrow('--http-port is not an option');
+    expect(() => read(['serve'])).toThrow('serve is not an option');
+    expect(() => read(['--workers'])).toThrow('--workers needs a value');
+  });
+
+  it('lists every option in the help', () => {
+    const help = helpText();
+    for (const name of Object.keys(read([]))) {
+      const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+      expect(help).toContain(flag);
+    }
+  });
+});

@@ -1,0 +1,87 @@
+import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { compressSync } from 'snappy';
+import { describe, expect, test } from 'vitest';
+import { decodeBody } from '../../../src/decode/body.ts';
+import type { BodyEncoding } from '../../../src/decode/task.ts';
+import { caughtCode, caughtError } from '../../support/caught.ts';
+
+const text = Buffer.from('{"level":"info","message":"a line of a log"}\n'.repeat(50));
+const encoded: Record<BodyEncoding, Buffer> = {
+  identity: text,
+  gzip: gzipSync(text),
+  deflate: deflateSync(text),
+  snappy: compressSync(text),
+};
+const encodings = Object.keys(encoded) as BodyEncoding[];
+
+describe('every encoding', () => {
+  test.each(encodings)('%s gives the body back', (encoding) => {
+    expect(decodeBody(encoded[encoding], encoding, text.length)).toEqual(text);
+  });
+
+  test.each(encodings)('%s is refused one byte above the bound', (encoding) => {
+    expect(caughtCode(() => decodeBody(encoded[encoding], encoding, text.length - 1))).toBe('body_too_large');
+  });
+
+  test.each(encodings.filter((encoding) => encoding !== 'identity'))(
+    '%s that is cut off, empty, garbage or followed by more is refused',
+    (encoding) => {
+      const good = encoded[encoding];
+      const broken = {
+        'cut off': good.subarray(0, good.length - 3),
+        empty: Buffer.alloc(0),
+        garbage: Buffer.from('this is not compressed at all'),
+        'followed by text': Buffer.concat([good, Buffer.from('more')]),
+        'followed by zeros': Buffer.concat([good, Buffer.alloc(20)]),
+      };
+      for (const [what, body] of Object.entries(broken)) {
+        expect(
+          caughtCode(() => decodeBody(body, encoding, 1 << 20)),
+          what,
+        ).toBe('bad_encoding');
+      }
+    },
+  );
+});
+
+test('a gzip body of several members is one body', () => {
+  const members = Buffer.concat([gzipSync('{"a":1}\n'), gzipSync('{"a":2}\n')]);
+  expect(decodeBody(members, 'gzip', 100).toString()).toBe('{"a":1}\n{"a":2}\n');
+});
+
+test('deflate is the zlib format, as RFC 9110 says', () => {
+  expect(caughtCode(() => decodeBody(deflateRawSync(text), 'deflate', 1 << 20))).toBe('bad_encoding');
+});
+
+describe('a snappy block that declares more than it holds', () => {
+  /** The length as a varint, then six bytes. */
+  const declaring = (length: number): Buffer => {
+    const varint: number[] = [];
+    let rest = length;
+    for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) varint.push((rest % 0x80) + 0x80);
+    return Buffer.from([...varint, rest, 0, 97, 0, 97, 0, 97]);
+  };
+
+  test('is refused by the bound, before memory is taken', () => {
+    const before = process.memoryUsage.rss();
+    for (let round = 0; round < 16; round++) {
+      expect(caughtCode(() => decodeBody(declaring(2 ** 32 - 1), 'snappy', 64 << 20))).toBe('body_too_large');
+    }
+    expect(process.memoryUsage.rss() - before).toBeLessThan(64 << 20);
+  });
+
+  test('is refused within the bound if its bytes cannot expand to that', () => {
+    const error = caughtError(() => decodeBody(declaring(60 << 20), 'snappy', 64 << 20));
+    expect(error.code).toBe('bad_encoding');
+    expect(error.message).toContain('cannot hold');
+  });
+
+  test('is refused if the length has more than 32 bits', () => {
+    expect(caughtCode(() => decodeBody(declaring(2 ** 34), 'snappy', 64 << 20))).toBe('bad_encoding');
+  });
+
+  test('the densest block there is passes', () => {
+    const zeros = Buffer.alloc(1 << 20);
+    expect(decodeBody(compressSync(zeros), 'snappy', zeros.length).equals(zeros)).toBe(true);
+  });
+});

@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest';
+import {
+  everyFolderHasALayer,
+  filesStayReadable,
+  importsPointOneWay,
+  type LayoutRule,
+  noBarrels,
+  noCycles,
+  noDeadFiles,
+  onlyConfigReadsTheEnvironment,
+  onlyHttpKnowsItsServer,
+  pureFoldersStayPure,
+} from '../support/layout-rules.ts';
+import { modulesFromText, readModules } from '../support/modules.ts';
+import { packageRoot } from '../support/package-root.ts';
+
+/** A rule, the smallest trees that break it, and what the rule says about each. */
+interface RuleCase {
+  readonly name: string;
+  readonly rule: LayoutRule;
+  readonly broken: ReadonlyArray<{
+    readonly files: Readonly<Record<string, string>>;
+    readonly says: readonly string[];
+  }>;
+}
+
+const empty = 'export const x = 1;';
+
+const cases: readonly RuleCase[] = [
+  {
+    name: 'imports point one way',
+    rule: importsPointOneWay,
+    broken: [
+      {
+        files: { 'src/store/a.ts': "import type { X } from '../ingest/b.ts';", 'src/ingest/b.ts': empty },
+        says: ['src/store/a.ts imports src/ingest/b.ts'],
+      },
+      {
+        files: { 'src/wal/a.ts': "export const b = await import('../store/b.ts');", 'src/store/b.ts': empty },
+        says: ['src/wal/a.ts imports src/store/b.ts'],
+      },
+      {
+        files: { 'src/http/a.ts': "import '../config.ts';", 'src/config.ts': "import './wal/w.ts';" },
+        says: ['src/config.ts imports src/wal/w.ts', 'src/http/a.ts imports src/config.ts'],
+      },
+      {
+        files: { 'workers/a.ts': "import '../src/store/b.ts';", 'src/store/b.ts': empty },
+        says: ['workers/a.ts imports src/store/b.ts'],
+      },
+      {
+        files: { 'src/lib/a.ts': "let x: import('../app.ts').App;", 'src/app.ts': empty },
+        says: ['src/lib/a.ts imports src/app.ts'],
+      },
+    ],
+  },
+  {
+    name: 'every folder has a layer',
+    rule: everyFolderHasALayer,
+    broken: [{ files: { 'src/misc/a.ts': empty }, says: ['src/misc/a.ts: "misc" has no layer'] }],
+  },
+  {
+    name: 'no import cycles, type imports included',
+    rule: noCycles,
+    broken: [
+      {
+        files: {
+          'src/wal/a.ts': "import type { B } from './b.ts';",
+          'src/wal/b.ts': "export * from './c.ts';",
+          'src/wal/c.ts': "import { a } from './a.ts';",
+        },
+        says: ['src/wal/a.ts → src/wal/b.ts → src/wal/c.ts → src/wal/a.ts'],
+      },
+    ],
+  },
+  {
+    name: 'no barrel files',
+    rule: noBarrels,
+    broken: [
+      {
+        files: {
+          'src/wal/all.ts': "import { a } from './a.ts';\nexport { a };\nexport * from './b.ts';",
+          'src/lib/index.ts': empty,
+        },
+        says: ['src/lib/index.ts only passes on other files', 'src/wal/all.ts only passes on other files'],
+      },
+    ],
+  },
+  {
+    name: 'only config.ts reads the environment and the command line',
+    rule: onlyConfigReadsTheEnvironment,
+    broken: [
+      {
+        files: {
+          'src/lib/a.ts': "// process.env\nexport const a = process.env['A'];",
+          'src/lib/b.ts': 'export const b = globalThis.process.argv;',
+          'src/lib/c.ts': 'const { env } = process;',
+          'src/lib/d.ts': "import { env } from 'node:process';",
+          'src/lib/e.ts': "export const e = process['env'];",
+          'src/lib/fine.ts': 'process.exitCode = 1; export const pid = process.pid;',
+        },
+        says: [
+          'src/lib/a.ts:2 reads the environment',
+          'src/lib/b.ts:1 reads the environment',
+          'src/lib/c.ts:1 reads the environment',
+          'src/lib/d.ts:1 reads the environment',
+          'src/lib/e.ts:1 reads the environment',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'only http knows its server',
+    rule: onlyHttpKnowsItsServer,
+    broken: [
+      {
+        files: {
+          'src/app.ts': "import type { App } from 'uWebSockets.js';",
+          'src/http/a.ts': "import 'uWebSockets.js';",
+        },
+        says: ['src/app.ts imports uWebSockets.js'],
+      },
+    ],
+  },
+  {
+    name: 'decoding, SQL, the model and the policy do not touch the outside world',
+    rule: pureFoldersStayPure,
+    broken: [
+      {
+        files: {
+          'src/decode/a.ts': "import 'node:zlib';\nimport { readFile } from 'node:fs/promises';",
+          'src/sql/b.ts': "export const net = await import('net');",
+          'src/auth/policy.ts': "import type { Server } from 'node:http';",
+        },
+        says: [
+          'src/auth/policy.ts is pure and imports node:http',
+          'src/decode/a.ts is pure and imports node:fs/promises',
+          'src/sql/b.ts is pure and imports net',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'no dead files',
+    rule: noDeadFiles,
+    broken: [
+      {
+        files: {
+          'src/main.ts': "import './app.ts';",
+          'src/app.ts': "import type { A } from './lib/used.ts';",
+          'src/lib/used.ts': empty,
+          'src/lib/unused.ts': "import './used.ts';",
+          'workers/decode.ts': empty,
+        },
+        says: ['src/lib/unused.ts is not reached from src/main.ts or an entry of a thread'],
+      },
+    ],
+  },
+  {
+    name: 'files stay readable',
+    rule: filesStayReadable,
+    broken: [
+      {
+        files: { 'src/lib/long.ts': `${empty}\n`.repeat(301), 'src/lib/short.ts': `${empty}\n`.repeat(300) },
+        says: ['src/lib/long.ts has 301 lines, more than 300'],
+      },
+    ],
+  },
+];
+
+const tree = readModules(packageRoot());
+
+test('the tree is read', () => {
+  const paths = tree.map((module) => module.path);
+  expect(paths).toContain('src/errors.ts');
+  expect(tree.find((module) => module.path === 'src/store/catalog.ts')?.imports).toContain(
+    'src/model/dataset.ts',
+  );
+});
+
+describe.each(cases)('$name', ({ rule, broken }) => {
+  test('in this tree', () => {
+    expect(rule(tree)).toEqual([]);
+  });
+
+  test.each(broken)('breaking it is seen: $says', ({ files, says }) => {
+    expect(rule(modulesFromText(files)).toSorted()).toEqual(says);
+  });
+});

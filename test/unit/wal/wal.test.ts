@@ -1,0 +1,228 @@
+import { describe, expect, it, vi } from 'vitest';
+import { AppError } from '../../../src/errors.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { createLogger } from '../../../src/lib/log.ts';
+import { createMetrics } from '../../../src/lib/metrics.ts';
+import { limits } from '../../../src/limits.ts';
+import { Backlog } from '../../../src/wal/backlog.ts';
+import type { WalRecord } from '../../../src/wal/record.ts';
+import { recoverWal } from '../../../src/wal/recovery.ts';
+import type { SealedSegment } from '../../../src/wal/segment.ts';
+import { Wal } from '../../../src/wal/writer.ts';
+import { MemoryFiles } from '../../support/memory-files.ts';
+
+const log = createLogger('silent');
+
+function record(text: string, dataset = 'app'): WalRecord {
+  const bytes = Buffer.from(text);
+  const columns = [{ name: 'p_timestamp', type: "DateTime64(6, 'UTC')" }];
+  return {
+    tenant: 'default',
+    dataset,
+    kind: 'events',
+    blocks: [{ table: 'events', rows: 1, columns, bytes }],
+  };
+}
+
+async function open(files: MemoryFiles, options: { maxBytes?: number; ageMs?: number } = {}) {
+  const metrics = createMetrics();
+  const recovery = await recoverWal(files, log, metrics);
+  const backlog = new Backlog(files);
+  for (const segment of recovery.segments) backlog.add(segment);
+  const sealed: SealedSegment[] = [];
+  const wal = await Wal.open({
+    files,
+    clock: systemClock,
+    log,
+    metrics,
+    recovery,
+    backlog,
+    maxBytes: options.maxBytes ?? limits.walMaxBytes,
+    segmentMaxAgeMs: options.ageMs ?? 60_000,
+    onSealed: (segment) => sealed.push(segment),
+  });
+  return { wal, backlog, sealed, recovery, metrics };
+}
+
+/** The texts that the segments hold, in order. */
+async function texts(backlog: Backlog, segments: readonly SealedSegment[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const segment of segments) {
+    await backlog.load(segment);
+    for (const { blocks } of segment.records) {
+      for (const block of blocks ?? []) found.push(Buffer.from(block).toString());
+    }
+  }
+  return found;
+}
+
+const value = async (metrics: ReturnType<typeof createMetrics>, name: 'walTornBytes' | 'walDamagedBytes') =>
+  (await metrics[name].get()).values[0]?.value;
+
+describe('the write-ahead log', () => {
+  it('keeps an acknowledged record through a power cut', async () => {
+    const files = new MemoryFiles();
+    const { wal } = await open(files);
+    await wal.append(record('one'));
+    await wal.append(record('two'));
+    const after = await open(files.afterPowerCut());
+    expect(await texts(after.backlog, after.recovery.segments)).toEqual(['one', 'two']);
+  });
+
+  it('shares one sync among the records that wait for it', async () => {
+    const files = new MemoryFiles();
+    const { wal } = await open(files);
+    const before = files.syncs;
+    await Promise.all(Array.from({ length: 100 }, (_, index) => wal.append(record(`r${index}`))));
+    expect(files.syncs - before).toBe(1);
+  });
+
+  it('does not acknowledge what it could not sync, and goes on in another segment', async () => {
+    const files = new MemoryFiles();
+    const { wal, backlog, sealed } = await open(files);
+    await wal.append(record('good'));
+    files.beforeSync = () => {
+      files.beforeSync = () => {};
+      throw Object.assign(new Error('EIO'), { code: 'EIO' });
+    };
+    await expect(wal.append(record('lost'))).rejects.toMatchObject({ code: 'log_failed' });
+    await wal.append(record('after'));
+    await wal.close();
+    expect(await texts(backlog, sealed)).toEqual(['good', 'after']);
+    const after = await open(files.afterPowerCut());
+    expect(await texts(after.backlog, after.recovery.segments)).toEqual(['good', 'after']);
+  });
+
+  it('answers log_full when the disk is full, and works again when it is not', async () => {
+    const files = new MemoryFiles();
+    const { wal } = await open(files);
+    const full = () => {
+      throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+    };
+    files.beforeWrite = full;
+    await expect(wal.append(record('a'))).rejects.toMatchObject({ code: 'log_full' });
+    await expect(wal.append(record('b'))).rejects.toMatchObject({ code: 'log_full' });
+    files.beforeWrite = () => {};
+    await wal.append(record('c'));
+    const after = await open(files.afterPowerCut());
+    expect(await texts(after.backlog, after.recovery.segments)).toEqual(['c']);
+  });
+
+  it('refuses new records above its bound of bytes', async () => {
+    const { wal } = await open(new MemoryFiles(), { maxBytes: 1000 });
+    await wal.append(record('x'.repeat(2000)));
+    await expect(wal.append(record('y'))).rejects.toBeInstanceOf(AppError);
+    expect(() => wal.checkRoom()).toThrow('at most 1000');
+  });
+
+  it('seals by age, and hands over the records in order', async () => {
+    const { wal, backlog, sealed } = await open(new MemoryFiles(), { ageMs: 20 });
+    await wal.append(record('first'));
+    await wal.append(record('second'));
+    await vi.waitFor(() => expect(sealed).toHaveLength(1));
+    expect(await texts(backlog, sealed)).toEqual(['first', 'second']);
+    expect(wal.pendingSegments).toBe(1);
+    for (const segment of sealed) await backlog.remove(segment);
+    expect(wal.pendingSegments).toBe(0);
+    expect(wal.bytes).toBe(0);
+  });
+
+  it('never uses a segment number twice, because the number is the token of the inserts', async () => {
+    const files = new MemoryFiles();
+    const used = new Set<number>();
+    let directory = files;
+    for (let round = 0; round < 5; round += 1) {
+      const { wal, backlog, sealed } = await open(directory);
+      await wal.append(record(`round ${round}`));
+      if (round % 2 === 0) {
+        // The segment fails, is sealed and removed while no newer one exists.
+        directory.beforeSync = () => {
+          throw Object.assign(new Error('EIO'), { code: 'EIO' });
+        };
+        await expect(wal.append(record('lost'))).rejects.toThrow();
+      } else await wal.close();
+      for (const segment of sealed) {
+        expect(used.has(segment.number)).toBe(false);
+        used.add(segment.number);
+        await backlog.remove(segment);
+      }
+      directory = directory.afterPowerCut();
+    }
+    expect(used.size).toBe(5);
+  });
+
+  it('reads blocks back from the file when they are no longer in memory', async () => {
+    const files = new MemoryFiles();
+    const { wal, backlog, sealed } = await open(files);
+    await wal.append(record('kept on disk'));
+    await wal.close();
+    for (const { records } of sealed) for (const each of records) each.blocks = undefined;
+    expect(await texts(backlog, sealed)).toEqual(['kept on disk']);
+  });
+});
+
+describe('recovery', () => {
+  async function written(...all: string[]): Promise<{ files: MemoryFiles; name: string; bytes: Buffer }> {
+    const files = new MemoryFiles();
+    const { wal } = await open(files);
+    for (const text of all) await wal.append(record(text));
+    const [name = ''] = files.names();
+    return { files: files.afterPowerCut(), name, bytes: Buffer.from(files.contents(name)) };
+  }
+
+  it('cuts a torn tail at every possible place, and keeps all before it', async () => {
+    const { name, bytes } = await written('one', 'two');
+    const two = bytes.lastIndexOf('MREC');
+    for (let length = 0; length < bytes.length; length += 1) {
+      const files = new MemoryFiles();
+      files.set(name, Buffer.from(bytes.subarray(0, length)));
+      const { backlog, recovery, metrics } = await open(files);
+      const expected = length < two ? [] : ['one'];
+      expect(await texts(backlog, recovery.segments)).toEqual(expected);
+      if (length > two) expect(await value(metrics, 'walTornBytes')).toBe(length - two);
+      // The cut is durable: the next start finds the same.
+      const again = await open(files.afterPowerCut());
+      expect(await texts(again.backlog, again.recovery.segments)).toEqual(expected);
+    }
+  });
+
+  it('sets a damaged record aside and keeps the others', async () => {
+    const { name, bytes } = await written('one', 'two', 'three');
+    const damaged = Buffer.from(bytes);
+    const at = damaged.indexOf('two');
+    damaged[at] = 0x54;
+    const files = new MemoryFiles();
+    files.set(name, damaged);
+    const { backlog, recovery, metrics } = await open(files);
+    expect(await texts(backlog, recovery.segments)).toEqual(['one', 'three']);
+    const aside = files.names().find((each) => each.includes('.damaged-'));
+    expect(aside).toBeDefined();
+    expect(files.contents(aside ?? '').includes('Two')).toBe(true);
+    expect(await value(metrics, 'walDamagedBytes')).toBe(files.contents(aside ?? '').length);
+  });
+
+  it('keeps the others when any single byte of a record in the middle is flipped', async () => {
+    const { name, bytes } = await written('one', 'two', 'three');
+    const first = bytes.indexOf('MREC') + 1;
+    const start = bytes.indexOf('MREC', first);
+    const end = bytes.lastIndexOf('MREC');
+    for (let at = start; at < end; at += 1) {
+      const damaged = Buffer.from(bytes);
+      damaged[at] = (damaged[at] ?? 0) ^ 0x20;
+      const files = new MemoryFiles();
+      files.set(name, damaged);
+      const { backlog, recovery } = await open(files);
+      expect(await texts(backlog, recovery.segments)).toEqual(['one', 'three']);
+    }
+  });
+
+  it('refuses a segment of a format it does not know, by name', async () => {
+    const { files, name } = await written('one');
+    const bytes = Buffer.from(files.contents(name));
+    const { crc32 } = await import('node:zlib');
+    bytes.writeUInt32LE(99, 8);
+    bytes.writeUInt32LE(crc32(bytes.subarray(0, 28)), 28);
+    files.set(name, bytes);
+    await expect(open(files)).rejects.toThrow(`${name}: the segment has format 99`);
+  });
+});

@@ -1,0 +1,22 @@
+/** The Piscina entry of the decoding workers: bodies in, Native blocks out. */
+import { workerData } from 'node:worker_threads';
+import { move, transferableSymbol, valueSymbol } from 'piscina';
+import xxhash from 'xxhash-wasm';
+import { Decoder } from '../src/decode/decoder.ts';
+import { DecodeOutcomes } from '../src/decode/outcomes.ts';
+import type { DecodeBatch, DecodeWorkerData } from '../src/decode/task.ts';
+
+const { outcomes } = workerData as DecodeWorkerData;
+const decoder = new Decoder(new DecodeOutcomes(outcomes), await xxhash());
+
+/**
+ * Piscina's handler, by name. It resolves to a `readonly DecodeResult[]`: one for each task, in their order. The
+ * memory of the blocks is transferred, not copied.
+ */
+export function decode({ tasks }: DecodeBatch): ReturnType<typeof move> {
+  const results = tasks.map((task) => decoder.decode(task));
+  const buffers = results.flatMap((result) =>
+    result.ok ? result.blocks.map(({ bytes }) => bytes.buffer) : [],
+  );
+  return move({ [transferableSymbol]: buffers, [valueSymbol]: results });
+}
