@@ -116,6 +116,8 @@ export const limits = {
   /** The parser gets a stack of its own: 200,000 chained operators parse in 64 MiB. */
   sqlParserStackMiB: 64,
   sqlParserTimeoutMs: 2000,
+  /** The tree of a query of 256 KiB takes some 100 MiB. */
+  sqlParserHeapMiB: 512,
   /** A translated query. ClickHouse's `max_query_size` is 256 KiB, and the settings follow the query. */
   maxStoreSqlBytes: 250 * 1024,
   /** Nesting of the syntax tree that the translator walks. */

@@ -1,5 +1,5 @@
-import { type DatasetKind, tablesOfKind } from '../model/dataset.ts';
 import { quoteString } from '../lib/quote.ts';
+import { type DatasetKind, tablesOfKind } from '../model/dataset.ts';
 import { metadataStatements } from './schema.ts';
 import type { Store } from './store.ts';
 
