@@ -98,8 +98,8 @@ const divideDecimals = (a: string, b: string, scale: number): string =>
   `if(isNull(${b}), NULL, divideDecimal(${a}, ifNull(${b}, toDecimal256(1, 0)), ${scale}))`;
 
 /** The engine cuts the quotient; one digit more and rounding give PostgreSQL's. */
-const roundedQuotient = (a: string, b: string, scale: number): string =>
-  `toDecimal256(round(${divideDecimals(a, b, scale + 1)}, ${scale}), ${scale})`;
+const rounded = (quotientOfScale: (scale: number) => string, scale: number): string =>
+  `toDecimal256(round(${quotientOfScale(scale + 1)}, ${scale}), ${scale})`;
 
 const infix: Readonly<Record<string, readonly Overload[]>> = {
   '+': [
@@ -119,7 +119,12 @@ const infix: Readonly<Record<string, readonly Overload[]>> = {
   ],
   '/': [
     division('int', widest, (a, b) => `intDiv(toInt64(${a}), toInt64(${b}))`),
-    division('numeric', quotient, (a, b, result) => roundedQuotient(a, b, numericScale(result))),
+    division(
+      'numeric',
+      quotient,
+      (a, b, result) => rounded((scale) => divideDecimals(a, b, scale), numericScale(result)),
+      (a, b, result) => rounded((scale) => `divideDecimal(${a}, ${b}, ${scale})`, numericScale(result)),
+    ),
     division(
       'float',
       float,
