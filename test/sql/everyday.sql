@@ -64,6 +64,11 @@ select sum(case when ok then 1 else 0 end), sum(case when ok then 1 else 0 end) 
 select case when ms = 0 then 0 else 1 / ms end from app where ms is not null order by id;
 select case when bytes = 0 then null else ms / bytes end from app order by id;
 
+select case when id = 0 then null else 1 / id end, case when id <> 5 then 10 / (id::int - 5) else 0 end from app order by id;
+select id from app where id <> 0 and 1 / id > 0.1 order by id;
+select id from app where message like 'GET%' and length(split_part(message, ' ', 3)) > 0 and split_part(message, ' ', 3)::int > 100 order by id;
+select coalesce(nullif(id, 0), 1 / (id + 1)), coalesce(ms, 1 / ms) from app order by id;
+
 -- LIKE and regular expressions
 select id from app where message like 'GET%' order by id;
 select id from app where message like '%100\%%' order by id;
