@@ -1,4 +1,5 @@
 import { backoffMs, sleep } from '../lib/backoff.ts';
+import { systemClock, type Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
@@ -17,6 +18,7 @@ export interface DrainOptions {
   readonly catalog: Catalog;
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly timers?: Timers;
 }
 
 /**
@@ -30,6 +32,7 @@ export interface DrainOptions {
  */
 export class Drain {
   readonly #options: DrainOptions;
+  readonly #timers: Timers;
   readonly #queue: SealedSegment[] = [];
   readonly #stopping = new AbortController();
   readonly #waiters = new Set<{ readonly number: number; done(): void }>();
@@ -41,6 +44,7 @@ export class Drain {
 
   constructor(options: DrainOptions) {
     this.#options = options;
+    this.#timers = options.timers ?? systemClock;
   }
 
   /** Begins; what was added before waits until now. */
@@ -67,7 +71,7 @@ export class Drain {
   /** Gives what is queued `graceMs` to get into the store; what is left stays in the log. */
   async stop(graceMs: number): Promise<void> {
     const timer = new AbortController();
-    await Promise.race([this.drained(this.#newest), sleep(graceMs, timer.signal)]);
+    await Promise.race([this.drained(this.#newest), sleep(graceMs, timer.signal, this.#timers)]);
     timer.abort();
     this.#stopping.abort();
     await this.#running;
@@ -120,12 +124,12 @@ export class Drain {
       } catch (error) {
         this.#options.metrics.insertFailures.inc();
         const code = error instanceof StoreError ? error.clickHouseCode : undefined;
-        const waitMs = backoffMs(attempt, limits.insertBackoffMinMs, limits.insertBackoffMaxMs);
+        const waitMs = backoffMs(attempt, limits.insertBackoffMinMs, limits.insertBackoffMaxMs, this.#timers);
         this.#options.log.error(
           { err: error, code, segment: segment.number, step, waitMs },
           'a segment could not be stored; it will be tried again',
         );
-        await sleep(waitMs, signal);
+        await sleep(waitMs, signal, this.#timers);
       }
     }
     return false;
