@@ -3,6 +3,7 @@ import { Authorizer } from './auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from './auth/identities.ts';
 import { decide } from './auth/policy.ts';
 import type { Config } from './config.ts';
+import { DeadLetters } from './dead/letters.ts';
 import { AppError } from './errors.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
 import { queryRoutes } from './http/query-routes.ts';
@@ -57,7 +58,13 @@ export async function startApp(options: AppOptions): Promise<App> {
   const files = await openWalDirectory(join(directory.path, 'wal'));
   const recovery = await recoverWal(files, log, metrics);
   const backlog = new Backlog(files);
-  const drain = new Drain({ node: directory.node, backlog, store, catalog, log, metrics });
+  const deadLetters = await DeadLetters.open({
+    files: await openWalDirectory(join(directory.path, 'dead')),
+    metrics,
+    log,
+  });
+  const { node } = directory;
+  const drain = new Drain({ node, backlog, store, catalog, deadLetters, clock, log, metrics });
   for (const segment of recovery.segments) {
     for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
     backlog.add(segment);

@@ -96,6 +96,15 @@ export const limits = {
   maxQueuedStatements: 1000,
   /** Inserts of one segment that run at the same time (embedded mode runs them one after another). */
   maxParallelInserts: 4,
+  /**
+   * Trials in which the rows of one batch that the store refuses are told from those that it takes. A trial takes
+   * some milliseconds, and a single bad row twice as many trials as there are halvings down to it.
+   */
+  maxRowTrials: 1000,
+  /** Refusals of a table, one after another, that its rows do not explain, before a batch goes to the dead letters. */
+  maxUnexplainedRefusals: 8,
+  /** Of ClickHouse's words about a refusal, characters. They can quote whole rows. */
+  maxDeadReasonLength: 2000,
   insertBackoffMinMs: 100,
   insertBackoffMaxMs: 10_000,
   /** How long a stop waits for requests under way. */

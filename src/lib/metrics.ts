@@ -96,6 +96,16 @@ export function createMetrics() {
       help: 'Inserts that failed and will be tried again.',
       registers,
     }),
+    deadRows: new Counter({
+      name: 'millrace_dead_rows_total',
+      help: 'Rows that the store refused for good and that went to the dead letters.',
+      registers,
+    }),
+    deadFiles: new Gauge({
+      name: 'millrace_dead_files',
+      help: 'Dead letters in the data directory; millrace dead list shows them.',
+      registers,
+    }),
     queryDuration: new Histogram({
       name: 'millrace_query_duration_seconds',
       help: 'Duration of queries in the store.',

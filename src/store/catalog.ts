@@ -144,6 +144,17 @@ export class Catalog implements CatalogView {
     return done;
   }
 
+  /**
+   * The tables are not what they should be: somebody may have dropped one, or a column, by hand. The next `ensure`
+   * looks at all of it again.
+   */
+  forget(tenant: string, dataset: string): void {
+    const entry = this.#entries.get(keyOf(tenant, dataset));
+    if (entry === undefined) throw new Error(`BUG: the dataset ${dataset} was never known`);
+    entry.ready = false;
+    entry.columns.clear();
+  }
+
   async #addColumns(entry: Entry, columns: readonly ColumnSpec[]): Promise<void> {
     const missing = columns.filter((column) => !entry.columns.has(column.name));
     if (missing.length === 0) return;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DeadLetters } from '../../src/dead/letters.ts';
 import { Drain } from '../../src/ingest/drain.ts';
 import { waitForPending } from '../../src/ingest/freshness.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -24,13 +25,23 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 /** A life of the service's back half: log, drain and catalog, on a directory that may have seen others. */
-async function live(files: MemoryFiles, store: Store) {
+async function live(files: MemoryFiles, store: Store, dead = new MemoryFiles()) {
   const metrics = createMetrics();
   const catalog = new Catalog(store, new MetadataLog(store, 'node-1'));
   await catalog.load();
   const recovery = await recoverWal(files, log, metrics);
   const backlog = new Backlog(files);
-  const drain = new Drain({ node: 'node-1', backlog, store, catalog, log, metrics });
+  const deadLetters = await DeadLetters.open({ files: dead, metrics, log });
+  const drain = new Drain({
+    node: 'node-1',
+    backlog,
+    store,
+    catalog,
+    deadLetters,
+    clock: systemClock,
+    log,
+    metrics,
+  });
   for (const segment of recovery.segments) {
     for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
     backlog.add(segment);

@@ -12,6 +12,7 @@ const layers: ReadonlyArray<readonly string[]> = [
   ['lib', 'model'],
   ['columnar'],
   ['decode', 'sql', 'auth', 'wal', 'store'],
+  ['dead'],
   ['ingest', 'query'],
   ['http'],
   ['app', 'banner'],
