@@ -98,9 +98,11 @@ export const limits = {
   maxParallelInserts: 4,
   /**
    * Trials in which the rows of one batch that the store refuses are told from those that it takes. A trial takes
-   * some milliseconds, and a single bad row twice as many trials as there are halvings down to it.
+   * some milliseconds, and a single bad row twice as many trials as there are halvings down to it. A table whose
+   * batches use them all up gets half as many for the next one, down to the minimum.
    */
   maxRowTrials: 1000,
+  minRowTrials: 32,
   /** Refusals of a table, one after another, that its rows do not explain, before a batch goes to the dead letters. */
   maxUnexplainedRefusals: 8,
   /** Of ClickHouse's words about a refusal, characters. They can quote whole rows. */

@@ -70,10 +70,17 @@ interface Job {
   readonly signal: AbortSignal;
 }
 
+/** What is remembered of a table that refuses batches, until it takes a whole one. */
+interface Trouble {
+  /** Refusals one after another that the rows do not explain. */
+  unexplained: number;
+  /** How many trials the next batch gets. */
+  trials: number;
+}
+
 export class BatchInserter {
   readonly #options: BatchInserterOptions;
-  /** Refusals one after another that the rows do not explain, by table. */
-  readonly #unexplained = new Map<string, number>();
+  readonly #troubles = new Map<string, Trouble>();
   /** Trials of one node share a table, so they take turns. */
   #trials: Promise<unknown> = Promise.resolve();
 
@@ -87,7 +94,7 @@ export class BatchInserter {
    */
   async insert(segment: number, batch: TableBatch, retrying: Retrying): Promise<boolean> {
     const { node, deadLetters } = this.#options;
-    const token = `${node}-${segment}-${batch.database}.${batch.table}`;
+    const token = `${node}-${segment}-${nameOf(batch)}`;
     return untilDone(async () => {
       const dead = await deadLetters.rangesOf(token);
       const job: Job = { batch, segment, token, rows: batchRows(batch), dead, signal: retrying.signal };
@@ -117,7 +124,7 @@ export class BatchInserter {
       await this.#settle(job, left, error);
       return false;
     }
-    this.#unexplained.delete(`${database}.${table}`);
+    this.#noteSuccess(job);
     metrics.insertRows.inc(left.reduce((sum, { from, to }) => sum + to - from, 0));
     return true;
   }
@@ -126,12 +133,12 @@ export class BatchInserter {
   async #settle(job: Job, left: readonly Rows[], error: StoreError): Promise<void> {
     const { catalog } = this.#options;
     const { batch, token } = job;
-    const refusals = await this.#inTurn(() => this.#explain(job, left));
+    const trouble = this.#troubles.get(nameOf(batch)) ?? { unexplained: 0, trials: limits.maxRowTrials };
+    this.#troubles.set(nameOf(batch), trouble);
+    const refusals = await this.#inTurn(() => this.#explain(job, left, trouble));
     if (refusals.length === 0) {
-      const table = `${batch.database}.${batch.table}`;
-      const count = (this.#unexplained.get(table) ?? 0) + 1;
-      this.#unexplained.set(table, Math.min(count, limits.maxUnexplainedRefusals));
-      if (count < limits.maxUnexplainedRefusals) {
+      trouble.unexplained = Math.min(trouble.unexplained + 1, limits.maxUnexplainedRefusals);
+      if (trouble.unexplained < limits.maxUnexplainedRefusals) {
         catalog.forget(batch.tenant, batch.dataset);
         throw error;
       }
@@ -144,7 +151,7 @@ export class BatchInserter {
   }
 
   /** Which rows are the reason; none if it is not they. */
-  async #explain(job: Job, left: readonly Rows[]): Promise<Refusal[]> {
+  async #explain(job: Job, left: readonly Rows[], trouble: Trouble): Promise<readonly Refusal[]> {
     const { store, node } = this.#options;
     const { columns } = job.batch;
     try {
@@ -156,7 +163,11 @@ export class BatchInserter {
       try {
         // An experiment without rows: what is refused here is not refused because of them.
         await trial();
-        return await findRefusedRows(left, trial, limits.maxRowTrials);
+        const { refusals, usedUp } = await findRefusedRows(left, trial, trouble.trials);
+        trouble.trials = usedUp
+          ? Math.max(limits.minRowTrials, Math.floor(trouble.trials / 2))
+          : limits.maxRowTrials;
+        return refusals;
       } finally {
         await table.drop();
       }
@@ -193,6 +204,14 @@ export class BatchInserter {
     job.dead = [...job.dead, ...ranges];
   }
 
+  /** A table that takes what is left of a batch is no broken table; one that takes all of it is in no trouble. */
+  #noteSuccess({ batch, dead }: Job): void {
+    const trouble = this.#troubles.get(nameOf(batch));
+    if (trouble === undefined) return;
+    if (dead.length === 0) this.#troubles.delete(nameOf(batch));
+    else trouble.unexplained = 0;
+  }
+
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#trials.then(work);
     // The caller learns of a failure through `done`; the next trial only waits for this one to end.
@@ -200,6 +219,8 @@ export class BatchInserter {
     return done;
   }
 }
+
+const nameOf = ({ database, table }: TableBatch): string => `${database}.${table}`;
 
 const blocksOf = (rows: readonly Rows[]): Uint8Array[] =>
   rows.flatMap(({ blocks }) => blocks.map(({ bytes }) => bytes));

@@ -12,16 +12,17 @@ export interface Refusal extends RowRange {
  *
  * Breadth first, so that when the trials are used up, what is left undecided are small pieces all over rather than half
  * of everything. Those are refused as they are, with the good rows in them.
+ *
  * @param trial throws a `StoreError` for rows that are refused
  * @param maxTrials after as many, pieces are not halved any more; at most twice as many trials are made
- * @returns in order; none if the trial takes everything
+ * @returns the refused rows in order, none if the trial takes everything; and whether the trials were used up
  * @throws StoreError retryable, or whatever else the trial throws
  */
 export async function findRefusedRows(
   rows: readonly Rows[],
   trial: (rows: Rows) => Promise<void>,
   maxTrials: number,
-): Promise<Refusal[]> {
+): Promise<{ refusals: readonly Refusal[]; usedUp: boolean }> {
   const refusals: Refusal[] = [];
   let trials = 0;
   let pieces = rows;
@@ -37,7 +38,7 @@ export async function findRefusedRows(
     }
     pieces = smaller;
   }
-  return joinNeighbours(refusals);
+  return { refusals: joinNeighbours(refusals), usedUp: trials >= maxTrials };
 }
 
 async function refusalOf(rows: Rows, trial: (rows: Rows) => Promise<void>): Promise<StoreError | undefined> {
