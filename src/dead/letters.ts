@@ -43,12 +43,13 @@ export class DeadLetters {
     return new DeadLetters(options, new Set(await options.files.list()));
   }
 
-  /** Names of the letters, in the order of their segments. */
+  /** Names of the letters, whole or not. */
   names(): string[] {
-    return [...this.#names]
-      .filter((name) => name.endsWith(noteSuffix))
-      .map((name) => name.slice(0, -noteSuffix.length))
-      .sort();
+    const names = [...this.#names].flatMap((name) => {
+      const suffix = [noteSuffix, rowsSuffix].find((end) => name.endsWith(end));
+      return suffix === undefined ? [] : [name.slice(0, -suffix.length)];
+    });
+    return [...new Set(names)].sort();
   }
 
   /** The rows of a batch that are here already, from an earlier try. */
@@ -63,8 +64,9 @@ export class DeadLetters {
     return ranges;
   }
 
-  /** What is known of a letter; undefined if its note is not whole. */
+  /** What is known of a letter; undefined if its note is not whole, or not there. */
   async note(name: string): Promise<DeadNote | undefined> {
+    if (!this.#names.has(`${name}${noteSuffix}`)) return undefined;
     return readNote((await this.#read(`${name}${noteSuffix}`)).toString('utf8'));
   }
 
@@ -95,9 +97,11 @@ export class DeadLetters {
 
   async remove(name: string): Promise<void> {
     // In this order: rows without a note are no letter.
-    await this.#delete(`${name}${noteSuffix}`);
-    await this.#options.files.syncDirectory();
-    await this.#delete(`${name}${rowsSuffix}`);
+    for (const suffix of [noteSuffix, rowsSuffix]) {
+      if (!this.#names.has(`${name}${suffix}`)) continue;
+      await this.#delete(`${name}${suffix}`);
+      await this.#options.files.syncDirectory();
+    }
     this.#count();
   }
 

@@ -94,6 +94,19 @@ describe('inserts', () => {
   });
 });
 
+describe('an error of the engine', () => {
+  it('has its code, though binary data in the message cuts it short', async () => {
+    await makeDataset('binary', '`n:num` Nullable(Float64)');
+    const whole = batch('binary', 'binary-1', [{ n: 1 }, { n: 2 }], [{ n: 3 }]);
+    // What follows a block that lacks its last byte is read as the type of a column, zero bytes and all.
+    const [first, second] = whole.blocks;
+    if (first === undefined || second === undefined) throw new Error('no blocks');
+    const failure = test.store.insert({ ...whole, blocks: [first.subarray(0, first.length - 1), second] });
+    await expect(failure).rejects.toMatchObject({ name: 'StoreError', retryable: false });
+    await expect(failure).rejects.toHaveProperty('clickHouseCode', expect.any(Number));
+  });
+});
+
 describe('queries', () => {
   it('never shows rows of a query that failed to the next ones', async () => {
     const failing = 'SELECT number AS leaked, throwIf(number = 1500000) FROM numbers(2000000)';

@@ -67,8 +67,35 @@ describe('the configuration', () => {
     expect(() => read(['--workers'])).toThrow('--workers needs a value');
   });
 
+  it.each([
+    [['dead', 'list'], { verb: 'list' }],
+    [['dead', 'retry', 'a', 'b'], { verb: 'retry', names: ['a', 'b'] }],
+    [['dead', 'retry', '--all'], { verb: 'retry', names: 'all' }],
+    [['dead', 'drop', 'a', '--yes'], { verb: 'drop', names: ['a'] }],
+    [['dead', 'drop', '--yes', '--all'], { verb: 'drop', names: 'all' }],
+  ])('%j is a command on the dead letters, with the options of all', (args, action) => {
+    const command = readCommand([...args, '--data-dir', '/there'], { MILLRACE_LOG_LEVEL: 'debug' });
+    expect(command).toMatchObject({ name: 'dead', action, config: { dataDir: '/there', logLevel: 'debug' } });
+  });
+
+  it.each([
+    [['dead'], 'list, retry <name>…, drop <name>… --yes'],
+    [['dead', 'bury'], 'list, retry <name>…, drop <name>… --yes'],
+    [['dead', 'list', 'a'], 'list, retry <name>…, drop <name>… --yes'],
+    [['dead', 'retry'], 'dead retry takes names as millrace dead list shows them, or --all'],
+    [['dead', 'retry', 'a', '--all'], 'dead retry takes names'],
+    [['dead', 'drop', '--yes'], 'dead drop takes names'],
+    [['dead', 'drop', '--all'], 'add --yes'],
+    [['--all'], '--all is not an option of millrace'],
+    [['dead', 'list', '--workers=0'], '--workers is "0"'],
+  ])('%j is refused', (args, message) => {
+    expect(() => readCommand(args, {})).toThrow(ConfigError);
+    expect(() => readCommand(args, {})).toThrow(message);
+  });
+
   it('lists every option in the help', () => {
     const help = helpText();
+    for (const verb of ['list', 'retry', 'drop']) expect(help).toContain(`millrace dead ${verb}`);
     for (const name of Object.keys(read([]))) {
       const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
       expect(help).toContain(flag);
