@@ -74,9 +74,9 @@ export async function retryDeadLetters(
       let complete = true;
       for (const name of names) {
         try {
-          const rows = await insertLetter(name, letters, store, catalog);
+          await insertLetter(name, letters, store, catalog);
           await letters.remove(name);
-          options.print(`${name}: ${rows} rows are stored`);
+          options.print(`${name}: stored`);
         } catch (error) {
           complete = false;
           options.print(`${name}: stays, because ${errorText(error).replace(/[\s\p{Cc}]+/gu, ' ')}`);
@@ -112,7 +112,7 @@ async function insertLetter(
   letters: DeadLetters,
   store: Store,
   catalog: Catalog,
-): Promise<number> {
+): Promise<void> {
   const note = await letters.note(name);
   if (note === undefined) throw new AppError('not_found', 'its note is not whole');
   const { tenant, dataset, kind, database, table, columns, token } = note;
@@ -120,7 +120,6 @@ async function insertLetter(
   catalog.recover(tenant, dataset, kind);
   await catalog.ensure(tenant, dataset, kind, columns);
   await store.insert({ database, table, columns, token, blocks: [await letters.rows(name)] });
-  return note.rows;
 }
 
 /** With the data directory in hand, and the letters that were asked for, none of them still in use by the log. */

@@ -108,23 +108,40 @@ describe('rows that the store refuses', () => {
     expect(await deadValues(deadLetters, test, 'id:num')).toEqual([1001, 1002]);
   });
 
-  it('share one letter when all of a batch is bad, found with a bounded number of trials', async () => {
-    await makeStrictDataset('flood');
-    let trials = 0;
+  it('share a letter when all of a batch is bad, in fewer trials each time until the table takes a batch', async () => {
+    const trials: number[] = [];
+    let flood = true;
     const store = withFault(test.store, async (batch, insert) => {
-      if (isTrial(batch)) trials += 1;
+      if (isTrial(batch)) trials[trials.length - 1] = (trials.at(-1) ?? 0) + 1;
+      else trials.push(0);
+      if (flood && batch.blocks.length > 0) throw new StoreError('a constraint is violated', 469, undefined);
       await insert();
     });
-    const { write, finish, deadLetters } = await live({ files: new MemoryFiles(), store });
+    const { write, wal, drain, finish, deadLetters } = await live({ files: new MemoryFiles(), store });
+    drain.start();
     const count = 4 * limits.maxRowTrials;
-    await write(
-      'flood',
-      Array.from({ length: count }, (_, id) => ({ id: 1000 + id })),
-    );
+    const batch = (from: number) => Array.from({ length: count }, (_, index) => ({ id: from + index }));
+    for (const segment of [1, 2, 3, 4]) {
+      flood = segment !== 3;
+      await write('flood', batch(segment * count));
+      wal.seal();
+      await drain.drained(segment);
+    }
     await finish();
-    expect(await ids('flood')).toEqual([]);
-    expect((await deadNotes(deadLetters)).map(({ rows }) => rows)).toEqual([count]);
-    expect(trials).toBeLessThanOrEqual(2 * limits.maxRowTrials + 2);
+    expect(await ids('flood')).toEqual(batch(3 * count).map(({ id }) => id));
+    expect((await deadNotes(deadLetters)).map(({ rows, segment }) => [segment, rows])).toEqual([
+      [1, count],
+      [2, count],
+      [4, count],
+    ]);
+    // The control without rows, and at most two for each that is allowed.
+    const [first = 0, second = 0, third, fourth] = trials;
+    expect(first).toBeGreaterThan(limits.maxRowTrials);
+    expect(first).toBeLessThanOrEqual(2 * limits.maxRowTrials + 2);
+    expect(second).toBeGreaterThan(limits.maxRowTrials / 2);
+    expect(second).toBeLessThanOrEqual(limits.maxRowTrials + 2);
+    expect(third).toBe(0);
+    expect(fourth).toBe(first);
   });
 });
 
