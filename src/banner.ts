@@ -27,6 +27,7 @@ export function banner({ version, config, address, newPassword }: BannerOptions)
   return [
     `Millrace ${version} is ready at ${url}`,
     `  data in ${config.dataDir}`,
+    ...(config.clickHouse === undefined ? [] : [`  stored in ClickHouse at ${config.clickHouse.origin}`]),
     `  administrator: ${config.adminUsername}${newPassword === undefined ? '' : `, password: ${newPassword}`}`,
     ...(own
       ? []
