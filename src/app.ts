@@ -46,7 +46,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const clock = systemClock;
   const metrics = createMetrics();
 
-  const { clickHouse, queryTimeoutMs } = config;
+  const { clickhouseUrl: clickHouse, queryTimeoutMs } = config;
   const store = await openStore(
     { clickHouse, directory: join(directory.path, 'store'), queryTimeoutMs },
     metrics,

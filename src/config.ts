@@ -18,7 +18,7 @@ export interface Config {
   /** Undefined: made at the first start and kept in the data directory. */
   readonly adminPassword: string | undefined;
   /** Undefined: the engine inside this process. */
-  readonly clickHouse: ClickHouseAddress | undefined;
+  readonly clickhouseUrl: ClickHouseAddress | undefined;
   readonly workers: number;
   readonly flushIntervalMs: number;
   readonly walMaxBytes: number;
@@ -86,7 +86,7 @@ const options = {
     parse: (text) => (text.length >= 8 && text.length <= 256 ? text : undefined),
     allowed: '8 to 256 characters',
   },
-  clickHouse: {
+  clickhouseUrl: {
     env: 'MILLRACE_CLICKHOUSE_URL',
     meaning: 'a ClickHouse server to store in; the engine inside this process if it is not set',
     fallback: undefined,
@@ -178,7 +178,7 @@ export function readCommand(args = process.argv.slice(2), environment = process.
     dataDir: need(options.dataDir),
     adminUsername: need(options.adminUsername),
     adminPassword: read(options.adminPassword),
-    clickHouse: read(options.clickHouse),
+    clickhouseUrl: read(options.clickhouseUrl),
     workers: need(options.workers),
     flushIntervalMs: need(options.flushIntervalMs),
     walMaxBytes: need(options.walMaxBytes),

@@ -31,7 +31,6 @@ const { values: options } = parseArgs({
     port: { type: 'string', default: '0' },
     user: { type: 'string', default: 'default' },
     password: { type: 'string', default: '' },
-    version: { type: 'string' },
     cert: { type: 'string' },
     key: { type: 'string' },
   },
@@ -66,7 +65,7 @@ async function answerStatement(request: HttpRequest, response: ServerResponse): 
   const fault = faults.take(request.statement.text.toString('utf8', 0, 1000));
   if (await interfere(fault, response)) return;
   try {
-    if (fault?.kind === 'stream') await sendStream(request, response);
+    if (fault?.kind === 'stream' && !request.waitEndOfQuery) await sendStream(request, response);
     else await sendOutput(request, response, fault?.kind === 'cut');
   } catch (error) {
     if (response.headersSent) throw error;
