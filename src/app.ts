@@ -1,21 +1,26 @@
 import { join } from 'node:path';
 import { Authorizer } from './auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from './auth/identities.ts';
+import { decide } from './auth/policy.ts';
 import type { Config } from './config.ts';
 import { AppError } from './errors.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
+import { queryRoutes } from './http/query-routes.ts';
 import { remoteWriteRoutes } from './http/remote-write-routes.ts';
 import { createHttpServer, type HttpAddress } from './http/server.ts';
 import { statusRoutes } from './http/status-routes.ts';
 import { Admission } from './ingest/admission.ts';
 import { DecodePool } from './ingest/decode-pool.ts';
 import { Drain } from './ingest/drain.ts';
+import { waitForPending } from './ingest/freshness.ts';
 import { IngestService } from './ingest/service.ts';
 import { systemClock } from './lib/clock.ts';
 import type { DataDirectory } from './lib/data-directory.ts';
 import type { Logger } from './lib/log.ts';
 import { createMetrics } from './lib/metrics.ts';
 import { limits } from './limits.ts';
+import { SqlParser } from './query/parser.ts';
+import { QueryService } from './query/service.ts';
 import { Catalog } from './store/catalog.ts';
 import { MetadataLog } from './store/metadata.ts';
 import { StoreMonitor } from './store/monitor.ts';
@@ -98,6 +103,23 @@ export async function startApp(options: AppOptions): Promise<App> {
     maxBodyBytes,
   });
 
+  const parser = new SqlParser(new URL('../workers/parse.js', import.meta.url), log);
+  const query = new QueryService({
+    store,
+    catalog,
+    parser,
+    clock,
+    log,
+    bounds: {
+      timeoutMs: config.queryTimeoutMs,
+      maxMemoryBytes: config.queryMaxMemoryBytes,
+      maxResultRows: limits.queryMaxResultRows,
+      maxResultBytes: limits.queryMaxResultBytes,
+    },
+    mayRead: (principal, dataset) => decide(principal, 'query', dataset),
+    waitForPending: () => waitForPending(wal, drain),
+  });
+
   const administrator = await administratorAccount(config.adminUsername, options.adminPassword);
   const identities = await PasswordIdentities.create((name) =>
     name === administrator.principal.name ? administrator : undefined,
@@ -115,6 +137,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       }),
       ...ingestRoutes({ ingest, maxBodyBytes }),
       ...remoteWriteRoutes({ ingest, maxBodyBytes }),
+      ...queryRoutes(query),
     ],
     authorizer: new Authorizer([identities], clock),
     metrics,
@@ -129,6 +152,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       stopping = true;
       admission.close();
       await server.close(limits.shutdownRequestsMs);
+      await parser.close();
       await decoders.close();
       await wal.close();
       await drain.stop(limits.shutdownDrainMs);

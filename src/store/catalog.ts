@@ -1,9 +1,9 @@
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type ColumnSpec, eventTimeColumn } from '../model/column.ts';
-import { type DatasetKind, databaseOf, physicalTable } from '../model/dataset.ts';
+import type { DatasetKind } from '../model/dataset.ts';
 import { StoreError } from './errors.ts';
-import { quoteIdentifier, quoteString } from './literal.ts';
+import { addEventColumns, readEventColumns } from './event-table.ts';
 import type { DatasetEntry, MetadataLog } from './metadata.ts';
 import { datasetStatements } from './schema.ts';
 import type { Store } from './store.ts';
@@ -97,7 +97,8 @@ export class Catalog implements CatalogView {
     await this.#metadata.prepare();
     const stored: Array<DatasetEntry & { readonly columns: readonly ColumnSpec[] }> = [];
     for (const dataset of await this.#metadata.datasets()) {
-      stored.push({ ...dataset, columns: await this.#readColumns(dataset) });
+      const columns = dataset.kind === 'events' ? await readEventColumns(this.#store, dataset) : [];
+      stored.push({ ...dataset, columns });
     }
     // At once, since writes come in meanwhile: they see all of it or nothing.
     const conflicts = stored.flatMap((dataset) => this.#adopt(dataset, dataset.columns));
@@ -186,27 +187,19 @@ export class Catalog implements CatalogView {
           await this.#store.command(statement);
         if (this.#isVisible(entry)) await this.#metadata.addDataset({ tenant, name: dataset, kind });
         // Also what an earlier life of this process added, when it ended before it told the metadata log.
-        learn(entry, await this.#readColumns(entry));
+        if (kind === 'events') learn(entry, await readEventColumns(this.#store, entry));
         entry.ready = true;
       }
-      if (kind === 'events') await this.#addColumns(entry, columns);
+      if (kind === 'events') {
+        const missing = columns.filter((column) => !entry.columns.has(column.name));
+        await addEventColumns(this.#store, entry, missing);
+        learn(entry, missing);
+      }
     };
     const done = entry.changing.then(change);
     // The caller learns of a failure through `done`; the next change only waits for this one to end.
     entry.changing = done.catch(() => undefined);
     await done;
-  }
-
-  async #addColumns(entry: Entry, columns: readonly ColumnSpec[]): Promise<void> {
-    const missing = columns.filter((column) => !entry.columns.has(column.name));
-    if (missing.length === 0) return;
-    const added = missing.map(
-      (column) => `ADD COLUMN IF NOT EXISTS ${quoteIdentifier(column.name)} ${column.type}`,
-    );
-    const database = quoteIdentifier(databaseOf(entry.tenant));
-    const table = quoteIdentifier(physicalTable(entry.name, 'events'));
-    await this.#store.command(`ALTER TABLE ${database}.${table} ${added.join(', ')}`);
-    for (const column of missing) entry.columns.set(column.name, column);
   }
 
   /** Takes what the store says about a dataset. */
@@ -218,24 +211,6 @@ export class Catalog implements CatalogView {
     entry.ready = true;
     learn(entry, columns);
     return written === undefined || written === kind ? [] : [{ tenant, dataset: name, kind, written }];
-  }
-
-  /** The columns of a dataset's events table in the store; none for other kinds. */
-  async #readColumns({ tenant, name, kind }: DatasetEntry): Promise<ColumnSpec[]> {
-    if (kind !== 'events') return [];
-    const database = quoteString(databaseOf(tenant));
-    const table = quoteString(physicalTable(name, 'events'));
-    const bytes = await this.#store.select(
-      `SELECT name, type FROM system.columns WHERE database = ${database} AND table = ${table} ORDER BY position`,
-      'JSONCompactEachRow',
-    );
-    const lines = Buffer.from(bytes).toString('utf8').split('\n');
-    return lines
-      .filter((line) => line !== '')
-      .map((line) => {
-        const [column, type] = JSON.parse(line) as [string, string];
-        return { name: column, type };
-      });
   }
 
   #make(tenant: string, name: string, kind: DatasetKind): Entry {

@@ -4,11 +4,11 @@ import { type ClickHouseClient, type ClickHouseClientConfigOptions, createClient
 import { createChdbConnection } from 'chdb/connection';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { limits } from '../limits.ts';
 import { ClickHouseStore, renderSettings, type Transport } from './clickhouse-store.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { insertSettings } from './insert-settings.ts';
-import { quoteIdentifier, quoteString } from './literal.ts';
 import type { InsertBatch, Store } from './store.ts';
 
 type Connection = NonNullable<ClickHouseClientConfigOptions['connection']>;

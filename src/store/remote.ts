@@ -5,13 +5,13 @@ import { errorText } from '../errors.ts';
 import type { ClickHouseAddress } from '../lib/clickhouse-url.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { quoteIdentifier } from '../lib/quote.ts';
 import { limits } from '../limits.ts';
 import { ClickHouseStore, renderSettings, type Transport } from './clickhouse-store.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { StoreError } from './errors.ts';
 import { readReply } from './http-reply.ts';
 import { insertSettings } from './insert-settings.ts';
-import { quoteIdentifier } from './literal.ts';
 import type { InsertBatch, Store } from './store.ts';
 
 export interface RemoteStoreOptions {

@@ -37,9 +37,11 @@ test('what is ingested is on the server, and its password is told to nobody', as
   expect(await readiness(service)).toEqual({ status: 'ready', store: 'available' });
   expect(await service.ingest('app', [{ level: 'info', n: 1 }, { level: 'error' }])).toBe(2);
   await service.drained();
-  expect(await ask(server, 'SELECT `level:str` AS level FROM t_default.`app.events` ORDER BY level')).toEqual(
-    [{ level: 'error' }, { level: 'info' }],
-  );
+  expect(await ask(server, 'SELECT count() AS rows FROM t_default.`app.events`')).toEqual([{ rows: 2 }]);
+  expect(await service.query('SELECT level FROM app ORDER BY level')).toEqual([
+    { level: 'error' },
+    { level: 'info' },
+  ]);
   expect(service.child.stdout).toContain(`ClickHouse at http://127.0.0.1:${server.port}\n`);
   await service.stop();
   const { password } = ClickHouseServer;
@@ -57,6 +59,10 @@ test('without its server the service starts and takes writes, which arrive when 
   await service.kill();
   await service.restart();
   expect(await service.ingest('early', [{ n: 3 }])).toBe(1);
+  for (const dataset of ['early', 'unheard_of']) {
+    const query = service.query(`SELECT count(*) FROM ${dataset}`);
+    await expect(query).rejects.toThrow(/: 503 .*"store_unavailable"/);
+  }
 
   await server.start();
   await service.drained();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { quoteIdentifier } from '../../src/lib/quote.ts';
 import { limits } from '../../src/limits.ts';
 import { StoreError } from '../../src/store/errors.ts';
-import { quoteIdentifier } from '../../src/store/literal.ts';
 import { datasetStatements } from '../../src/store/schema.ts';
 import type { InsertBatch } from '../../src/store/store.ts';
 import { eventBlocks } from '../support/blocks.ts';
