@@ -78,6 +78,11 @@ describe('answers', () => {
     });
   });
 
+  it('that break off without a word are failures, too', async () => {
+    await server.expect({ kind: 'cut', when: 'within' }, /^SELECT number/);
+    await expect(test.rows('SELECT number FROM numbers(1000)')).rejects.toMatchObject(unreachable);
+  });
+
   it('that are sent as they are made come whole', async () => {
     await server.expect({ kind: 'stream' }, /^SELECT number/);
     const rows = await test.rows('SELECT number FROM numbers(300000)', {

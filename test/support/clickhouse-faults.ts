@@ -4,8 +4,8 @@ export type Fault =
   | { readonly kind: 'delay'; readonly ms: number }
   /** The statement is not run; this is the answer. */
   | { readonly kind: 'error'; readonly code: number; readonly name: string }
-  /** The connection is cut: before the statement is run, or after it was, in place of the answer. */
-  | { readonly kind: 'cut'; readonly when: 'before' | 'after' }
+  /** The connection is cut: before the statement is run, after it was and before the answer, or within that. */
+  | { readonly kind: 'cut'; readonly when: 'before' | 'after' | 'within' }
   /** An answer that is not ClickHouse's, as a proxy gives it. */
   | { readonly kind: 'status'; readonly status: number }
   /** The output is sent as it is made, so that an error comes behind a part of it. */

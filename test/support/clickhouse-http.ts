@@ -66,7 +66,7 @@ async function answerStatement(request: HttpRequest, response: ServerResponse): 
   if (await interfere(fault, response)) return;
   try {
     if (fault?.kind === 'stream' && !request.waitEndOfQuery) await sendStream(request, response);
-    else await sendOutput(request, response, fault?.kind === 'cut');
+    else await sendOutput(request, response, fault);
   } catch (error) {
     if (response.headersSent) throw error;
     sendException(response, exceptionFrom(error));
@@ -93,15 +93,25 @@ async function interfere(fault: Fault | undefined, response: ServerResponse): Pr
   }
 }
 
-async function sendOutput(request: HttpRequest, response: ServerResponse, cut: boolean): Promise<void> {
+async function sendOutput(
+  request: HttpRequest,
+  response: ServerResponse,
+  fault: Fault | undefined,
+): Promise<void> {
   const { bytes, readRows, elapsedMs } = await engine.run(request.statement);
-  if (cut) {
+  const cut = fault?.kind === 'cut' ? fault.when : undefined;
+  if (cut === 'after') {
     response.socket?.resetAndDestroy();
     return;
   }
   const summary = { read_rows: String(readRows), elapsed_ns: String(Math.round(elapsedMs * 1e6)) };
   response.setHeader('X-ClickHouse-Summary', JSON.stringify(summary));
   response.setHeader('X-ClickHouse-Exception-Tag', newTag());
+  if (cut === 'within') {
+    response.setHeader('Content-Length', String(bytes.length));
+    response.write(bytes.subarray(0, bytes.length / 2), () => response.socket?.end());
+    return;
+  }
   if (request.gzip) response.setHeader('Content-Encoding', 'gzip');
   response.end(request.gzip ? gzipSync(bytes) : bytes);
 }
