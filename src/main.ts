@@ -14,6 +14,7 @@ import { keptPassword, takeDataDirectory } from './lib/data-directory.ts';
 import { createLogger } from './lib/log.ts';
 import { LockHeld } from './lib/process-lock.ts';
 import { readVersion } from './lib/version.ts';
+import { StoreError } from './store/errors.ts';
 
 /** Exit codes: 0 after a clean stop, 1 when the service or the command could not do its work, 2 for a bad option. */
 async function main(): Promise<void> {
@@ -32,8 +33,10 @@ async function runDeadCommand(action: DeadAction, config: Config): Promise<void>
     dataDir: config.dataDir,
     openStore: async () => {
       const { createMetrics } = await import('./lib/metrics.ts');
-      const { openEmbeddedStore } = await import('./store/embedded.ts');
-      return openEmbeddedStore(join(config.dataDir, 'store'), createMetrics(), log);
+      const { openStore } = await import('./store/open.ts');
+      const { clickhouseUrl: clickHouse, queryTimeoutMs } = config;
+      const directory = join(config.dataDir, 'store');
+      return openStore({ clickHouse, directory, queryTimeoutMs }, createMetrics(), log);
     },
     log,
     print: (line: string) => process.stdout.write(`${line}\n`),
@@ -78,7 +81,7 @@ function firstSignal(): Promise<NodeJS.Signals> {
 }
 
 function fail(thrown: unknown): void {
-  const known = [ConfigError, LockHeld, AppError].some((kind) => thrown instanceof kind);
+  const known = [ConfigError, LockHeld, AppError, StoreError].some((kind) => thrown instanceof kind);
   const text =
     thrown instanceof Error ? (known ? thrown.message : (thrown.stack ?? thrown.message)) : String(thrown);
   process.stderr.write(`millrace: ${text}\n`);

@@ -117,7 +117,7 @@ export class BatchInserter {
     try {
       const stop = metrics.insertDuration.startTimer();
       await catalog.ensure(tenant, dataset, kind, columns);
-      await store.insert({ database, table, columns, token, blocks: blocksOf(left) });
+      await store.insert({ database, table, columns, token, blocks: blocksOf(left) }, job.signal);
       stop();
     } catch (error) {
       if (!(error instanceof StoreError) || error.retryable) throw error;
@@ -139,7 +139,7 @@ export class BatchInserter {
     if (refusals.length === 0) {
       trouble.unexplained = Math.min(trouble.unexplained + 1, limits.maxUnexplainedRefusals);
       if (trouble.unexplained < limits.maxUnexplainedRefusals) {
-        catalog.forget(batch.tenant, batch.dataset);
+        catalog.forget(batch.tenant, batch.dataset, batch.kind);
         throw error;
       }
       await this.#bury(job, left, token, error);
@@ -158,7 +158,7 @@ export class BatchInserter {
       const table = await TrialTable.make(store, node, job.batch);
       const trial = async (...rows: Rows[]) => {
         if (job.signal.aborted) throw new AppError('shutting_down', 'the service is shutting down');
-        await table.insert({ columns, token: job.token, blocks: blocksOf(rows) });
+        await table.insert({ columns, token: job.token, blocks: blocksOf(rows) }, job.signal);
       };
       try {
         // An experiment without rows: what is refused here is not refused because of them.

@@ -12,7 +12,7 @@ const retryableCodes: ReadonlySet<number> = new Set([
   159, // TIMEOUT_EXCEEDED
   160, // TOO_SLOW
   164, // READONLY: the server's replica or disk is read-only for now
-  192, // UNKNOWN_USER, and other words of a store that lets nobody in: an operator can mend that
+  192, // UNKNOWN_USER: this and its like until somebody sets the credentials or their rights straight
   193, // WRONG_PASSWORD
   194, // REQUIRED_PASSWORD
   195, // IP_ADDRESS_NOT_ALLOWED

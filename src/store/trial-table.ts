@@ -31,8 +31,8 @@ export class TrialTable {
   }
 
   /** @throws StoreError if the other table would not take it, or the store does not answer */
-  async insert(batch: Pick<InsertBatch, 'columns' | 'token' | 'blocks'>): Promise<void> {
-    await this.#store.insert({ ...batch, ...this.#table });
+  async insert(batch: Pick<InsertBatch, 'columns' | 'token' | 'blocks'>, signal: AbortSignal): Promise<void> {
+    await this.#store.insert({ ...batch, ...this.#table }, signal);
   }
 
   async drop(): Promise<void> {
