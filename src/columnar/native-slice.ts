@@ -1,8 +1,8 @@
 /**
  * Cuts a range of rows out of a block in the `Native` format, without knowing what the values mean.
  *
- * A block that ClickHouse refuses is cut into smaller ones until the rows that it refuses stand alone. So a value is
- * never looked at: a dictionary index that points nowhere is copied as it is, and stays with its row. A block
+ * A block that ClickHouse refuses is cut into smaller ones until the rows that it refuses stand alone. So a value
+ * is never looked at: a dictionary index that points nowhere is copied as it is, and stays with its row. A block
  * that is not even laid out as a block cannot be cut; it stands alone as a whole.
  *
  * Layouts by type (`Serialization*.cpp` of ClickHouse). `prefix` comes once, before all data of the column:

@@ -7,11 +7,11 @@
  *     .json     the note (`note.ts`): whose they are, why they are here, under which token to try again
  *
  * - The note makes the letter. It is written after the rows and their name are durable, so what has a note is
- *   complete. Rows without one, or half a note, are what a crash left of a letter that was not finished; the log still
- *   has them and the same letter is written again.
+ *   complete. Rows without one, or half a note, are what a crash left of a letter that was not finished or not
+ *   quite removed; in the first case the log still has the rows.
  * - As long as the segment is in the log, its letters are the record of what was decided about it: a drain that
- *   begins again leaves out what they hold (`ingest/batch-inserter.ts`). So they can be dropped or sent again only when it
- *   is gone.
+ *   begins again leaves out what they hold (`ingest/batch-inserter.ts`). So they can be dropped or sent again only
+ *   when it is gone.
  */
 import { createHash } from 'node:crypto';
 import type { Logger } from '../lib/log.ts';
@@ -56,9 +56,9 @@ export class DeadLetters {
   async rangesOf(batch: string): Promise<RowRange[]> {
     const start = `${stemOf(batch)}-`;
     const ranges: RowRange[] = [];
-    for (const name of this.names()) {
-      if (!name.startsWith(start)) continue;
-      const note = await this.note(name);
+    for (const file of this.#names) {
+      if (!file.startsWith(start) || !file.endsWith(noteSuffix)) continue;
+      const note = await this.note(file.slice(0, -noteSuffix.length));
       if (note?.batch === batch) ranges.push(...note.ranges);
     }
     return ranges;

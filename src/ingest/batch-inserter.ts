@@ -20,16 +20,18 @@
  *
  * - Trials store nothing, so that they can be repeated, and a crash among them needs no memory.
  * - Rows that fail to be read, converted or checked do so before anything of their block is written. What the
- *   refused insert stored are whole blocks in front of them. The insert without the bad rows has the same token and begins
- *   with the same blocks: ClickHouse drops these and takes what follows.
+ *   refused insert stored are whole blocks in front of them. The insert without the bad rows has the same token
+ *   and begins with the same blocks: ClickHouse drops these and takes what follows.
  * - Dead letters are durable before the rest is inserted, and while the segment is in the log they say what was
  *   left out: a drain that begins again leaves out the same rows, so that it sends the same bytes under the token.
  *   If the crash came before all letters of the batch were written, the trial finds the others again.
- * - Rows that are given up together with all that is left of their batch keep its token, since a part of them may be
- *   stored. Single ones have a token of their own, `<batch>/<first row>-<end>`.
+ * - Rows that are given up together with all that is left of their batch keep its token, since a part of them may
+ *   be stored. Single ones have a token of their own, `<batch>/<first row>-<end>`.
  *
- * One thing can break this: a batch of more than a million rows that was stored in part, and a table that was changed
- * by hand before the next try so that it refuses rows which it had taken. They are then stored and a dead letter, too.
+ * This holds as long as a table judges the same row in the same way. Where somebody changes a table by hand after
+ * an insert whose answer was lost, so that it now refuses rows which it has, these are a dead letter as well; and
+ * if that insert had stored only the first blocks of a batch of more than a million rows, the blocks behind the
+ * cut move up, and as many rows as were cut are taken for stored that are not.
  */
 
 import type { DeadLetters } from '../dead/letters.ts';
