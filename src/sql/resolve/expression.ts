@@ -1,6 +1,6 @@
 import type { Expression } from '../ast.ts';
 import { and, apply, literal, not, or } from '../build.ts';
-import { coerce, condition, unify } from '../coerce.ts';
+import { condition, settle, unify } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import { type CaseBranch, caseOf } from '../functions/conditional.ts';
 import type { CallSite } from '../functions/definition.ts';
@@ -74,8 +74,7 @@ function constant(type: string, text: string): Expr {
 
 function isNull(expr: Expr, negated: boolean, at: number | undefined): Expr {
   const test = (each: Expr): Expr => apply('is null', bool, (a) => `isNull(${a})`, each);
-  const columns =
-    expr.kind === 'mixed' ? expr.has.map((type) => expr.column(type)) : [coerce(expr, expr.type, at)];
+  const columns = expr.kind === 'mixed' ? expr.has.map((type) => expr.column(type)) : [settle(expr, at)];
   const all = and(...columns.map(test));
   return negated ? not(all) : all;
 }
