@@ -93,15 +93,15 @@ export class Child {
   }
 
   async ended(timeoutMs = 30_000): Promise<Exit> {
-    const timeout = new AbortController();
-    const late = sleep(timeoutMs, undefined, { signal: timeout.signal }).then(() => {
-      throw new Error(`${this.name} still runs after ${timeoutMs} ms\n${this.report()}`);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const fail = () => reject(new Error(`${this.name} still runs after ${timeoutMs} ms\n${this.report()}`));
+      timer = setTimeout(fail, timeoutMs);
     });
     try {
       return await Promise.race([this.exited, late]);
     } finally {
-      timeout.abort();
-      await late.catch(() => undefined);
+      clearTimeout(timer);
     }
   }
 
