@@ -128,11 +128,19 @@ export class Child {
 const alive = new Set<Child>();
 const folders = new Set<string>();
 
-// The last line of defence: a test that timed out, or a run stopped by hand, leaves nothing behind.
-process.once('exit', () => {
+// The last line of defence: a test that failed half-way, or a run stopped by hand, leaves nothing behind. The
+// test runner ends its processes with SIGTERM, which gives no `exit` event by itself.
+function cleanUp(): void {
   for (const child of alive) child.kill('SIGKILL');
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+process.once('exit', cleanUp);
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => {
+    cleanUp();
+    process.kill(process.pid, signal); // ends this process, now that nobody listens
+  });
+}
 
 /** A new empty folder, removed when this process ends if not before. */
 export function temporaryFolder(purpose: string): string {
