@@ -3,6 +3,7 @@ import { Authorizer } from './auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from './auth/identities.ts';
 import { decide } from './auth/policy.ts';
 import type { Config } from './config.ts';
+import { DeadLetters } from './dead/letters.ts';
 import { AppError } from './errors.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
 import { queryRoutes } from './http/query-routes.ts';
@@ -22,8 +23,9 @@ import { limits } from './limits.ts';
 import { SqlParser } from './query/parser.ts';
 import { QueryService } from './query/service.ts';
 import { Catalog } from './store/catalog.ts';
-import { openEmbeddedStore } from './store/embedded.ts';
 import { MetadataLog } from './store/metadata.ts';
+import { StoreMonitor } from './store/monitor.ts';
+import { openStore } from './store/open.ts';
 import { Backlog } from './wal/backlog.ts';
 import { openWalDirectory } from './wal/files.ts';
 import { registerWalGauges } from './wal/gauges.ts';
@@ -50,14 +52,26 @@ export async function startApp(options: AppOptions): Promise<App> {
   const clock = systemClock;
   const metrics = createMetrics();
 
-  const store = await openEmbeddedStore(join(directory.path, 'store'), metrics, log);
+  const { clickhouseUrl: clickHouse, queryTimeoutMs } = config;
+  const store = await openStore(
+    { clickHouse, directory: join(directory.path, 'store'), queryTimeoutMs },
+    metrics,
+    log,
+  );
   const catalog = new Catalog(store, new MetadataLog(store, directory.node));
-  await catalog.load();
+  const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
+  await monitor.start();
 
   const files = await openWalDirectory(join(directory.path, 'wal'));
   const recovery = await recoverWal(files, log, metrics);
   const backlog = new Backlog(files);
-  const drain = new Drain({ node: directory.node, backlog, store, catalog, log, metrics });
+  const deadLetters = await DeadLetters.open({
+    files: await openWalDirectory(join(directory.path, 'dead')),
+    metrics,
+    log,
+  });
+  const { node } = directory;
+  const drain = new Drain({ node, backlog, store, catalog, deadLetters, clock, log, metrics });
   for (const segment of recovery.segments) {
     for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
     backlog.add(segment);
@@ -122,7 +136,12 @@ export async function startApp(options: AppOptions): Promise<App> {
     stopping ? new AppError('shutting_down', 'the service is shutting down') : undefined;
   const server = createHttpServer({
     routes: [
-      ...statusRoutes({ version: options.version, registry: metrics.registry, notReady }),
+      ...statusRoutes({
+        version: options.version,
+        registry: metrics.registry,
+        notReady,
+        storeAvailable: () => monitor.available,
+      }),
       ...ingestRoutes({ ingest, maxBodyBytes }),
       ...remoteWriteRoutes({ ingest, maxBodyBytes }),
       ...queryRoutes(query),
@@ -144,6 +163,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await decoders.close();
       await wal.close();
       await drain.stop(limits.shutdownDrainMs);
+      monitor.stop();
       await store.close();
     },
   };

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { Clock, Timers } from '../lib/clock.ts';
 import { hasErrorCode } from '../lib/files.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
@@ -13,7 +13,7 @@ import type { SealedSegment } from './segment.ts';
 
 export interface WalOptions {
   readonly files: WalFiles;
-  readonly clock: Clock;
+  readonly clock: Clock & Timers;
   readonly log: Logger;
   readonly metrics: Metrics;
   /** What the directory held at the start; its segments are in the backlog already. */
@@ -21,6 +21,8 @@ export interface WalOptions {
   /** Where sealed segments go. */
   readonly backlog: Backlog;
   readonly maxBytes: number;
+  /** At least this many bytes of records seal a segment; `limits.walSegmentMaxBytes` unless given. */
+  readonly segmentMaxBytes?: number;
   readonly segmentMaxAgeMs: number;
   /** Called once for each segment, in order, as soon as it takes no more records. */
   readonly onSealed: (segment: SealedSegment) => void;
@@ -52,7 +54,7 @@ export class Wal {
   #active: ActiveSegment | undefined;
   #sealWanted = false;
   #running: Promise<void> | undefined;
-  #ageTimer: NodeJS.Timeout | undefined;
+  #cancelAgeTimer = () => {};
   #closed = false;
 
   private constructor(options: WalOptions) {
@@ -124,7 +126,7 @@ export class Wal {
     this.#closed = true;
     this.seal();
     while (this.#running !== undefined) await this.#running;
-    clearTimeout(this.#ageTimer);
+    this.#cancelAgeTimer();
     await this.#active?.close();
   }
 
@@ -140,16 +142,17 @@ export class Wal {
   }
 
   async #run(): Promise<void> {
+    const { clock, segmentMaxBytes = limits.walSegmentMaxBytes } = this.#options;
     while (this.#queue.length > 0) {
       // One turn of the event loop: requests that are ready at the same time join the group.
-      await new Promise(setImmediate);
+      await clock.turn();
       const group = this.#takeGroup();
       try {
         await this.#commit(group);
       } catch (thrown) {
         await this.#abandonActive(group, thrown);
       }
-      if ((this.#active?.recordBytes ?? 0) >= limits.walSegmentMaxBytes) await this.#sealActive();
+      if ((this.#active?.recordBytes ?? 0) >= segmentMaxBytes) await this.#sealActive();
     }
     if (this.#sealWanted) {
       this.#sealWanted = false;
@@ -224,13 +227,14 @@ export class Wal {
   }
 
   #sealLater(): void {
-    clearTimeout(this.#ageTimer);
-    this.#ageTimer = setTimeout(() => this.seal(), this.#options.segmentMaxAgeMs);
+    this.#cancelAgeTimer();
+    const { clock, segmentMaxAgeMs } = this.#options;
+    this.#cancelAgeTimer = clock.after(segmentMaxAgeMs, () => this.seal());
   }
 
   /** The segment takes no more records. */
   async #retire(segment: ActiveSegment): Promise<void> {
-    clearTimeout(this.#ageTimer);
+    this.#cancelAgeTimer();
     try {
       await segment.close();
     } catch (error) {
