@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import xxhash from 'xxhash-wasm';
 import { Authorizer } from './auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from './auth/identities.ts';
 import type { Config } from './config.ts';
@@ -10,6 +11,8 @@ import { statusRoutes } from './http/status-routes.ts';
 import { Admission } from './ingest/admission.ts';
 import { DecodePool } from './ingest/decode-pool.ts';
 import { Drain } from './ingest/drain.ts';
+import { ReplayWindow } from './ingest/replay-window.ts';
+import { RequestIdentifier } from './ingest/request-identity.ts';
 import { IngestService } from './ingest/service.ts';
 import { systemClock } from './lib/clock.ts';
 import type { DataDirectory } from './lib/data-directory.ts';
@@ -20,9 +23,11 @@ import { Catalog } from './store/catalog.ts';
 import { openEmbeddedStore } from './store/embedded.ts';
 import { MetadataLog } from './store/metadata.ts';
 import { Backlog } from './wal/backlog.ts';
+import { DiskGuard, diskSpace } from './wal/disk-guard.ts';
 import { openWalDirectory } from './wal/files.ts';
 import { registerWalGauges } from './wal/gauges.ts';
 import { recoverWal } from './wal/recovery.ts';
+import { ReplayJournal } from './wal/replay-journal.ts';
 import { Wal } from './wal/writer.ts';
 
 export interface AppOptions {
@@ -52,9 +57,29 @@ export async function startApp(options: AppOptions): Promise<App> {
   const files = await openWalDirectory(join(directory.path, 'wal'));
   const recovery = await recoverWal(files, log, metrics);
   const backlog = new Backlog(files);
-  const drain = new Drain({ node: directory.node, backlog, store, catalog, log, metrics });
+  const { replayWindowMs: windowMs } = config;
+  const replays = new ReplayWindow({ clock, metrics, windowMs });
+  const journal = await ReplayJournal.open({
+    files: await openWalDirectory(join(directory.path, 'replay')),
+    clock,
+    log,
+    windowMs,
+    onStored: (tenant, dataset, request) => replays.recover(tenant, dataset, request),
+  });
+  const drain = new Drain({
+    node: directory.node,
+    backlog,
+    store,
+    catalog,
+    log,
+    metrics,
+    beforeRemove: (segment) => journal.keep(segment),
+  });
   for (const segment of recovery.segments) {
-    for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
+    for (const { header } of segment.records) {
+      catalog.recover(header.tenant, header.dataset, header.kind);
+      if (header.request !== undefined) replays.recover(header.tenant, header.dataset, header.request);
+    }
     backlog.add(segment);
     drain.add(segment);
   }
@@ -70,6 +95,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     onSealed: (segment) => drain.add(segment),
   });
   registerWalGauges(metrics.registry, wal);
+  const disk = await DiskGuard.start({ measure: () => diskSpace(directory.path), log });
   drain.start();
 
   const decoders = new DecodePool({
@@ -85,6 +111,9 @@ export async function startApp(options: AppOptions): Promise<App> {
     catalog,
     decoders,
     wal,
+    disk,
+    identifier: new RequestIdentifier(await xxhash(), directory.node),
+    replays,
     clock,
     metrics,
     log,
@@ -120,6 +149,8 @@ export async function startApp(options: AppOptions): Promise<App> {
       await decoders.close();
       await wal.close();
       await drain.stop(limits.shutdownDrainMs);
+      await journal.close();
+      disk.stop();
       await store.close();
     },
   };

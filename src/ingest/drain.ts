@@ -17,6 +17,8 @@ export interface DrainOptions {
   readonly catalog: Catalog;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Makes what else is to outlive a segment durable elsewhere; then the segment is removed. */
+  readonly beforeRemove?: (segment: SealedSegment) => Promise<void>;
 }
 
 /**
@@ -102,10 +104,13 @@ export class Drain {
 
   /** @returns false if the drain was stopped before the store had all of it */
   async #drainSegment(segment: SealedSegment): Promise<boolean> {
-    const { backlog } = this.#options;
+    const { backlog, beforeRemove } = this.#options;
     if (!(await this.#untilDone(segment, 'load', () => backlog.load(segment)))) return false;
     for (const batch of batchesOf(segment)) {
       if (!(await this.#untilDone(segment, batch.table, () => this.#insert(segment, batch)))) return false;
+    }
+    if (beforeRemove !== undefined) {
+      if (!(await this.#untilDone(segment, 'remember', () => beforeRemove(segment)))) return false;
     }
     return this.#untilDone(segment, 'remove', () => backlog.remove(segment));
   }
