@@ -2,15 +2,18 @@ import { join } from 'node:path';
 import xxhash from 'xxhash-wasm';
 import { Authorizer } from './auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from './auth/identities.ts';
+import { decide } from './auth/policy.ts';
 import type { Config } from './config.ts';
 import { AppError } from './errors.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
+import { queryRoutes } from './http/query-routes.ts';
 import { remoteWriteRoutes } from './http/remote-write-routes.ts';
 import { createHttpServer, type HttpAddress } from './http/server.ts';
 import { statusRoutes } from './http/status-routes.ts';
 import { Admission } from './ingest/admission.ts';
 import { DecodePool } from './ingest/decode-pool.ts';
 import { Drain } from './ingest/drain.ts';
+import { waitForPending } from './ingest/freshness.ts';
 import { ReplayWindow } from './ingest/replay-window.ts';
 import { RequestIdentifier } from './ingest/request-identity.ts';
 import { IngestService } from './ingest/service.ts';
@@ -19,6 +22,8 @@ import type { DataDirectory } from './lib/data-directory.ts';
 import type { Logger } from './lib/log.ts';
 import { createMetrics } from './lib/metrics.ts';
 import { limits } from './limits.ts';
+import { SqlParser } from './query/parser.ts';
+import { QueryService } from './query/service.ts';
 import { Catalog } from './store/catalog.ts';
 import { openEmbeddedStore } from './store/embedded.ts';
 import { MetadataLog } from './store/metadata.ts';
@@ -120,6 +125,23 @@ export async function startApp(options: AppOptions): Promise<App> {
     maxBodyBytes,
   });
 
+  const parser = new SqlParser(new URL('../workers/parse.js', import.meta.url), log);
+  const query = new QueryService({
+    store,
+    catalog,
+    parser,
+    clock,
+    log,
+    bounds: {
+      timeoutMs: config.queryTimeoutMs,
+      maxMemoryBytes: config.queryMaxMemoryBytes,
+      maxResultRows: limits.queryMaxResultRows,
+      maxResultBytes: limits.queryMaxResultBytes,
+    },
+    mayRead: (principal, dataset) => decide(principal, 'query', dataset),
+    waitForPending: () => waitForPending(wal, drain),
+  });
+
   const administrator = await administratorAccount(config.adminUsername, options.adminPassword);
   const identities = await PasswordIdentities.create((name) =>
     name === administrator.principal.name ? administrator : undefined,
@@ -132,6 +154,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       ...statusRoutes({ version: options.version, registry: metrics.registry, notReady }),
       ...ingestRoutes({ ingest, maxBodyBytes }),
       ...remoteWriteRoutes({ ingest, maxBodyBytes }),
+      ...queryRoutes(query),
     ],
     authorizer: new Authorizer([identities], clock),
     metrics,
@@ -146,6 +169,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       stopping = true;
       admission.close();
       await server.close(limits.shutdownRequestsMs);
+      await parser.close();
       await decoders.close();
       await wal.close();
       await drain.stop(limits.shutdownDrainMs);

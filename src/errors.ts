@@ -58,6 +58,8 @@ export const errorDefinitions = {
   sql_unknown_function: permanent(400, 'A function does not exist or is not allowed', '42883'),
   sql_ambiguous: permanent(400, 'A name in the query is ambiguous', '42702'),
   sql_grouping: permanent(400, 'A column must be grouped or aggregated', '42803'),
+  sql_cardinality: permanent(400, 'A subquery gave more than one row', '21000'),
+  sql_bad_reference: permanent(400, 'A reference to an output column is not valid', '42P10'),
   sql_type: permanent(400, 'The types in the query do not fit', '42804'),
   sql_bad_value: permanent(400, 'A value cannot be converted', '22P02'),
   sql_division_by_zero: permanent(400, 'Division by zero', '22012'),

@@ -53,7 +53,7 @@ export const limits = {
   maxLabelValueBytes: 64 * KiB,
   /** Groups within groups in a field that is skipped; protobuf's own decoders stop here, too. */
   maxProtobufGroupDepth: 100,
-  /** Series that one worker remembers as stored. 32 bytes a slot of a half-empty table; full, it starts over. */
+  /** Series that one worker remembers as stored, in 2^21 slots of 32 bytes: 64 MiB. A full table starts over. */
   seriesCacheEntries: 1_500_000,
   /**
    * Samples lie from 1970 up to this (in 2106, 2^32 seconds): the range that all of ClickHouse's types for
@@ -138,6 +138,10 @@ export const limits = {
   /** The parser gets a stack of its own: 200,000 chained operators parse in 64 MiB. */
   sqlParserStackMiB: 64,
   sqlParserTimeoutMs: 2000,
+  /** The tree of a query of 256 KiB takes some 100 MiB. */
+  sqlParserHeapMiB: 512,
+  /** A translated query. ClickHouse's `max_query_size` is 256 KiB, and the settings follow the query. */
+  maxStoreSqlBytes: 250 * 1024,
   /** Nesting of the syntax tree that the translator walks. */
   maxSqlDepth: 200,
 

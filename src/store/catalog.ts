@@ -1,8 +1,8 @@
 import { AppError } from '../errors.ts';
+import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { limits } from '../limits.ts';
 import { type ColumnSpec, eventTimeColumn } from '../model/column.ts';
 import { type DatasetKind, databaseOf, physicalTable } from '../model/dataset.ts';
-import { quoteIdentifier, quoteString } from './literal.ts';
 import type { MetadataLog } from './metadata.ts';
 import { datasetStatements } from './schema.ts';
 import type { Store } from './store.ts';

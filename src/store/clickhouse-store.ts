@@ -3,8 +3,8 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { AppError } from '../errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { quoteString } from '../lib/quote.ts';
 import type { ConnectionPool } from './connection-pool.ts';
-import { quoteString } from './literal.ts';
 import type { InsertBatch, SelectFormat, SelectOptions, Store } from './store.ts';
 
 /** How a batch of Native blocks gets into a table: the one thing in which embedded and remote differ. */

@@ -4,10 +4,10 @@ import { type ClickHouseClientConfigOptions, createClient } from '@clickhouse/cl
 import { createChdbConnection } from 'chdb/connection';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { limits } from '../limits.ts';
 import { ClickHouseStore, type InsertMethod, renderSettings } from './clickhouse-store.ts';
 import { ConnectionPool } from './connection-pool.ts';
-import { quoteIdentifier, quoteString } from './literal.ts';
 import type { InsertBatch, Store } from './store.ts';
 
 type Connection = NonNullable<ClickHouseClientConfigOptions['connection']>;

@@ -4,7 +4,7 @@ import type { ColumnSpec } from '../model/column.ts';
  * ClickHouse as the rest of the program sees it: embedded (chDB) or remote, the same interface.
  *
  * Every method throws `StoreError` when ClickHouse or the way to it fails. Values never go into a statement
- * unescaped: `quoteIdentifier` and `quoteString` of `literal.ts` are the only way in.
+ * unescaped: `quoteIdentifier` and `quoteString` of `lib/quote.ts` are the only way in.
  */
 export interface Store {
   /** Runs a statement that returns nothing (DDL, metadata). Statements run one after another. */

@@ -155,6 +155,22 @@ describe('sparse columns', () => {
     ]);
   });
 
+  test('taking back a value that the row does not have changes nothing', async () => {
+    const str = new NullableStringColumn('str', 4);
+    const num = new NullableFloat64Column('num', 4);
+    const bool = new NullableBoolColumn('bool', 4);
+    str.set(0, Buffer.from('x'), 0, 1);
+    num.set(0, 1);
+    bool.set(0, true);
+    for (const column of [str, num, bool]) column.unset(2);
+    const nulls = { str: null, num: null, bool: null };
+    expect(await files.read([encodeNativeBlock([str, num, bool], 3)])).toEqual([
+      { str: 'x', num: 1, bool: true },
+      nulls,
+      nulls,
+    ]);
+  });
+
   test('a value that was taken back is null, and the row can be set again', async () => {
     const str = new NullableStringColumn('str', 4);
     const num = new NullableFloat64Column('num', 4);
