@@ -100,7 +100,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     onSealed: (segment) => drain.add(segment),
   });
   registerWalGauges(metrics.registry, wal);
-  const disk = await DiskGuard.start({ measure: () => diskSpace(directory.path), log });
+  const disk = await DiskGuard.start({ measure: () => diskSpace(directory.path), timers: clock, log });
   drain.start();
 
   const decoders = new DecodePool({

@@ -1,4 +1,5 @@
 import { backoffMs, sleep } from '../lib/backoff.ts';
+import { systemClock, type Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
@@ -19,6 +20,7 @@ export interface DrainOptions {
   readonly metrics: Metrics;
   /** Makes what else is to outlive a segment durable elsewhere; then the segment is removed. */
   readonly beforeRemove?: (segment: SealedSegment) => Promise<void>;
+  readonly timers?: Timers;
 }
 
 /**
@@ -32,6 +34,7 @@ export interface DrainOptions {
  */
 export class Drain {
   readonly #options: DrainOptions;
+  readonly #timers: Timers;
   readonly #queue: SealedSegment[] = [];
   readonly #stopping = new AbortController();
   readonly #waiters = new Set<{ readonly number: number; done(): void }>();
@@ -43,6 +46,7 @@ export class Drain {
 
   constructor(options: DrainOptions) {
     this.#options = options;
+    this.#timers = options.timers ?? systemClock;
   }
 
   /** Begins; what was added before waits until now. */
@@ -69,7 +73,7 @@ export class Drain {
   /** Gives what is queued `graceMs` to get into the store; what is left stays in the log. */
   async stop(graceMs: number): Promise<void> {
     const timer = new AbortController();
-    await Promise.race([this.drained(this.#newest), sleep(graceMs, timer.signal)]);
+    await Promise.race([this.drained(this.#newest), sleep(graceMs, timer.signal, this.#timers)]);
     timer.abort();
     this.#stopping.abort();
     await this.#running;
@@ -125,12 +129,12 @@ export class Drain {
       } catch (error) {
         this.#options.metrics.insertFailures.inc();
         const code = error instanceof StoreError ? error.clickHouseCode : undefined;
-        const waitMs = backoffMs(attempt, limits.insertBackoffMinMs, limits.insertBackoffMaxMs);
+        const waitMs = backoffMs(attempt, limits.insertBackoffMinMs, limits.insertBackoffMaxMs, this.#timers);
         this.#options.log.error(
           { err: error, code, segment: segment.number, step, waitMs },
           'a segment could not be stored; it will be tried again',
         );
-        await sleep(waitMs, signal);
+        await sleep(waitMs, signal, this.#timers);
       }
     }
     return false;

@@ -6,9 +6,25 @@ export interface Clock {
   monotonicMs(): number;
 }
 
-export const systemClock: Clock = {
+/** Waiting and chance, behind an interface so that a simulation can own every step of a process. */
+export interface Timers {
+  /** One turn of the event loop, in which others that are ready get their chance. */
+  turn(): Promise<void>;
+  /** Calls once, `ms` from now. @returns calls it off */
+  after(ms: number, action: () => void): () => void;
+  /** A number of [0, 1) by chance, to keep waiters from waking all together. */
+  random(): number;
+}
+
+export const systemClock: Clock & Timers = {
   nowMicros: () => Date.now() * 1000,
   monotonicMs: () => performance.now(),
+  turn: () => new Promise(setImmediate),
+  after: (ms, action) => {
+    const timer = setTimeout(action, ms);
+    return () => clearTimeout(timer);
+  },
+  random: Math.random,
 };
 
 /**

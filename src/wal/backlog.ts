@@ -12,6 +12,7 @@ import { blockBytes, readBlocks, type SealedSegment, type SegmentRecord } from '
  */
 export class Backlog {
   readonly #files: WalFiles;
+  readonly #maxRetainedBytes: number;
   readonly #segments = new Map<number, SealedSegment>();
   #bytes = 0;
   #retainedBytes = 0;
@@ -19,13 +20,19 @@ export class Backlog {
   /** Done with, but has the highest number. */
   #removeLater: string | undefined;
 
-  constructor(files: WalFiles) {
+  constructor(files: WalFiles, maxRetainedBytes: number = limits.walMaxRetainedBytes) {
     this.#files = files;
+    this.#maxRetainedBytes = maxRetainedBytes;
   }
 
   /** Bytes of records in it. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Bytes of blocks held in memory. */
+  get retainedBytes(): number {
+    return this.#retainedBytes;
   }
 
   get size(): number {
@@ -47,7 +54,7 @@ export class Backlog {
     this.#highestNumber = Math.max(this.#highestNumber, segment.number);
     for (const record of segment.records)
       if (record.blocks !== undefined) this.#retainedBytes += blockBytes(record);
-    if (this.#retainedBytes > limits.walMaxRetainedBytes) this.#forget(segment.records);
+    if (this.#retainedBytes > this.#maxRetainedBytes) this.#forget(segment.records);
   }
 
   /** Brings the blocks of a segment back into memory, where they were dropped. They leave it with `remove`. */

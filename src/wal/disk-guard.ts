@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { AppError } from '../errors.ts';
+import type { Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits.ts';
 
@@ -10,6 +11,7 @@ export interface DiskSpace {
 
 export interface DiskGuardOptions {
   readonly measure: () => Promise<DiskSpace>;
+  readonly timers: Timers;
   readonly log: Logger;
 }
 
@@ -23,7 +25,7 @@ export interface DiskGuardOptions {
 export class DiskGuard {
   readonly #options: DiskGuardOptions;
   #refusal: AppError | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTimer = () => {};
   #stopped = false;
 
   private constructor(options: DiskGuardOptions) {
@@ -44,17 +46,18 @@ export class DiskGuard {
 
   stop(): void {
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#cancelTimer();
   }
 
   async #watch(): Promise<void> {
-    const { log, measure } = this.#options;
+    const { log, measure, timers } = this.#options;
     try {
       this.#judge(await measure());
     } catch (error) {
       log.error({ err: error }, 'the space on the disk could not be measured; what was known of it stands');
     }
-    if (!this.#stopped) this.#timer = setTimeout(() => void this.#watch(), limits.diskCheckIntervalMs);
+    if (!this.#stopped)
+      this.#cancelTimer = timers.after(limits.diskCheckIntervalMs, () => void this.#watch());
   }
 
   #judge({ availableBytes, totalBytes }: DiskSpace): void {

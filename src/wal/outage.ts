@@ -1,4 +1,5 @@
 import type { AppError } from '../errors.ts';
+import type { Timers } from '../lib/clock.ts';
 import { limits } from '../limits.ts';
 
 /**
@@ -6,12 +7,14 @@ import { limits } from '../limits.ts';
  * touches the disk, once in a while, until it succeeds.
  */
 export class Outage {
+  readonly #timers: Timers;
   readonly #probe: () => void;
   #error: AppError | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelProbe = () => {};
 
   /** @param probe asks for a try, which ends in `begin` or `end` */
-  constructor(probe: () => void) {
+  constructor(timers: Timers, probe: () => void) {
+    this.#timers = timers;
     this.#probe = probe;
   }
 
@@ -21,12 +24,12 @@ export class Outage {
 
   begin(error: AppError): void {
     this.#error = error;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#probe, limits.walProbeIntervalMs);
+    this.#cancelProbe();
+    this.#cancelProbe = this.#timers.after(limits.walProbeIntervalMs, this.#probe);
   }
 
   end(): void {
     this.#error = undefined;
-    clearTimeout(this.#timer);
+    this.#cancelProbe();
   }
 }

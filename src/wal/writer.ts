@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { Clock, Timers } from '../lib/clock.ts';
 import { hasErrorCode } from '../lib/files.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
@@ -14,7 +14,7 @@ import type { SealedSegment } from './segment.ts';
 
 export interface WalOptions {
   readonly files: WalFiles;
-  readonly clock: Clock;
+  readonly clock: Clock & Timers;
   readonly log: Logger;
   readonly metrics: Metrics;
   /** What the directory held at the start; its segments are in the backlog already. */
@@ -22,6 +22,8 @@ export interface WalOptions {
   /** Where sealed segments go. */
   readonly backlog: Backlog;
   readonly maxBytes: number;
+  /** At least this many bytes of records seal a segment; `limits.walSegmentMaxBytes` unless given. */
+  readonly segmentMaxBytes?: number;
   readonly segmentMaxAgeMs: number;
   /** Called once for each segment, in order, as soon as it takes no more records. */
   readonly onSealed: (segment: SealedSegment) => void;
@@ -55,17 +57,18 @@ export class Wal {
   #active: ActiveSegment | undefined;
   #sealWanted = false;
   #probeWanted = false;
-  readonly #outage = new Outage(() => {
-    this.#probeWanted = true;
-    this.#wake();
-  });
+  readonly #outage: Outage;
   #running: Promise<void> | undefined;
-  #ageTimer: NodeJS.Timeout | undefined;
+  #cancelAgeTimer = () => {};
   #closed = false;
 
   private constructor(options: WalOptions) {
     this.#options = options;
     this.#nextNumber = options.recovery.nextNumber;
+    this.#outage = new Outage(options.clock, () => {
+      this.#probeWanted = true;
+      this.#wake();
+    });
   }
 
   /** Opens the log for writing. */
@@ -133,7 +136,7 @@ export class Wal {
     this.#closed = true;
     this.seal();
     while (this.#running !== undefined) await this.#running;
-    clearTimeout(this.#ageTimer);
+    this.#cancelAgeTimer();
     this.#outage.end();
     await this.#active?.close();
   }
@@ -150,16 +153,17 @@ export class Wal {
   }
 
   async #run(): Promise<void> {
+    const { clock, segmentMaxBytes = limits.walSegmentMaxBytes } = this.#options;
     while (this.#queue.length > 0) {
       // One turn of the event loop: requests that are ready at the same time join the group.
-      await new Promise(setImmediate);
+      await clock.turn();
       const group = this.#takeGroup();
       try {
         await this.#commit(group);
       } catch (thrown) {
         await this.#abandonActive(group, thrown);
       }
-      if ((this.#active?.recordBytes ?? 0) >= limits.walSegmentMaxBytes) await this.#sealActive();
+      if ((this.#active?.recordBytes ?? 0) >= segmentMaxBytes) await this.#sealActive();
     }
     if (this.#sealWanted) {
       this.#sealWanted = false;
@@ -254,22 +258,24 @@ export class Wal {
   }
 
   #sealLater(): void {
-    clearTimeout(this.#ageTimer);
-    this.#ageTimer = setTimeout(() => this.seal(), this.#options.segmentMaxAgeMs);
+    this.#cancelAgeTimer();
+    const { clock, segmentMaxAgeMs } = this.#options;
+    this.#cancelAgeTimer = clock.after(segmentMaxAgeMs, () => this.seal());
   }
 
   /** The segment takes no more records. */
   async #retire(segment: ActiveSegment): Promise<void> {
-    clearTimeout(this.#ageTimer);
+    this.#cancelAgeTimer();
+    // Before anything is awaited: at each moment somebody counts its records as pending.
+    const sealed = segment.seal();
+    this.#options.backlog.add(sealed);
+    this.#options.onSealed(sealed);
     try {
       await segment.close();
     } catch (error) {
       // All that counts in the file was synced before.
       this.#options.log.warn({ err: error, segment: segment.number }, 'a segment could not be closed');
     }
-    const sealed = segment.seal();
-    this.#options.backlog.add(sealed);
-    this.#options.onSealed(sealed);
   }
 
   async #createSegment(): Promise<ActiveSegment> {

@@ -181,6 +181,7 @@ describe('the room that is kept on the disk', () => {
         if (current === undefined) throw new Error('EIO');
         return current;
       },
+      timers: systemClock,
       log,
     });
     const become = async (next: typeof space | undefined) => {
