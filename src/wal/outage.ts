@@ -1,5 +1,6 @@
-import type { AppError } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import type { Timers } from '../lib/clock.ts';
+import { hasErrorCode } from '../lib/files.ts';
 import { limits } from '../limits.ts';
 
 /**
@@ -33,3 +34,13 @@ export class Outage {
     this.#cancelProbe();
   }
 }
+
+/** Whether something that was thrown says that there is no room. */
+export const isFull = (thrown: unknown): boolean =>
+  hasErrorCode(thrown, 'ENOSPC') || hasErrorCode(thrown, 'EDQUOT');
+
+/** What a request is told when a write failed. */
+export const refusalOf = (thrown: unknown): AppError =>
+  isFull(thrown)
+    ? new AppError('log_full', 'the disk of the write-ahead log is full', { cause: thrown })
+    : new AppError('log_failed', 'the disk of the write-ahead log fails', { cause: thrown });

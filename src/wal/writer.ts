@@ -1,13 +1,12 @@
 import { AppError } from '../errors.ts';
 import type { Clock, Timers } from '../lib/clock.ts';
-import { hasErrorCode } from '../lib/files.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
 import { ActiveSegment } from './active-segment.ts';
 import type { Backlog } from './backlog.ts';
 import type { WalFiles } from './files.ts';
-import { Outage } from './outage.ts';
+import { isFull, Outage, refusalOf } from './outage.ts';
 import { type EncodedRecord, encodeRecord, type WalRecord } from './record.ts';
 import type { Recovery } from './recovery.ts';
 import type { SealedSegment } from './segment.ts';
@@ -288,10 +287,3 @@ export class Wal {
     return segment;
   }
 }
-
-const isFull = (thrown: unknown): boolean => hasErrorCode(thrown, 'ENOSPC') || hasErrorCode(thrown, 'EDQUOT');
-
-const refusalOf = (thrown: unknown): AppError =>
-  isFull(thrown)
-    ? new AppError('log_full', 'the disk of the write-ahead log is full', { cause: thrown })
-    : new AppError('log_failed', 'the disk of the write-ahead log fails', { cause: thrown });
