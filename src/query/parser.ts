@@ -1,25 +1,9 @@
 import { Worker } from 'node:worker_threads';
-import { AppError, type AppErrorOptions, type ErrorCode } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits.ts';
 import type { Query } from '../sql/ast.ts';
-
-/** To the parser's thread. */
-export interface ParseTask {
-  readonly text: string;
-}
-
-/** From the parser's thread: `ready` once, then one reply for each task. */
-export type ParseReply =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'parsed'; readonly query: Query }
-  | {
-      readonly kind: 'refused';
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly details: AppErrorOptions['details'];
-    }
-  | { readonly kind: 'broken'; readonly message: string };
+import type { ParseReply, ParseTask } from '../sql/parse-task.ts';
 
 /**
  * PostgreSQL's parser in a thread of its own.

@@ -20,7 +20,7 @@ export function resolveExpression(expression: Expression, context: ExpressionCon
   const { at } = expression;
   switch (expression.kind) {
     case 'constant':
-      return constant(expression.type, expression.text, at);
+      return constant(expression.type, expression.text);
     case 'column':
       return context.scope.column(expression.path, at);
     case 'star':
@@ -66,10 +66,10 @@ const site = (name: string, at: number | undefined, context: ExpressionContext):
   nowMicros: context.env.nowMicros,
 });
 
-function constant(type: string, text: string, at: number | undefined): Expr {
+function constant(type: string, text: string): Expr {
   if (type === 'null') return literal(unknown, null);
   if (type === 'boolean') return literal(bool, text === 'true');
-  return type === 'string' ? literal(unknown, text) : numberLiteral(text, at);
+  return type === 'string' ? literal(unknown, text) : numberLiteral(text);
 }
 
 function isNull(expr: Expr, negated: boolean, at: number | undefined): Expr {
