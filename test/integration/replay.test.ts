@@ -48,10 +48,10 @@ const ingest = (service: Service, dataset: string, events: unknown, key?: string
   );
 
 const timestampMs = Date.now();
-/** A request of ten samples that no other request holds. */
-const samples = (number: number): Uint8Array =>
+/** A request of ten samples, or more, that no other request holds. */
+const samples = (number: number, count = 10): Uint8Array =>
   buildWriteRequest(
-    Array.from({ length: 10 }, (_, item) => ({
+    Array.from({ length: count }, (_, item) => ({
       labels: { __name__: 'replayed', item: String(item) },
       samples: [{ value: number, timestampMs: timestampMs + number }],
     })),
@@ -103,10 +103,12 @@ describe('a running service', () => {
   });
 
   test('stores one of many that come at the same time', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => write(service, 'twins', samples(1))));
+    // So many that the first is still being decoded when the others arrive.
+    const body = samples(1, 20_000);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => write(service, 'twins', body)));
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1);
-    expect(await countOf(service, 'twins')).toBe(10);
+    expect(await countOf(service, 'twins')).toBe(20_000);
   });
 
   test('stores a request once although its sender left before the reply and came again', async () => {
