@@ -25,8 +25,9 @@ import { limits } from './limits.ts';
 import { SqlParser } from './query/parser.ts';
 import { QueryService } from './query/service.ts';
 import { Catalog } from './store/catalog.ts';
-import { openEmbeddedStore } from './store/embedded.ts';
 import { MetadataLog } from './store/metadata.ts';
+import { StoreMonitor } from './store/monitor.ts';
+import { openStore } from './store/open.ts';
 import { Backlog } from './wal/backlog.ts';
 import { DiskGuard, diskSpace } from './wal/disk-guard.ts';
 import { openWalDirectory } from './wal/files.ts';
@@ -55,9 +56,15 @@ export async function startApp(options: AppOptions): Promise<App> {
   const clock = systemClock;
   const metrics = createMetrics();
 
-  const store = await openEmbeddedStore(join(directory.path, 'store'), metrics, log);
+  const { clickhouseUrl: clickHouse, queryTimeoutMs } = config;
+  const store = await openStore(
+    { clickHouse, directory: join(directory.path, 'store'), queryTimeoutMs },
+    metrics,
+    log,
+  );
   const catalog = new Catalog(store, new MetadataLog(store, directory.node));
-  await catalog.load();
+  const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
+  await monitor.start();
 
   const files = await openWalDirectory(join(directory.path, 'wal'));
   const recovery = await recoverWal(files, log, metrics);
@@ -151,7 +158,12 @@ export async function startApp(options: AppOptions): Promise<App> {
     stopping ? new AppError('shutting_down', 'the service is shutting down') : undefined;
   const server = createHttpServer({
     routes: [
-      ...statusRoutes({ version: options.version, registry: metrics.registry, notReady }),
+      ...statusRoutes({
+        version: options.version,
+        registry: metrics.registry,
+        notReady,
+        storeAvailable: () => monitor.available,
+      }),
       ...ingestRoutes({ ingest, maxBodyBytes }),
       ...remoteWriteRoutes({ ingest, maxBodyBytes }),
       ...queryRoutes(query),
@@ -175,6 +187,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await drain.stop(limits.shutdownDrainMs);
       await journal.close();
       disk.stop();
+      monitor.stop();
       await store.close();
     },
   };

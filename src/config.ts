@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { errorText } from './errors.ts';
+import { type ClickHouseAddress, clickHouseUrlSyntax, parseClickHouseUrl } from './lib/clickhouse-url.ts';
 import { type LogLevel, logLevels } from './lib/log.ts';
 import { limits } from './limits.ts';
 
@@ -15,6 +17,8 @@ export interface Config {
   readonly adminUsername: string;
   /** Undefined: made at the first start and kept in the data directory. */
   readonly adminPassword: string | undefined;
+  /** Undefined: the engine inside this process. */
+  readonly clickhouseUrl: ClickHouseAddress | undefined;
   readonly workers: number;
   readonly flushIntervalMs: number;
   readonly walMaxBytes: number;
@@ -48,7 +52,7 @@ interface Option<T> {
   readonly fallback: string | undefined;
   /** Secrets are not repeated in errors. */
   readonly secret?: true;
-  /** Undefined for a text that is not allowed. */
+  /** Undefined for a text that is not allowed; or an error that says why, which must repeat no secret. */
   readonly parse: (text: string) => T | undefined;
   readonly allowed: string;
 }
@@ -82,6 +86,14 @@ const options = {
     secret: true,
     parse: (text) => (text.length >= 8 && text.length <= 256 ? text : undefined),
     allowed: '8 to 256 characters',
+  },
+  clickhouseUrl: {
+    env: 'MILLRACE_CLICKHOUSE_URL',
+    meaning: 'a ClickHouse server to store in; the engine inside this process if it is not set',
+    fallback: undefined,
+    secret: true,
+    parse: parseClickHouseUrl,
+    allowed: clickHouseUrlSyntax,
   },
   workers: {
     env: 'MILLRACE_WORKERS',
@@ -174,6 +186,7 @@ export function readCommand(args = process.argv.slice(2), environment = process.
     dataDir: need(options.dataDir),
     adminUsername: need(options.adminUsername),
     adminPassword: read(options.adminPassword),
+    clickhouseUrl: read(options.clickhouseUrl),
     workers: need(options.workers),
     flushIntervalMs: need(options.flushIntervalMs),
     walMaxBytes: need(options.walMaxBytes),
@@ -223,11 +236,18 @@ function readOption<T>(
   const fromFlag = flags.get(flag);
   const text = fromFlag ?? environment[option.env] ?? option.fallback;
   if (text === undefined) return undefined;
-  const value = option.parse(text);
-  if (value !== undefined) return value;
   const name = fromFlag === undefined ? option.env : flag;
   const shown = option.secret === true ? '' : ` is ${JSON.stringify(text)}, which`;
-  throw new ConfigError(`${name}${shown} cannot be used: ${option.meaning}. Allowed: ${option.allowed}`);
+  const refuse = (reason: string): ConfigError =>
+    new ConfigError(`${name}${shown} cannot be used${reason}: ${option.meaning}. Allowed: ${option.allowed}`);
+  let value: T | undefined;
+  try {
+    value = option.parse(text);
+  } catch (error) {
+    throw refuse(`, because ${errorText(error)}`);
+  }
+  if (value === undefined) throw refuse('');
+  return value;
 }
 
 function splitOnce(text: string, separator: string): [string] | [string, string] {

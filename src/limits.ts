@@ -118,6 +118,24 @@ export const limits = {
   maxQueuedStatements: 1000,
   /** Inserts of one segment that run at the same time (embedded mode runs them one after another). */
   maxParallelInserts: 4,
+  /**
+   * A statement to the store. Adding 1,000 columns with the longest names takes 0.6 MiB, and the insert into
+   * them thrice as much; ClickHouse's own bound (`max_query_size`) would be 256 KiB.
+   */
+  maxStatementBytes: 8 * MiB,
+  /** A ClickHouse server's silence after which a statement of the service (schema, metadata) has failed. */
+  storeStatementTimeoutMs: 60_000,
+  /** The same for an insert, which is silent until it is on the server's disk. */
+  storeInsertTimeoutMs: 120_000,
+  /** How much longer than a query may run its answer is waited for: the server's own bound comes first. */
+  storeQueryGraceMs: 10_000,
+  /** Unused connections to a server are closed after this long, well before a server closes them (3 s, once). */
+  storeIdleConnectionMs: 2500,
+  /** How long a start waits for the store; beyond it the service starts without. */
+  storeStartWaitMs: 5000,
+  /** How often the store is asked for a sign of life, and how soon after it gave none. */
+  storeCheckIntervalMs: 5000,
+  storeCheckBackoffMinMs: 250,
   insertBackoffMinMs: 100,
   insertBackoffMaxMs: 10_000,
   /** How long a stop waits for requests under way. */

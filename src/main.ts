@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 import { banner } from './banner.ts';
 import { type Config, ConfigError, helpText, prepareProcess, readCommand } from './config.ts';
+import { AppError } from './errors.ts';
 import { keptPassword, takeDataDirectory } from './lib/data-directory.ts';
 import { createLogger } from './lib/log.ts';
 import { LockHeld } from './lib/process-lock.ts';
 import { readVersion } from './lib/version.ts';
+import { StoreError } from './store/errors.ts';
 
 /** Exit codes: 0 after a clean stop, 1 when the service could not run, 2 for a bad option. */
 async function main(): Promise<void> {
@@ -48,7 +50,7 @@ function firstSignal(): Promise<NodeJS.Signals> {
 }
 
 function fail(thrown: unknown): void {
-  const known = thrown instanceof ConfigError || thrown instanceof LockHeld;
+  const known = [ConfigError, LockHeld, AppError, StoreError].some((kind) => thrown instanceof kind);
   const text =
     thrown instanceof Error ? (known ? thrown.message : (thrown.stack ?? thrown.message)) : String(thrown);
   process.stderr.write(`millrace: ${text}\n`);

@@ -146,7 +146,8 @@ export class Drain {
     const token = `${node}-${segment.number}-${database}.${table}`;
     const stop = metrics.insertDuration.startTimer();
     await catalog.ensure(tenant, dataset, kind, columns);
-    await store.insert({ database, table, columns, token, blocks: blocksOf(batch) });
+    const { signal } = this.#stopping;
+    await store.insert({ database, table, columns, token, blocks: blocksOf(batch) }, signal);
     stop();
     metrics.insertRows.inc(batch.rows);
   }

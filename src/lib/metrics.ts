@@ -85,6 +85,11 @@ export function createMetrics() {
       help: 'Bytes of the log that were found damaged and set aside.',
       registers,
     }),
+    storeUp: new Gauge({
+      name: 'millrace_store_up',
+      help: '1 when the store gave its last sign of life, which it is asked for every few seconds.',
+      registers,
+    }),
     insertDuration: new Histogram({
       name: 'millrace_store_insert_duration_seconds',
       help: 'Duration of one insert of a segment into one table.',

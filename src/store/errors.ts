@@ -12,6 +12,10 @@ const retryableCodes: ReadonlySet<number> = new Set([
   159, // TIMEOUT_EXCEEDED
   160, // TOO_SLOW
   164, // READONLY: the server's replica or disk is read-only for now
+  192, // UNKNOWN_USER: this and its like until somebody sets the credentials or their rights straight
+  193, // WRONG_PASSWORD
+  194, // REQUIRED_PASSWORD
+  195, // IP_ADDRESS_NOT_ALLOWED
   198, // DNS_ERROR
   201, // QUOTA_EXCEEDED
   202, // TOO_MANY_SIMULTANEOUS_QUERIES
@@ -34,7 +38,9 @@ const retryableCodes: ReadonlySet<number> = new Set([
   394, // QUERY_WAS_CANCELLED
   425, // SYSTEM_ERROR
   473, // DEADLOCK_AVOIDED
+  497, // ACCESS_DENIED
   499, // S3_ERROR
+  516, // AUTHENTICATION_FAILED
   667, // NOT_INITIALIZED
   722, // ASYNC_LOAD_WAIT_FAILED
   745, // SERVER_OVERLOADED

@@ -125,6 +125,7 @@ export async function startServer(extraRoutes: readonly Route[] = []): Promise<H
       version: '1.2.3',
       registry: metrics.registry,
       notReady: () => harness.notReady,
+      storeAvailable: () => true,
     }),
     ...ingestRoutes({ ingest, maxBodyBytes }),
     ...remoteWriteRoutes({ ingest, maxBodyBytes }),

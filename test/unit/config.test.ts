@@ -61,6 +61,16 @@ describe('the configuration', () => {
     expect(() => read(['--admin-password', 'short'])).toThrow(/^(?!.*short)/);
   });
 
+  it('takes a ClickHouse server, and says what is wrong with its URL but not the URL', () => {
+    expect(read([]).clickhouseUrl).toBeUndefined();
+    const url = 'https://u:secret@store:8443';
+    expect(read([], { MILLRACE_CLICKHOUSE_URL: url }).clickhouseUrl?.origin).toBe('https://store:8443');
+    const wrong = () => read(['--clickhouse-url', `${url}?compres=gzip`]);
+    expect(wrong).toThrow(ConfigError);
+    expect(wrong).toThrow(/^--clickhouse-url cannot be used, because it has the parameter "compres"/);
+    expect(wrong).toThrow(/^(?!.*secret)/);
+  });
+
   it('refuses unknown flags and flags without a value', () => {
     expect(() => read(['--http-port', '1'])).toThrow('--http-port is not an option');
     expect(() => read(['serve'])).toThrow('serve is not an option');
