@@ -149,7 +149,7 @@ describe('a running service', () => {
     expect(await countOf(service, 'failed')).toBe(1);
   });
 
-  test('refuses a key that is none before it reads the body', async () => {
+  test('refuses a key that is none', async () => {
     expect(await ingest(service, 'never', [{ a: 1 }], '"open')).toMatchObject({
       status: 400,
       body: { code: 'bad_header' },
