@@ -24,6 +24,7 @@ export interface Config {
   readonly workers: number;
   readonly flushIntervalMs: number;
   readonly walMaxBytes: number;
+  readonly replayWindowMs: number;
   readonly maxBodyBytes: number;
   readonly queryTimeoutMs: number;
   readonly queryMaxMemoryBytes: number;
@@ -118,6 +119,13 @@ const options = {
     parse: byteCount(16 * 1024 * 1024, 2 ** 50),
     allowed: 'a number of bytes of at least 16MiB, with an optional KiB, MiB, GiB or TiB',
   },
+  replayWindowMs: {
+    env: 'MILLRACE_REPLAY_WINDOW_MS',
+    meaning: 'how long a repetition of a stored request is recognised, in milliseconds',
+    fallback: String(limits.replayWindowMs),
+    parse: integer(1000, 86_400_000),
+    allowed: 'a number of milliseconds from 1000 to 86400000',
+  },
   maxBodyBytes: {
     env: 'MILLRACE_MAX_BODY_BYTES',
     meaning: 'the largest request body, as sent and after decompression',
@@ -208,6 +216,7 @@ function readConfig(flags: ReadonlyMap<string, string>, environment: NodeJS.Proc
     workers: need(options.workers),
     flushIntervalMs: need(options.flushIntervalMs),
     walMaxBytes: need(options.walMaxBytes),
+    replayWindowMs: need(options.replayWindowMs),
     maxBodyBytes: need(options.maxBodyBytes),
     queryTimeoutMs: need(options.queryTimeoutMs),
     queryMaxMemoryBytes: need(options.queryMaxMemoryBytes),

@@ -48,6 +48,7 @@ export const errorDefinitions = {
   body_too_large: permanent(413, 'The body is too large'),
   unsupported_media_type: permanent(415, 'The Content-Type is not supported'),
   unsupported_encoding: permanent(415, 'The Content-Encoding is not supported'),
+  idempotency_key_reused: permanent(422, 'The Idempotency-Key belongs to another request'),
   headers_too_large: permanent(431, 'The headers are too large'),
 
   // SQL

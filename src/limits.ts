@@ -86,8 +86,30 @@ export const limits = {
   walMaxGroupRecords: 1000,
   /** All segments together; above it new writes get 503 until the store has taken some. */
   walMaxBytes: 8 * GiB,
+  /** A log that could not be written refuses requests and tries this often whether it can be written again. */
+  walProbeIntervalMs: 1000,
+  /** Room on the disk that new requests do not get, so that what was acknowledged can move on to the store. */
+  diskHeadroomBytes: 256 * MiB,
+  /** The same on small disks, as a part of the whole. */
+  diskHeadroomShare: 0.05,
+  diskCheckIntervalMs: 1000,
   /** Blocks of sealed segments held in memory; beyond it they are read back from disk when needed. */
   walMaxRetainedBytes: 256 * MiB,
+
+  // Repeated requests ------------------------------------------------------------------------------------
+  /** How long a sender's repetition of a stored request is recognised. */
+  replayWindowMs: 10 * 60_000,
+  /**
+   * Stored requests remembered, the oldest forgotten first; 290 bytes of memory each. Enough for 330 requests a
+   * second through the whole window; senders that are faster than that retry within seconds.
+   */
+  replayWindowEntries: 200_000,
+  /** An `Idempotency-Key`, unquoted. */
+  maxIdempotencyKeyLength: 255,
+  /** All of the journal of requests that have left the log; above it the oldest file goes. */
+  maxReplayJournalBytes: 64 * MiB,
+  /** A journal file is removed as a whole, so each takes this part of the window and of the bytes. */
+  replayJournalParts: 8,
 
   // Store ------------------------------------------------------------------------------------------------
   /** Connections for queries. Each runs one query at a time. */
@@ -169,6 +191,7 @@ const relations: ReadonlyArray<readonly [boolean, string]> = [
     'the blocks of the sparsest body fit a record',
   ],
   [limits.walMaxBytes >= 4 * limits.walSegmentMaxBytes, 'the log holds several segments'],
+  [limits.maxReplayJournalBytes >= limits.replayWindowEntries * 256, 'the journal holds what memory does'],
   [limits.walMaxRetainedBytes >= limits.walSegmentMaxBytes, 'a segment fits in memory'],
   [(limits.decodeOutcomeWindow & (limits.decodeOutcomeWindow - 1)) === 0, 'the window is a power of two'],
   [

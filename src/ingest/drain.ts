@@ -9,6 +9,8 @@ import { BatchInserter, type BatchInserterOptions } from './batch-inserter.ts';
 
 export interface DrainOptions extends BatchInserterOptions {
   readonly backlog: Backlog;
+  /** Makes what else is to outlive a segment durable elsewhere; then the segment is removed. */
+  readonly beforeRemove?: (segment: SealedSegment) => Promise<void>;
 }
 
 /**
@@ -99,7 +101,7 @@ export class Drain {
 
   /** @returns false if the drain was stopped before the store had all of it */
   async #drainSegment(segment: SealedSegment): Promise<boolean> {
-    const { backlog } = this.#options;
+    const { backlog, beforeRemove } = this.#options;
     if (!(await untilDone(() => backlog.load(segment), this.#retrying(segment, 'load')))) return false;
     let complete = true;
     await forEachParallel(batchesOf(segment), limits.maxParallelInserts, async (tables) => {
@@ -110,7 +112,11 @@ export class Drain {
         return;
       }
     });
-    return complete && untilDone(() => backlog.remove(segment), this.#retrying(segment, 'remove'));
+    if (!complete) return false;
+    if (beforeRemove !== undefined) {
+      if (!(await untilDone(() => beforeRemove(segment), this.#retrying(segment, 'remember')))) return false;
+    }
+    return untilDone(() => backlog.remove(segment), this.#retrying(segment, 'remove'));
   }
 
   #retrying(segment: SealedSegment, step: string): Retrying {

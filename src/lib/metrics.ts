@@ -48,6 +48,11 @@ export function createMetrics() {
       help: 'Metric samples acknowledged.',
       registers,
     }),
+    replayedRequests: new Counter({
+      name: 'millrace_ingest_replayed_requests_total',
+      help: 'Requests that had been stored before and were answered without storing them again.',
+      registers,
+    }),
     inflightBodyBytes: new Gauge({
       name: 'millrace_ingest_inflight_body_bytes',
       help: 'Bodies received and not yet acknowledged.',

@@ -7,6 +7,8 @@ import { blockBytes, readBlocks, type SealedSegment, type SegmentRecord } from '
  *
  * - Blocks stay in memory up to `limits.walMaxRetainedBytes`; those of later segments are dropped and read back
  *   from the file when their turn comes. An outage of the store costs disk, not memory.
+ * - A segment is gone durably when `remove` returns. Through a power cut the store keeps the rows of an insert and
+ *   may forget its token, which it does not sync; a segment that came back then would be stored twice.
  * - The file with the highest number of all is never removed: the next life of the process counts on from it,
  *   and a number used twice would be a deduplication token used twice. It goes when a newer file exists.
  */
@@ -75,7 +77,7 @@ export class Backlog {
   /** The store has all of a segment. */
   async remove(segment: SealedSegment): Promise<void> {
     if (segment.number === this.#highestNumber) this.#removeLater = segment.name;
-    else await this.#files.remove(segment.name);
+    else await this.#removeFile(segment.name);
     this.#segments.delete(segment.number);
     this.#bytes -= segment.byteLength;
     this.#forget(segment.records);
@@ -86,7 +88,12 @@ export class Backlog {
     this.#highestNumber = number;
     const name = this.#removeLater;
     this.#removeLater = undefined;
-    if (name !== undefined) await this.#files.remove(name);
+    if (name !== undefined) await this.#removeFile(name);
+  }
+
+  async #removeFile(name: string): Promise<void> {
+    await this.#files.remove(name);
+    await this.#files.syncDirectory();
   }
 
   #forget(records: readonly SegmentRecord[]): void {

@@ -1,12 +1,12 @@
 import { AppError } from '../errors.ts';
 import type { Clock, Timers } from '../lib/clock.ts';
-import { hasErrorCode } from '../lib/files.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
 import { ActiveSegment } from './active-segment.ts';
 import type { Backlog } from './backlog.ts';
 import type { WalFiles } from './files.ts';
+import { isFull, Outage, refusalOf } from './outage.ts';
 import { type EncodedRecord, encodeRecord, type WalRecord } from './record.ts';
 import type { Recovery } from './recovery.ts';
 import type { SealedSegment } from './segment.ts';
@@ -45,6 +45,8 @@ interface Append {
  *   the file is cut back to that length, sealed as it is, and never written again: a failed fdatasync may not be repeated,
  *   since the kernel has forgotten which pages were dirty.
  * - A segment that was sealed never changes, and its number is never used again.
+ * - While the disk is full or takes no segment, requests are refused without touching it. A probe makes the next
+ *   segment once a second; when it has one, the log works again.
  * - What waits to be written is bounded by the bodies in flight (`ingest/admission.ts`).
  */
 export class Wal {
@@ -53,6 +55,8 @@ export class Wal {
   #nextNumber: number;
   #active: ActiveSegment | undefined;
   #sealWanted = false;
+  #probeWanted = false;
+  readonly #outage: Outage;
   #running: Promise<void> | undefined;
   #cancelAgeTimer = () => {};
   #closed = false;
@@ -60,6 +64,10 @@ export class Wal {
   private constructor(options: WalOptions) {
     this.#options = options;
     this.#nextNumber = options.recovery.nextNumber;
+    this.#outage = new Outage(options.clock, () => {
+      this.#probeWanted = true;
+      this.#wake();
+    });
   }
 
   /** Opens the log for writing. */
@@ -92,8 +100,9 @@ export class Wal {
     return oldest === undefined ? 0 : Math.max(0, clock.nowMicros() - oldest.sinceMicros) / 1e6;
   }
 
-  /** @throws AppError `log_full` when the store has fallen too far behind */
+  /** @throws AppError `log_full` when the store has fallen too far behind; `log_full`, `log_failed` in an outage */
   checkRoom(): void {
+    if (this.#outage.error !== undefined) throw this.#outage.error;
     if (this.bytes < this.#options.maxBytes) return;
     throw new AppError(
       'log_full',
@@ -127,6 +136,7 @@ export class Wal {
     this.seal();
     while (this.#running !== undefined) await this.#running;
     this.#cancelAgeTimer();
+    this.#outage.end();
     await this.#active?.close();
   }
 
@@ -137,7 +147,7 @@ export class Wal {
   #wake(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
-      if (this.#queue.length > 0 || this.#sealWanted) this.#wake();
+      if (this.#queue.length > 0 || this.#sealWanted || this.#probeWanted) this.#wake();
     });
   }
 
@@ -157,6 +167,10 @@ export class Wal {
     if (this.#sealWanted) {
       this.#sealWanted = false;
       await this.#sealActive();
+    }
+    if (this.#probeWanted) {
+      this.#probeWanted = false;
+      this.#active ??= await this.#nextSegment();
     }
   }
 
@@ -204,25 +218,41 @@ export class Wal {
       }
       await this.#retire(segment);
     }
-    const error =
-      hasErrorCode(thrown, 'ENOSPC') || hasErrorCode(thrown, 'EDQUOT')
-        ? new AppError('log_full', 'the disk of the write-ahead log is full', { cause: thrown })
-        : new AppError('log_failed', 'the disk of the write-ahead log fails', { cause: thrown });
-    for (const append of group) append.fail(error);
+    for (const append of group) append.fail(refusalOf(thrown));
+    // A full disk takes the few bytes of a new segment, and then fails the next request.
+    if (isFull(thrown)) this.#beginOutage(thrown);
+    else this.#active = await this.#nextSegment();
+  }
+
+  /** A segment to go on with; without one, the log is in an outage. */
+  async #nextSegment(): Promise<ActiveSegment | undefined> {
+    try {
+      const segment = await this.#createSegment();
+      if (this.#outage.error !== undefined)
+        this.#options.log.info('the write-ahead log can be written again');
+      this.#outage.end();
+      return segment;
+    } catch (error) {
+      this.#beginOutage(error);
+      return undefined;
+    }
+  }
+
+  #beginOutage(thrown: unknown): void {
+    const error = refusalOf(thrown);
+    if (this.#outage.error === undefined) {
+      this.#options.log.error({ err: thrown }, 'writes are refused until the write-ahead log can be written');
+    }
+    this.#outage.begin(error);
+    for (const append of this.#queue.splice(0)) append.fail(error);
   }
 
   /** Makes the next segment first, so that writing goes on while this one is on its way to the store. */
   async #sealActive(): Promise<void> {
     const segment = this.#active;
     if (segment === undefined || segment.records.length === 0) return;
-    try {
-      this.#active = await this.#createSegment();
-    } catch (error) {
-      // Stay with the segment there is; the next append or timer tries again.
-      this.#options.log.error({ err: error }, 'the next segment of the write-ahead log could not be made');
-      this.#sealLater();
-      return;
-    }
+    // Without a next one this one moves on all the same: a full disk gets its room back in no other way.
+    this.#active = await this.#nextSegment();
     await this.#retire(segment);
   }
 
@@ -235,15 +265,16 @@ export class Wal {
   /** The segment takes no more records. */
   async #retire(segment: ActiveSegment): Promise<void> {
     this.#cancelAgeTimer();
+    // Before anything is awaited: at each moment somebody counts its records as pending.
+    const sealed = segment.seal();
+    this.#options.backlog.add(sealed);
+    this.#options.onSealed(sealed);
     try {
       await segment.close();
     } catch (error) {
       // All that counts in the file was synced before.
       this.#options.log.warn({ err: error, segment: segment.number }, 'a segment could not be closed');
     }
-    const sealed = segment.seal();
-    this.#options.backlog.add(sealed);
-    this.#options.onSealed(sealed);
   }
 
   async #createSegment(): Promise<ActiveSegment> {
