@@ -170,19 +170,26 @@ export interface TimeRange {
  */
 export type DatasetRead = EventsRead | SamplesRead | SeriesRead;
 
-interface Read<Kind extends string> {
+interface Read<Kind extends string, Target> {
   readonly kind: Kind;
   readonly database: string;
   readonly dataset: string;
   readonly range: TimeRange;
+  /** What the reader's privileges let through, whatever else the query asks for. */
+  readonly allowed: AllowedRows<Target>;
 }
 
-export interface EventsRead extends Read<'events'> {
+/** All rows, or those of which one of these columns has this value; so none, if there are no such columns. */
+export type AllowedRows<Target> =
+  | 'all'
+  | readonly { readonly column: Target; readonly value: string | number | boolean }[];
+
+export interface EventsRead extends Read<'events', string> {
   /** Physical columns. */
   readonly columns: ReadonlyMap<string, string>;
 }
 
-export interface SamplesRead extends Read<'samples'> {
+export interface SamplesRead extends Read<'samples', SeriesColumn> {
   readonly columns: ReadonlyMap<string, 'timestamp' | 'value'>;
   /** Columns that come from the series of a sample. */
   readonly series: ReadonlyMap<string, SeriesColumn>;
@@ -194,7 +201,7 @@ export interface SamplesRead extends Read<'samples'> {
   readonly joined: ReadonlySet<string>;
 }
 
-export interface SeriesRead extends Read<'series'> {
+export interface SeriesRead extends Read<'series', SeriesColumn> {
   readonly series: ReadonlyMap<string, SeriesColumn>;
 }
 

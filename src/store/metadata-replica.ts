@@ -58,6 +58,18 @@ export class MetadataReplica {
   }
 
   /**
+   * `refresh` for those who cannot go on without.
+   * @throws AppError `store_unavailable`
+   */
+  async catchUp(): Promise<void> {
+    try {
+      await this.refresh();
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  /**
    * Gives a record a value, or ends it, if it is still as the caller saw it.
    * @param value JSON; undefined ends the record
    * @param seen the record that the caller decided upon; undefined if there was none
@@ -78,8 +90,7 @@ export class MetadataReplica {
       if (inForce === undefined) throw new Error(`BUG: the metadata log does not show the entry ${id}`);
       return inForce;
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      throw new AppError('store_unavailable', 'the store did not take the change', { cause: error });
+      throw unavailable(error);
     } finally {
       this.#awaited.delete(id);
     }
@@ -106,3 +117,8 @@ export class MetadataReplica {
 }
 
 const nameOf = ({ tenant, kind, key }: MetadataKey): string => `${tenant}/${kind}/${key}`;
+
+const unavailable = (thrown: unknown): unknown =>
+  thrown instanceof StoreError
+    ? new AppError('store_unavailable', 'the store does not answer', { cause: thrown })
+    : thrown;

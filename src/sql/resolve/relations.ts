@@ -5,6 +5,7 @@ import { isNamed } from '../identifier.ts';
 import type { Column, DatasetRead, Expr, FromIr, Mixed, SeriesColumn } from '../ir.ts';
 import { suggestion } from '../nearest.ts';
 import { fieldSqlType, float, map, mixed, type SqlType, text, timestamptz } from '../types.ts';
+import { allowedEvents, allowedSeries } from './allowed-rows.ts';
 import type { Environment } from './environment.ts';
 import type { ScopeColumn, ScopeRelation } from './scope.ts';
 
@@ -25,6 +26,7 @@ export function datasetRelation(
 ): ResolvedRelation {
   const { dataset, part } = findDataset(path, env.catalog, at);
   env.datasets.add(dataset.name);
+  if (dataset.rows !== 'all') env.narrowed = true;
   const alias = env.alias();
   const shown = name ?? path.at(-1);
   const source = { database: env.catalog.database, dataset: dataset.name, range: env.range };
@@ -111,7 +113,12 @@ function eventsRelation(dataset: SqlDataset, source: Source, alias: string): Bui
     if (only === undefined) continue;
     columns.push({ name, expr: () => (types.length === 1 ? field(name, only) : several()) });
   }
-  return { read: { ...source, kind: 'events', columns: reads.byName }, columns, otherColumn: undefined };
+  const allowed = allowedEvents(dataset);
+  return {
+    read: { ...source, kind: 'events', columns: reads.byName, allowed },
+    columns,
+    otherColumn: undefined,
+  };
 }
 
 /** Columns that a series has: its name, its labels, and each label under its own name. */
@@ -139,7 +146,7 @@ function seriesColumns(alias: string): {
   };
 }
 
-function samplesRelation(_: SqlDataset, source: Source, alias: string): BuiltRelation {
+function samplesRelation(dataset: SqlDataset, source: Source, alias: string): BuiltRelation {
   const reads = new Reads<'timestamp' | 'value'>('c');
   const { reads: series, label, fixed } = seriesColumns(alias);
   const sampleColumn = (name: 'timestamp' | 'value', type: SqlType): ScopeColumn => ({
@@ -162,6 +169,7 @@ function samplesRelation(_: SqlDataset, source: Source, alias: string): BuiltRel
       seriesUses: series.uses,
       seriesConditions: [],
       joined: new Set(),
+      allowed: allowedSeries(dataset),
     },
     columns: [
       fixed('metric_name'),
@@ -173,10 +181,10 @@ function samplesRelation(_: SqlDataset, source: Source, alias: string): BuiltRel
   };
 }
 
-function seriesRelation(_: SqlDataset, source: Source, alias: string): BuiltRelation {
+function seriesRelation(dataset: SqlDataset, source: Source, alias: string): BuiltRelation {
   const { reads, label, fixed } = seriesColumns(alias);
   return {
-    read: { ...source, kind: 'series', series: reads.byName },
+    read: { ...source, kind: 'series', series: reads.byName, allowed: allowedSeries(dataset) },
     columns: [fixed('metric_name'), fixed('labels')],
     otherColumn: label,
   };
