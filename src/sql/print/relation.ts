@@ -54,25 +54,22 @@ function timeConditions(column: string, range: TimeRange, unitMicros: number): r
   ];
 }
 
-/** The condition that the reader's privileges put on every row; none if all rows may be read. */
-function allowedCondition<Target>(
-  allowed: AllowedRows<Target>,
-  print: (column: Target) => string,
-): readonly string[] {
-  if (allowed === 'all') return [];
+/**
+ * What the reader's privileges ask of every row, before anything else is looked at; empty if all rows may be read.
+ */
+function allowedClause<Target>(allowed: AllowedRows<Target>, print: (column: Target) => string): string {
+  if (allowed === 'all') return '';
   const matches = allowed.map(({ column, value }) => `${print(column)} = ${printValue(value)}`);
-  return [matches.length === 0 ? 'false' : `(${matches.join(' OR ')})`];
+  return ` PREWHERE ${matches.length === 0 ? 'false' : matches.join(' OR ')}`;
 }
 
 const printValue = (value: string | number | boolean): string =>
   typeof value === 'string' ? quoteString(value) : String(value);
 
 function printEvents(read: EventsRead): string {
-  const conditions = [
-    ...allowedCondition(read.allowed, quoteIdentifier),
-    ...timeConditions(quoteIdentifier(eventTimeColumn.name), read.range, 1),
-  ];
-  return `SELECT ${selectList(renamed(read.columns))} FROM ${table(read, 'events')}${whereClause(conditions)}`;
+  const allowed = allowedClause(read.allowed, quoteIdentifier);
+  const conditions = timeConditions(quoteIdentifier(eventTimeColumn.name), read.range, 1);
+  return `SELECT ${selectList(renamed(read.columns))} FROM ${table(read, 'events')}${allowed}${whereClause(conditions)}`;
 }
 
 const seriesExpression = (column: SeriesColumn): string => {
@@ -92,15 +89,15 @@ function printSamples(read: SamplesRead, alias: string, query: PrintQuery): stri
   const series = seriesColumns(read.series);
   const conditions = read.seriesConditions;
   const chosen = ['metric_id', 'series_id', ...series].join(', ');
-  const allowed = allowedCondition(read.allowed, seriesExpression);
+  const allowed = allowedClause(read.allowed, seriesExpression);
   const filter = conditions.length === 0 ? '' : ` WHERE ${printExpression(and(...conditions), query)}`;
   // Under the alias of the relation itself, so that its conditions print the same in here.
   const seriesOf = (columns: readonly string[]): string =>
-    `SELECT ${columns.join(', ')} FROM (SELECT ${chosen} FROM ${table(read, 'series')}${whereClause(allowed)}) AS ${quoteIdentifier(alias)}${filter}`;
+    `SELECT ${columns.join(', ')} FROM (SELECT ${chosen} FROM ${table(read, 'series')}${allowed}) AS ${quoteIdentifier(alias)}${filter}`;
   const where = [
     ...timeConditions('timestamp', read.range, 1000),
     `reinterpretAsUInt64(value) != ${staleMarkerBits}`,
-    ...(conditions.length === 0 && allowed.length === 0
+    ...(conditions.length === 0 && allowed === ''
       ? []
       : [`(metric_id, series_id) IN (${seriesOf(['metric_id', 'series_id'])})`]),
   ];
@@ -119,10 +116,10 @@ function printSeries(read: SeriesRead): string {
   const day = (micros: number): string =>
     quoteString(new Date(Math.floor(micros / microsPerDay) * 86_400_000).toISOString().slice(0, 10));
   const where = [
-    ...allowedCondition(read.allowed, seriesExpression),
     ...(startMicros === undefined ? [] : [`date >= ${day(startMicros)}`]),
     ...(endMicros === undefined ? [] : [`date <= ${day(endMicros - 1)}`]),
   ];
   const columns = selectList(seriesColumns(read.series));
-  return `SELECT ${columns} FROM ${table(read, 'series')}${whereClause(where)} LIMIT 1 BY series_id`;
+  const allowed = allowedClause(read.allowed, seriesExpression);
+  return `SELECT ${columns} FROM ${table(read, 'series')}${allowed}${whereClause(where)} LIMIT 1 BY series_id`;
 }

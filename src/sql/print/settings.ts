@@ -30,11 +30,12 @@ export const semanticSettings = {
 } as const satisfies Readonly<Record<string, string | number>>;
 
 /**
- * For queries of those who may not see all rows: no condition of theirs runs before the one that leaves rows out, so
- * that not even an error can tell what is in these.
+ * For queries of those who may not see all rows: no condition of theirs is moved to where it would run before the one
+ * that leaves rows out, since an error of it (a division by zero, a bad cast) would tell what is in these rows.
  */
 export const narrowedSettings = {
   query_plan_filter_push_down: 0,
   query_plan_merge_filters: 0,
   enable_optimize_predicate_expression: 0,
+  optimize_move_to_prewhere: 0,
 } as const satisfies Readonly<Record<string, string | number>>;
