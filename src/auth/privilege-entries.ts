@@ -47,7 +47,7 @@ function parseEntry(entry: unknown, where: string): Privilege {
   if (dataset !== undefined && stream !== undefined) {
     throw badRole(`${where}: dataset and stream mean the same; give one of them`);
   }
-  const scope = dataset ?? stream;
+  const scope = dataset === undefined ? stream : dataset;
   if (scope === undefined && tag === undefined) {
     throw badRole(`${where}: resource names nothing; leave it out for a privilege on all datasets`);
   }

@@ -27,7 +27,9 @@ export class SecretBox {
    */
   seal(text: string, context: string): string {
     const nonce = randomBytes(nonceBytes);
-    const cipher = createCipheriv(algorithm, this.#sealingKey, nonce).setAAD(Buffer.from(context));
+    const cipher = createCipheriv(algorithm, this.#sealingKey, nonce, { authTagLength: tagBytes }).setAAD(
+      Buffer.from(context),
+    );
     const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
     return Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64');
   }
@@ -36,7 +38,9 @@ export class SecretBox {
   open(sealed: string, context: string): string {
     const bytes = Buffer.from(sealed, 'base64');
     try {
-      const decipher = createDecipheriv(algorithm, this.#sealingKey, bytes.subarray(0, nonceBytes))
+      const decipher = createDecipheriv(algorithm, this.#sealingKey, bytes.subarray(0, nonceBytes), {
+        authTagLength: tagBytes,
+      })
         .setAAD(Buffer.from(context))
         .setAuthTag(bytes.subarray(-tagBytes));
       const text = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
