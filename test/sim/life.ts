@@ -1,0 +1,55 @@
+import { Drain } from '../../src/ingest/drain.ts';
+import { createMetrics } from '../../src/lib/metrics.ts';
+import { Catalog } from '../../src/store/catalog.ts';
+import { MetadataLog } from '../../src/store/metadata.ts';
+import { Backlog } from '../../src/wal/backlog.ts';
+import { recoverWal } from '../../src/wal/recovery.ts';
+import { Wal } from '../../src/wal/writer.ts';
+import type { SimProcess } from './scheduler.ts';
+import type { World } from './world.ts';
+
+/** One life of the service's durable path: from its start to its stop, or to the moment it is killed. */
+export interface Life {
+  readonly process: SimProcess;
+  readonly catalog: Catalog;
+  readonly backlog: Backlog;
+  readonly drain: Drain;
+  readonly wal: Wal;
+}
+
+const node = 'node-1';
+/** Shared by all lives: each registry watches the garbage collector until the process ends. */
+const metrics = createMetrics();
+
+/** Puts the parts together as `startApp` does. */
+export async function startLife(world: World, process: SimProcess): Promise<Life> {
+  const { log } = world;
+  const { random } = world.scheduler;
+  const store = world.store.connect(process);
+  const catalog = new Catalog(store, new MetadataLog(store, node));
+  await catalog.load();
+
+  const files = world.disk.mount(process);
+  const recovery = await recoverWal(files, log, metrics);
+  const backlog = new Backlog(files, random.integer(0, 20_000));
+  const drain = new Drain({ node, backlog, store, catalog, log, metrics, timers: process });
+  for (const segment of recovery.segments) {
+    for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
+    backlog.add(segment);
+    drain.add(segment);
+  }
+  const wal = await Wal.open({
+    files,
+    clock: process,
+    log,
+    metrics,
+    recovery,
+    backlog,
+    maxBytes: random.integer(5_000, 100_000),
+    segmentMaxBytes: random.integer(1_000, 20_000),
+    segmentMaxAgeMs: random.integer(10, 2_000),
+    onSealed: (segment) => drain.add(segment),
+  });
+  drain.start();
+  return { process, catalog, backlog, drain, wal };
+}
