@@ -14,6 +14,7 @@ export interface WalFiles {
   /** A new file; fails if it exists. It is durable only after its own `sync` and `syncDirectory`. */
   create(name: string): Promise<WalFile>;
   open(name: string): Promise<WalFile>;
+  /** No error if there is no such file. Durable only after `syncDirectory`. */
   remove(name: string): Promise<void>;
   syncDirectory(): Promise<void>;
 }
@@ -50,7 +51,7 @@ export async function openWalDirectory(directory: string): Promise<WalFiles> {
     size: async (name) => (await stat(path(name))).size,
     create: async (name) => nodeFile(await fs.open(path(name), 'wx+', 0o600)),
     open: async (name) => nodeFile(await fs.open(path(name), 'r+')),
-    remove: (name) => rm(path(name)),
+    remove: (name) => rm(path(name), { force: true }),
     syncDirectory: async () => {
       const descriptor = await fs.open(directory, 'r');
       try {

@@ -57,7 +57,6 @@ export class MemoryFiles implements WalFiles {
   }
 
   async remove(name: string): Promise<void> {
-    this.#file(name);
     this.#files.delete(name);
     this.#durableNames.delete(name);
   }

@@ -127,6 +127,23 @@ describe('the write-ahead log', () => {
     expect(wal.bytes).toBe(0);
   });
 
+  it('seals by age also when records never stop coming', async () => {
+    const files = new MemoryFiles();
+    const { wal, sealed } = await open(files, { ageMs: 10 });
+    let coming = true;
+    const appends: Promise<void>[] = [];
+    // While one is written, the next one comes.
+    files.beforeWrite = () => {
+      if (coming) appends.push(wal.append(record('x')));
+    };
+    appends.push(wal.append(record('first')));
+    const sealedTwice = vi.waitFor(() => expect(sealed.length).toBeGreaterThan(1));
+    await sealedTwice.finally(() => {
+      coming = false;
+    });
+    await Promise.all(appends);
+  });
+
   it('never uses a segment number twice, because the number is the token of the inserts', async () => {
     const files = new MemoryFiles();
     const used = new Set<number>();
@@ -136,7 +153,9 @@ describe('the write-ahead log', () => {
       await wal.append(record(`round ${round}`));
       if (round % 2 === 0) {
         // The segment fails, is sealed and removed while no newer one exists.
-        directory.beforeSync = () => {
+        const failing = directory;
+        failing.beforeSync = () => {
+          failing.beforeSync = () => {};
           throw Object.assign(new Error('EIO'), { code: 'EIO' });
         };
         await expect(wal.append(record('lost'))).rejects.toThrow();
@@ -223,6 +242,6 @@ describe('recovery', () => {
     bytes.writeUInt32LE(99, 8);
     bytes.writeUInt32LE(crc32(bytes.subarray(0, 28)), 28);
     files.set(name, bytes);
-    await expect(open(files)).rejects.toThrow(`${name}: the segment has format 99`);
+    await expect(open(files)).rejects.toThrow('segment 1 of the log has format 99');
   });
 });
