@@ -1,6 +1,9 @@
 import { simulateMany } from '../test/sim/many.ts';
 import { markdownTable } from './table.ts';
 
+/** One mistake often shows in hundreds of rows. */
+const maxShownViolations = 5;
+
 /**
  * Simulates the durable path under seeded faults.
  * @returns whether every promise was kept in every run
@@ -15,7 +18,7 @@ export async function keptInSimulation(runs: number, seed: number, traced: boole
       console.log(
         `seed ${report.seed} failed; to see it: npm run torture -- --sim 1 --seed ${report.seed} --trace`,
       );
-      for (const violation of report.violations) console.log(`  ${violation}`);
+      for (const violation of report.violations.slice(0, maxShownViolations)) console.log(`  ${violation}`);
     },
   });
   console.log(`\n${markdownTable(Object.keys(totals), [Object.values(totals).map(String)])}`);

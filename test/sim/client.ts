@@ -16,7 +16,7 @@ export const forgedId = 4_000_000_000;
 export async function runClient(world: World, life: Life, client: number, requests: number): Promise<void> {
   const { random } = world.scheduler;
   for (let count = 0; count < requests; count += 1) {
-    await life.process.wait(random.integer(0, 400));
+    await life.process.wait(random.integer(0, life.pauseMs));
     const record = randomRecord(world);
     const request = world.ledger.sent(client, rowsOf(record.blocks, record.dataset));
     world.trace(() => `client ${client} sends ${describe(request)} to ${record.dataset} (${record.kind})`);
@@ -27,6 +27,7 @@ export async function runClient(world: World, life: Life, client: number, reques
       if (!(error instanceof AppError)) throw error;
       request.outcome = 'refused';
       world.trace(() => `client ${client} is refused ${describe(request)}: ${error.code}`);
+      await life.process.wait(random.integer(0, 2000));
       continue;
     }
     request.outcome = 'acknowledged';

@@ -34,6 +34,11 @@ export class SimDisk {
     return [...this.#names.keys()].sort();
   }
 
+  /** Whether a power cut could take something away. */
+  get isDirty(): boolean {
+    return this.#changes.length > 0 || [...this.#names.values()].some((inode) => inode.isDirty);
+  }
+
   /** The process is gone, and its open files with it. */
   kill(): void {
     this.openFiles = 0;
@@ -107,8 +112,9 @@ export class SimDisk {
   }
 
   #remove(name: string): void {
-    const { contents } = this.#inode(name);
-    this.#stale.unshift(Buffer.from(contents));
+    const inode = this.#names.get(name);
+    if (inode === undefined) return;
+    this.#stale.unshift(Buffer.from(inode.contents));
     if (this.#stale.length > maxStaleFiles) this.#stale.pop();
     this.#change({ kind: 'remove', name });
   }

@@ -22,6 +22,11 @@ export class Inode {
     return this.#cache.length;
   }
 
+  /** Whether a power cut could take something away. */
+  get isDirty(): boolean {
+    return this.#dirty.size > 0 || this.#cache.length !== this.#durable.length;
+  }
+
   read(position: number, length: number): Buffer {
     return Buffer.from(this.#cache.subarray(position, position + length));
   }
@@ -63,10 +68,10 @@ export class Inode {
     const old = this.#durable;
     const image = resized(old, this.#sizeAfterCut(random));
     const keepChance = [0, 0.5, 0.9, 1][random.integer(0, 3)] ?? 1;
-    const staleChance = random.chance(0.3) ? 1 : 0;
+    const showsStale = random.chance(0.5);
     for (let sector = 0; sector * sectorBytes < image.length; sector += 1) {
       if (this.#dirty.has(sector) && random.chance(keepChance)) copySector(this.#cache, image, sector);
-      else if (sector * sectorBytes >= old.length && stale !== undefined && random.chance(staleChance)) {
+      else if (showsStale && stale !== undefined && sector * sectorBytes >= old.length) {
         copySector(stale, image, sector);
       }
     }
@@ -92,5 +97,5 @@ function resized(bytes: Buffer, length: number): Buffer {
 
 function copySector(from: Buffer, to: Buffer, sector: number): void {
   const start = sector * sectorBytes;
-  from.copy(to, start, start, Math.min(from.length, start + sectorBytes));
+  to.set(from.subarray(start, Math.min(start + sectorBytes, to.length)), start);
 }

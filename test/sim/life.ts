@@ -15,6 +15,8 @@ export interface Life {
   readonly backlog: Backlog;
   readonly drain: Drain;
   readonly wal: Wal;
+  /** At most this long does a sender wait before it sends again. */
+  readonly pauseMs: number;
 }
 
 const node = 'node-1';
@@ -45,11 +47,12 @@ export async function startLife(world: World, process: SimProcess): Promise<Life
     metrics,
     recovery,
     backlog,
-    maxBytes: random.integer(5_000, 100_000),
+    maxBytes: random.integer(10_000, 300_000),
     segmentMaxBytes: random.integer(1_000, 20_000),
     segmentMaxAgeMs: random.integer(10, 2_000),
     onSealed: (segment) => drain.add(segment),
   });
   drain.start();
-  return { process, catalog, backlog, drain, wal };
+  const pauseMs = [0, 20, 400][random.integer(0, 2)] ?? 0;
+  return { process, catalog, backlog, drain, wal, pauseMs };
 }

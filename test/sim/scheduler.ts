@@ -45,9 +45,13 @@ export class Scheduler {
     const next = this.#takeReady() ?? this.#takeTimer();
     if (next === undefined) return false;
     next.go();
-    // All promises that depend on it are settled before the next turn of the real event loop.
-    await new Promise(setImmediate);
+    await this.settle();
     return true;
+  }
+
+  /** Lets happen what needs no step: by the next turn of the real event loop, all of it has. */
+  async settle(): Promise<void> {
+    await new Promise(setImmediate);
   }
 
   /** Nobody of this process will ever go on. */

@@ -14,6 +14,7 @@ export class World {
   readonly store: ModelStore;
   readonly ledger = new Ledger();
   readonly log: Logger;
+  readonly powerCuts: boolean;
   readonly #violations: string[] = [];
   readonly #traced: boolean;
 
@@ -22,6 +23,7 @@ export class World {
     this.faults = new Faults(this.scheduler);
     this.disk = new SimDisk(this.faults);
     this.store = new ModelStore(this.scheduler, this.faults);
+    this.powerCuts = this.scheduler.random.chance(0.7);
     this.log = createLogger(traced ? 'info' : 'silent');
     this.#traced = traced;
   }
@@ -31,9 +33,17 @@ export class World {
     return [...this.#violations, ...this.disk.violations, ...this.store.violations];
   }
 
-  cutPower(): void {
-    this.disk.cutPower();
-    this.store.cutPower();
+  /** The process is gone; where power cuts happen, the power at times with it. */
+  crash(powerCutChance: number): void {
+    this.ledger.disconnect();
+    if (this.powerCuts && this.scheduler.random.chance(powerCutChance)) {
+      this.trace(() => 'the power is cut');
+      this.disk.cutPower();
+      this.store.cutPower();
+    } else {
+      this.trace(() => 'the process is killed');
+      this.disk.kill();
+    }
   }
 
   violate(what: string): void {
