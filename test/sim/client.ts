@@ -32,7 +32,7 @@ export async function runClient(world: World, life: Life, client: number, reques
     }
     request.outcome = 'acknowledged';
     world.trace(() => `client ${client} has ${describe(request)} acknowledged`);
-    if (random.chance(0.1)) await readBack(world, life, request);
+    if (random.chance(0.2)) await readBack(world, life, request);
   }
 }
 
@@ -50,7 +50,9 @@ async function commit({ catalog, wal }: Life, record: WalRecord): Promise<void> 
 }
 
 /** A reader that waits for what was acknowledged must find it. */
-async function readBack(world: World, { wal, drain }: Life, request: SentRequest): Promise<void> {
+async function readBack(world: World, life: Life, request: SentRequest): Promise<void> {
+  const { wal, drain } = life;
+  await life.process.delay();
   const newest = wal.newestPending;
   if (newest !== undefined) await drain.drained(newest);
   for (const id of [...request.rows.values()].flat()) {

@@ -148,7 +148,7 @@ export class SimDisk {
         const first = faults.random.integer(0, bytes.length);
         inode.write(bytes.subarray(0, first), position);
         if (error !== undefined) throw error;
-        if (faults.random.chance(0.3)) await process.delay();
+        if (faults.random.chance(0.5)) await process.delay();
         inode.write(bytes.subarray(first), position + first);
       },
       read: async (position, length) => {

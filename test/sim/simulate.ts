@@ -60,7 +60,7 @@ class Run {
   async all(): Promise<void> {
     const world = this.#world;
     const good = () => world.violations.length === 0;
-    for (let left = world.scheduler.random.integer(1, 5); left > 0 && good(); left -= 1) {
+    for (let left = world.scheduler.random.integer(1, 12); left > 0 && good(); left -= 1) {
       await this.#troubledLife();
     }
     world.faults.quiet = true;
@@ -82,7 +82,7 @@ class Run {
       life = await startLife(world, process);
       await this.#clients(life, random.integer(1, 6), 1000);
     });
-    await this.#until(serving, random.integer(0, random.chance(0.3) ? 100 : 1500));
+    await this.#until(serving, random.integer(0, [50, 200, 800][random.integer(0, 2)] ?? 0));
     if (serving.failed && life !== undefined) world.violate(`a sender saw ${stackOf(serving.error)}`);
     else if (serving.failed) world.trace(() => `the start failed: ${errorText(serving.error)}`);
     else if (life !== undefined && random.chance(0.3)) {
@@ -92,6 +92,7 @@ class Run {
     } else if (random.chance(0.5)) {
       // The worst moments are those in which something is not on the disk yet.
       await this.#until(serving, 100, () => world.disk.isDirty);
+      await this.#until(serving, random.integer(0, 5));
     }
     process.end();
     world.crash(0.6);
