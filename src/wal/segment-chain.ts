@@ -18,7 +18,8 @@ export interface SegmentChainOptions {
 /**
  * One segment after the other: makes them, and seals them. Used by one writer at a time.
  *
- * - The next file is made when all in the last one is durable, so only the newest can be torn.
+ * - The next file is made when all in the last one is durable, and where that fails it is removed before the last
+ *   one is written again. So only the newest file can be torn.
  * - A segment that was sealed never changes, and its number is never used again.
  * - A segment in which a write or sync failed is cut back to its records, durably, before it is sealed and before
  *   the next one is made. What was refused must not come back: neither under the token of a segment that the
@@ -28,6 +29,8 @@ export class SegmentChain {
   readonly #options: SegmentChainOptions;
   #nextNumber: number;
   #active: ActiveSegment | undefined;
+  /** A file whose making failed. Nothing is written before it is gone for good. */
+  #halfMade: number | undefined;
 
   constructor(options: SegmentChainOptions, nextNumber: number) {
     this.#options = options;
@@ -46,14 +49,14 @@ export class SegmentChain {
     return this.#active;
   }
 
-  /** Seals what is good of a segment in which a write or sync failed. @returns false to try again later */
+  /** Clears up after a failed write, sync or making of a file. @returns false to try again later */
   async tryMend(): Promise<boolean> {
     try {
       await this.#mend();
       return true;
     } catch (error) {
       const segment = this.#active?.number;
-      this.#options.log.error({ err: error, segment }, 'a failed write could not be cut off');
+      this.#options.log.error({ err: error, segment }, 'what a failed write left could not be taken away');
       return false;
     }
   }
@@ -92,6 +95,10 @@ export class SegmentChain {
   }
 
   async #mend(): Promise<void> {
+    if (this.#halfMade !== undefined) {
+      await this.#options.backlog.discard(this.#halfMade);
+      this.#halfMade = undefined;
+    }
     const segment = this.#active;
     if (segment?.torn !== true) return;
     await segment.cutBack();
@@ -120,13 +127,9 @@ export class SegmentChain {
     const number = this.#nextNumber;
     // Used from here on, whatever happens.
     this.#nextNumber += 1;
-    let segment: ActiveSegment;
-    try {
-      segment = await ActiveSegment.create(files, number, clock.nowMicros());
-    } catch (error) {
-      await this.discard(number);
-      throw error;
-    }
+    this.#halfMade = number;
+    const segment = await ActiveSegment.create(files, number, clock.nowMicros());
+    this.#halfMade = undefined;
     try {
       await backlog.created(number);
     } catch (error) {

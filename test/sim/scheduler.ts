@@ -129,7 +129,11 @@ export class SimProcess implements Clock, Timers {
   async delay(): Promise<void> {
     const { random } = this.#scheduler;
     if (random.chance(0.02)) await this.wait(random.integer(1, 5000));
-    for (let turns = random.integer(1, 2); turns > 0; turns -= 1) await this.turn();
+    await this.turns();
+  }
+
+  async turns(): Promise<void> {
+    for (let left = this.#scheduler.random.integer(1, 2); left > 0; left -= 1) await this.turn();
   }
 
   end(): void {

@@ -101,11 +101,12 @@ export class ModelStore {
       this.arrivals.push(id);
     }
     for (const part of table.cut(batch.token, rows)) {
-      await server.delay();
+      // Not for seconds: one that goes on after its sender is gone ends before its token is forgotten.
+      await server.turns();
       this.#mayFail('an insert failed between two parts');
       if (table.commit(part)) this.#unreturned.push({ table, part });
     }
-    await server.delay();
+    await server.turns();
     this.#unreturned = this.#unreturned.filter(({ part }) => part.token !== batch.token);
   }
 
