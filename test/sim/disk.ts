@@ -39,6 +39,16 @@ export class SimDisk {
     return this.#changes.length > 0 || [...this.#names.values()].some((inode) => inode.isDirty);
   }
 
+  /** Whether a file would be there after a power cut, just as it is. */
+  isDurable(name: string): boolean {
+    const inode = this.#names.get(name);
+    return inode?.isDurable === true && this.#durableNames.get(name) === inode;
+  }
+
+  size(name: string): number {
+    return this.#inode(name).size;
+  }
+
   /** The process is gone, and its open files with it. */
   kill(): void {
     this.openFiles = 0;
@@ -81,7 +91,7 @@ export class SimDisk {
     };
     return {
       list: () => operation('read', () => [...this.#names.keys()]),
-      size: (name) => operation('read', () => this.#inode(name).size),
+      size: (name) => operation('read', () => this.size(name)),
       create: (name) => operation('directory', () => this.#create(name, process)),
       open: (name) => operation('read', () => this.#handle(this.#inode(name), process)),
       remove: (name) =>

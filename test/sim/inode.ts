@@ -27,6 +27,11 @@ export class Inode {
     return this.#dirty.size > 0 || this.#cache.length !== this.#durable.length;
   }
 
+  /** Whether the disk has what a reader sees, which after a failed sync is more than not being dirty. */
+  get isDurable(): boolean {
+    return this.#cache.equals(this.#durable);
+  }
+
   read(position: number, length: number): Buffer {
     return Buffer.from(this.#cache.subarray(position, position + length));
   }

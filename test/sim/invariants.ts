@@ -1,8 +1,27 @@
-import type { Life } from './life.ts';
+import type { Backlog } from '../../src/wal/backlog.ts';
+import { segmentHeaderBytes } from '../../src/wal/record.ts';
+import { type SealedSegment, segmentName } from '../../src/wal/segment.ts';
+import type { Wal } from '../../src/wal/writer.ts';
 import type { World } from './world.ts';
 
+/** A recovered segment ends with its last record: it takes no more, and nothing else may look like its end. */
+export function checkRecovered(world: World, segments: readonly SealedSegment[]): void {
+  for (const { name, byteLength } of segments) {
+    const extra = world.disk.size(name) - segmentHeaderBytes - byteLength;
+    if (extra !== 0) world.violate(`${name} has ${extra} bytes behind its records`);
+  }
+}
+
+/** What goes to the store under a token must be what every later life finds under it. */
+export function checkInserted(world: World, node: string, token: string): void {
+  const number = Number(new RegExp(`^${node}-(\\d+)-`).exec(token)?.[1]);
+  if (!world.disk.isDurable(segmentName(number))) {
+    world.violate(`an insert was sent as ${token} before the segment was durable as it is`);
+  }
+}
+
 /** A service that has stopped in quiet times has left nothing behind. */
-export function checkRest(world: World, { wal, backlog }: Life): void {
+export function checkRest(world: World, wal: Wal, backlog: Backlog): void {
   const expectZero = (what: string, figure: number) => {
     if (figure !== 0) world.violate(`${what}: ${figure} at rest`);
   };

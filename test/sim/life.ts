@@ -5,6 +5,7 @@ import { MetadataLog } from '../../src/store/metadata.ts';
 import { Backlog } from '../../src/wal/backlog.ts';
 import { recoverWal } from '../../src/wal/recovery.ts';
 import { Wal } from '../../src/wal/writer.ts';
+import { checkInserted, checkRecovered } from './invariants.ts';
 import type { SimProcess } from './scheduler.ts';
 import type { World } from './world.ts';
 
@@ -27,12 +28,13 @@ const metrics = createMetrics();
 export async function startLife(world: World, process: SimProcess): Promise<Life> {
   const { log } = world;
   const { random } = world.scheduler;
-  const store = world.store.connect(process);
+  const store = world.store.connect(process, (token) => checkInserted(world, node, token));
   const catalog = new Catalog(store, new MetadataLog(store, node));
   await catalog.load();
 
   const files = world.disk.mount(process);
   const recovery = await recoverWal(files, log, metrics);
+  checkRecovered(world, recovery.segments);
   const backlog = new Backlog(files, random.integer(0, 20_000));
   const drain = new Drain({ node, backlog, store, catalog, log, metrics, timers: process });
   for (const segment of recovery.segments) {

@@ -110,7 +110,7 @@ class Run {
     await this.#until(serving, maxQuietSteps);
     if (serving.failed) world.violate(`without faults, the service saw ${stackOf(serving.error)}`);
     else if (!serving.done) world.violate('without faults, the service does not come to rest');
-    else if (life !== undefined) checkRest(world, life);
+    else if (life !== undefined) checkRest(world, life.wal, life.backlog);
     process.end();
     world.crash(1);
   }

@@ -55,8 +55,11 @@ export class ModelStore {
     this.#unreturned = [];
   }
 
-  /** The store as one process reaches it. */
-  connect(client: SimProcess): Store {
+  /**
+   * The store as one process reaches it.
+   * @param onInsert called with the token at the moment at which the process sends a batch
+   */
+  connect(client: SimProcess, onInsert: (token: string) => void): Store {
     const server = this.#embedded ? client : this.#server;
     const call = async <Result>(work: () => Promise<Result>): Promise<Result> => {
       await client.delay();
@@ -78,7 +81,10 @@ export class ModelStore {
           this.#mayFail('a query failed');
           return Buffer.from(this.#engine.select(query));
         }),
-      insert: (batch) => call(() => this.#insert(batch, server)),
+      insert: (batch) => {
+        onInsert(batch.token);
+        return call(() => this.#insert(batch, server));
+      },
       close: async () => {},
     };
   }
