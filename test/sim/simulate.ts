@@ -83,17 +83,17 @@ class Run {
       await this.#clients(life, random.integer(1, 6), 1000);
     });
     await this.#until(serving, random.integer(0, [50, 200, 800][random.integer(0, 2)] ?? 0));
-    if (serving.failed && life !== undefined) world.violate(`a sender saw ${stackOf(serving.error)}`);
-    else if (serving.failed) world.trace(() => `the start failed: ${errorText(serving.error)}`);
-    else if (life !== undefined && random.chance(0.3)) {
+    if (!serving.failed && life !== undefined && random.chance(0.3)) {
       const graceMs = random.integer(0, 20_000);
       world.trace(() => 'stops');
       await this.#until(new Task(stop(life, graceMs)), random.integer(0, 3000));
-    } else if (random.chance(0.5)) {
+    } else if (!serving.failed && random.chance(0.5)) {
       // The worst moments are those in which something is not on the disk yet.
       await this.#until(serving, 100, () => world.disk.isDirty);
       await this.#until(serving, random.integer(0, 5));
     }
+    if (serving.failed && life !== undefined) world.violate(`a sender saw ${stackOf(serving.error)}`);
+    else if (serving.failed) world.trace(() => `the start failed: ${errorText(serving.error)}`);
     process.end();
     world.crash(0.6);
   }
