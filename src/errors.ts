@@ -43,10 +43,12 @@ export const errorDefinitions = {
   dataset_not_found: permanent(404, 'The dataset does not exist', '42P01'),
   method_not_allowed: permanent(405, 'The method is not allowed here'),
   kind_conflict: permanent(409, 'The dataset holds another kind of data'),
+  dead_letter_in_use: permanent(409, 'The log still needs the dead letter'),
   length_required: permanent(411, 'The length of the body must be known'),
   body_too_large: permanent(413, 'The body is too large'),
   unsupported_media_type: permanent(415, 'The Content-Type is not supported'),
   unsupported_encoding: permanent(415, 'The Content-Encoding is not supported'),
+  idempotency_key_reused: permanent(422, 'The Idempotency-Key belongs to another request'),
   headers_too_large: permanent(431, 'The headers are too large'),
 
   // SQL
@@ -57,6 +59,8 @@ export const errorDefinitions = {
   sql_unknown_function: permanent(400, 'A function does not exist or is not allowed', '42883'),
   sql_ambiguous: permanent(400, 'A name in the query is ambiguous', '42702'),
   sql_grouping: permanent(400, 'A column must be grouped or aggregated', '42803'),
+  sql_cardinality: permanent(400, 'A subquery gave more than one row', '21000'),
+  sql_bad_reference: permanent(400, 'A reference to an output column is not valid', '42P10'),
   sql_type: permanent(400, 'The types in the query do not fit', '42804'),
   sql_bad_value: permanent(400, 'A value cannot be converted', '22P02'),
   sql_division_by_zero: permanent(400, 'Division by zero', '22012'),

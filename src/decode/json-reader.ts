@@ -50,9 +50,11 @@ for (const [letter, meaning] of ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r',
 
 const isDigit = (byte: number): boolean => byte >= ascii.zero && byte <= ascii.nine;
 
-/** Decimal digits that a double holds exactly, whatever they are; and the powers of ten that it does. */
+/** Decimal digits that a double holds exactly, whatever they are; and the powers of ten to go with them. */
 const exactDigits = 15;
-const exactPowersOfTen = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
+const exactPowersOfTen = Float64Array.from({ length: exactDigits + 1 }, (_, exponent) =>
+  Number(`1e${exponent}`),
+);
 
 export class JsonReader {
   readonly bytes: Buffer;

@@ -79,7 +79,6 @@ class WriteRequestWalk {
     const firstRow = this.#timestamp.rows;
     let labelsStart = start;
     let labelsEnd = start;
-    let scattered = false;
     this.#days.length = 0;
     this.#lastDay = -1;
     while (reader.position < end) {
@@ -87,7 +86,6 @@ class WriteRequestWalk {
       const tag = reader.tag(end);
       if (tag === seriesLabel) {
         if (labelsStart === labelsEnd) labelsStart = fieldStart;
-        else if (labelsEnd !== fieldStart) scattered = true;
         labelsEnd = reader.lengthEnd(end);
         reader.position = labelsEnd;
       } else if (tag === seriesSample) {
@@ -102,13 +100,12 @@ class WriteRequestWalk {
     if (this.#badTimestampMs !== undefined) {
       throw series.refusal(
         reader,
-        start,
-        end,
+        labelsStart,
+        labelsEnd,
         `a sample has the timestamp ${this.#badTimestampMs} ms, from 0 to ${limits.maxSampleTimestampMs} are allowed`,
       );
     }
-    if (scattered) series.resolveScattered(reader, start, end, this.#days);
-    else series.resolve(reader, labelsStart, labelsEnd, this.#days);
+    series.resolve(reader, labelsStart, labelsEnd, this.#days);
     reader.position = end;
     this.#metricId.appendRepeated(series.metricId, samples);
     this.#seriesId.appendRepeated(series.seriesIdLow, series.seriesIdHigh, samples);

@@ -54,7 +54,8 @@ export class SeriesResolver {
   }
 
   /**
-   * Resolves a series whose label fields, and nothing else, fill `[start, end)` of the message.
+   * Resolves a series whose label fields are all in `[start, end)` of the message. Other fields between them do
+   * no harm but make the bytes, and so the entry in the table, differ.
    * @param days on which it has samples in this request, since 1970; may repeat
    * @throws AppError `bad_series`, `bad_protobuf`, `body_too_large`
    */
@@ -85,12 +86,6 @@ export class SeriesResolver {
       table.words[slot + slotField.sequence] = this.#sequence;
       table.words[slot + slotField.durable] = 0;
     }
-  }
-
-  /** The same for label fields that lie scattered among others. No sender is known to do so: it is not fast. */
-  resolveScattered(reader: ProtobufReader, start: number, end: number, days: readonly number[]): void {
-    this.#identify(reader, start, end);
-    for (const day of new Set(days)) this.#writeRow(reader.bytes, day);
   }
 
   /** True if the row of that day is durable, or in the block under way and shares its fate. */

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors.ts';
 import type { TableBlock } from '../model/block.ts';
+import type { DecodeCounts } from '../model/counts.ts';
 
 /** What a body holds. One decoder each. */
 export type BodyFormat = 'json' | 'ndjson' | 'remote-write-1';
@@ -22,12 +23,6 @@ export interface DecodeTask {
    * it made became durable (`outcomes.ts`).
    */
   readonly sequence: number;
-}
-
-/** What a body held, for the reply and for `/metrics`. */
-export interface DecodeCounts {
-  readonly events: number;
-  readonly samples: number;
 }
 
 /** A body as blocks; none if it held nothing to store. */

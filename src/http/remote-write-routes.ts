@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { Ingest } from '../ingest/request.ts';
 import { acceptMediaTypes, type ContentTypeRule } from './content.ts';
-import { jsonReply } from './reply.ts';
+import { jsonReply, withReplayed } from './reply.ts';
 import type { Route } from './routes.ts';
 
 export interface RemoteWriteRouteOptions {
@@ -45,7 +45,7 @@ export function remoteWriteRoutes({ ingest, maxBodyBytes }: RemoteWriteRouteOpti
         reserve: (bytes) => ingest.reserve(bytes),
       },
       handler: async (request) => {
-        const counts = await ingest.write({
+        const { counts, replayed } = await ingest.write({
           tenant: request.tenant,
           dataset: request.dataset,
           format: 'remote-write-1',
@@ -53,7 +53,7 @@ export function remoteWriteRoutes({ ingest, maxBodyBytes }: RemoteWriteRouteOpti
           body: request.body,
           mustExist: false,
         });
-        return jsonReply({ samples: counts.samples });
+        return withReplayed(jsonReply({ samples: counts.samples }), replayed);
       },
     },
   ];

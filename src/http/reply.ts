@@ -18,6 +18,10 @@ export const jsonReply = (value: unknown): Reply => ({
   body: JSON.stringify(value),
 });
 
+/** Says that the request had been stored before, where that is so. */
+export const withReplayed = (reply: Reply, replayed: boolean): Reply =>
+  replayed ? { ...reply, headers: [...(reply.headers ?? []), ['Millrace-Replayed', 'true']] } : reply;
+
 /** A body that is JSON text already. */
 export const jsonBytesReply = (body: readonly Uint8Array[]): Reply => ({
   status: 200,

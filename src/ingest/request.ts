@@ -1,4 +1,5 @@
-import type { BodyEncoding, BodyFormat, DecodeCounts } from '../decode/task.ts';
+import type { BodyEncoding, BodyFormat } from '../decode/task.ts';
+import type { DecodeCounts } from '../model/counts.ts';
 
 /** A body that was received, from somebody who may write to that dataset. */
 export interface IngestRequest {
@@ -9,6 +10,15 @@ export interface IngestRequest {
   readonly body: Uint8Array;
   /** Refuse with `dataset_not_found` rather than create the dataset. */
   readonly mustExist: boolean;
+  /** The sender's own name for this request; with it, a repetition is recognised. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** What is durable now. */
+export interface Acknowledgement {
+  readonly counts: DecodeCounts;
+  /** The request had been stored before; nothing was stored this time. */
+  readonly replayed: boolean;
 }
 
 /** The write path as the protocols see it. */
@@ -19,10 +29,10 @@ export interface Ingest {
    */
   reserve(bodyBytes: number): Reservation;
   /**
-   * Decodes a body and makes it durable. When the promise fulfils, the rows survive a power cut.
+   * Decodes a body and makes it durable, once. When the promise fulfils, the rows survive a power cut.
    * @throws AppError
    */
-  write(request: IngestRequest): Promise<DecodeCounts>;
+  write(request: IngestRequest): Promise<Acknowledgement>;
 }
 
 export interface Reservation {

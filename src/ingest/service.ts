@@ -1,16 +1,22 @@
-import type { BodyFormat, DecodeCounts } from '../decode/task.ts';
+import type { BodyFormat } from '../decode/task.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { TableBlock } from '../model/block.ts';
 import type { ColumnSpec } from '../model/column.ts';
+import type { DecodeCounts } from '../model/counts.ts';
 import type { DatasetKind } from '../model/dataset.ts';
+import type { RequestIdentity } from '../model/replay.ts';
 import type { Catalog } from '../store/catalog.ts';
+import type { DiskGuard } from '../wal/disk-guard.ts';
+import type { WalRecord } from '../wal/record.ts';
 import type { Wal } from '../wal/writer.ts';
 import type { Admission } from './admission.ts';
 import type { DecodePool } from './decode-pool.ts';
-import type { Ingest, IngestRequest, Reservation } from './request.ts';
+import type { ReplayWindow } from './replay-window.ts';
+import type { Acknowledgement, Ingest, IngestRequest, Reservation } from './request.ts';
+import type { RequestIdentifier } from './request-identity.ts';
 
 const kindOfFormat = {
   json: 'events',
@@ -23,6 +29,9 @@ export interface IngestOptions {
   readonly catalog: Catalog;
   readonly decoders: DecodePool;
   readonly wal: Wal;
+  readonly disk: Pick<DiskGuard, 'check'>;
+  readonly identifier: RequestIdentifier;
+  readonly replays: ReplayWindow;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -38,57 +47,66 @@ export class IngestService implements Ingest {
   }
 
   reserve(bodyBytes: number): Reservation {
+    this.#options.disk.check();
     this.#options.wal.checkRoom();
     return this.#options.admission.reserve(bodyBytes);
   }
 
-  async write(request: IngestRequest): Promise<DecodeCounts> {
-    const { catalog, decoders, clock, maxBodyBytes, metrics, log } = this.#options;
-    const { tenant, dataset, format, encoding, body } = request;
-    const kind = kindOfFormat[format];
-    catalog.checkKind(tenant, dataset, kind);
+  async write(request: IngestRequest): Promise<Acknowledgement> {
+    const { catalog, identifier, replays } = this.#options;
+    const { tenant, dataset } = request;
+    catalog.checkKind(tenant, dataset, kindOfFormat[request.format]);
     if (request.mustExist && catalog.get(tenant, dataset) === undefined) {
       throw new AppError(
         'dataset_not_found',
         `there is no dataset ${dataset}; POST /api/v1/ingest with the header X-P-Stream: ${dataset} makes it`,
       );
     }
+    const identity = identifier.identify(request);
+    if (identity === undefined) return { counts: await this.#store(request, undefined), replayed: false };
+    return replays.once(tenant, dataset, identity, () => this.#store(request, identity));
+  }
+
+  async #store(request: IngestRequest, identity: RequestIdentity | undefined): Promise<DecodeCounts> {
+    const { decoders, clock, maxBodyBytes, metrics, log } = this.#options;
+    const { tenant, dataset, format, encoding, body } = request;
+    const receivedMicros = clock.nowMicros();
     const { result, sequence } = await decoders.decode({
       tenant,
       dataset,
       format,
       encoding,
       body,
-      receivedMicros: clock.nowMicros(),
+      receivedMicros,
       maxDecodedBytes: maxBodyBytes,
     });
     if (!result.ok) {
       if (result.stack !== undefined) log.error({ dataset, format, stack: result.stack }, 'a decoder failed');
       throw new AppError(result.code, result.message);
     }
-    if (result.blocks.length > 0) {
-      await this.#commit(tenant, dataset, kind, result.blocks);
+    const { blocks, counts } = result;
+    if (blocks.length > 0) {
+      const stored = identity === undefined ? undefined : { ...identity, receivedMicros, counts };
+      await this.#commit({ tenant, dataset, kind: kindOfFormat[format], request: stored, blocks });
       decoders.outcomes.commit(sequence);
     }
-    metrics.events.inc(result.counts.events);
-    metrics.samples.inc(result.counts.samples);
-    return result.counts;
+    metrics.events.inc(counts.events);
+    metrics.samples.inc(counts.samples);
+    return counts;
   }
 
-  async #commit(
-    tenant: string,
-    dataset: string,
-    kind: DatasetKind,
-    blocks: readonly TableBlock[],
-  ): Promise<void> {
-    const claim = this.#options.catalog.claim(tenant, dataset, kind, columnsOf(blocks));
+  async #commit(record: WalRecord): Promise<void> {
+    const { catalog, wal, replays } = this.#options;
+    const { tenant, dataset, kind, request, blocks } = record;
+    const claim = catalog.claim(tenant, dataset, kind, columnsOf(blocks));
     try {
-      await this.#options.wal.append({ tenant, dataset, kind, blocks });
+      await wal.append(record);
     } catch (error) {
       claim.release();
       throw error;
     }
     claim.confirm();
+    if (request !== undefined) replays.remember(tenant, dataset, request);
   }
 }
 

@@ -26,3 +26,12 @@ export const systemClock: Clock & Timers = {
   },
   random: Math.random,
 };
+
+/**
+ * When something of a wall-clock time becomes `ttlMs` old, on the monotonic clock, which does not jump. A time
+ * to come counts as now: the wall clock may have been set back since.
+ */
+export function expiryMs(clock: Clock, sinceMicros: number, ttlMs: number): number {
+  const ageMs = Math.max(0, (clock.nowMicros() - sinceMicros) / 1000);
+  return clock.monotonicMs() + ttlMs - ageMs;
+}

@@ -1,5 +1,5 @@
+import { quoteString } from '../lib/quote.ts';
 import { type DatasetKind, tablesOfKind } from '../model/dataset.ts';
-import { quoteString } from './literal.ts';
 import { metadataStatements } from './schema.ts';
 import type { Store } from './store.ts';
 

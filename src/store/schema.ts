@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { quoteIdentifier } from '../lib/quote.ts';
 import { type DatasetKind, databaseOf, physicalTable, tablesOfKind } from '../model/dataset.ts';
-import { quoteIdentifier } from './literal.ts';
 
 /**
  * Settings of every table. The log deletes a segment once its inserts returned, so a returned insert must

@@ -4,7 +4,7 @@ import type { ColumnSpec } from '../model/column.ts';
  * ClickHouse as the rest of the program sees it: embedded (chDB) or remote, the same interface.
  *
  * Every method throws `StoreError` when ClickHouse or the way to it fails. Values never go into a statement
- * unescaped: `quoteIdentifier` and `quoteString` of `literal.ts` are the only way in.
+ * unescaped: `quoteIdentifier` and `quoteString` of `lib/quote.ts` are the only way in.
  */
 export interface Store {
   /** Runs a statement that returns nothing (DDL, metadata). Statements run one after another. */
@@ -14,8 +14,11 @@ export interface Store {
    * @param format the ClickHouse output format of the bytes returned
    */
   select(query: string, format: SelectFormat, options?: SelectOptions): Promise<Uint8Array>;
-  /** Writes one batch: same token, same bytes, same order means stored once, however often it is sent. */
-  insert(batch: InsertBatch): Promise<void>;
+  /**
+   * Writes one batch: same token, same bytes, same order means stored once, however often it is sent.
+   * @param signal aborting it ends the wait for a server; whether the batch was stored is then not known
+   */
+  insert(batch: InsertBatch, signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ export class ActiveSegment {
     this.#sinceMicros = createdMicros;
   }
 
-  /** Makes the file. When this returns, it and its name survive a power cut. */
+  /** Makes the file. When this returns, it and its name survive a power cut; if it fails, a file may be left. */
   static async create(files: WalFiles, number: number, nowMicros: number): Promise<ActiveSegment> {
     const file = await files.create(segmentName(number));
     try {

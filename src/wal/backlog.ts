@@ -9,8 +9,8 @@ import { blockBytes, readBlocks, type SealedSegment, type SegmentRecord, segment
  *   from the file when their turn comes. An outage of the store costs disk, not memory.
  * - The file with the highest number of all is never removed: the next life of the process counts on from it,
  *   and a number used twice would be a deduplication token used twice. It goes when a newer file exists.
- * - A segment has left the log when its file is gone for good, through a power cut too. One that came back much
- *   later would be stored a second time: the store remembers tokens for a number of inserts only.
+ * - A segment is gone durably when `remove` returns. One that came back could be stored a second time: the store
+ *   remembers tokens for a number of inserts only, and may forget in a power cut those that it has not synced.
  */
 export class Backlog {
   readonly #files: WalFiles;

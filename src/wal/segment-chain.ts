@@ -18,8 +18,8 @@ export interface SegmentChainOptions {
 /**
  * One segment after the other: makes them, and seals them. Used by one writer at a time.
  *
- * - The next file is made when all in the last one is durable, and where that fails it is removed before the last
- *   one is written again. So only the newest file can be torn.
+ * - The next file is made when all in the last one is durable, and the last one is then never written again. So
+ *   only the newest file can be torn.
  * - A segment that was sealed never changes, and its number is never used again.
  * - A segment in which a write or sync failed is cut back to its records, durably, before it is sealed and before
  *   the next one is made. What was refused must not come back: neither under the token of a segment that the
@@ -29,8 +29,6 @@ export class SegmentChain {
   readonly #options: SegmentChainOptions;
   #nextNumber: number;
   #active: ActiveSegment | undefined;
-  /** A file whose making failed. Nothing is written before it is gone for good. */
-  #halfMade: number | undefined;
 
   constructor(options: SegmentChainOptions, nextNumber: number) {
     this.#options = options;
@@ -42,42 +40,41 @@ export class SegmentChain {
     return this.#active !== undefined && this.#active.records.length > 0 ? this.#active : undefined;
   }
 
-  /** The segment to write to, made if there is none. After a failure, only once that is mended. */
+  /**
+   * The segment to write to, made if there is none.
+   * @throws whatever kept a failed write from being cut off, or the file from being made
+   */
   async writable(): Promise<ActiveSegment> {
-    await this.#mend();
+    await this.mend();
     this.#active ??= await this.#create();
     return this.#active;
   }
 
-  /** Clears up after a failed write, sync or making of a file. @returns false to try again later */
-  async tryMend(): Promise<boolean> {
-    try {
-      await this.#mend();
-      return true;
-    } catch (error) {
-      const segment = this.#active?.number;
-      this.#options.log.error({ err: error, segment }, 'what a failed write left could not be taken away');
-      return false;
-    }
+  /** Seals the good part of a segment in which a write or sync failed. @throws if that fails, too */
+  async mend(): Promise<void> {
+    const segment = this.#active;
+    if (segment?.torn !== true) return;
+    await segment.cutBack();
+    this.#active = undefined;
+    await this.#retire(segment);
   }
 
   /**
-   * Seals the active segment, if it has records. The next one is made first, so that writing goes on while this
-   * one is on its way to the store.
-   * @returns false to try again later
+   * Seals the active segment, if it has records. The next one is made first, so that it can be removed as soon as
+   * the store has it. Without a next one it moves on all the same: a full disk gets its room back in no other way.
+   * @throws if a failed write could not be cut off, or the next segment not be made
    */
-  async seal(): Promise<boolean> {
-    if (!(await this.tryMend())) return false;
+  async seal(): Promise<void> {
+    await this.mend();
     const segment = this.withRecords;
-    if (segment === undefined) return true;
+    if (segment === undefined) return;
+    let next: ActiveSegment | undefined;
     try {
-      this.#active = await this.#create();
-    } catch (error) {
-      this.#options.log.error({ err: error }, 'the next segment of the write-ahead log could not be made');
-      return false;
+      next = await this.#create();
+    } finally {
+      this.#active = next;
+      await this.#retire(segment);
     }
-    await this.#retire(segment);
-    return true;
   }
 
   /** Removes the file of a number without records, which may not even exist. It can wait if that fails. */
@@ -92,18 +89,6 @@ export class SegmentChain {
 
   async close(): Promise<void> {
     await this.#active?.close();
-  }
-
-  async #mend(): Promise<void> {
-    if (this.#halfMade !== undefined) {
-      await this.#options.backlog.discard(this.#halfMade);
-      this.#halfMade = undefined;
-    }
-    const segment = this.#active;
-    if (segment?.torn !== true) return;
-    await segment.cutBack();
-    this.#active = undefined;
-    await this.#retire(segment);
   }
 
   /** The segment takes no more records. It is in the backlog at once: a reader may ask what is on its way. */
@@ -127,9 +112,13 @@ export class SegmentChain {
     const number = this.#nextNumber;
     // Used from here on, whatever happens.
     this.#nextNumber += 1;
-    this.#halfMade = number;
-    const segment = await ActiveSegment.create(files, number, clock.nowMicros());
-    this.#halfMade = undefined;
+    let segment: ActiveSegment;
+    try {
+      segment = await ActiveSegment.create(files, number, clock.nowMicros());
+    } catch (error) {
+      await this.discard(number);
+      throw error;
+    }
     try {
       await backlog.created(number);
     } catch (error) {

@@ -1,8 +1,8 @@
 import { AppError } from '../errors.ts';
 import type { Clock, Timers } from '../lib/clock.ts';
-import { hasErrorCode } from '../lib/files.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
+import { isFull, Outage, refusalOf } from './outage.ts';
 import { type EncodedRecord, encodeRecord, type WalRecord } from './record.ts';
 import type { Recovery } from './recovery.ts';
 import { SegmentChain, type SegmentChainOptions } from './segment-chain.ts';
@@ -34,6 +34,8 @@ interface Append {
  * - After a failed write or sync the group is refused, and its file never written again: nothing is known of it
  *   behind its records, and a failed fdatasync may not be repeated, since the kernel has forgotten which pages
  *   were dirty. How its good part is kept is in `segment-chain.ts`.
+ * - While the disk is full or takes no segment, requests are refused without touching it. A probe makes the next
+ *   segment once a second; when it has one, the log works again.
  * - What waits to be written is bounded by the bodies in flight (`ingest/admission.ts`).
  */
 export class Wal {
@@ -41,6 +43,8 @@ export class Wal {
   readonly #chain: SegmentChain;
   readonly #queue: Append[] = [];
   #sealWanted = false;
+  #probeWanted = false;
+  readonly #outage: Outage;
   #running: Promise<void> | undefined;
   #cancelAgeTimer = () => {};
   #closed = false;
@@ -48,6 +52,10 @@ export class Wal {
   private constructor(options: WalOptions) {
     this.#options = options;
     this.#chain = new SegmentChain(options, options.recovery.nextNumber);
+    this.#outage = new Outage(options.clock, () => {
+      this.#probeWanted = true;
+      this.#wake();
+    });
   }
 
   /** Opens the log for writing. */
@@ -80,8 +88,9 @@ export class Wal {
     return oldest === undefined ? 0 : Math.max(0, clock.nowMicros() - oldest.sinceMicros) / 1e6;
   }
 
-  /** @throws AppError `log_full` when the store has fallen too far behind */
+  /** @throws AppError `log_full` when the store has fallen too far behind; `log_full`, `log_failed` in an outage */
   checkRoom(): void {
+    if (this.#outage.error !== undefined) throw this.#outage.error;
     if (this.bytes < this.#options.maxBytes) return;
     throw new AppError(
       'log_full',
@@ -115,13 +124,14 @@ export class Wal {
     this.seal();
     while (this.#running !== undefined) await this.#running;
     this.#cancelAgeTimer();
+    this.#outage.end();
     await this.#chain.close();
   }
 
   #wake(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
-      if (this.#queue.length > 0 || this.#sealWanted) this.#wake();
+      if (this.#queue.length > 0 || this.#sealWanted || this.#probeWanted) this.#wake();
     });
   }
 
@@ -141,6 +151,7 @@ export class Wal {
       if (this.#sealWanted || recordBytes >= segmentMaxBytes) await this.#sealActive();
     }
     if (this.#sealWanted) await this.#sealActive();
+    if (this.#probeWanted) await this.#goOn();
   }
 
   #takeGroup(): Append[] {
@@ -175,18 +186,47 @@ export class Wal {
   /** A write or sync failed. */
   async #refuse(group: readonly Append[], thrown: unknown): Promise<void> {
     this.#options.log.error({ err: thrown }, 'the write-ahead log could not be written');
-    if (!(await this.#chain.tryMend())) this.#sealLater();
-    const error =
-      hasErrorCode(thrown, 'ENOSPC') || hasErrorCode(thrown, 'EDQUOT')
-        ? new AppError('log_full', 'the disk of the write-ahead log is full', { cause: thrown })
-        : new AppError('log_failed', 'the disk of the write-ahead log fails', { cause: thrown });
-    for (const append of group) append.fail(error);
+    for (const append of group) append.fail(refusalOf(thrown));
+    // A full disk takes the few bytes of a new segment, and then fails the next request.
+    if (isFull(thrown)) {
+      this.#beginOutage(thrown);
+      await this.#orOutage(() => this.#chain.mend());
+    } else await this.#goOn();
+  }
+
+  /** Gets a segment to go on with, which ends an outage. */
+  async #goOn(): Promise<void> {
+    this.#probeWanted = false;
+    await this.#orOutage(async () => {
+      await this.#chain.writable();
+      if (this.#outage.error !== undefined) {
+        this.#options.log.info('the write-ahead log can be written again');
+      }
+      this.#outage.end();
+    });
   }
 
   async #sealActive(): Promise<void> {
     this.#sealWanted = false;
     this.#cancelAgeTimer();
-    if (!(await this.#chain.seal())) this.#sealLater();
+    await this.#orOutage(() => this.#chain.seal());
+  }
+
+  async #orOutage(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#beginOutage(error);
+    }
+  }
+
+  #beginOutage(thrown: unknown): void {
+    const error = refusalOf(thrown);
+    if (this.#outage.error === undefined) {
+      this.#options.log.error({ err: thrown }, 'writes are refused until the write-ahead log can be written');
+    }
+    this.#outage.begin(error);
+    for (const append of this.#queue.splice(0)) append.fail(error);
   }
 
   #sealLater(): void {

@@ -29,6 +29,7 @@ export function checkRest(world: World, wal: Wal, backlog: Backlog): void {
   expectZero('segments in the log', wal.pendingSegments);
   expectZero('bytes of blocks in memory', backlog.retainedBytes);
   expectZero('open files', world.disk.openFiles);
+  expectZero('dead letters', world.deadLetters.names().length);
   const isDamaged = (name: string) => name.includes('.damaged-');
   const names = world.disk.names();
   // A killed process leaves the beginning of what it was writing. Only a power cut leaves holes.

@@ -1,6 +1,8 @@
+import { DeadLetters } from '../../src/dead/letters.ts';
 import { Drain } from '../../src/ingest/drain.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { Catalog } from '../../src/store/catalog.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
 import { Backlog } from '../../src/wal/backlog.ts';
 import { recoverWal } from '../../src/wal/recovery.ts';
@@ -30,13 +32,14 @@ export async function startLife(world: World, process: SimProcess): Promise<Life
   const { random } = world.scheduler;
   const store = world.store.connect(process, (token) => checkInserted(world, node, token));
   const catalog = new Catalog(store, new MetadataLog(store, node));
-  await catalog.load();
+  await Promise.race([loadCatalog(catalog, process), process.wait(storeStartWaitMs)]);
 
   const files = world.disk.mount(process);
   const recovery = await recoverWal(files, log, metrics);
   checkRecovered(world, recovery.segments);
   const backlog = new Backlog(files, random.integer(0, 20_000));
-  const drain = new Drain({ node, backlog, store, catalog, log, metrics, timers: process });
+  const deadLetters = await DeadLetters.open({ files: world.deadLetters.mount(process), log, metrics });
+  const drain = new Drain({ node, backlog, store, catalog, deadLetters, log, metrics, clock: process });
   for (const segment of recovery.segments) {
     for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
     backlog.add(segment);
@@ -57,4 +60,18 @@ export async function startLife(world: World, process: SimProcess): Promise<Life
   drain.start();
   const pauseMs = [0, 20, 400][random.integer(0, 2)] ?? 0;
   return { process, catalog, backlog, drain, wal, pauseMs };
+}
+
+const storeStartWaitMs = 5000;
+
+/** The start does not depend on the store: a catalog that cannot be loaded is loaded in the background. */
+async function loadCatalog(catalog: Catalog, process: SimProcess): Promise<void> {
+  while (!catalog.loaded) {
+    try {
+      await catalog.load();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      await process.wait(storeStartWaitMs / 5);
+    }
+  }
 }

@@ -10,7 +10,10 @@ import { ModelStore } from './store.ts';
 export class World {
   readonly scheduler: Scheduler;
   readonly faults: Faults;
+  /** The directory of the log. */
   readonly disk: SimDisk;
+  /** The directory of the dead letters: no row here is bad, so it stays empty. */
+  readonly deadLetters: SimDisk;
   readonly store: ModelStore;
   readonly ledger = new Ledger();
   readonly log: Logger;
@@ -22,6 +25,7 @@ export class World {
     this.scheduler = new Scheduler(seededRandom(seed));
     this.faults = new Faults(this.scheduler);
     this.disk = new SimDisk(this.faults);
+    this.deadLetters = new SimDisk(this.faults);
     this.store = new ModelStore(this.scheduler, this.faults);
     this.powerCuts = this.scheduler.random.chance(0.7);
     this.log = createLogger(traced ? 'info' : 'silent');

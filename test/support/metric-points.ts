@@ -20,7 +20,7 @@ export function pointsOfMatrix(matrix: readonly MatrixSeries[]): MetricPoint[] {
   });
 }
 
-/** From the columns `metric_name, labels, timestamp, value` of SQL. */
+/** From the columns `metric_name, labels, timestamp` and `value`, as text: JSON has neither NaN nor infinity. */
 export function pointsOfRows(rows: readonly Row[]): MetricPoint[] {
   return rows.map((row) => ({
     series: canonical({ ...(row['labels'] as Record<string, string>), __name__: String(row['metric_name']) }),
@@ -32,15 +32,12 @@ export function pointsOfRows(rows: readonly Row[]): MetricPoint[] {
 const canonical = (labels: Readonly<Record<string, string>>): string =>
   JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
-/** JSON has no NaN and no infinity; both sides write them as text, each in its own way. */
-function numberOf(value: unknown): number {
-  if (typeof value === 'number') return value;
-  const text = String(value).toLowerCase();
-  if (text === 'nan') return Number.NaN;
-  const infinity = /^([+-]?)inf(?:inity)?$/.exec(text);
-  if (infinity !== null) return infinity[1] === '-' ? -Infinity : Infinity;
-  const number = Number(value);
-  if (value === null || Number.isNaN(number)) throw new Error(`Not a sample value: ${String(value)}`);
+/** Both sides write numbers so that they read back as the same bits, and the rest each in its own way. */
+function numberOf(text: unknown): number {
+  if (typeof text !== 'string') throw new Error(`Not the text of a sample value: ${JSON.stringify(text)}`);
+  if (text === 'NaN') return Number.NaN;
+  const number = Number(text.replace(/^\+?(-?)Inf(?:inity)?$/, '$1Infinity'));
+  if (Number.isNaN(number)) throw new Error(`Not a sample value: ${text}`);
   return number;
 }
 

@@ -148,6 +148,11 @@ describe('fields', () => {
       [{ 'größe.m²/"s"`\\:num': 1, 'a b:num': 2 }],
     ],
     ['escapes in names mean the same name', '[{"a\\u0062":1},{"ab":2}]', [{ 'ab:num': 1 }, { 'ab:num': 2 }]],
+    [
+      'names that are written alike, one with escapes, are different',
+      '[{"a\\\\nb":1},{"a\\nb":2},{"a\\\\nb":3}]',
+      [{ 'a\\nb:num': 1 }, { 'a\nb:num': 2 }, { 'a\\nb:num': 3 }],
+    ],
     ['lone surrogates become U+FFFD', '{"a\\ud800":"x\\udfff"}', [{ 'a\ufffd:str': 'x\ufffd' }]],
     ['a NUL character is kept', '{"a":"x\\u0000y"}', [{ 'a:str': 'x\u0000y' }]],
   ])('%s', async (_, text, expected) => {
@@ -167,6 +172,11 @@ describe('fields', () => {
     ['{"a_b":"x","a":{"b":1}}', [{ 'a_b:num': 1 }]],
     ['{"a":"x","a":"y","a":"z"}', [{ 'a:str': 'z' }]],
     ['{"a":{"b":1},"a":{"b":2},"a":{"c":3}}', [{ 'a_c:num': 3 }]],
+    [
+      '[{"a":{"b":1}},{"a":{"c":1}},{"a":{"b":1},"a":2}]',
+      [{ 'a_b:num': 1 }, { 'a_c:num': 1 }, { 'a:num': 2 }],
+    ],
+    ['[{"a":1},{},{"a":"x","a":"y"}]', [{ 'a:num': 1 }, {}, { 'a:str': 'y' }]],
     ['[{"a":1},{"a":2,"a":null},{"a":3}]', [{ 'a:num': 1 }, {}, { 'a:num': 3 }]],
   ])('of values for one name the last one counts: %s', async (text, expected) => {
     expect(await stored(text)).toEqual(expected);

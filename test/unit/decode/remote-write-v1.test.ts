@@ -329,6 +329,14 @@ describe('series rows', () => {
     expect(seriesRows(decode([at(noonMs + dayMs + 1)]))).toBe(0);
   });
 
+  test('of a day whose record failed are written again, though an earlier day is durable', () => {
+    decode([up]);
+    outcomes.commit(sequence);
+    expect(seriesRows(decode([up]))).toBe(0);
+    expect(seriesRows(decode([at(noonMs + dayMs)]))).toBe(1);
+    expect(seriesRows(decode([at(noonMs + dayMs)]))).toBe(1);
+  });
+
   test('of one dataset or tenant do not stand for another', () => {
     decode([up]);
     outcomes.commit(sequence);

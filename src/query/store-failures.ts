@@ -1,0 +1,51 @@
+import { AppError, type ErrorCode } from '../errors.ts';
+import { StoreError } from '../store/errors.ts';
+
+/** ClickHouse's errors that a query can cause, by number (src/Common/ErrorCodes.cpp). */
+const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
+  number,
+  readonly [ErrorCode, string]
+>([
+  ...each([153], 'sql_division_by_zero', 'division by zero'),
+  // A text that is no number, date or timestamp.
+  ...each(
+    [6, 26, 27, 32, 38, 41, 53, 72, 131, 457, 675],
+    'sql_bad_value',
+    'a value cannot be converted to the type asked for',
+  ),
+  ...each([427], 'sql_bad_value', 'a regular expression is not valid'),
+  ...each([25], 'sql_bad_value', 'a LIKE pattern is not valid'),
+  ...each([69, 70, 321, 407], 'sql_out_of_range', 'a value is out of range'),
+  ...each([215, 184], 'sql_grouping', 'a column must appear in GROUP BY or in an aggregate function'),
+  ...each([125], 'sql_cardinality', 'more than one row returned by a subquery used as an expression'),
+  ...each([1, 48, 344, 403], 'sql_unsupported', 'the query combines features in a way that is not supported'),
+  ...each([62, 167, 168, 306], 'sql_too_large', 'the query is too complex'),
+  ...each([159, 160, 209], 'query_timeout', 'the query ran longer than allowed'),
+  ...each([241], 'query_memory', 'the query needs more memory than allowed'),
+  ...each([158, 191, 290, 307, 396], 'query_result_too_large', 'the result is larger than allowed'),
+  ...each([394], 'query_cancelled', 'the query was cancelled'),
+]);
+
+function each(
+  numbers: readonly number[],
+  code: ErrorCode,
+  message: string,
+): readonly (readonly [number, readonly [ErrorCode, string]])[] {
+  return numbers.map((number) => [number, [code, message]]);
+}
+
+/**
+ * What a client is told of a failure in the store. ClickHouse's own words stay in `cause`: they show physical
+ * names and data.
+ */
+export function queryFailure(thrown: unknown): unknown {
+  if (!(thrown instanceof StoreError)) return thrown;
+  const { clickHouseCode } = thrown;
+  const [code, message] = (clickHouseCode === undefined ? undefined : failures.get(clickHouseCode)) ?? [];
+  if (code !== undefined && message !== undefined) return new AppError(code, message, { cause: thrown });
+  return thrown.retryable
+    ? new AppError('store_unavailable', 'the store does not answer', { cause: thrown })
+    : new AppError('sql_failed', `the store cannot run this query (its error ${clickHouseCode})`, {
+        cause: thrown,
+      });
+}

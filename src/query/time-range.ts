@@ -1,0 +1,51 @@
+import { AppError } from '../errors.ts';
+import { parseInterval, parseTimestamp } from '../sql/datetime.ts';
+import type { TimeRange } from '../sql/ir.ts';
+
+const microsPerDay = 86_400_000_000;
+const absolute = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.(\d+))?(?:Z|[+-]\d{2}:\d{2})?$/i;
+const duration = /^(?:\d+(?:\.\d+)?\s*[a-z]+\s*)+$/;
+
+/**
+ * The time range of a request, half-open.
+ * @param start as a client wrote it: `YYYY-MM-DD HH:MM:SS[.ffffff]` (UTC), RFC 3339, a duration back from now
+ * (`10m`, `1h30m`, `2 days`), or `now`
+ * @throws AppError `bad_time_range`
+ */
+export function parseTimeRange(
+  start: string | undefined,
+  end: string | undefined,
+  nowMicros: number,
+): TimeRange {
+  const startMicros = start === undefined ? undefined : parseBound('startTime', start, nowMicros);
+  const endMicros = end === undefined ? undefined : parseBound('endTime', end, nowMicros);
+  if (startMicros !== undefined && endMicros !== undefined && startMicros > endMicros) {
+    throw new AppError('bad_time_range', `startTime ${start} is after endTime ${end}`);
+  }
+  return { startMicros, endMicros };
+}
+
+function parseBound(name: string, written: string, nowMicros: number): number {
+  const text = written.trim();
+  const micros = text === 'now' ? nowMicros : (parseAbsolute(text) ?? parseBack(text, nowMicros));
+  if (micros !== undefined && Number.isSafeInteger(micros)) return micros;
+  throw new AppError(
+    'bad_time_range',
+    `${name} ${JSON.stringify(text.slice(0, 60))} is not understood: use "YYYY-MM-DD HH:MM:SS" (UTC), RFC 3339, ` +
+      'a duration back from now such as "10m", "1h30m" or "2 days", or "now"',
+  );
+}
+
+function parseAbsolute(text: string): number | undefined {
+  const match = absolute.exec(text);
+  const micros = match === null ? undefined : parseTimestamp(text);
+  // What lies between two microseconds lies after the first: nothing stored is between them.
+  const beyond = /[1-9]/.test(match?.[1]?.slice(6) ?? '') ? 1 : 0;
+  return micros === undefined ? undefined : micros + beyond;
+}
+
+function parseBack(text: string, nowMicros: number): number | undefined {
+  const parts = duration.test(text) ? parseInterval(text) : undefined;
+  if (parts === undefined || parts.months !== 0) return undefined;
+  return nowMicros - parts.days * microsPerDay - parts.micros;
+}

@@ -1,0 +1,61 @@
+import { AppError } from '../errors.ts';
+import { type FieldType, parseFieldColumn } from '../model/column.ts';
+import { databaseOf } from '../model/dataset.ts';
+import type { FromItem, Query } from '../sql/ast.ts';
+import type { SqlCatalog, SqlDataset } from '../sql/catalog.ts';
+import type { CatalogView, DatasetInfo } from '../store/catalog.ts';
+
+/**
+ * The datasets of a tenant as one principal sees them.
+ * @param mayRead whether the principal may read a dataset; naming one that it may not read is `forbidden`
+ */
+export function visibleCatalog(
+  catalog: CatalogView,
+  tenant: string,
+  mayRead: (dataset: string) => boolean,
+): SqlCatalog {
+  return {
+    database: databaseOf(tenant),
+    dataset: (name) => {
+      const info = catalog.get(tenant, name);
+      if (info === undefined) return undefined;
+      if (!mayRead(name))
+        throw new AppError('forbidden', `the credentials do not allow reading dataset "${name}"`);
+      return describe(info);
+    },
+    names: () =>
+      catalog
+        .list(tenant)
+        .map((info) => info.name)
+        .filter(mayRead),
+  };
+}
+
+/** A field's physical columns, together. */
+function describe(info: DatasetInfo): SqlDataset {
+  const fields = new Map<string, FieldType[]>();
+  for (const column of info.columns.values()) {
+    const parsed = parseFieldColumn(column.name);
+    if (parsed === undefined) continue;
+    const types = fields.get(parsed.field) ?? [];
+    types.push(parsed.type);
+    fields.set(parsed.field, types);
+  }
+  return { name: info.name, kind: info.kind, fields };
+}
+
+/** The names of all relations that a query mentions: datasets, and common table expressions too. */
+export function relationNames(query: Query): readonly string[] {
+  const names = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if (isTable(value)) names.add(value.path[0] ?? '');
+    const inner: Iterable<unknown> = value instanceof Map ? value.values() : Object.values(value);
+    for (const each of inner) visit(each);
+  };
+  visit(query);
+  return [...names];
+}
+
+const isTable = (value: object): value is Extract<FromItem, { kind: 'table' }> =>
+  'kind' in value && value.kind === 'table';

@@ -1,0 +1,182 @@
+/**
+ * The part of PostgreSQL's syntax tree that the translator takes, in a small form of its own. What has no place
+ * here was refused while it was read (`syntax/`). `at` is the byte offset of a node in the query's text.
+ */
+
+export interface Query {
+  readonly ctes: readonly Cte[];
+  readonly body: Select | SetOperation | Values;
+  readonly orderBy: readonly SortKey[];
+  /** Undefined, and `LIMIT ALL` and `LIMIT NULL`, mean all rows. */
+  readonly limit: Expression | undefined;
+  readonly offset: Expression | undefined;
+}
+
+export interface Cte {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly query: Query;
+  readonly at: number | undefined;
+}
+
+export interface Select {
+  readonly kind: 'select';
+  readonly distinct: boolean;
+  readonly items: readonly SelectItem[];
+  /** Comma-separated relations; they are cross-joined. */
+  readonly from: readonly FromItem[];
+  readonly where: Expression | undefined;
+  readonly groupBy: readonly Expression[];
+  readonly having: Expression | undefined;
+  readonly windows: ReadonlyMap<string, Window>;
+}
+
+export interface SelectItem {
+  readonly expression: Expression;
+  readonly alias: string | undefined;
+}
+
+export interface SetOperation {
+  readonly kind: 'set';
+  readonly operator: 'UNION' | 'INTERSECT' | 'EXCEPT';
+  readonly all: boolean;
+  readonly left: Query;
+  readonly right: Query;
+}
+
+export interface Values {
+  readonly kind: 'values';
+  readonly rows: readonly (readonly Expression[])[];
+}
+
+export interface SortKey {
+  readonly expression: Expression;
+  readonly descending: boolean;
+  /** PostgreSQL's default: last when ascending, first when descending. */
+  readonly nullsFirst: boolean;
+}
+
+export type JoinType = 'INNER' | 'LEFT' | 'RIGHT' | 'FULL' | 'CROSS';
+
+export type FromItem =
+  | {
+      readonly kind: 'table';
+      readonly path: readonly string[];
+      readonly alias: Alias | undefined;
+      readonly at: number | undefined;
+    }
+  | { readonly kind: 'derived'; readonly query: Query; readonly alias: Alias | undefined }
+  | {
+      readonly kind: 'join';
+      readonly type: JoinType;
+      readonly left: FromItem;
+      readonly right: FromItem;
+      readonly on: Expression | undefined;
+      readonly using: readonly string[];
+    };
+
+export interface Alias {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+export interface Window {
+  /** A window of the WINDOW clause that is used as it stands. */
+  readonly reference: string | undefined;
+  readonly partitionBy: readonly Expression[];
+  readonly orderBy: readonly SortKey[];
+  /** Undefined: the default frame. */
+  readonly frame: Frame | undefined;
+}
+
+export interface Frame {
+  readonly mode: 'ROWS' | 'RANGE';
+  readonly start: FrameBound;
+  readonly end: FrameBound;
+}
+
+export type FrameBound =
+  | { readonly kind: 'unbounded preceding' | 'current row' | 'unbounded following' }
+  | { readonly kind: 'preceding' | 'following'; readonly rows: Expression };
+
+export interface TypeName {
+  readonly name: string;
+  readonly modifiers: readonly number[];
+  readonly array: boolean;
+  readonly at: number | undefined;
+}
+
+interface Node<Kind extends string> {
+  readonly kind: Kind;
+  readonly at: number | undefined;
+}
+
+export interface ColumnReference extends Node<'column'> {
+  /** `a`, `t.a`; a star is a node of its own. */
+  readonly path: readonly string[];
+}
+
+export interface Star extends Node<'star'> {
+  readonly relation: string | undefined;
+}
+
+export interface Constant extends Node<'constant'> {
+  /** Numbers are kept as they were written. A string has no type yet: its context gives it one. */
+  readonly type: 'integer' | 'decimal' | 'string' | 'boolean' | 'null';
+  readonly text: string;
+}
+
+export interface Call extends Node<'call'> {
+  readonly name: string;
+  readonly args: readonly Expression[];
+  /** `count(*)`. */
+  readonly star: boolean;
+  readonly distinct: boolean;
+  readonly filter: Expression | undefined;
+  /** `WITHIN GROUP (ORDER BY …)`. */
+  readonly withinGroup: readonly SortKey[];
+  readonly over: Window | undefined;
+}
+
+export interface Case extends Node<'case'> {
+  readonly operand: Expression | undefined;
+  readonly branches: readonly { readonly when: Expression; readonly result: Expression }[];
+  readonly otherwise: Expression | undefined;
+}
+
+export type Expression =
+  | ColumnReference
+  | Star
+  | Constant
+  | Call
+  | Case
+  | (Node<'operator'> & { readonly name: string; readonly args: readonly Expression[] })
+  | (Node<'and' | 'or'> & { readonly args: readonly Expression[] })
+  | (Node<'not'> & { readonly arg: Expression })
+  | (Node<'is null'> & { readonly arg: Expression; readonly negated: boolean })
+  | (Node<'is truth'> & {
+      readonly arg: Expression;
+      readonly value: 'true' | 'false' | 'unknown';
+      readonly negated: boolean;
+    })
+  | (Node<'is distinct'> & {
+      readonly left: Expression;
+      readonly right: Expression;
+      readonly negated: boolean;
+    })
+  | (Node<'in list'> & {
+      readonly arg: Expression;
+      readonly items: readonly Expression[];
+      readonly negated: boolean;
+    })
+  | (Node<'between'> & {
+      readonly arg: Expression;
+      readonly low: Expression;
+      readonly high: Expression;
+      readonly negated: boolean;
+      readonly symmetric: boolean;
+    })
+  | (Node<'cast'> & { readonly arg: Expression; readonly type: TypeName })
+  | (Node<'subscript'> & { readonly arg: Expression; readonly index: Expression })
+  | (Node<'scalar subquery' | 'exists'> & { readonly query: Query })
+  | (Node<'in subquery'> & { readonly arg: Expression; readonly query: Query });

@@ -1,0 +1,45 @@
+import type { Apply, Expr, Literal, LiteralValue, Renderer } from './ir.ts';
+import { bool, type SqlType } from './types.ts';
+
+/** Makers of typed expressions. */
+export const apply = (name: string, type: SqlType, render: Renderer, ...args: readonly Expr[]): Apply => ({
+  kind: 'apply',
+  type,
+  name,
+  render,
+  args,
+});
+
+export const literal = (type: SqlType, value: LiteralValue): Literal => ({ kind: 'literal', type, value });
+
+export const and = (...args: readonly Expr[]): Apply =>
+  apply('and', bool, (...parts) => `(${parts.join(' AND ')})`, ...args);
+
+export const or = (...args: readonly Expr[]): Apply =>
+  apply('or', bool, (...parts) => `(${parts.join(' OR ')})`, ...args);
+
+export const not = (arg: Expr): Apply => apply('not', bool, (part) => `(NOT ${part})`, arg);
+
+/** The expressions directly under one. The inside of a subquery isn't among them. */
+export function children(expr: Expr): readonly Expr[] {
+  switch (expr.kind) {
+    case 'literal':
+    case 'column':
+    case 'mixed':
+      return [];
+    case 'apply':
+      return expr.args;
+    case 'subquery':
+      return expr.arg === undefined ? [] : [expr.arg];
+    case 'aggregate': {
+      const { over } = expr;
+      const window =
+        over === undefined ? [] : [...over.partitionBy, ...over.orderBy.map((sort) => sort.expr)];
+      return [...expr.args, ...(expr.filter === undefined ? [] : [expr.filter]), ...window];
+    }
+  }
+}
+
+/** True if the expression or one below it satisfies the condition. */
+export const some = (expr: Expr, condition: (expr: Expr) => boolean): boolean =>
+  condition(expr) || children(expr).some((child) => some(child, condition));

@@ -1,0 +1,18 @@
+import type { FieldType } from '../model/column.ts';
+import type { DatasetKind } from '../model/dataset.ts';
+
+/** The datasets that a query may name. What isn't in here doesn't exist for it. */
+export interface SqlCatalog {
+  /** ClickHouse database of the tenant, unquoted. */
+  readonly database: string;
+  dataset(name: string): SqlDataset | undefined;
+  /** For suggestions in error messages. */
+  names(): readonly string[];
+}
+
+export interface SqlDataset {
+  readonly name: string;
+  readonly kind: DatasetKind;
+  /** Fields of an events dataset, each with the types of value that it has. */
+  readonly fields: ReadonlyMap<string, readonly FieldType[]>;
+}

@@ -1,0 +1,117 @@
+import { apply, literal } from './build.ts';
+import { sqlError, unsupported } from './errors.ts';
+import { conversion } from './functions/conversions.ts';
+import type { Expr, Literal, Mixed } from './ir.ts';
+import { readLiteral } from './literals.ts';
+import {
+  bool,
+  commonType,
+  float,
+  isInteger,
+  isNumber,
+  isTimestamp,
+  numericScale,
+  type SqlType,
+  sameType,
+  text,
+  typeLabel,
+  widerInteger,
+} from './types.ts';
+
+/** What PostgreSQL converts without being asked. */
+export function isImplicit(from: SqlType, to: SqlType): boolean {
+  if (from.name === 'unknown' || sameType(from, to)) return true;
+  if (from.name === 'mixed') return ['text', 'float', 'bool'].includes(to.name);
+  if (isInteger(from) && isInteger(to)) return widerInteger(from, to) === to;
+  if (isNumber(from) && isNumber(to))
+    return to.name === 'float' || (to.name === 'numeric' && from.name !== 'float');
+  return (from.name === 'date' && isTimestamp(to)) || (isTimestamp(from) && isTimestamp(to));
+}
+
+/**
+ * The expression as a value of that type.
+ * @throws AppError `sql_type` when PostgreSQL would not convert it without a cast, `sql_bad_value` when a
+ * literal is no value of the type
+ */
+export function coerce(expr: Expr, to: SqlType, at: number | undefined): Expr {
+  if (expr.kind === 'mixed') return narrow(expr, to, at);
+  if (!isImplicit(expr.type, to)) {
+    throw sqlError('sql_type', `${typeLabel(expr.type)} is not ${typeLabel(to)}; a cast is needed`, at);
+  }
+  return convert(expr, to, at);
+}
+
+/** `coerce`, and what needs a cast too. */
+export function convert(expr: Expr, to: SqlType, at: number | undefined): Expr {
+  if (expr.kind === 'mixed') return convert(narrow(expr, to, at), to, at);
+  if (expr.kind === 'literal') {
+    const converted = convertLiteral(expr, to, at);
+    if (converted !== undefined) return converted;
+  }
+  if (sameType(expr.type, to)) return expr.type === to ? expr : { ...expr, type: to };
+  // Integers of any width are safe to mix in the store; narrowing is checked, widening costs nothing.
+  if (isInteger(expr.type) && isInteger(to) && widerInteger(expr.type, to) === to)
+    return { ...expr, type: to };
+  if (expr.type.name === 'numeric' && to.name === 'text' && !expr.type.exact) {
+    throw unsupported('The text of a numeric whose digits are not fixed (use round(x, digits) first)', at);
+  }
+  const render = conversion(expr.type, to);
+  if (render === undefined) {
+    throw sqlError('sql_type', `cannot cast type ${typeLabel(expr.type)} to ${typeLabel(to)}`, at);
+  }
+  return apply(`cast ${typeKey(expr.type)} ${typeKey(to)}`, to, render, expr);
+}
+
+/** Tells apart types that print differently. */
+export const typeKey = (type: SqlType): string =>
+  type.name === 'numeric' ? `numeric(${type.scale})` : type.name;
+
+function convertLiteral(expr: Literal, to: SqlType, at: number | undefined): Expr | undefined {
+  const { value } = expr;
+  if (value === null) return literal(to, null);
+  if (typeof value !== 'string') return undefined;
+  if (expr.type.name === 'unknown') return readLiteral(value, to, at);
+  if (isInteger(expr.type) && isInteger(to)) return readLiteral(value, to, at);
+  if (isNumber(expr.type) && to.name === 'float') return literal(float, value);
+  if (isInteger(expr.type) && to.name === 'numeric' && numericScale(to) === 0) return literal(to, value);
+  return undefined;
+}
+
+/** The column of a field that has values of the type asked for; as text, all of them. */
+function narrow(expr: Mixed, to: SqlType, at: number | undefined): Expr {
+  const wanted = isNumber(to) ? 'num' : to.name === 'bool' ? 'bool' : 'str';
+  if (wanted !== 'str') {
+    if (expr.has.includes(wanted)) return expr.column(wanted);
+    throw sqlError('sql_type', `column "${expr.label}" has no value of type ${typeLabel(to)}`, at);
+  }
+  const parts = expr.has.map((type) => convert(expr.column(type), text, at));
+  return apply('coalesce', text, (...values) => `coalesce(${values.join(', ')})`, ...parts);
+}
+
+/** The type that an expression has where nothing asks for another: text for literals and mixed fields. */
+export const settle = (expr: Expr, at: number | undefined): Expr =>
+  expr.type.name === 'unknown' || expr.type.name === 'mixed' ? coerce(expr, text, at) : expr;
+
+/** Brings several expressions to the type that they have in common. */
+export function unify(
+  exprs: readonly Expr[],
+  context: string,
+  at: number | undefined,
+): { readonly type: SqlType; readonly exprs: readonly Expr[] } {
+  const type = commonType(exprs.map((expr) => expr.type));
+  if (type === undefined) {
+    const names = [...new Set(exprs.map((expr) => typeLabel(expr.type)))];
+    throw sqlError('sql_type', `${context}: types ${names.join(' and ')} cannot be matched`, at);
+  }
+  return { type, exprs: exprs.map((expr) => coerce(expr, type, at)) };
+}
+
+/** A condition: a boolean, or an error that names the clause. */
+export function condition(expr: Expr, clause: string, at: number | undefined): Expr {
+  if (isImplicit(expr.type, bool)) return coerce(expr, bool, at);
+  throw sqlError(
+    'sql_type',
+    `argument of ${clause} must be type boolean, not type ${typeLabel(expr.type)}`,
+    at,
+  );
+}

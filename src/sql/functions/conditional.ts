@@ -1,0 +1,66 @@
+import { apply, literal } from '../build.ts';
+import { settle, unify } from '../coerce.ts';
+import { sqlError } from '../errors.ts';
+import type { Expr, Renderer } from '../ir.ts';
+import { typeLabel } from '../types.ts';
+import { type CallSite, checkCount, type FunctionTable, type SpecialForm } from './definition.ts';
+import { compare } from './operators.ts';
+
+const variadic =
+  (render: string): SpecialForm =>
+  (args, site) => {
+    checkCount(args, 1, 1000, site);
+    const { type, exprs } = unify(args, site.name.toUpperCase(), site.at);
+    if (exprs.length === 1 && exprs[0] !== undefined) return exprs[0];
+    return apply(site.name, type, (...parts) => `${render}(${parts.join(', ')})`, ...exprs);
+  };
+
+/** A value that can be read in any case: it costs nothing and raises no error. */
+const isPlain = (expr: Expr): boolean => expr.kind === 'literal' || expr.kind === 'column';
+
+/** Later arguments count, and may raise errors, only where all before them are NULL; the engine computes all. */
+const coalesce: SpecialForm = (args, site) => {
+  checkCount(args, 1, 1000, site);
+  const { type, exprs } = unify(args, 'COALESCE', site.at);
+  const [first, ...rest] = exprs;
+  if (first === undefined || rest.length === 0) return first ?? literal(type, null);
+  if (rest.every(isPlain)) {
+    return apply('coalesce', type, (...parts) => `coalesce(${parts.join(', ')})`, ...exprs);
+  }
+  const render: Renderer = (...parts) => {
+    const branches = parts.slice(0, -1).map((part) => `isNotNull(${part}), ${part}`);
+    return `multiIf(${branches.join(', ')}, ${parts.at(-1)})`;
+  };
+  return apply('coalesce', type, render, ...exprs);
+};
+
+const nullIf: SpecialForm = (args, site) => {
+  const [value, other] = args;
+  if (value === undefined || other === undefined)
+    throw sqlError('sql_unknown_function', 'NULLIF takes 2 arguments', site.at);
+  const equal = compare('=', value, other, site.at);
+  const result = settle(value, site.at);
+  return apply('nullif', result.type, (condition, a) => `if(${condition}, NULL, ${a})`, equal, result);
+};
+
+export interface CaseBranch {
+  readonly when: Expr;
+  readonly result: Expr;
+}
+
+/** `CASE WHEN … THEN … ELSE … END`; the conditions are booleans already. */
+export function caseOf(branches: readonly CaseBranch[], otherwise: Expr | undefined, site: CallSite): Expr {
+  const missing = literal({ name: 'unknown' }, null);
+  const results = [...branches.map((branch) => branch.result), otherwise ?? missing];
+  const { type, exprs } = unify(results, 'CASE', site.at);
+  if (type.name === 'map') throw sqlError('sql_type', `CASE cannot give ${typeLabel(type)}`, site.at);
+  const args = branches.flatMap((branch, index) => [branch.when, exprs[index] ?? missing]);
+  return apply('case', type, (...parts) => `multiIf(${parts.join(', ')})`, ...args, exprs.at(-1) ?? missing);
+}
+
+export const conditionalFunctions: FunctionTable = {
+  coalesce,
+  greatest: variadic('greatest'),
+  least: variadic('least'),
+  nullif: nullIf,
+};

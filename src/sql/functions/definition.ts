@@ -1,0 +1,183 @@
+import { apply } from '../build.ts';
+import { coerce, isImplicit } from '../coerce.ts';
+import { sqlError } from '../errors.ts';
+import type { Expr, Renderer } from '../ir.ts';
+import {
+  bool,
+  date,
+  float,
+  interval,
+  isInteger,
+  isNumber,
+  isTimestamp,
+  map,
+  numeric,
+  numericScale,
+  type SqlType,
+  text,
+  timestamptz,
+  typeLabel,
+} from '../types.ts';
+
+/** What an argument may be. `int` takes every width, `timestamp` with and without time zone. */
+export type Formal =
+  | 'bool'
+  | 'int'
+  | 'numeric'
+  | 'float'
+  | 'text'
+  | 'timestamp'
+  | 'date'
+  | 'interval'
+  | 'map'
+  | 'any';
+
+/** One form of a function or operator: its arguments, its result, its ClickHouse SQL. */
+export interface Overload {
+  readonly args: readonly Formal[];
+  /** The last argument may be repeated. */
+  readonly variadic?: boolean;
+  readonly returns: SqlType | ((args: readonly SqlType[]) => SqlType);
+  /** Of the arguments' SQL. */
+  readonly render: Renderer;
+  /** Instead of `render`, when it depends on the type of the result or on the arguments themselves. */
+  readonly renderAs?: (result: SqlType, args: readonly Expr[]) => Renderer;
+}
+
+/** Where a function is called, and what it may need to know. */
+export interface CallSite {
+  readonly name: string;
+  readonly at: number | undefined;
+  /** The moment that `now()` means, the same for the whole query. Microseconds. */
+  readonly nowMicros: number;
+}
+
+/** A function whose result depends on more than the types of its arguments. */
+export type SpecialForm = (args: readonly Expr[], site: CallSite) => Expr;
+
+export type FunctionDefinition = readonly Overload[] | SpecialForm;
+
+export type FunctionTable = Readonly<Record<string, FunctionDefinition>>;
+
+/** A function of fixed arguments: one line in a table. */
+export const fn = (args: readonly Formal[], returns: Overload['returns'], render: Renderer): Overload => ({
+  args,
+  returns,
+  render,
+});
+
+/** How far a type is from what is asked for; undefined if it can't be used. Literals fit anything. */
+function distance(actual: SqlType, formal: Formal): number | undefined {
+  if (formal === 'any') return 0;
+  if (actual.name === 'unknown') return formal === 'text' ? 1 : 2;
+  if (formal === 'int') return isInteger(actual) ? 0 : undefined;
+  if (formal === 'timestamp') return isTimestamp(actual) ? 0 : actual.name === 'date' ? 1 : undefined;
+  if (actual.name === formal) return 0;
+  if (actual.name === 'mixed') return isImplicit(actual, formalType(formal, actual)) ? 1 : undefined;
+  if (formal === 'numeric') return isInteger(actual) ? 1 : undefined;
+  return formal === 'float' && isNumber(actual) ? 2 : undefined;
+}
+
+const formalTypes = { bool, float, text, date, interval, map } as const;
+
+/** The type to which an argument is converted. */
+function formalType(formal: Formal, actual: SqlType): SqlType {
+  switch (formal) {
+    case 'any':
+      return actual.name === 'unknown' || actual.name === 'mixed' ? text : actual;
+    case 'int':
+      return isInteger(actual) ? actual : { name: 'int4' };
+    case 'timestamp':
+      return isTimestamp(actual) ? actual : timestamptz;
+    case 'numeric':
+      return numeric(numericScale(actual), actual.name !== 'numeric' || actual.exact);
+    default:
+      return formalTypes[formal];
+  }
+}
+
+const formalOf = (overload: Overload, index: number): Formal =>
+  overload.args[Math.min(index, overload.args.length - 1)] ?? 'any';
+
+function totalDistance(overload: Overload, types: readonly SqlType[]): number | undefined {
+  const { length } = overload.args;
+  if (overload.variadic === true ? types.length < length : types.length !== length) return undefined;
+  let total = 0;
+  for (const [index, type] of types.entries()) {
+    const each = distance(type, formalOf(overload, index));
+    if (each === undefined) return undefined;
+    total += each;
+  }
+  return total;
+}
+
+/** The overload that fits best, the first of equals; undefined if none does. */
+export function choose<Form extends Overload>(
+  overloads: readonly Form[],
+  types: readonly SqlType[],
+): Form | undefined {
+  let best: { overload: Form; total: number } | undefined;
+  for (const overload of overloads) {
+    const total = totalDistance(overload, types);
+    if (total !== undefined && (best === undefined || total < best.total)) best = { overload, total };
+  }
+  return best?.overload;
+}
+
+/** Converts the arguments to what the overload takes. */
+export const coerceArguments = (
+  overload: Overload,
+  args: readonly Expr[],
+  at: number | undefined,
+): readonly Expr[] =>
+  args.map((arg, index) => coerce(arg, formalType(formalOf(overload, index), arg.type), at));
+
+export function resultType(overload: Overload, args: readonly Expr[]): SqlType {
+  const { returns } = overload;
+  return typeof returns === 'function' ? returns(args.map((arg) => arg.type)) : returns;
+}
+
+/**
+ * Calls the overload that fits the arguments.
+ * @throws AppError with `code` if none does
+ */
+export function callOverload(
+  overloads: readonly Overload[],
+  args: readonly Expr[],
+  site: Pick<CallSite, 'name' | 'at'>,
+  code: 'sql_unknown_function' | 'sql_type' = 'sql_unknown_function',
+): Expr {
+  const types = args.map((arg) => arg.type);
+  const overload = choose(overloads, types);
+  if (overload === undefined) {
+    const signature = `${site.name}(${types.map(typeLabel).join(', ')})`;
+    throw sqlError(code, `function ${signature} does not exist; explicit casts may help`, site.at);
+  }
+  const converted = coerceArguments(overload, args, site.at);
+  const type = resultType(overload, converted);
+  const render = overload.renderAs?.(type, converted) ?? overload.render;
+  const formals = overload.args.join(' ');
+  return apply(`${site.name}(${formals})`, type, render, ...converted);
+}
+
+/** The value of an argument that must be a literal of the query. */
+export function constantText(expr: Expr | undefined, what: string, site: CallSite): string {
+  if (expr?.kind === 'literal' && typeof expr.value === 'string') return expr.value;
+  throw sqlError('sql_unsupported', `${site.name}: ${what} must be a literal`, site.at);
+}
+
+export function constantInteger(expr: Expr | undefined, what: string, site: CallSite): number {
+  const text = constantText(expr, what, site);
+  if (/^-?\d{1,9}$/.test(text)) return Number(text);
+  throw sqlError('sql_unsupported', `${site.name}: ${what} must be an integer literal`, site.at);
+}
+
+export function checkCount(args: readonly Expr[], min: number, max: number, site: CallSite): void {
+  if (args.length >= min && args.length <= max) return;
+  const expected = min === max ? `${min}` : `${min} to ${max}`;
+  throw sqlError(
+    'sql_unknown_function',
+    `${site.name} takes ${expected} arguments, not ${args.length}`,
+    site.at,
+  );
+}

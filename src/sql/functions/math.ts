@@ -1,0 +1,129 @@
+import { apply } from '../build.ts';
+import { coerce, convert } from '../coerce.ts';
+import { sqlError } from '../errors.ts';
+import type { Expr } from '../ir.ts';
+import {
+  doubleScale,
+  float,
+  isInteger,
+  numeric,
+  numericScale,
+  type SqlType,
+  storeInteger,
+} from '../types.ts';
+import {
+  callOverload,
+  checkCount,
+  constantInteger,
+  type FunctionTable,
+  fn,
+  type Overload,
+  type SpecialForm,
+} from './definition.ts';
+import { callOperator } from './operators.ts';
+
+const sameAsFirst = ([first]: readonly SqlType[]): SqlType => first ?? float;
+const wholeNumber = ([first]: readonly SqlType[]): SqlType =>
+  numeric(0, first?.name !== 'numeric' || first.exact);
+
+/** Raises "out of range" where the store would give NaN or an infinity. */
+const outside = (sql: string, bad: string): string => `(${sql} + accurateCast(if(${bad}, -1, 0), 'UInt8'))`;
+
+/** Forms for double precision and for numeric; integers go with the doubles, as in PostgreSQL. */
+const toWhole = (name: string): readonly Overload[] => [
+  fn(['float'], float, (a) => `${name}(${a})`),
+  fn(['numeric'], wholeNumber, (a) => `toDecimal256(${name}(${a}), 0)`),
+];
+const integersAsFloat =
+  (forms: readonly Overload[]): SpecialForm =>
+  (args, site) =>
+    callOverload(
+      forms,
+      args.map((arg) => (isInteger(arg.type) ? convert(arg, float, site.at) : arg)),
+      site,
+    );
+
+/**
+ * `round(x)` and `round(x, digits)`; `trunc` likewise. For a double, PostgreSQL has the first alone. The second
+ * is an extension with the meaning of `round(x::numeric, digits)::float8`, which is what people would write.
+ */
+const toDigits =
+  (name: 'round' | 'truncate', whole: string): SpecialForm =>
+  (args, site) => {
+    checkCount(args, 1, 2, site);
+    const [value] = args;
+    if (value === undefined)
+      throw sqlError('sql_unknown_function', `${site.name} needs an argument`, site.at);
+    if (args.length === 1 && value.type.name !== 'numeric') {
+      return callOverload([fn(['float'], float, (a) => `${whole}(${a})`)], args, site);
+    }
+    const digits = args.length === 1 ? 0 : constantInteger(args[1], 'the number of digits', site);
+    if (Math.abs(digits) > doubleScale) {
+      throw sqlError(
+        'sql_out_of_range',
+        `${site.name}: at most ${doubleScale} digits can be asked for`,
+        site.at,
+      );
+    }
+    const isDouble = value.type.name === 'float' || value.type.name === 'mixed';
+    const decimal = isDouble
+      ? convert(coerce(value, float, site.at), numeric(doubleScale, false), site.at)
+      : coerce(value, numeric(numericScale(value.type), true), site.at);
+    const rounded = decimalDigits(name, decimal, digits);
+    return isDouble ? convert(rounded, float, site.at) : rounded;
+  };
+
+function decimalDigits(name: string, decimal: Expr, digits: number): Expr {
+  const scale = Math.max(0, digits);
+  const render = (a: string): string =>
+    scale < numericScale(decimal.type) || digits < 0
+      ? `toDecimal256(${name}(${a}, ${digits}), ${scale})`
+      : `toDecimal256(${a}, ${scale})`;
+  return apply(`${name} ${digits}`, numeric(scale, true), render, decimal);
+}
+
+const remainder: SpecialForm = (args, site) => {
+  checkCount(args, 2, 2, site);
+  return callOperator('%', args, site);
+};
+
+const doubles = (name: string): readonly Overload[] => [fn(['float'], float, (a) => `${name}(${a})`)];
+const power = [fn(['float', 'float'], float, (a, b) => `pow(${a}, ${b})`)];
+const ceiling = integersAsFloat(toWhole('ceil'));
+
+export const mathFunctions: FunctionTable = {
+  abs: [
+    {
+      ...fn(['int'], sameAsFirst, (a) => `abs(${a})`),
+      renderAs: (type) => (a) => `to${storeInteger(type)}(abs(${a}))`,
+    },
+    fn(['numeric'], sameAsFirst, (a) => `abs(${a})`),
+    fn(['float'], float, (a) => `abs(${a})`),
+  ],
+  sign: integersAsFloat([
+    fn(['float'], float, (a) => `toFloat64(sign(${a}))`),
+    fn(['numeric'], wholeNumber, (a) => `toDecimal256(sign(${a}), 0)`),
+  ]),
+  round: toDigits('round', 'roundBankers'),
+  trunc: toDigits('truncate', 'trunc'),
+  ceil: ceiling,
+  ceiling,
+  floor: integersAsFloat(toWhole('floor')),
+  mod: remainder,
+  power,
+  pow: power,
+  exp: doubles('exp'),
+  sqrt: [fn(['float'], float, (a) => outside(`sqrt(${a})`, `${a} < 0`))],
+  cbrt: doubles('cbrt'),
+  ln: [fn(['float'], float, (a) => outside(`log(${a})`, `${a} <= 0`))],
+  log: [fn(['float'], float, (a) => outside(`log10(${a})`, `${a} <= 0`))],
+  log10: [fn(['float'], float, (a) => outside(`log10(${a})`, `${a} <= 0`))],
+  sin: doubles('sin'),
+  cos: doubles('cos'),
+  tan: doubles('tan'),
+  atan: doubles('atan'),
+  atan2: [fn(['float', 'float'], float, (a, b) => `atan2(${a}, ${b})`)],
+  degrees: doubles('degrees'),
+  radians: doubles('radians'),
+  pi: [fn([], float, () => 'pi()')],
+};

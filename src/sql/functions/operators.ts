@@ -1,0 +1,244 @@
+import { apply } from '../build.ts';
+import { coerce, convert } from '../coerce.ts';
+import { sqlError, unsupported } from '../errors.ts';
+import type { Expr } from '../ir.ts';
+import {
+  bool,
+  commonType,
+  float,
+  int4,
+  interval,
+  isExactNumeric,
+  maxNumericScale,
+  numeric,
+  numericScale,
+  quotientScale,
+  type SqlType,
+  storeInteger,
+  text,
+  typeLabel,
+  widerInteger,
+} from '../types.ts';
+import { type CallSite, callOverload, choose, fn, type Overload } from './definition.ts';
+import { matchPattern } from './patterns.ts';
+import { timeArithmetic } from './time-arithmetic.ts';
+
+const widest = (args: readonly SqlType[]): SqlType => args.reduce(widerInteger, { name: 'int2' });
+
+/** Computed in 128 bits and brought back with a check: the store's own integers wrap silently. */
+const checked = (compute: (...args: string[]) => string): Overload => ({
+  args: ['int', 'int'],
+  returns: widest,
+  render: compute,
+  renderAs:
+    (result) =>
+    (...args) =>
+      `accurateCast(${compute(...args.map((arg) => `toInt128(${arg})`))}, '${storeInteger(result)}')`,
+});
+
+/** Bits of a double that is integral, as an extension: PostgreSQL has no bit operators for doubles. */
+const bits = (name: string): readonly Overload[] => [
+  {
+    ...fn(['int', 'int'], widest, (a, b) => `${name}(toInt64(${a}), toInt64(${b}))`),
+    renderAs: (result) => (a, b) => `to${storeInteger(result)}(${name}(toInt64(${a}), toInt64(${b})))`,
+  },
+  fn(
+    ['float', 'float'],
+    float,
+    (a, b) => `toFloat64(${name}(accurateCast(${a}, 'Int64'), accurateCast(${b}, 'Int64')))`,
+  ),
+];
+
+const widerScale = (args: readonly SqlType[]): SqlType =>
+  numeric(Math.max(...args.map(numericScale)), args.every(isExactNumeric));
+
+/** Scales add up; a decimal of the store has room for 76 digits. */
+const productScale = (args: readonly SqlType[]): SqlType => {
+  const scale = args.reduce((sum, type) => sum + numericScale(type), 0);
+  if (scale > maxNumericScale)
+    throw unsupported(`A product with more than ${maxNumericScale} digits behind the point`);
+  return numeric(scale, args.every(isExactNumeric));
+};
+
+const quotient = (args: readonly SqlType[]): SqlType =>
+  numeric(Math.max(quotientScale, ...args.map(numericScale)), false);
+
+const isZero = (value: unknown): boolean => Number(value) === 0;
+const isNonZero = (expr: Expr | undefined): boolean =>
+  expr?.kind === 'literal' && expr.value !== null && !isZero(expr.value);
+const isNotNull = (expr: Expr | undefined): boolean => expr?.kind === 'literal' && expr.value !== null;
+
+/**
+ * A division. NULL divided by anything is NULL, and no error; the engine looks at the divisor first.
+ * @param divide by a divisor that may be zero, and must then raise the error
+ * @param plain by one that isn't zero
+ */
+const division = (
+  formal: 'int' | 'numeric' | 'float',
+  returns: Overload['returns'],
+  divide: (a: string, b: string, result: SqlType) => string,
+  plain = divide,
+): Overload => ({
+  args: [formal, formal],
+  returns,
+  render: (a, b) => `${a} / ${b}`,
+  renderAs: (result, [dividend, divisor]) => {
+    if (isNonZero(divisor)) return (a, b) => plain(a, b, result);
+    if (isNotNull(dividend)) return (a, b) => divide(a, b, result);
+    return (a, b) => `if(isNull(${a}), NULL, ${divide(a, b, result)})`;
+  },
+});
+
+/** Raises "division by zero" where the engine would give an infinity or NaN. */
+const checkedDivisor = (a: string, operator: '/' | '%', b: string): string =>
+  `(${a} ${operator} ${b} * intDiv(1, ${b} != 0))`;
+
+/** The engine's function takes a NULL for zero. */
+const divideDecimals = (a: string, b: string, scale: number): string =>
+  `if(isNull(${b}), NULL, divideDecimal(${a}, ifNull(${b}, toDecimal256(1, 0)), ${scale}))`;
+
+/** The engine cuts the quotient; one digit more and rounding give PostgreSQL's. */
+const rounded = (quotientOfScale: (scale: number) => string, scale: number): string =>
+  `toDecimal256(round(${quotientOfScale(scale + 1)}, ${scale}), ${scale})`;
+
+const infix: Readonly<Record<string, readonly Overload[]>> = {
+  '+': [
+    checked((a, b) => `${a} + ${b}`),
+    fn(['numeric', 'numeric'], widerScale, (a, b) => `(${a} + ${b})`),
+    fn(['float', 'float'], float, (a, b) => `(${a} + ${b})`),
+  ],
+  '-': [
+    checked((a, b) => `${a} - ${b}`),
+    fn(['numeric', 'numeric'], widerScale, (a, b) => `(${a} - ${b})`),
+    fn(['float', 'float'], float, (a, b) => `(${a} - ${b})`),
+  ],
+  '*': [
+    checked((a, b) => `${a} * ${b}`),
+    fn(['numeric', 'numeric'], productScale, (a, b) => `(${a} * ${b})`),
+    fn(['float', 'float'], float, (a, b) => `(${a} * ${b})`),
+  ],
+  '/': [
+    division('int', widest, (a, b) => `intDiv(toInt64(${a}), toInt64(${b}))`),
+    division(
+      'numeric',
+      quotient,
+      (a, b, result) => rounded((scale) => divideDecimals(a, b, scale), numericScale(result)),
+      (a, b, result) => rounded((scale) => `divideDecimal(${a}, ${b}, ${scale})`, numericScale(result)),
+    ),
+    division(
+      'float',
+      float,
+      (a, b) => checkedDivisor(a, '/', b),
+      (a, b) => `(${a} / ${b})`,
+    ),
+  ],
+  '%': [
+    division('int', widest, (a, b) => `(toInt64(${a}) % toInt64(${b}))`),
+    division('numeric', widerScale, (a, b) => `(${a} - ${b} * ${divideDecimals(a, b, 0)})`),
+    // An extension: JSON numbers are doubles, and people take remainders of them.
+    division(
+      'float',
+      float,
+      (a, b) => checkedDivisor(a, '%', b),
+      (a, b) => `(${a} % ${b})`,
+    ),
+  ],
+  '^': [fn(['float', 'float'], float, (a, b) => `pow(${a}, ${b})`)],
+  '&': bits('bitAnd'),
+  '|': bits('bitOr'),
+  '#': bits('bitXor'),
+  '<<': [shift('bitShiftLeft')],
+  '>>': [shift('bitShiftRight')],
+};
+
+/** The result has the width of what is shifted; bits beyond it are lost, as in PostgreSQL. */
+function shift(name: string): Overload {
+  const render = (a: string, b: string): string => `${name}(toInt64(${a}), ${b})`;
+  return {
+    ...fn(['int', 'int'], ([shifted]) => shifted ?? int4, render),
+    renderAs: (result) => (a, b) => `to${storeInteger(result)}(${render(a, b)})`,
+  };
+}
+
+const prefix: Readonly<Record<string, readonly Overload[]>> = {
+  '-': [
+    {
+      ...fn(['int'], widest, (a) => `-${a}`),
+      renderAs: (result) => (a) => `accurateCast(-toInt128(${a}), '${storeInteger(result)}')`,
+    },
+    fn(['numeric'], widerScale, (a) => `(-${a})`),
+    fn(['float'], float, (a) => `(-${a})`),
+    fn(['interval'], interval, (a) => `(-${a})`),
+  ],
+  '+': [
+    fn(['int'], widest, (a) => `${a}`),
+    fn(['numeric'], widerScale, (a) => `${a}`),
+    fn(['float'], float, (a) => `${a}`),
+  ],
+  '~': [fn(['int'], widest, (a) => `bitNot(toInt64(${a}))`)],
+};
+
+const comparisons: ReadonlySet<string> = new Set(['=', '<>', '<', '<=', '>', '>=']);
+
+/** Compares two expressions that have a type in common. */
+export function compare(operator: string, left: Expr, right: Expr, at: number | undefined): Expr {
+  const type = commonType([left.type, right.type]);
+  if (type === undefined || type.name === 'map') throw noOperator(operator, [left, right], at);
+  const sign = operator === '<>' ? '!=' : operator;
+  const sides = [coerce(left, type, at), coerce(right, type, at)];
+  return apply(`compare ${sign}`, bool, (a, b) => `(${a} ${sign} ${b})`, ...sides);
+}
+
+const noOperator = (name: string, args: readonly Expr[], at: number | undefined): Error => {
+  const types = args.map((arg) => typeLabel(arg.type));
+  const shown = types.length === 1 ? `${name} ${types[0]}` : types.join(` ${name} `);
+  return sqlError('sql_unknown_function', `operator does not exist: ${shown}; explicit casts may help`, at);
+};
+
+/** An operator applied to one or two operands. */
+export function callOperator(name: string, args: readonly Expr[], site: CallSite): Expr {
+  const [left, right] = args;
+  if (left === undefined) throw noOperator(name, args, site.at);
+  if (right === undefined) return callArithmetic(prefix, name, args, site);
+  if (comparisons.has(name)) return compare(name, left, right, site.at);
+  if (name.includes('~')) return matchPattern(name, left, right, args[2], site);
+  if (name === '||') return concatenate(left, right, site);
+  if (name === '->>' && left.type.name === 'map') return labelOf(left, right, site);
+  const operands = adoptType(left, right, site.at);
+  return timeArithmetic(name, operands, site) ?? callArithmetic(infix, name, operands, site);
+}
+
+/** A literal beside an operand with a type is taken for a value of that type. */
+function adoptType(left: Expr, right: Expr, at: number | undefined): readonly [Expr, Expr] {
+  const known = (expr: Expr): boolean => !['unknown', 'mixed'].includes(expr.type.name);
+  if (left.type.name === 'unknown' && known(right)) return [coerce(left, right.type, at), right];
+  if (right.type.name === 'unknown' && known(left)) return [left, coerce(right, left.type, at)];
+  return [left, right];
+}
+
+function callArithmetic(
+  table: Readonly<Record<string, readonly Overload[]>>,
+  name: string,
+  args: readonly Expr[],
+  site: CallSite,
+): Expr {
+  const overloads = Object.hasOwn(table, name) ? table[name] : undefined;
+  const types = args.map((arg) => arg.type);
+  if (overloads === undefined || choose(overloads, types) === undefined)
+    throw noOperator(name, args, site.at);
+  return callOverload(overloads, args, { name: `operator ${name}`, at: site.at });
+}
+
+/** One side must be text; the other may be of any type that has a text form. */
+function concatenate(left: Expr, right: Expr, site: CallSite): Expr {
+  const isText = (expr: Expr): boolean => ['text', 'unknown', 'mixed'].includes(expr.type.name);
+  if (!isText(left) && !isText(right)) throw noOperator('||', [left, right], site.at);
+  const sides = [convert(left, text, site.at), convert(right, text, site.at)];
+  return apply('concat', text, (a, b) => `concat(${a}, ${b})`, ...sides);
+}
+
+/** A label of a series; NULL where it has none of that name. */
+export function labelOf(labels: Expr, name: Expr, site: Pick<CallSite, 'at'>): Expr {
+  const key = coerce(name, text, site.at);
+  return apply('label', text, (m, k) => `if(mapContains(${m}, ${k}), ${m}[${k}], NULL)`, labels, key);
+}

@@ -1,0 +1,109 @@
+import { quoteString } from '../../lib/quote.ts';
+import { apply, not } from '../build.ts';
+import { coerce } from '../coerce.ts';
+import { sqlError, unsupported } from '../errors.ts';
+import type { Expr, Renderer } from '../ir.ts';
+import { bool, text } from '../types.ts';
+import { type CallSite, constantText } from './definition.ts';
+
+/** `LIKE`, `ILIKE` and the `~` family, under PostgreSQL's names for their operators. */
+export function matchPattern(
+  operator: string,
+  subject: Expr,
+  pattern: Expr,
+  escapeCharacter: Expr | undefined,
+  site: CallSite,
+): Expr {
+  const negated = operator.startsWith('!');
+  const name = negated ? operator.slice(1) : operator;
+  const ignoreCase = name.endsWith('*');
+  const subjectText = coerce(subject, text, site.at);
+  const match = name.startsWith('~~')
+    ? like(subjectText, pattern, escapeCharacter, ignoreCase, site)
+    : regexMatch(subjectText, pattern, ignoreCase, site);
+  return negated ? not(match) : match;
+}
+
+function like(
+  subject: Expr,
+  pattern: Expr,
+  escapeCharacter: Expr | undefined,
+  ignoreCase: boolean,
+  site: CallSite,
+): Expr {
+  const operator = ignoreCase ? 'ILIKE' : 'LIKE';
+  const render: Renderer = (a, b) => `(${a} ${operator} ${b})`;
+  const patternText = coerce(pattern, text, site.at);
+  if (patternText.kind === 'literal' && typeof patternText.value === 'string') {
+    const character =
+      escapeCharacter === undefined ? '\\' : constantText(escapeCharacter, 'the escape character', site);
+    const value = engineLikePattern(patternText.value, character, site);
+    return apply(operator, bool, render, subject, { ...patternText, value });
+  }
+  if (escapeCharacter !== undefined)
+    throw unsupported('ESCAPE with a pattern that is not a literal', site.at);
+  return apply(
+    operator,
+    bool,
+    (a, b) => render(a, `replaceRegexpAll(${b}, ${unescapeOthers}, '\\\\1\\\\2')`),
+    subject,
+    patternText,
+  );
+}
+
+/** In PostgreSQL the escape character makes any character literal; in the engine only `%`, `_` and itself. */
+const unescapeOthers = quoteString('\\\\([^%_\\\\])|(\\\\[%_\\\\])');
+
+/** The pattern with the engine's escape character, a backslash. */
+function engineLikePattern(pattern: string, escapeCharacter: string, site: CallSite): string {
+  if ([...escapeCharacter].length > 1) {
+    throw sqlError('sql_bad_value', 'invalid escape string: it must be empty or one character', site.at);
+  }
+  let result = '';
+  const characters = [...pattern];
+  for (let index = 0; index < characters.length; index += 1) {
+    const character = characters[index] ?? '';
+    if (character !== escapeCharacter) {
+      result += character === '\\' ? '\\\\' : character;
+      continue;
+    }
+    index += 1;
+    const escaped = characters[index];
+    if (escaped === undefined) {
+      throw sqlError('sql_bad_value', 'LIKE pattern must not end with escape character', site.at);
+    }
+    result += '%_\\'.includes(escaped) ? `\\${escaped}` : escaped;
+  }
+  return result;
+}
+
+function regexMatch(subject: Expr, pattern: Expr, ignoreCase: boolean, site: CallSite): Expr {
+  const regex = engineRegex(constantText(pattern, 'a regular expression', site), ignoreCase, site);
+  return apply(`match ${regex}`, bool, (a) => `match(${a}, ${quoteString(regex)})`, subject);
+}
+
+/**
+ * What means the same in PostgreSQL's regular expressions (ARE) and in the engine's (RE2): literals, `.`,
+ * anchors, groups, alternation, quantifiers, bracket expressions and class shorthands. The rest of ARE
+ * (look-around, back references, `\m \M \y`, `***`, embedded options but `(?i)`) is refused.
+ */
+const commonRegex = (() => {
+  const escapes = String.raw`\\[dwsDWSntr]|\\[^A-Za-z0-9]`;
+  const inBrackets = String.raw`[^\]\\[]|\\[^A-Za-z0-9]|\\[dwsntr]|\[:[a-z]+:\]`;
+  const atom = String.raw`[^\\[\](){}*+?|^$]|${escapes}|\[\^?\]?(?:${inBrackets})*\]`;
+  const quantifier = String.raw`(?:[*+?]|\{\d{1,3}(?:,\d{0,3})?\})\??`;
+  return new RegExp(String.raw`^(?:(?:${atom}|\))(?:${quantifier})?|\(\?:|\((?!\?)|[|^$])*$`, 'u');
+})();
+
+function engineRegex(pattern: string, ignoreCase: boolean, site: CallSite): string {
+  const insensitive = pattern.startsWith('(?i)');
+  const body = insensitive ? pattern.slice(4) : pattern;
+  if (!commonRegex.test(body)) {
+    throw sqlError(
+      'sql_unsupported',
+      `The regular expression ${JSON.stringify(pattern)} uses something that is not supported: look-around, back references, \\m \\M \\y, embedded options other than (?i)`,
+      site.at,
+    );
+  }
+  return ignoreCase || insensitive ? `(?i)${body}` : body;
+}

@@ -1,0 +1,122 @@
+import { apply, literal } from '../build.ts';
+import { coerce, convert, settle } from '../coerce.ts';
+import { sqlError, unsupported } from '../errors.ts';
+import type { Expr } from '../ir.ts';
+import { bool, int4, text } from '../types.ts';
+import {
+  type CallSite,
+  checkCount,
+  constantText,
+  type FunctionTable,
+  fn,
+  type SpecialForm,
+} from './definition.ts';
+
+/** A length or position, which the store counts in 64 bits. */
+const count = (sql: string): string => `toInt32(${sql})`;
+
+/** From 1; what lies before the string counts into the length but gives nothing. */
+const start = (from: string): string => `if(${from} < 1, 1, ${from})`;
+const lengthFrom = (from: string, length: string): string =>
+  `toInt64(${from}) + accurateCast(${length}, 'UInt32') - ${start(from)}`;
+const substring = (value: string, from: string, length: string): string =>
+  `substringUTF8(${value}, ${start(from)}, if(${lengthFrom(from, length)} < 0, 0, ${lengthFrom(from, length)}))`;
+
+/** `trim(both 'x' from s)`: the second argument is a set of characters. */
+const trim =
+  (render: string): SpecialForm =>
+  (args, site) => {
+    checkCount(args, 1, 2, site);
+    const characters = args[1] === undefined ? ' ' : constantText(args[1], 'the set of characters', site);
+    if (!/^[\0-\x7f]*$/.test(characters)) {
+      throw unsupported(`${site.name} of characters other than ASCII`, site.at);
+    }
+    const value = textArguments(args.slice(0, 1), site);
+    const set = literal(text, characters);
+    return apply(site.name, text, (a, b) => `${render}(${a}, ${b})`, ...value, set);
+  };
+
+const textArguments = (args: readonly Expr[], site: CallSite): readonly Expr[] =>
+  args.map((arg) => coerce(arg, text, site.at));
+
+/** `concat` shows booleans as PostgreSQL's output does, casts show them as words. */
+const shownText = (arg: Expr, site: CallSite): Expr =>
+  arg.type.name === 'bool'
+    ? apply('show bool', text, (a) => `multiIf(${a}, 't', NOT ${a}, 'f', NULL)`, arg)
+    : convert(settle(arg, site.at), text, site.at);
+
+/** Any values as text, without the NULLs. */
+const concat: SpecialForm = (args, site) => {
+  checkCount(args, 1, 1000, site);
+  const parts = args.map((arg) => shownText(arg, site));
+  return apply(
+    'concat()',
+    text,
+    (...each) => `concat(${each.map((part) => `ifNull(${part}, '')`).join(', ')}, '')`,
+    ...parts,
+  );
+};
+
+const concatWithSeparator: SpecialForm = (args, site) => {
+  checkCount(args, 2, 1000, site);
+  const [separator, ...parts] = args;
+  const literalSeparator = constantText(separator, 'the separator', site);
+  const converted = parts.map((part) => shownText(part, site));
+  return apply(
+    'concat_ws',
+    text,
+    (by, ...each) => `arrayStringConcat([${each.join(', ')}], ${by})`,
+    literal(text, literalSeparator),
+    ...converted,
+  );
+};
+
+/** The field counted from 1, or from the end if negative; empty where there is none. */
+const splitPart: SpecialForm = (args, site) => {
+  checkCount(args, 3, 3, site);
+  const delimiter = constantText(args[1], 'the delimiter', site);
+  if (delimiter === '') throw unsupported('split_part with an empty delimiter', site.at);
+  const field = args[2];
+  if (field?.kind === 'literal' && field.value === '0') {
+    throw sqlError('sql_out_of_range', 'split_part: field position must not be zero', site.at);
+  }
+  return apply(
+    'split_part',
+    text,
+    (a, b, c) => `if(isNull(${a}), NULL, splitByString(${b}, assumeNotNull(${a}))[${c}])`,
+    ...textArguments(args.slice(0, 2), site),
+    ...args.slice(2).map((arg) => coerce(arg, int4, site.at)),
+  );
+};
+
+const length = [fn(['text'], int4, (a) => count(`lengthUTF8(${a})`))];
+const substringForms = [
+  fn(['text', 'int'], text, (a, from) => `substringUTF8(${a}, ${start(from)})`),
+  fn(['text', 'int', 'int'], text, substring),
+];
+
+export const textFunctions: FunctionTable = {
+  lower: [fn(['text'], text, (a) => `lowerUTF8(${a})`)],
+  upper: [fn(['text'], text, (a) => `upperUTF8(${a})`)],
+  initcap: [fn(['text'], text, (a) => `initcapUTF8(${a})`)],
+  reverse: [fn(['text'], text, (a) => `reverseUTF8(${a})`)],
+  length,
+  char_length: length,
+  character_length: length,
+  octet_length: [fn(['text'], int4, (a) => count(`length(${a})`))],
+  substring: substringForms,
+  substr: substringForms,
+  left: [fn(['text', 'int'], text, (a, n) => `leftUTF8(${a}, ${n})`)],
+  right: [fn(['text', 'int'], text, (a, n) => `rightUTF8(${a}, ${n})`)],
+  btrim: trim('trimBoth'),
+  ltrim: trim('trimLeft'),
+  rtrim: trim('trimRight'),
+  replace: [fn(['text', 'text', 'text'], text, (a, from, to) => `replaceAll(${a}, ${from}, ${to})`)],
+  position: [fn(['text', 'text'], int4, (a, part) => count(`positionUTF8(${a}, ${part})`))],
+  strpos: [fn(['text', 'text'], int4, (a, part) => count(`positionUTF8(${a}, ${part})`))],
+  starts_with: [fn(['text', 'text'], bool, (a, part) => `startsWith(${a}, ${part})`)],
+  md5: [fn(['text'], text, (a) => `lower(hex(MD5(${a})))`)],
+  split_part: splitPart,
+  concat,
+  concat_ws: concatWithSeparator,
+};

@@ -1,0 +1,206 @@
+import type { FieldType } from '../model/column.ts';
+import type { Frame, JoinType } from './ast.ts';
+import type { SqlType } from './types.ts';
+
+/**
+ * The typed form between resolving and printing: names are bound, types are known, every implicit conversion is
+ * written out. Relations have generated aliases (`t1`), their columns generated names (`c1`, `o1`), unique in
+ * the whole query, so no name of a user can capture or shadow anything in the store.
+ */
+export type Expr = Literal | Column | Mixed | Apply | Aggregate | Subquery;
+
+export interface Literal {
+  readonly kind: 'literal';
+  readonly type: SqlType;
+  /** Numbers and strings as text, timestamps in microseconds since 1970, dates in days. */
+  readonly value: LiteralValue;
+}
+
+export type LiteralValue = string | number | boolean | IntervalParts | null;
+
+export interface IntervalParts {
+  readonly months: number;
+  readonly days: number;
+  readonly micros: number;
+}
+
+export interface Column {
+  readonly kind: 'column';
+  readonly type: SqlType;
+  readonly relation: string;
+  readonly name: string;
+  /** As the user wrote it, for messages. */
+  readonly label: string;
+  /** True in a correlated subquery, for a column of the query around it. */
+  readonly outer: boolean;
+}
+
+/** A field with several physical columns, not yet narrowed to the one that its context needs. */
+export interface Mixed {
+  readonly kind: 'mixed';
+  readonly type: SqlType;
+  readonly label: string;
+  readonly has: readonly FieldType[];
+  /** Asking for a column marks it as read. */
+  readonly column: (type: FieldType) => Column;
+}
+
+/** Makes ClickHouse SQL of an operation from the SQL of its arguments, as many as the operation takes. */
+export type Renderer = (...args: string[]) => string;
+
+export interface Apply {
+  readonly kind: 'apply';
+  readonly type: SqlType;
+  /** Names the operation; equal names with equal arguments print the same. */
+  readonly name: string;
+  readonly render: Renderer;
+  readonly args: readonly Expr[];
+}
+
+/** An aggregate, or with `over` a window function. */
+export interface Aggregate {
+  readonly kind: 'aggregate';
+  readonly type: SqlType;
+  readonly name: string;
+  readonly render: Renderer;
+  readonly args: readonly Expr[];
+  readonly distinct: boolean;
+  readonly filter: Expr | undefined;
+  readonly over: WindowSpec | undefined;
+  /** Applied to the finished call, behind FILTER and OVER. */
+  readonly finish: Renderer | undefined;
+}
+
+export interface WindowSpec {
+  readonly partitionBy: readonly Expr[];
+  readonly orderBy: readonly Sort[];
+  readonly frame: WindowFrame | undefined;
+}
+
+export interface WindowFrame {
+  readonly mode: Frame['mode'];
+  readonly start: string;
+  readonly end: string;
+}
+
+export interface Subquery {
+  readonly kind: 'subquery';
+  readonly type: SqlType;
+  readonly form: 'scalar' | 'exists' | 'in';
+  /** Tells it apart from every other one. */
+  readonly id: string;
+  readonly query: QueryIr;
+  /** The left side of IN. */
+  readonly arg: Expr | undefined;
+  /** A correlated `count`: 0 for no row, where the store would give NULL. */
+  readonly zeroWhenEmpty: boolean;
+  /** False where NULL and false mean the same (a condition of WHERE), which is cheaper. */
+  readonly threeValued: boolean;
+}
+
+export interface Sort {
+  readonly expr: Expr;
+  readonly descending: boolean;
+  readonly nullsFirst: boolean;
+}
+
+/** An output column: the user's name for it. In the store it is `o<position>`. */
+export interface OutputColumn {
+  readonly name: string;
+  readonly type: SqlType;
+}
+
+export type QueryIr = SelectIr | SetIr | ValuesIr;
+
+export interface SelectIr {
+  readonly kind: 'select';
+  readonly columns: readonly OutputColumn[];
+  readonly distinct: boolean;
+  readonly items: readonly Expr[];
+  readonly from: FromIr | undefined;
+  readonly where: Expr | undefined;
+  readonly groupBy: readonly Expr[];
+  readonly having: Expr | undefined;
+  readonly orderBy: readonly Sort[];
+  readonly limit: number | undefined;
+  readonly offset: number | undefined;
+}
+
+export interface SetIr {
+  readonly kind: 'set';
+  readonly columns: readonly OutputColumn[];
+  readonly operator: 'UNION' | 'INTERSECT' | 'EXCEPT';
+  readonly all: boolean;
+  readonly left: QueryIr;
+  readonly right: QueryIr;
+}
+
+export interface ValuesIr {
+  readonly kind: 'values';
+  readonly columns: readonly OutputColumn[];
+  readonly rows: readonly (readonly Expr[])[];
+}
+
+export type FromIr =
+  | { readonly kind: 'dataset'; readonly alias: string; readonly read: DatasetRead }
+  | { readonly kind: 'derived'; readonly alias: string; readonly query: QueryIr }
+  | { readonly kind: 'cte'; readonly alias: string; readonly cte: string }
+  | {
+      readonly kind: 'join';
+      readonly type: JoinType;
+      readonly left: FromIr;
+      readonly right: FromIr;
+      readonly on: Expr | undefined;
+    };
+
+export interface CteIr {
+  readonly name: string;
+  readonly query: QueryIr;
+}
+
+/** Half-open; microseconds since 1970. */
+export interface TimeRange {
+  readonly startMicros: number | undefined;
+  readonly endMicros: number | undefined;
+}
+
+/**
+ * The part of a dataset that a query reads: only the columns it names. Keys are generated names, values what
+ * they stand for.
+ */
+export type DatasetRead = EventsRead | SamplesRead | SeriesRead;
+
+interface Read<Kind extends string> {
+  readonly kind: Kind;
+  readonly database: string;
+  readonly dataset: string;
+  readonly range: TimeRange;
+}
+
+export interface EventsRead extends Read<'events'> {
+  /** Physical columns. */
+  readonly columns: ReadonlyMap<string, string>;
+}
+
+export interface SamplesRead extends Read<'samples'> {
+  readonly columns: ReadonlyMap<string, 'timestamp' | 'value'>;
+  /** Columns that come from the series of a sample. */
+  readonly series: ReadonlyMap<string, SeriesColumn>;
+  /** How often each of them was named. */
+  readonly seriesUses: ReadonlyMap<string, number>;
+  /** Conditions of WHERE on columns of `series` alone; they choose the series to read. */
+  readonly seriesConditions: readonly Expr[];
+  /** The columns of `series` that are used outside of these conditions, and so must be joined. */
+  readonly joined: ReadonlySet<string>;
+}
+
+export interface SeriesRead extends Read<'series'> {
+  readonly series: ReadonlyMap<string, SeriesColumn>;
+}
+
+export type SeriesColumn =
+  | { readonly kind: 'metric_name' | 'labels' }
+  | { readonly kind: 'label'; readonly label: string };
+
+/** The name in the store of an output column, counted from 0. */
+export const outputName = (index: number): string => `o${index + 1}`;

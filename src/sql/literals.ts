@@ -1,0 +1,164 @@
+import { literal } from './build.ts';
+import { microsPerDay, parseInterval, parseTimestamp } from './datetime.ts';
+import { sqlError } from './errors.ts';
+import type { Literal, LiteralValue } from './ir.ts';
+import {
+  float,
+  maxNumericDigits,
+  maxNumericScale,
+  numeric,
+  numericScale,
+  type SqlType,
+  storeInteger,
+  typeLabel,
+} from './types.ts';
+
+/** 1900, where the store's time types begin, to 2254, where microseconds no longer fit a double. */
+const minDays = -25_567;
+const maxDays = 104_092;
+
+const integerLimits = {
+  Int16: [-(2n ** 15n), 2n ** 15n - 1n],
+  Int32: [-(2n ** 31n), 2n ** 31n - 1n],
+  Int64: [-(2n ** 63n), 2n ** 63n - 1n],
+} as const;
+
+/**
+ * The type that PostgreSQL gives to a number as it was written. One with more digits than the store's decimals
+ * have is taken for a double.
+ */
+export function numberLiteral(text: string): Literal {
+  if (/^-?\d+$/.test(text)) {
+    for (const name of ['int4', 'int8'] as const) {
+      if (fitsInteger(text, { name })) return literal({ name }, String(BigInt(text)));
+    }
+  }
+  return numericLiteral(text) ?? literal(float, text);
+}
+
+const fitsInteger = (text: string, type: SqlType): boolean => {
+  const [min, max] = integerLimits[storeInteger(type)];
+  return BigInt(text) >= min && BigInt(text) <= max;
+};
+
+/** Undefined if a decimal of the store cannot hold it. */
+function numericLiteral(written: string): Literal | undefined {
+  const text = withoutExponent(written);
+  if (text === undefined) return undefined;
+  const scale = text.split('.')[1]?.length ?? 0;
+  return scale > maxNumericScale || text.length > maxNumericDigits
+    ? undefined
+    : literal(numeric(scale, true), text);
+}
+
+/** `1.5e-3` → `0.0015`; undefined for exponents far beyond a decimal's digits. */
+function withoutExponent(written: string): string | undefined {
+  const [mantissa = '0', exponentText = '0'] = written.toLowerCase().split('e');
+  const exponent = Number(exponentText);
+  if (Math.abs(exponent) > maxNumericDigits) return undefined;
+  const sign = mantissa.startsWith('-') ? '-' : '';
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
+  const point = whole.length + exponent;
+  // Zeros on either side, so that the point falls between digits.
+  const digits = `${'0'.repeat(Math.max(0, 1 - point))}${whole}${fraction}`.padEnd(point, '0');
+  const split = Math.max(point, 1);
+  const integer = digits.slice(0, split).replace(/^0+(?=\d)/, '');
+  const decimals = digits.slice(split);
+  return `${sign}${integer}${decimals === '' ? '' : `.${decimals}`}`;
+}
+
+/**
+ * Gives a string literal the type that its context asks for, as PostgreSQL does before the query runs.
+ * @throws AppError `sql_bad_value` when the text is no value of that type
+ */
+export function readLiteral(text: string, type: SqlType, at: number | undefined): Literal {
+  const value = parseAs(text, type, at);
+  if (value === undefined) {
+    throw sqlError(
+      'sql_bad_value',
+      `invalid input syntax for type ${typeLabel(type)}: ${JSON.stringify(text)}`,
+      at,
+    );
+  }
+  return type.name === 'numeric' ? numericOfScale(String(value), type, at) : literal(type, value);
+}
+
+/** A numeric literal keeps the digits that it was written with; decimals of different scales mix. */
+function numericOfScale(text: string, type: SqlType, at: number | undefined): Literal {
+  const own = numericLiteral(text);
+  if (own === undefined)
+    throw sqlError('sql_out_of_range', `${text} has more digits than numeric can have here`, at);
+  return numericScale(own.type) < numericScale(type) ? literal(type, String(own.value)) : own;
+}
+
+function parseAs(text: string, type: SqlType, at: number | undefined): LiteralValue | undefined {
+  const trimmed = text.trim();
+  switch (type.name) {
+    case 'text':
+      return text;
+    case 'int2':
+    case 'int4':
+    case 'int8':
+      if (!/^[+-]?\d+$/.test(trimmed)) return undefined;
+      if (!fitsInteger(trimmed.replace('+', ''), type)) {
+        throw sqlError(
+          'sql_out_of_range',
+          `value "${trimmed}" is out of range for type ${typeLabel(type)}`,
+          at,
+        );
+      }
+      return String(BigInt(trimmed.replace('+', '')));
+    case 'numeric':
+      return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? trimmed.replace('+', '') : undefined;
+    case 'float':
+      return parseFloatText(trimmed);
+    case 'bool':
+      return parseBoolean(trimmed);
+    case 'timestamp':
+    case 'timestamptz':
+      return inStoreRange(parseTimestamp(trimmed), microsPerDay, type, at);
+    case 'date': {
+      const micros = parseTimestamp(trimmed);
+      const days = micros === undefined ? undefined : Math.floor(micros / microsPerDay);
+      return inStoreRange(days, 1, type, at);
+    }
+    case 'interval':
+      return parseInterval(trimmed);
+    default:
+      return undefined;
+  }
+}
+
+function inStoreRange(
+  value: number | undefined,
+  unitsPerDay: number,
+  type: SqlType,
+  at: number | undefined,
+): number | undefined {
+  if (value === undefined || (value >= minDays * unitsPerDay && value < (maxDays + 1) * unitsPerDay))
+    return value;
+  throw sqlError('sql_out_of_range', `${typeLabel(type)} out of range: years 1900 to 2254 can be used`, at);
+}
+
+/** Text of a double for the printer. */
+function parseFloatText(text: string): string | undefined {
+  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return text;
+  if (/^nan$/i.test(text)) return 'nan';
+  const infinity = /^([+-]?)inf(inity)?$/i.exec(text);
+  return infinity === null ? undefined : infinity[1] === '-' ? '-inf' : 'inf';
+}
+
+/** Any unambiguous beginning of the words, as PostgreSQL's boolin. */
+function parseBoolean(text: string): boolean | undefined {
+  const word = text.toLowerCase();
+  if (word === '') return undefined;
+  if (['true', 'yes'].some((name) => name.startsWith(word)) || word === 'on' || word === '1') return true;
+  const no = ['false', 'no'].some((name) => name.startsWith(word));
+  return no || word === 'off' || word === 'of' || word === '0' ? false : undefined;
+}
+
+/** The date literal's text for the store. */
+export const dateText = (days: number): string => new Date(days * 86_400_000).toISOString().slice(0, 10);
+
+/** Days between 1970 and the day of a moment. */
+export const dayOf = (micros: number): number => Math.floor(micros / microsPerDay);

@@ -1,0 +1,102 @@
+import { quoteIdentifier, quoteString } from '../../lib/quote.ts';
+import { eventTimeColumn } from '../../model/column.ts';
+import { physicalTable, type TableName } from '../../model/dataset.ts';
+import { and } from '../build.ts';
+import { microsPerDay } from '../datetime.ts';
+import type { DatasetRead, EventsRead, SamplesRead, SeriesColumn, SeriesRead, TimeRange } from '../ir.ts';
+import { type PrintQuery, printExpression } from './expression.ts';
+
+/** Prometheus' marker for the end of a series, as the bits of a double (model/value/value.go, StaleNaN). */
+const staleMarkerBits = 0x7ff0000000000002n;
+
+/** A dataset as a subselect of what a query reads of it, under generated names. */
+export function printRead(read: DatasetRead, alias: string, query: PrintQuery): string {
+  switch (read.kind) {
+    case 'events':
+      return printEvents(read);
+    case 'samples':
+      return printSamples(read, alias, query);
+    case 'series':
+      return printSeries(read);
+  }
+}
+
+const table = (read: DatasetRead, name: TableName): string =>
+  `${quoteIdentifier(read.database)}.${quoteIdentifier(physicalTable(read.dataset, name))}`;
+
+const whereClause = (conditions: readonly string[]): string =>
+  conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+
+/** A subselect needs a column, even when the query only counts rows. */
+const selectList = (columns: readonly string[]): string => (columns.length === 0 ? '1' : columns.join(', '));
+
+const renamed = (columns: ReadonlyMap<string, string>): readonly string[] =>
+  [...columns].map(([name, physical]) => `${quoteIdentifier(physical)} AS ${quoteIdentifier(name)}`);
+
+/**
+ * The half-open range on a time column. A bound between two values that the column can hold excludes what lies
+ * before it, so rounding it up to the column's precision changes nothing.
+ */
+function timeConditions(column: string, range: TimeRange, unitMicros: number): readonly string[] {
+  const bound = (micros: number): string =>
+    `fromUnixTimestamp64Micro(${Math.ceil(micros / unitMicros) * unitMicros}, 'UTC')`;
+  return [
+    ...(range.startMicros === undefined ? [] : [`${column} >= ${bound(range.startMicros)}`]),
+    ...(range.endMicros === undefined ? [] : [`${column} < ${bound(range.endMicros)}`]),
+  ];
+}
+
+function printEvents(read: EventsRead): string {
+  const conditions = timeConditions(quoteIdentifier(eventTimeColumn.name), read.range, 1);
+  return `SELECT ${selectList(renamed(read.columns))} FROM ${table(read, 'events')}${whereClause(conditions)}`;
+}
+
+const seriesExpression = (column: SeriesColumn): string => {
+  if (column.kind !== 'label') return column.kind;
+  const label = quoteString(column.label);
+  return `if(mapContains(labels, ${label}), labels[${label}], NULL)`;
+};
+
+const seriesColumns = (series: ReadonlyMap<string, SeriesColumn>): readonly string[] =>
+  [...series].map(([name, column]) => `${seriesExpression(column)} AS ${quoteIdentifier(name)}`);
+
+/**
+ * Samples, with what the query needs of their series joined to them. The order key of the samples is (metric,
+ * series, time), so the set of series that WHERE asks for decides which granules are read.
+ */
+function printSamples(read: SamplesRead, alias: string, query: PrintQuery): string {
+  const series = seriesColumns(read.series);
+  const conditions = read.seriesConditions;
+  const chosen = ['metric_id', 'series_id', ...series].join(', ');
+  const filter = conditions.length === 0 ? '' : ` WHERE ${printExpression(and(...conditions), query)}`;
+  // Under the alias of the relation itself, so that its conditions print the same in here.
+  const seriesOf = (columns: readonly string[]): string =>
+    `SELECT ${columns.join(', ')} FROM (SELECT ${chosen} FROM ${table(read, 'series')}) AS ${quoteIdentifier(alias)}${filter}`;
+  const where = [
+    ...timeConditions('timestamp', read.range, 1000),
+    `reinterpretAsUInt64(value) != ${staleMarkerBits}`,
+    ...(conditions.length === 0
+      ? []
+      : [`(metric_id, series_id) IN (${seriesOf(['metric_id', 'series_id'])})`]),
+  ];
+  const samples = renamed(read.columns);
+  const from = table(read, 'samples');
+  const needed = [...read.joined].map(quoteIdentifier);
+  if (needed.length === 0) return `SELECT ${selectList(samples)} FROM ${from}${whereClause(where)}`;
+  // A series has a row for each day, and repeats until they are merged: ANY takes one of them.
+  const joined = `${from} AS samples ANY LEFT JOIN (${seriesOf(['series_id', ...needed])}) AS series USING (series_id)`;
+  return `SELECT ${[...samples, ...needed].join(', ')} FROM ${joined}${whereClause(where)}`;
+}
+
+/** The series themselves, each once; those that had samples on a day that the range touches. */
+function printSeries(read: SeriesRead): string {
+  const { startMicros, endMicros } = read.range;
+  const day = (micros: number): string =>
+    quoteString(new Date(Math.floor(micros / microsPerDay) * 86_400_000).toISOString().slice(0, 10));
+  const where = [
+    ...(startMicros === undefined ? [] : [`date >= ${day(startMicros)}`]),
+    ...(endMicros === undefined ? [] : [`date <= ${day(endMicros - 1)}`]),
+  ];
+  const columns = selectList(seriesColumns(read.series));
+  return `SELECT ${columns} FROM ${table(read, 'series')}${whereClause(where)} LIMIT 1 BY series_id`;
+}

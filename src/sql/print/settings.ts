@@ -1,0 +1,30 @@
+/**
+ * Settings that give ClickHouse PostgreSQL's semantics, for every query. They go into the statement's own
+ * SETTINGS clause; on a connection they would leak into what runs there next.
+ */
+export const semanticSettings = {
+  // NULLs: from outer joins, in grouping, from aggregates of nothing, through casts, never equal in IN.
+  join_use_nulls: 1,
+  group_by_use_nulls: 1,
+  aggregate_functions_null_for_empty: 1,
+  cast_keep_nullable: 1,
+  transform_null_in: 0,
+  empty_result_for_aggregation_by_constant_keys_on_empty_set: 1,
+  // Names and numbers mean what the translator wrote.
+  prefer_column_name_to_alias: 1,
+  enable_positional_arguments: 0,
+  union_default_mode: 'DISTINCT',
+  except_default_mode: 'DISTINCT',
+  intersect_default_mode: 'DISTINCT',
+  // A branch of CASE that isn't taken must not divide by zero.
+  short_circuit_function_evaluation: 'force_enable',
+  least_greatest_legacy_null_behavior: 0,
+  decimal_check_overflow: 1,
+  session_timezone: 'UTC',
+  // Rows as JSON: RFC 3339, plain numbers, null for what JSON has no number for.
+  date_time_output_format: 'iso',
+  output_format_json_quote_64bit_integers: 0,
+  output_format_json_quote_64bit_floats: 0,
+  output_format_json_quote_decimals: 0,
+  output_format_json_quote_denormals: 0,
+} as const satisfies Readonly<Record<string, string | number>>;

@@ -1,0 +1,50 @@
+import type { Query } from '../ast.ts';
+import type { SqlCatalog } from '../catalog.ts';
+import type { CteIr, QueryIr, TimeRange } from '../ir.ts';
+import type { Scope } from './scope.ts';
+
+/** A common table expression in scope, under the name that the user gave it. */
+export interface VisibleCte {
+  readonly cte: CteIr;
+  readonly columns: readonly string[];
+}
+
+/** What one translation carries along. */
+export class Environment {
+  readonly catalog: SqlCatalog;
+  readonly range: TimeRange;
+  readonly nowMicros: number;
+  /** Begins every generated name of a relation. */
+  readonly prefix: string;
+  /** Datasets read so far. */
+  readonly datasets = new Set<string>();
+  /** All CTEs of the query, however deep, each after those that it uses. */
+  readonly ctes: CteIr[] = [];
+  #relations = 0;
+
+  constructor(catalog: SqlCatalog, range: TimeRange, nowMicros: number, prefix: string) {
+    this.catalog = catalog;
+    this.range = range;
+    this.nowMicros = nowMicros;
+    this.prefix = prefix;
+  }
+
+  /** A new name for a relation, unique in the query. */
+  alias(): string {
+    this.#relations += 1;
+    return `${this.prefix}${this.#relations}`;
+  }
+}
+
+/** How the resolvers of one kind of node reach that of queries, and what they resolve in. */
+export interface QueryContext {
+  readonly env: Environment;
+  readonly ctes: ReadonlyMap<string, VisibleCte>;
+  /** @param correlatable whether the query may name columns of the query around it */
+  query(query: Query, context: QueryContext, parent: Scope | undefined, correlatable: boolean): ResolvedQuery;
+}
+
+export interface ResolvedQuery {
+  readonly query: QueryIr;
+  readonly correlated: boolean;
+}

@@ -1,0 +1,152 @@
+import type { Expression } from '../ast.ts';
+import { and, apply, literal, not, or } from '../build.ts';
+import { condition, settle, unify } from '../coerce.ts';
+import { sqlError, unsupported } from '../errors.ts';
+import { type CaseBranch, caseOf } from '../functions/conditional.ts';
+import type { CallSite } from '../functions/definition.ts';
+import { callOperator, compare, labelOf } from '../functions/operators.ts';
+import type { Expr } from '../ir.ts';
+import { numberLiteral } from '../literals.ts';
+import { bool, unknown } from '../types.ts';
+import { resolveCall } from './call.ts';
+import type { ExpressionContext } from './context.ts';
+import { resolveExists, resolveInSubquery, resolveScalarSubquery } from './subquery.ts';
+import { castTo } from './type-names.ts';
+
+/** Gives an expression its names and types. The result may still be `unknown` or `mixed` by type. */
+export function resolveExpression(expression: Expression, context: ExpressionContext): Expr {
+  const resolve = (each: Expression): Expr => context.resolve(each, context);
+  const conditionOf = (each: Expression, clause: string): Expr => condition(resolve(each), clause, each.at);
+  const { at } = expression;
+  switch (expression.kind) {
+    case 'constant':
+      return constant(expression.type, expression.text);
+    case 'column':
+      return context.scope.column(expression.path, at);
+    case 'star':
+      throw sqlError('sql_syntax', 'A star is not allowed here', at);
+    case 'operator':
+      return callOperator(expression.name, expression.args.map(resolve), site(expression.name, at, context));
+    case 'and':
+      return and(...expression.args.map((arg) => conditionOf(arg, 'AND')));
+    case 'or':
+      return or(...expression.args.map((arg) => conditionOf(arg, 'OR')));
+    case 'not':
+      return not(conditionOf(expression.arg, 'NOT'));
+    case 'is null':
+      return isNull(resolve(expression.arg), expression.negated, at);
+    case 'is truth':
+      return isTruth(expression, conditionOf(expression.arg, 'IS'));
+    case 'is distinct':
+      return isDistinct(resolve(expression.left), resolve(expression.right), expression.negated, at);
+    case 'in list':
+      return inList(resolve(expression.arg), expression.items.map(resolve), expression.negated, at);
+    case 'between':
+      return between(expression, resolve);
+    case 'case':
+      return resolveCase(expression, resolve, site('CASE', at, context));
+    case 'cast':
+      return castTo(resolve(expression.arg), expression.type);
+    case 'subscript':
+      return subscript(resolve(expression.arg), resolve(expression.index), at);
+    case 'call':
+      return resolveCall(expression, context);
+    case 'scalar subquery':
+      return resolveScalarSubquery(expression.query, context, at);
+    case 'exists':
+      return resolveExists(expression.query, context, at);
+    case 'in subquery':
+      return resolveInSubquery(resolve(expression.arg), expression.query, context, at);
+  }
+}
+
+const site = (name: string, at: number | undefined, context: ExpressionContext): CallSite => ({
+  name,
+  at,
+  nowMicros: context.env.nowMicros,
+});
+
+function constant(type: string, text: string): Expr {
+  if (type === 'null') return literal(unknown, null);
+  if (type === 'boolean') return literal(bool, text === 'true');
+  return type === 'string' ? literal(unknown, text) : numberLiteral(text);
+}
+
+function isNull(expr: Expr, negated: boolean, at: number | undefined): Expr {
+  const test = (each: Expr): Expr => apply('is null', bool, (a) => `isNull(${a})`, each);
+  const columns = expr.kind === 'mixed' ? expr.has.map((type) => expr.column(type)) : [settle(expr, at)];
+  const all = and(...columns.map(test));
+  return negated ? not(all) : all;
+}
+
+type Kind<Name extends Expression['kind']> = Extract<Expression, { readonly kind: Name }>;
+
+function isTruth(expression: Kind<'is truth'>, arg: Expr): Expr {
+  const { value, negated } = expression;
+  if (value === 'unknown') return isNull(arg, negated, expression.at);
+  const whenNull = value === 'false';
+  const known = apply(`ifNull ${whenNull}`, bool, (a) => `ifNull(${a}, ${whenNull})`, arg);
+  return whenNull === negated ? known : not(known);
+}
+
+/** `a != b`, and where one side is NULL: whether the other isn't. */
+function isDistinct(left: Expr, right: Expr, negated: boolean, at: number | undefined): Expr {
+  const different = compare('<>', left, right, at);
+  const sides = different.kind === 'apply' ? different.args : [];
+  const distinct = apply(
+    'is distinct',
+    bool,
+    (unequal, a, b) => `ifNull(${unequal}, isNull(${a}) != isNull(${b}))`,
+    different,
+    ...sides,
+  );
+  return negated ? not(distinct) : distinct;
+}
+
+/** The engine's IN knows no NULL in the list and only literals: everything else becomes comparisons. */
+function inList(arg: Expr, items: readonly Expr[], negated: boolean, at: number | undefined): Expr {
+  const { type, exprs } = unify([arg, ...items], 'IN', at);
+  const [value, ...candidates] = exprs;
+  if (value === undefined) throw sqlError('sql_syntax', 'IN needs a value', at);
+  const plain =
+    ['text', 'int2', 'int4', 'int8', 'float'].includes(type.name) &&
+    candidates.every((each) => each.kind === 'literal' && each.value !== null);
+  const found = plain
+    ? apply('in', bool, (a, ...list) => `(${a} IN (${list.join(', ')}))`, value, ...candidates)
+    : or(...candidates.map((each) => compare('=', value, each, at)));
+  return negated ? not(found) : found;
+}
+
+function between(expression: Kind<'between'>, resolve: (each: Expression) => Expr): Expr {
+  const { at, symmetric, negated } = expression;
+  const [arg, low, high] = [expression.arg, expression.low, expression.high].map(resolve);
+  if (arg === undefined || low === undefined || high === undefined) {
+    throw sqlError('sql_syntax', 'BETWEEN needs two bounds', at);
+  }
+  const within = (from: Expr, to: Expr): Expr =>
+    and(compare('>=', arg, from, at), compare('<=', arg, to, at));
+  const inside = symmetric ? or(within(low, high), within(high, low)) : within(low, high);
+  return negated ? not(inside) : inside;
+}
+
+function resolveCase(
+  expression: Kind<'case'>,
+  resolve: (each: Expression) => Expr,
+  callSite: CallSite,
+): Expr {
+  const operand = expression.operand && resolve(expression.operand);
+  const branches = expression.branches.map(({ when, result }): CaseBranch => {
+    const test = resolve(when);
+    return {
+      when:
+        operand === undefined ? condition(test, 'CASE WHEN', when.at) : compare('=', operand, test, when.at),
+      result: resolve(result),
+    };
+  });
+  return caseOf(branches, expression.otherwise && resolve(expression.otherwise), callSite);
+}
+
+function subscript(arg: Expr, index: Expr, at: number | undefined): Expr {
+  if (arg.type.name !== 'map') throw unsupported('A subscript of something other than labels', at);
+  return labelOf(arg, index, { at });
+}

@@ -1,0 +1,65 @@
+import type { Expression, Query } from '../ast.ts';
+
+/**
+ * The name that PostgreSQL gives to an output column without alias (FigureColname in
+ * src/backend/parser/parse_target.c): of the column, the function, the type of a cast; else `?column?`.
+ */
+export const outputColumnName = (expression: Expression): string => nameOf(expression)?.name ?? '?column?';
+
+interface Name {
+  readonly name: string;
+  /** A weak name gives way to the type of a cast around it. */
+  readonly weak: boolean;
+}
+
+function nameOf(expression: Expression): Name | undefined {
+  switch (expression.kind) {
+    case 'column':
+      return strong(expression.path.at(-1) ?? '?column?');
+    case 'call':
+      return strong(expression.name);
+    case 'subscript':
+      return nameOf(expression.arg);
+    case 'exists':
+      return strong('exists');
+    case 'scalar subquery':
+      return nameOfQuery(expression.query);
+    case 'case': {
+      const name = expression.otherwise && nameOf(expression.otherwise);
+      return name === undefined || name.weak ? { name: 'case', weak: true } : name;
+    }
+    case 'cast': {
+      const name = nameOf(expression.arg);
+      return name === undefined || name.weak ? { name: expression.type.name, weak: true } : name;
+    }
+    default:
+      return undefined;
+  }
+}
+
+const strong = (name: string): Name => ({ name, weak: false });
+
+function nameOfQuery(query: Query): Name | undefined {
+  const { body } = query;
+  if (body.kind === 'set') return nameOfQuery(body.left);
+  const item = body.kind === 'select' ? body.items[0] : undefined;
+  return item && (item.alias === undefined ? nameOf(item.expression) : strong(item.alias));
+}
+
+/** Makes names unique, since an answer is made of objects: `count`, `count_1`, `count_2`. */
+export function uniqueNames(names: readonly string[]): readonly string[] {
+  const taken = new Set(names);
+  const seen = new Set<string>();
+  return names.map((name) => {
+    if (!seen.has(name)) {
+      seen.add(name);
+      return name;
+    }
+    let number = 1;
+    while (taken.has(`${name}_${number}`)) number += 1;
+    const unique = `${name}_${number}`;
+    taken.add(unique);
+    seen.add(unique);
+    return unique;
+  });
+}

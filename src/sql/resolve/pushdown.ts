@@ -1,0 +1,62 @@
+import { children, some } from '../build.ts';
+import type { Expr, FromIr, SamplesRead } from '../ir.ts';
+import { relationsIn } from './from.ts';
+
+/** FROM and WHERE, with conditions moved from the one into the other. */
+export interface Pushed {
+  readonly from: FromIr;
+  readonly where: readonly Expr[];
+}
+
+/**
+ * Conditions of WHERE that only look at the series of a metrics dataset (its name, its labels) choose the
+ * series to read, so that the samples of others are not touched. What is named in such conditions alone
+ * doesn't have to be joined to the samples at all.
+ */
+export function pushToSeries(from: FromIr, where: readonly Expr[]): Pushed {
+  const pushed = new Set<Expr>();
+  const visit = (item: FromIr, mayFilter: boolean): FromIr => {
+    if (item.kind === 'join') {
+      // A side that a join may fill up with NULLs must keep all its rows.
+      const left = visit(item.left, mayFilter && item.type !== 'RIGHT' && item.type !== 'FULL');
+      const right = visit(item.right, mayFilter && item.type !== 'LEFT' && item.type !== 'FULL');
+      return { ...item, left, right };
+    }
+    if (item.kind !== 'dataset' || item.read.kind !== 'samples') return item;
+    const { read, alias } = item;
+    const conditions = where.filter((condition) => mayFilter && readsSeriesOnly(condition, alias, read));
+    for (const condition of conditions) pushed.add(condition);
+    return {
+      ...item,
+      read: { ...read, seriesConditions: conditions, joined: joinedColumns(read, conditions) },
+    };
+  };
+  return { from: visit(from, true), where: where.filter((condition) => !pushed.has(condition)) };
+}
+
+/** Every mention of a column is an object of its own, so mentions outside of the conditions can be counted. */
+function joinedColumns(read: SamplesRead, conditions: readonly Expr[]): ReadonlySet<string> {
+  const mentions = new Map<string, Set<Expr>>();
+  for (const condition of conditions) {
+    some(condition, (each) => {
+      if (each.kind === 'column') mentions.set(each.name, (mentions.get(each.name) ?? new Set()).add(each));
+      return false;
+    });
+  }
+  const isUsedElsewhere = ([name, uses]: readonly [string, number]) => uses > (mentions.get(name)?.size ?? 0);
+  return new Set([...read.seriesUses].filter(isUsedElsewhere).map(([name]) => name));
+}
+
+/** The conditions that must all hold. */
+export const conjuncts = (expr: Expr): readonly Expr[] =>
+  expr.kind === 'apply' && expr.name === 'and' ? children(expr).flatMap(conjuncts) : [expr];
+
+function readsSeriesOnly(condition: Expr, alias: string, read: SamplesRead): boolean {
+  const relations = relationsIn(condition);
+  if (relations.size !== 1 || !relations.has(alias)) return false;
+  return !some(
+    condition,
+    (each) =>
+      each.kind === 'subquery' || (each.kind === 'column' && (each.outer || !read.series.has(each.name))),
+  );
+}

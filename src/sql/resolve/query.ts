@@ -1,0 +1,167 @@
+import type { Query, SetOperation, SortKey, Values } from '../ast.ts';
+import { settle, unify } from '../coerce.ts';
+import { sqlError, unsupported } from '../errors.ts';
+import {
+  type Expr,
+  outputName,
+  type QueryIr,
+  type SelectIr,
+  type SetIr,
+  type Sort,
+  type ValuesIr,
+} from '../ir.ts';
+import { text } from '../types.ts';
+import type { QueryContext, ResolvedQuery, VisibleCte } from './environment.ts';
+import { resolveExpression } from './expression.ts';
+import { limitOf } from './limit.ts';
+import { coerceOutputs, matchColumns } from './outputs.ts';
+import { emptyFrom, Scope } from './scope.ts';
+import { resolveSelect } from './select.ts';
+
+/** A query whose columns all have a type. */
+export function resolveQuery(
+  query: Query,
+  context: QueryContext,
+  parent: Scope | undefined,
+  correlatable: boolean,
+): ResolvedQuery {
+  const resolved = resolveBranch(query, context, parent, correlatable);
+  const types = resolved.query.columns.map(({ type }) => (type.name === 'unknown' ? text : type));
+  return { ...resolved, query: coerceOutputs(resolved.query, types) };
+}
+
+/** A query whose literals may still get their type from another branch of a set operation. */
+function resolveBranch(
+  query: Query,
+  context: QueryContext,
+  parent: Scope | undefined,
+  correlatable: boolean,
+): ResolvedQuery {
+  const ctes = resolveCtes(query, context, parent);
+  const inner: QueryContext = { ...context, ctes };
+  const { body } = query;
+  if (body.kind === 'select') return resolveSelect(body, query, inner, parent, correlatable);
+  // In the store a set operation or VALUES cannot name columns of the query around it.
+  const ir =
+    body.kind === 'set' ? resolveSetOperation(body, inner, parent) : resolveValues(body, inner, parent);
+  const plain = query.orderBy.length === 0 && query.limit === undefined && query.offset === undefined;
+  return { query: plain ? ir : ordered(ir, query, inner), correlated: false };
+}
+
+function resolveCtes(
+  query: Query,
+  context: QueryContext,
+  parent: Scope | undefined,
+): ReadonlyMap<string, VisibleCte> {
+  if (query.ctes.length === 0) return context.ctes;
+  const ctes = new Map(context.ctes);
+  const own = new Set<string>();
+  for (const { name, columns, query: definition, at } of query.ctes) {
+    if (own.has(name))
+      throw sqlError('sql_ambiguous', `WITH query name "${name}" specified more than once`, at);
+    own.add(name);
+    const { query: ir } = resolveQuery(definition, { ...context, ctes }, parent, false);
+    if (columns.length > ir.columns.length) {
+      throw sqlError(
+        'sql_syntax',
+        `WITH query "${name}" has ${ir.columns.length} columns, not ${columns.length}`,
+        at,
+      );
+    }
+    const cte = { name: `${context.env.prefix}w${context.env.ctes.length + 1}`, query: ir };
+    context.env.ctes.push(cte);
+    ctes.set(name, { cte, columns });
+  }
+  return ctes;
+}
+
+function resolveSetOperation(body: SetOperation, context: QueryContext, parent: Scope | undefined): SetIr {
+  const { operator, all } = body;
+  const left = resolveBranch(body.left, context, parent, false).query;
+  const right = resolveBranch(body.right, context, parent, false).query;
+  const types = matchColumns(left, right, operator);
+  const columns = left.columns.map((column, index) => ({ ...column, type: types[index] ?? column.type }));
+  return {
+    kind: 'set',
+    columns,
+    operator,
+    all,
+    left: coerceOutputs(left, types),
+    right: coerceOutputs(right, types),
+  };
+}
+
+function resolveValues(body: Values, context: QueryContext, parent: Scope | undefined): ValuesIr {
+  const expressionContext = {
+    ...context,
+    scope: new Scope(emptyFrom, parent, false),
+    clause: 'VALUES',
+    allowAggregates: false,
+    allowWindows: false,
+    windows: new Map(),
+    resolve: resolveExpression,
+  };
+  const rows = body.rows.map((row) => row.map((value) => resolveExpression(value, expressionContext)));
+  const width = rows[0]?.length ?? 0;
+  if (rows.some((row) => row.length !== width)) {
+    throw sqlError('sql_syntax', 'VALUES lists must all be the same length');
+  }
+  const unified = Array.from({ length: width }, (_, index) =>
+    unify(
+      rows.flatMap((row) => row.slice(index, index + 1)),
+      'VALUES',
+      undefined,
+    ),
+  );
+  return {
+    kind: 'values',
+    columns: unified.map(({ type }, index) => ({ name: `column${index + 1}`, type })),
+    rows: rows.map((_, row) => unified.flatMap(({ exprs }) => exprs.slice(row, row + 1))),
+  };
+}
+
+/** A set operation or VALUES with ORDER BY and LIMIT around it, by output columns only. */
+function ordered(ir: QueryIr, query: Query, context: QueryContext): SelectIr {
+  const alias = context.env.alias();
+  const items = ir.columns.map(
+    ({ name, type }, index): Expr => ({
+      kind: 'column',
+      type,
+      relation: alias,
+      name: outputName(index),
+      label: name,
+      outer: false,
+    }),
+  );
+  return {
+    kind: 'select',
+    columns: ir.columns,
+    distinct: false,
+    items,
+    from: { kind: 'derived', alias, query: ir },
+    where: undefined,
+    groupBy: [],
+    having: undefined,
+    orderBy: query.orderBy.map((key) => outputSort(key, ir, items)),
+    limit: limitOf(query.limit, 'LIMIT'),
+    offset: limitOf(query.offset, 'OFFSET'),
+  };
+}
+
+function outputSort(key: SortKey, ir: QueryIr, items: readonly Expr[]): Sort {
+  const { expression, descending, nullsFirst } = key;
+  const index =
+    expression.kind === 'column' && expression.path.length === 1
+      ? ir.columns.findIndex((column) => column.name === expression.path[0])
+      : expression.kind === 'constant' && expression.type === 'integer'
+        ? Number(expression.text) - 1
+        : undefined;
+  if (index === undefined) {
+    throw unsupported('ORDER BY an expression after UNION, INTERSECT, EXCEPT or VALUES', expression.at);
+  }
+  const expr = items[index];
+  if (expr === undefined) {
+    throw sqlError('sql_bad_reference', 'ORDER BY is not a column of the result', expression.at);
+  }
+  return { expr: settle(expr, expression.at), descending, nullsFirst };
+}

@@ -1,0 +1,170 @@
+import type { Expression, Query, Select, SelectItem, SortKey } from '../ast.ts';
+import { and } from '../build.ts';
+import { condition, settle } from '../coerce.ts';
+import { sqlError } from '../errors.ts';
+import type { Expr, SelectIr, Sort } from '../ir.ts';
+import type { ExpressionContext } from './context.ts';
+import type { QueryContext, ResolvedQuery } from './environment.ts';
+import { resolveExpression } from './expression.ts';
+import { resolveFrom } from './from.ts';
+import { checkGrouped, exprKey, hasAggregate } from './grouping.ts';
+import { limitOf } from './limit.ts';
+import { outputColumnName } from './output-name.ts';
+import { conjuncts, pushToSeries } from './pushdown.ts';
+import { emptyFrom, Scope } from './scope.ts';
+
+/** An output column with the name by which ORDER BY and GROUP BY may mean it. */
+interface Item {
+  readonly name: string;
+  readonly expr: Expr;
+  readonly at: number | undefined;
+}
+
+/** A SELECT with its ORDER BY and LIMIT. */
+export function resolveSelect(
+  select: Select,
+  query: Query,
+  context: QueryContext,
+  parent: Scope | undefined,
+  correlatable: boolean,
+): ResolvedQuery {
+  const base = {
+    ...context,
+    windows: select.windows,
+    resolve: resolveExpression,
+    clause: 'FROM',
+    allowAggregates: false,
+    allowWindows: false,
+  };
+  const from = resolveFrom(select.from, { ...base, parent });
+  const scope = new Scope(from?.scope ?? emptyFrom, parent, correlatable);
+  const inClause = (clause: string, aggregates: boolean, windows: boolean): ExpressionContext => ({
+    ...base,
+    scope,
+    clause,
+    allowAggregates: aggregates,
+    allowWindows: windows,
+  });
+  const whereContext = inClause('WHERE', false, false);
+  const where = select.where === undefined ? [] : resolveWhere(select.where, whereContext);
+  const selectContext = inClause('SELECT', true, true);
+  const items = select.items.flatMap((item) => resolveItem(item, selectContext));
+  const groupBy = select.groupBy.map((key) =>
+    resolveGroupKey(key, items, inClause('GROUP BY', false, false)),
+  );
+  const havingContext = inClause('HAVING', true, false);
+  const having =
+    select.having &&
+    condition(havingContext.resolve(select.having, havingContext), 'HAVING', select.having.at);
+  const orderBy = query.orderBy.map((key) => resolveOrderKey(key, items, inClause('ORDER BY', true, true)));
+  const pushed = from && pushToSeries(from.ir, where);
+  const ir: SelectIr = {
+    kind: 'select',
+    columns: items.map(({ name, expr }) => ({ name, type: expr.type })),
+    distinct: select.distinct,
+    items: items.map((item) => item.expr),
+    from: pushed?.from,
+    where: allOf(pushed?.where ?? where),
+    groupBy,
+    having,
+    orderBy,
+    limit: limitOf(query.limit, 'LIMIT'),
+    offset: limitOf(query.offset, 'OFFSET'),
+  };
+  checkGrouping(ir, items);
+  checkDistinctOrder(ir, query.orderBy);
+  return { query: ir, correlated: scope.correlated };
+}
+
+/**
+ * The conditions that must all hold. In each, NULL counts as false, so an `IN (subquery)` that is one needs no
+ * third value.
+ */
+function resolveWhere(expression: Expression, context: ExpressionContext): readonly Expr[] {
+  const where = condition(context.resolve(expression, context), 'WHERE', expression.at);
+  return conjuncts(where).map((part) => (part.kind === 'subquery' ? { ...part, threeValued: false } : part));
+}
+
+const allOf = ([first, ...rest]: readonly Expr[]): Expr | undefined =>
+  first === undefined || rest.length === 0 ? first : and(first, ...rest);
+
+function resolveItem(item: SelectItem, context: ExpressionContext): readonly Item[] {
+  const { expression, alias } = item;
+  const { at } = expression;
+  if (expression.kind === 'star') {
+    const { relation } = expression;
+    const columns = relation === undefined ? context.scope.star : context.scope.starOf(relation, at);
+    if (columns.length === 0)
+      throw sqlError('sql_syntax', 'SELECT * with no tables specified is not valid', at);
+    return columns.map(({ name, expr }) => ({ name, expr: settle(expr(), at), at }));
+  }
+  const expr = context.resolve(expression, context);
+  const settled = expr.type.name === 'mixed' ? settle(expr, at) : expr;
+  return [{ name: alias ?? outputColumnName(expression), expr: settled, at }];
+}
+
+/** An expression, a column, the number of an output column, or, if no column has that name, its alias. */
+function resolveGroupKey(key: Expression, items: readonly Item[], context: ExpressionContext): Expr {
+  const item = itemByNumber(key, items, 'GROUP BY') ?? itemByName(key, items, context.scope);
+  if (item === undefined) return settle(context.resolve(key, context), key.at);
+  if (hasAggregate(item.expr)) {
+    throw sqlError('sql_grouping', 'aggregate functions are not allowed in GROUP BY', key.at);
+  }
+  return settle(item.expr, key.at);
+}
+
+/** The name of an output column, its number, or an expression over the columns of FROM. */
+function resolveOrderKey(key: SortKey, items: readonly Item[], context: ExpressionContext): Sort {
+  const { expression, descending, nullsFirst } = key;
+  const item = itemByNumber(expression, items, 'ORDER BY') ?? itemByName(expression, items, undefined);
+  const expr = item?.expr ?? context.resolve(expression, context);
+  return { expr: settle(expr, expression.at), descending, nullsFirst };
+}
+
+function itemByNumber(key: Expression, items: readonly Item[], clause: string): Item | undefined {
+  if (key.kind !== 'constant') return undefined;
+  if (key.type !== 'integer') throw sqlError('sql_syntax', `non-integer constant in ${clause}`, key.at);
+  const item = items[Number(key.text) - 1];
+  if (item === undefined) {
+    throw sqlError('sql_bad_reference', `${clause} position ${key.text} is not in select list`, key.at);
+  }
+  return item;
+}
+
+function itemByName(
+  key: Expression,
+  items: readonly Item[],
+  columnsFirst: Scope | undefined,
+): Item | undefined {
+  const [name, more] = key.kind === 'column' ? key.path : [];
+  if (name === undefined || more !== undefined) return undefined;
+  if (columnsFirst?.own(name, key.at) !== undefined) return undefined;
+  const [item, ...others] = items.filter((each) => each.name === name);
+  if (item !== undefined && others.some((other) => exprKey(other.expr) !== exprKey(item.expr))) {
+    throw sqlError('sql_ambiguous', `column reference "${name}" is ambiguous`, key.at);
+  }
+  return item;
+}
+
+function checkGrouping(ir: SelectIr, items: readonly Item[]): void {
+  const outputs = [...ir.items, ...ir.orderBy.map((sort) => sort.expr)];
+  const grouped = ir.groupBy.length > 0 || ir.having !== undefined || outputs.some(hasAggregate);
+  if (!grouped) return;
+  const keys = new Set(ir.groupBy.map(exprKey));
+  for (const { expr, at } of items) checkGrouped(expr, keys, at);
+  if (ir.having !== undefined) checkGrouped(ir.having, keys, undefined);
+  for (const sort of ir.orderBy) checkGrouped(sort.expr, keys, undefined);
+}
+
+function checkDistinctOrder(ir: SelectIr, keys: readonly SortKey[]): void {
+  if (!ir.distinct) return;
+  const items = new Set(ir.items.map(exprKey));
+  for (const [index, sort] of ir.orderBy.entries()) {
+    if (items.has(exprKey(sort.expr))) continue;
+    throw sqlError(
+      'sql_bad_reference',
+      'for SELECT DISTINCT, ORDER BY expressions must appear in select list',
+      keys[index]?.expression.at,
+    );
+  }
+}

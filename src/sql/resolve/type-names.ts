@@ -1,0 +1,108 @@
+import type { TypeName } from '../ast.ts';
+import { apply } from '../build.ts';
+import { convert } from '../coerce.ts';
+import { sqlError, unsupported } from '../errors.ts';
+import type { Expr, Mixed } from '../ir.ts';
+import {
+  bool,
+  date,
+  doubleScale,
+  float,
+  int4,
+  int8,
+  interval,
+  isNumber,
+  maxNumericScale,
+  numeric,
+  type SqlType,
+  text,
+  timestamp,
+  timestamptz,
+} from '../types.ts';
+
+/** The types that a query may name. */
+const typesByName: ReadonlyMap<string, SqlType> = new Map<string, SqlType>([
+  ['bool', bool],
+  ['int2', { name: 'int2' }],
+  ['int4', int4],
+  ['int8', int8],
+  ['float8', float],
+  ['numeric', numeric(doubleScale, false)],
+  ['text', text],
+  ['varchar', text],
+  ['timestamp', timestamp],
+  ['timestamptz', timestamptz],
+  ['date', date],
+  ['interval', interval],
+]);
+
+/** `CAST(expr AS type)`. */
+export function castTo(expr: Expr, name: TypeName): Expr {
+  const type = typesByName.get(name.name);
+  if (type === undefined || name.array) {
+    throw unsupported(`The type ${name.name}${name.array ? '[]' : ''}`, name.at);
+  }
+  if (type.name === 'numeric') return castToNumeric(expr, name);
+  if (name.name === 'varchar') return castToVarchar(expr, name);
+  if (name.modifiers.length > 0) throw unsupported(`A modifier of the type ${name.name}`, name.at);
+  return castValue(expr, type, name.at);
+}
+
+/** Of a field with several types of value, all of them are converted. */
+function castValue(expr: Expr, type: SqlType, at: number | undefined): Expr {
+  return expr.kind === 'mixed' && isNumber(type) ? castMixed(expr, type, at) : convert(expr, type, at);
+}
+
+function castMixed(expr: Mixed, type: SqlType, at: number | undefined): Expr {
+  const parts = expr.has
+    .filter((each) => each !== 'bool')
+    .map((each) => convert(expr.column(each), type, at));
+  return apply(`coalesce`, type, (...values) => `coalesce(${values.join(', ')})`, ...parts);
+}
+
+function castToVarchar(expr: Expr, name: TypeName): Expr {
+  const value = castValue(expr, text, name.at);
+  const [length] = name.modifiers;
+  return length === undefined
+    ? value
+    : apply(`varchar ${length}`, text, (a) => `substringUTF8(${a}, 1, ${length})`, value);
+}
+
+function castToNumeric(expr: Expr, name: TypeName): Expr {
+  const [precision, scale = 0] = name.modifiers;
+  if (precision === undefined) return castToBareNumeric(expr, name.at);
+  if (precision < 1 || precision > 76 || scale < 0 || scale > Math.min(precision, maxNumericScale)) {
+    throw unsupported(`numeric(${precision},${scale}), outside numeric(76,${maxNumericScale}),`, name.at);
+  }
+  const type = numeric(scale, true);
+  const value = castValue(expr, type, name.at);
+  // A literal keeps the digits it was written with until it gets a scale here.
+  const rounded = convert(value, type, name.at);
+  const bound = `toDecimal256('1${'0'.repeat(precision - scale)}', 0)`;
+  return apply(
+    `numeric(${precision},${scale})`,
+    type,
+    (a) => `(${a} + toDecimal256(accurateCast(if(abs(${a}) >= ${bound}, -1, 0), 'UInt8'), 0))`,
+    rounded,
+  );
+}
+
+/** Without a scale, the value keeps the digits that it has. */
+function castToBareNumeric(expr: Expr, at: number | undefined): Expr {
+  switch (expr.type.name) {
+    case 'numeric':
+      return expr;
+    case 'int2':
+    case 'int4':
+    case 'int8':
+      return convert(expr, numeric(0, true), at);
+    case 'unknown':
+      return convert(expr, numeric(0, true), at);
+    case 'float':
+    case 'text':
+    case 'mixed':
+      return castValue(expr, numeric(doubleScale, false), at);
+    default:
+      throw sqlError('sql_type', `cannot cast type ${expr.type.name} to numeric`, at);
+  }
+}

@@ -1,0 +1,250 @@
+import type { Constant, Expression, SortKey, TypeName } from '../ast.ts';
+import { sqlError, unsupported } from '../errors.ts';
+import type { ReadContext } from './context.ts';
+import type { SyntaxNode } from './node.ts';
+import { callOf, operatorName, readOperator } from './read-operator.ts';
+import { readSortKey, readWindow } from './read-window.ts';
+
+type Reader = (node: SyntaxNode, context: ReadContext) => Expression;
+
+/** The node types that an expression may consist of. Everything else is refused by its name. */
+const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ['A_Const', readConstant],
+  ['ColumnRef', readColumn],
+  ['A_Expr', readOperator],
+  ['BoolExpr', readBoolean],
+  ['NullTest', readNullTest],
+  ['BooleanTest', readBooleanTest],
+  ['FuncCall', readCall],
+  ['CoalesceExpr', readCoalesce],
+  ['MinMaxExpr', readMinMax],
+  ['CaseExpr', readCase],
+  ['TypeCast', readCast],
+  ['SQLValueFunction', readValueFunction],
+  ['SubLink', readSubquery],
+  ['A_Indirection', readSubscript],
+]);
+
+export function readExpression(node: SyntaxNode, context: ReadContext): Expression {
+  const reader = readers.get(node.type);
+  if (reader === undefined) throw unsupported(constructNames.get(node.type) ?? node.type, node.at);
+  return reader(node, context);
+}
+
+const constructNames: ReadonlyMap<string, string> = new Map([
+  ['A_ArrayExpr', 'An array constructor'],
+  ['RowExpr', 'A row constructor'],
+  ['ParamRef', 'A query parameter'],
+  ['CollateClause', 'COLLATE'],
+  ['GroupingFunc', 'GROUPING()'],
+  ['NamedArgExpr', 'A named argument'],
+]);
+
+function readConstant(node: SyntaxNode): Constant {
+  node.allow(['ival', 'fval', 'sval', 'boolval', 'isnull'], { bsval: 'A bit string' });
+  const constant = (type: Constant['type'], text: string): Constant => ({
+    kind: 'constant',
+    at: node.at,
+    type,
+    text,
+  });
+  if (node.flag('isnull')) return constant('null', '');
+  const integer = node.part('ival', 'Integer');
+  if (integer !== undefined) return constant('integer', String(integer.number('ival')));
+  const boolean = node.part('boolval', 'Boolean');
+  if (boolean !== undefined) return constant('boolean', String(boolean.flag('boolval')));
+  const float = node.part('fval', 'Float');
+  // Integers of more than 32 bits arrive as "floats" too; their text tells them apart.
+  if (float !== undefined) return numberConstant(float.text('fval'), constant, node.at);
+  return constant('string', node.part('sval', 'String')?.text('sval') ?? '');
+}
+
+function numberConstant(
+  written: string,
+  constant: (type: Constant['type'], text: string) => Constant,
+  at: number | undefined,
+): Constant {
+  const text = written.replaceAll('_', '');
+  if (/^-?\d+$/.test(text)) return constant('integer', text);
+  if (/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return constant('decimal', text);
+  throw unsupported(`The number ${written}`, at);
+}
+
+function readColumn(node: SyntaxNode): Expression {
+  node.allow(['fields']);
+  const fields = node.list('fields');
+  const path = fields.filter((field) => field.type === 'String').map((field) => field.text('sval'));
+  if (fields.at(-1)?.type !== 'A_Star') return { kind: 'column', at: node.at, path };
+  if (path.length > 1) throw unsupported('A star behind a schema name', node.at);
+  return { kind: 'star', at: node.at, relation: path[0] };
+}
+
+function readBoolean(node: SyntaxNode, context: ReadContext): Expression {
+  node.allow(['boolop', 'args']);
+  const args = node.list('args').map((arg) => context.expression(arg));
+  const [first] = args;
+  if (node.text('boolop') !== 'NOT_EXPR') {
+    return { kind: node.text('boolop') === 'AND_EXPR' ? 'and' : 'or', at: node.at, args };
+  }
+  if (first === undefined) throw sqlError('sql_syntax', 'NOT needs an operand', node.at);
+  return { kind: 'not', at: node.at, arg: first };
+}
+
+function readNullTest(node: SyntaxNode, context: ReadContext): Expression {
+  node.allow(['arg', 'nulltesttype']);
+  const arg = context.expression(node.required('arg'));
+  return { kind: 'is null', at: node.at, arg, negated: node.text('nulltesttype') === 'IS_NOT_NULL' };
+}
+
+function readBooleanTest(node: SyntaxNode, context: ReadContext): Expression {
+  node.allow(['arg', 'booltesttype']);
+  const test = node.text('booltesttype');
+  const value = test.endsWith('TRUE') ? 'true' : test.endsWith('FALSE') ? 'false' : 'unknown';
+  const arg = context.expression(node.required('arg'));
+  return { kind: 'is truth', at: node.at, arg, value, negated: test.startsWith('IS_NOT') };
+}
+
+function readCall(node: SyntaxNode, context: ReadContext): Expression {
+  node.allow(
+    [
+      'funcname',
+      'args',
+      'agg_star',
+      'agg_distinct',
+      'agg_filter',
+      'agg_within_group',
+      'agg_order',
+      'over',
+      'funcformat',
+    ],
+    { func_variadic: 'VARIADIC' },
+  );
+  const names = node.strings('funcname');
+  if (names.length > 1 && names[0] !== 'pg_catalog') {
+    throw sqlError('sql_unknown_function', `function ${names.join('.')} does not exist`, node.at);
+  }
+  const order = node.list('agg_order');
+  if (order.length > 0 && !node.flag('agg_within_group')) {
+    throw unsupported('ORDER BY inside an aggregate', node.at);
+  }
+  const filter = node.child('agg_filter');
+  const over = node.part('over', 'WindowDef');
+  const withinGroup: readonly SortKey[] = order.map((key) => readSortKey(key, context));
+  return {
+    ...callOf(
+      names.at(-1) ?? '',
+      node.list('args').map((arg) => context.expression(arg)),
+      node.at,
+    ),
+    star: node.flag('agg_star'),
+    distinct: node.flag('agg_distinct'),
+    filter: filter && context.expression(filter),
+    withinGroup,
+    over: over && readWindow(over, context),
+  };
+}
+
+function readCoalesce(node: SyntaxNode, context: ReadContext): Expression {
+  node.allow(['args']);
+  return callOf(
+    'coalesce',
+    node.list('args').map((arg) => context.expression(arg)),
+    node.at,
+  );
+}
+
+function readMinMax(node: SyntaxNode, context: ReadContext): Expression {
+  node.allow(['op', 'args']);
+  const name = node.text('op') === 'IS_LEAST' ? 'least' : 'greatest';
+  return callOf(
+    name,
+    node.list('args').map((arg) => context.expression(arg)),
+    node.at,
+  );
+}
+
+function readCase(node: SyntaxNode, context: ReadContext): Expression {
+  node.allow(['arg', 'args', 'defresult']);
+  const operand = node.child('arg');
+  const otherwise = node.child('defresult');
+  return {
+    kind: 'case',
+    at: node.at,
+    operand: operand && context.expression(operand),
+    branches: node.list('args').map((branch) => ({
+      when: context.expression(branch.required('expr')),
+      result: context.expression(branch.required('result')),
+    })),
+    otherwise: otherwise && context.expression(otherwise),
+  };
+}
+
+function readCast(node: SyntaxNode, context: ReadContext): Expression {
+  node.allow(['arg', 'typeName']);
+  const type = node.part('typeName', 'TypeName');
+  if (type === undefined) throw sqlError('sql_syntax', 'A cast needs a type', node.at);
+  return { kind: 'cast', at: node.at, arg: context.expression(node.required('arg')), type: readType(type) };
+}
+
+function readType(node: SyntaxNode): TypeName {
+  node.allow(['names', 'typmods', 'typemod', 'arrayBounds'], { setof: 'SETOF', pct_type: '%TYPE' });
+  const names = node.strings('names');
+  const name = names.at(-1) ?? '';
+  if (names.length > 1 && names[0] !== 'pg_catalog')
+    throw unsupported(`The type ${names.join('.')}`, node.at);
+  const modifiers = node.list('typmods').map((modifier) => {
+    const integer = modifier.part('ival', 'Integer');
+    if (integer === undefined) throw unsupported(`The modifier of type ${name}`, node.at);
+    return integer.number('ival');
+  });
+  return { name, modifiers, array: node.list('arrayBounds').length > 0, at: node.at };
+}
+
+const valueFunctions: ReadonlyMap<string, string> = new Map([
+  ['SVFOP_CURRENT_TIMESTAMP', 'current_timestamp'],
+  ['SVFOP_LOCALTIMESTAMP', 'localtimestamp'],
+  ['SVFOP_CURRENT_DATE', 'current_date'],
+]);
+
+function readValueFunction(node: SyntaxNode): Expression {
+  node.allow(['op', 'typmod']);
+  const name = valueFunctions.get(node.text('op'));
+  if (name === undefined) {
+    throw unsupported(node.text('op').replace('SVFOP_', '').replace(/_N$/, '(n)'), node.at);
+  }
+  return callOf(name, [], node.at);
+}
+
+function readSubquery(node: SyntaxNode, context: ReadContext): Expression {
+  node.allow(['subLinkType', 'testexpr', 'operName', 'subselect']);
+  const { at } = node;
+  const query = context.query(node.required('subselect'));
+  switch (node.text('subLinkType')) {
+    case 'EXISTS_SUBLINK':
+      return { kind: 'exists', at, query };
+    case 'EXPR_SUBLINK':
+      return { kind: 'scalar subquery', at, query };
+    case 'ANY_SUBLINK': {
+      if (node.has('operName') && operatorName(node, 'operName') !== '=') {
+        throw unsupported(`${operatorName(node, 'operName')} ANY (subquery)`, at);
+      }
+      return { kind: 'in subquery', at, arg: context.expression(node.required('testexpr')), query };
+    }
+    default:
+      throw unsupported(
+        node.text('subLinkType') === 'ALL_SUBLINK' ? 'ALL (subquery)' : 'ARRAY (subquery)',
+        at,
+      );
+  }
+}
+
+function readSubscript(node: SyntaxNode, context: ReadContext): Expression {
+  node.allow(['arg', 'indirection']);
+  let arg = context.expression(node.required('arg'));
+  for (const index of node.list('indirection')) {
+    if (index.type !== 'A_Indices') throw unsupported('A field selection', node.at);
+    index.allow(['uidx'], { is_slice: 'An array slice', lidx: 'An array slice' });
+    arg = { kind: 'subscript', at: arg.at, arg, index: context.expression(index.required('uidx')) };
+  }
+  return arg;
+}

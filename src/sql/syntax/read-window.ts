@@ -1,0 +1,81 @@
+import type { Frame, FrameBound, SortKey, Window } from '../ast.ts';
+import { sqlError, unsupported } from '../errors.ts';
+import type { ReadContext } from './context.ts';
+import type { SyntaxNode } from './node.ts';
+
+export function readSortKey(node: SyntaxNode, context: ReadContext): SortKey {
+  node.allow(['node', 'sortby_dir', 'sortby_nulls'], { useOp: 'ORDER BY … USING' });
+  const descending = node.text('sortby_dir') === 'SORTBY_DESC';
+  const nulls = node.text('sortby_nulls');
+  return {
+    expression: context.expression(node.required('node')),
+    descending,
+    nullsFirst: nulls === 'SORTBY_NULLS_DEFAULT' ? descending : nulls === 'SORTBY_NULLS_FIRST',
+  };
+}
+
+export function readWindow(node: SyntaxNode, context: ReadContext): Window {
+  node.allow(['name', 'partitionClause', 'orderClause', 'frameOptions', 'startOffset', 'endOffset'], {
+    refname: 'A window that refines another',
+  });
+  return {
+    reference: node.has('name') ? node.text('name') : undefined,
+    partitionBy: node.list('partitionClause').map((key) => context.expression(key)),
+    orderBy: node.list('orderClause').map((key) => readSortKey(key, context)),
+    frame: readFrame(node, context),
+  };
+}
+
+/** Bits of `frameOptions`, PostgreSQL's src/include/nodes/parsenodes.h, FRAMEOPTION_*. */
+const frameBits = {
+  nonDefault: 0x1,
+  rows: 0x4,
+  groups: 0x8,
+  startUnboundedPreceding: 0x20,
+  endUnboundedFollowing: 0x100,
+  startCurrentRow: 0x200,
+  endCurrentRow: 0x400,
+  startOffsetPreceding: 0x800,
+  endOffsetPreceding: 0x1000,
+  startOffsetFollowing: 0x2000,
+  endOffsetFollowing: 0x4000,
+  exclusion: 0x8000 | 0x10000 | 0x20000,
+} as const;
+
+function readFrame(node: SyntaxNode, context: ReadContext): Frame | undefined {
+  const options = node.number('frameOptions');
+  if ((options & frameBits.nonDefault) === 0) return undefined;
+  if ((options & frameBits.groups) !== 0) throw unsupported('A GROUPS frame', node.at);
+  if ((options & frameBits.exclusion) !== 0) throw unsupported('EXCLUDE in a window frame', node.at);
+  const mode = (options & frameBits.rows) === 0 ? 'RANGE' : 'ROWS';
+  const frame: Frame = {
+    mode,
+    start: readBound(node, context, options, 'start'),
+    end: readBound(node, context, options, 'end'),
+  };
+  if (mode === 'RANGE' && ('rows' in frame.start || 'rows' in frame.end)) {
+    throw unsupported('A RANGE frame with an offset', node.at);
+  }
+  return frame;
+}
+
+function readBound(
+  node: SyntaxNode,
+  context: ReadContext,
+  options: number,
+  side: 'start' | 'end',
+): FrameBound {
+  const set = (bit: number): boolean => (options & bit) !== 0;
+  const start = side === 'start';
+  if (set(start ? frameBits.startCurrentRow : frameBits.endCurrentRow)) return { kind: 'current row' };
+  if (start && set(frameBits.startUnboundedPreceding)) return { kind: 'unbounded preceding' };
+  if (!start && set(frameBits.endUnboundedFollowing)) return { kind: 'unbounded following' };
+  const rows = () => context.expression(node.required(`${side}Offset`));
+  if (set(start ? frameBits.startOffsetPreceding : frameBits.endOffsetPreceding)) {
+    return { kind: 'preceding', rows: rows() };
+  }
+  if (set(start ? frameBits.startOffsetFollowing : frameBits.endOffsetFollowing)) {
+    return { kind: 'following', rows: rows() };
+  }
+  throw sqlError('sql_syntax', 'The window frame is not understood', node.at);
+}

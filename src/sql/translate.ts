@@ -1,0 +1,62 @@
+import { limits } from '../limits.ts';
+import type { Query } from './ast.ts';
+import type { SqlCatalog } from './catalog.ts';
+import { sqlError } from './errors.ts';
+import type { QueryIr, TimeRange } from './ir.ts';
+import { printStatement } from './print/query.ts';
+import { Environment } from './resolve/environment.ts';
+import { uniqueNames } from './resolve/output-name.ts';
+import { resolveQuery } from './resolve/query.ts';
+import { typeLabel } from './types.ts';
+
+export interface TranslateOptions {
+  /** Applied to the time column of every dataset that is read. */
+  readonly range: TimeRange;
+  /** What `now()` means. Microseconds since 1970. */
+  readonly nowMicros: number;
+}
+
+export interface Translation {
+  /** One ClickHouse SELECT, without FORMAT and SETTINGS; it needs `semanticSettings`. */
+  readonly sql: string;
+  /** Output columns in order, with PostgreSQL's names of their types. */
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  /** Names of the datasets that are read. */
+  readonly datasets: readonly string[];
+}
+
+/**
+ * Translates one SELECT. Pure: the same tree, catalog and options give the same text.
+ * @throws AppError with one of the `sql_…` codes
+ */
+export function translate(tree: Query, catalog: SqlCatalog, options: TranslateOptions): Translation {
+  let prefix = 't';
+  for (;;) {
+    const env = new Environment(catalog, options.range, options.nowMicros, prefix);
+    const context = { env, ctes: new Map(), query: resolveQuery };
+    const { query } = resolveQuery(tree, context, undefined, false);
+    const names = uniqueNames(query.columns.map((column) => column.name));
+    // In the outermost SELECT the user's names stand beside generated ones; they must not look alike.
+    const generated = new RegExp(`^${prefix}w?\\d`);
+    if (names.some((name) => generated.test(name))) {
+      prefix += '_';
+      continue;
+    }
+    return finish(query, names, env);
+  }
+}
+
+function finish(query: QueryIr, names: readonly string[], env: Environment): Translation {
+  const sql = printStatement(query, names, env.ctes, env.prefix);
+  if (Buffer.byteLength(sql) > limits.maxStoreSqlBytes) {
+    throw sqlError(
+      'sql_too_large',
+      'The query is too complex: what the store would have to run is too large',
+    );
+  }
+  return {
+    sql,
+    columns: query.columns.map(({ type }, index) => ({ name: names[index] ?? '', type: typeLabel(type) })),
+    datasets: [...env.datasets],
+  };
+}
