@@ -10,7 +10,7 @@ import { requestDataset, requirePermission, requireTenant } from './access.ts';
 import { BodyReader, bodyTooLarge } from './body.ts';
 import { acceptEncoding } from './content.ts';
 import { declaredLength, presentedCredential, type RequestHeaders, readHeaders } from './headers.ts';
-import { problemReply, type Reply } from './reply.ts';
+import { problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
 import type { RouteMetrics } from './route-metrics.ts';
 import type { Match, Router } from './router.ts';
 import type { AuthorizedRequest, BodyRules, PublicRoute, Route } from './routes.ts';
@@ -150,6 +150,10 @@ export class Exchange {
   }
 
   #refusal(thrown: unknown): Reply {
+    if (thrown instanceof RefusalWithHeaders) {
+      const reply = this.#refusal(thrown.cause);
+      return { ...reply, headers: [...(reply.headers ?? []), ...thrown.headers] };
+    }
     const error = thrown instanceof AppError ? thrown : new AppError('internal', 'BUG', { cause: thrown });
     if (error.code === 'internal') {
       this.#context.log.error(

@@ -26,7 +26,7 @@ export function ingestRoutes({ ingest, maxBodyBytes }: IngestRouteOptions): Rout
   };
 
   const write = async (request: DatasetRequest, mustExist: boolean): Promise<Reply> => {
-    const counts = await ingest.write({
+    const { counts } = await ingest.write({
       tenant: request.tenant,
       dataset: request.dataset,
       format: formats.get(request.contentType) ?? 'json',

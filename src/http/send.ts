@@ -17,7 +17,8 @@ export function send(res: HttpResponse, reply: Reply, options: SendOptions, onSe
   const { body } = reply;
   let finished = true;
   res.cork(() => {
-    res.writeStatus(statusLine(reply.status)).writeHeader('Content-Type', reply.contentType);
+    res.writeStatus(statusLine(reply.status));
+    if (reply.contentType !== undefined) res.writeHeader('Content-Type', reply.contentType);
     for (const [name, value] of reply.headers ?? []) res.writeHeader(name, value);
     if (typeof body === 'string' && !options.headOnly) {
       res.end(body, options.closeConnection);

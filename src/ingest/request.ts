@@ -1,4 +1,5 @@
-import type { BodyEncoding, BodyFormat, DecodeCounts } from '../decode/task.ts';
+import type { BodyEncoding, BodyFormat } from '../decode/task.ts';
+import type { DecodeCounts, RefusedPart } from '../model/counts.ts';
 
 /** A body that was received, from somebody who may write to that dataset. */
 export interface IngestRequest {
@@ -9,6 +10,13 @@ export interface IngestRequest {
   readonly body: Uint8Array;
   /** Refuse with `dataset_not_found` rather than create the dataset. */
   readonly mustExist: boolean;
+}
+
+/** What is durable now. */
+export interface Acknowledgement {
+  readonly counts: DecodeCounts;
+  /** What was left out, where the protocol can say so; undefined if nothing was. */
+  readonly refused: RefusedPart | undefined;
 }
 
 /** The write path as the protocols see it. */
@@ -22,7 +30,7 @@ export interface Ingest {
    * Decodes a body and makes it durable. When the promise fulfils, the rows survive a power cut.
    * @throws AppError
    */
-  write(request: IngestRequest): Promise<DecodeCounts>;
+  write(request: IngestRequest): Promise<Acknowledgement>;
 }
 
 export interface Reservation {

@@ -1,4 +1,4 @@
-import type { BodyFormat, DecodeCounts } from '../decode/task.ts';
+import type { BodyFormat } from '../decode/task.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
@@ -10,12 +10,13 @@ import type { Catalog } from '../store/catalog.ts';
 import type { Wal } from '../wal/writer.ts';
 import type { Admission } from './admission.ts';
 import type { DecodePool } from './decode-pool.ts';
-import type { Ingest, IngestRequest, Reservation } from './request.ts';
+import type { Acknowledgement, Ingest, IngestRequest, Reservation } from './request.ts';
 
 const kindOfFormat = {
   json: 'events',
   ndjson: 'events',
   'remote-write-1': 'metrics',
+  'remote-write-2': 'metrics',
 } as const satisfies Record<BodyFormat, DatasetKind>;
 
 export interface IngestOptions {
@@ -42,7 +43,7 @@ export class IngestService implements Ingest {
     return this.#options.admission.reserve(bodyBytes);
   }
 
-  async write(request: IngestRequest): Promise<DecodeCounts> {
+  async write(request: IngestRequest): Promise<Acknowledgement> {
     const { catalog, decoders, clock, maxBodyBytes, metrics, log } = this.#options;
     const { tenant, dataset, format, encoding, body } = request;
     const kind = kindOfFormat[format];
@@ -70,9 +71,12 @@ export class IngestService implements Ingest {
       await this.#commit(tenant, dataset, kind, result.blocks);
       decoders.outcomes.commit(sequence);
     }
-    metrics.events.inc(result.counts.events);
-    metrics.samples.inc(result.counts.samples);
-    return result.counts;
+    const { counts, refused } = result;
+    metrics.events.inc(counts.events);
+    metrics.samples.inc(counts.samples);
+    metrics.histograms.inc(counts.histograms);
+    metrics.exemplars.inc(counts.exemplars);
+    return { counts, refused };
   }
 
   async #commit(

@@ -48,6 +48,16 @@ export function createMetrics() {
       help: 'Metric samples acknowledged.',
       registers,
     }),
+    histograms: new Counter({
+      name: 'millrace_ingested_histograms_total',
+      help: 'Native histograms acknowledged.',
+      registers,
+    }),
+    exemplars: new Counter({
+      name: 'millrace_ingested_exemplars_total',
+      help: 'Exemplars acknowledged.',
+      registers,
+    }),
     inflightBodyBytes: new Gauge({
       name: 'millrace_ingest_inflight_body_bytes',
       help: 'Bodies received and not yet acknowledged.',

@@ -28,7 +28,7 @@ export const databaseOf = (tenant: string): string => `t_${tenant}`;
 /** The tables that a dataset of each kind consists of. A table's full name is `<dataset>.<table>`. */
 export const tablesOfKind = {
   events: ['events'],
-  metrics: ['samples', 'series'],
+  metrics: ['samples', 'series', 'exemplars', 'histograms', 'metadata'],
   logs: ['logs'],
   traces: ['spans'],
 } as const satisfies Record<DatasetKind, readonly string[]>;

@@ -1,0 +1,20 @@
+/** How much of what a body can hold, for the reply and for `/metrics`. */
+export interface DecodeCounts {
+  readonly events: number;
+  readonly samples: number;
+  /** Native histograms: each is one data point, however many buckets it has. */
+  readonly histograms: number;
+  readonly exemplars: number;
+  /** Descriptions of metrics (type, unit, help). */
+  readonly metadata: number;
+}
+
+export const noCounts: DecodeCounts = { events: 0, samples: 0, histograms: 0, exemplars: 0, metadata: 0 };
+
+/** The part of a body that was refused while the rest was stored. */
+export interface RefusedPart {
+  readonly counts: DecodeCounts;
+  /** Problems in all, of which `problems` shows the first ones, each saying what was wrong and where. */
+  readonly total: number;
+  readonly problems: readonly string[];
+}
