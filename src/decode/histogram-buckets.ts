@@ -106,7 +106,9 @@ export class BucketSide {
   readonly #onDelta = (): void => {
     zigzag64(this.#reader);
     this.#inBucket += signedOf(this.#reader);
-    this.#addBucket(this.#inBucket);
+    // A sum beyond 2^53 is rounded, and so are those that follow: no ground to refuse anything.
+    if (Math.abs(this.#inBucket) > Number.MAX_SAFE_INTEGER) this.#isExact = false;
+    this.#addBucket(this.#isExact ? this.#inBucket : Math.abs(this.#inBucket));
     if (this.#deltas++ >= limits.maxHistogramBuckets) return;
     this.columns.deltas.elements.append(this.#reader.low, this.#reader.high);
   };
@@ -119,9 +121,7 @@ export class BucketSide {
 
   #addBucket(count: number): void {
     this.total += count;
-    // Sums beyond 2^53 are rounded, and those that follow are no ground to refuse anything.
-    if (Math.abs(count) > Number.MAX_SAFE_INTEGER) this.#isExact = false;
-    if (count < 0 && this.#isExact) this.#hasNegativeCount = true;
+    if (count < 0) this.#hasNegativeCount = true;
   }
 
   /** @returns what is wrong with the buckets of a histogram of that form, or undefined */

@@ -77,7 +77,7 @@ export class SeriesResolver {
     this.#labelsRead = false;
     const { table } = this.#context;
     const hash = this.#hash;
-    if (this.#fields.problem() !== undefined) return this.#readLabels();
+    if (this.#fields.problem() !== undefined) return this.readLabels();
     this.#fields.hash(hash);
     const slot = table.find(hash.low, hash.high);
     if (slot < 0) return this.#identify();
@@ -90,7 +90,7 @@ export class SeriesResolver {
 
   /** Makes ids of the labels, and an entry in the table for the hash computed last. */
   #identify(): string | undefined {
-    const problem = this.#readLabels();
+    const problem = this.readLabels();
     if (problem !== undefined) return problem;
     const { hashes, table } = this.#context;
     const seriesId = hashes.h64Raw(this.#labels.canonical());
@@ -106,7 +106,12 @@ export class SeriesResolver {
     return undefined;
   }
 
-  #readLabels(): string | undefined {
+  /**
+   * Reads the labels in the fields.
+   * @throws AppError `bad_protobuf`, `body_too_large`
+   * @returns why they are not those of a series that can be stored, or undefined
+   */
+  readLabels(): string | undefined {
     this.#labelsRead = true;
     const problem = this.#labels.read(this.#fields);
     this.#budget.spend(this.#labels.byteLength, 'the labels of its series');
@@ -120,7 +125,7 @@ export class SeriesResolver {
   writeRows(days: readonly number[]): void {
     for (const day of days.length === 1 ? days : new Set(days)) {
       if (this.#written.has(this.#slot, day)) continue;
-      if (!this.#labelsRead) this.#readLabels();
+      if (!this.#labelsRead) this.readLabels();
       this.#writeRow(day);
       this.#written.add(this.#slot, day);
     }
@@ -147,14 +152,14 @@ export class SeriesResolver {
 
   /** Where the metric's name of the series found last is in the message. */
   metricName(): TextRange {
-    if (!this.#labelsRead) this.#readLabels();
+    if (!this.#labelsRead) this.readLabels();
     const { valueStart, valueEnd } = this.#labels.metricName;
     return { start: valueStart, end: valueEnd };
   }
 
   /** The labels in the fields, for messages; as many as can be read. */
   describe(): string {
-    this.#readLabels();
+    this.readLabels();
     return this.#labels.describe();
   }
 

@@ -37,7 +37,6 @@ export class TimeSeriesReader {
   readonly #parts: TimeSeriesParts;
   /** Where the fields of the series under way that are not labels begin. */
   #pointsStart = 0;
-  #points = 0;
 
   constructor(parts: TimeSeriesParts) {
     this.#parts = parts;
@@ -48,9 +47,12 @@ export class TimeSeriesReader {
    * @throws AppError `bad_protobuf`, `body_too_large`; `bad_series` if `refusals` takes nothing in part
    */
   read(end: number): SeriesVerdict {
-    this.#takeLabels(end);
-    if (this.#pointsStart === end) return 'empty';
     const { series, rows } = this.#parts;
+    if (!this.#takeLabels(end)) {
+      // Whatever they say: what is no message is refused all the same.
+      series.readLabels();
+      return 'empty';
+    }
     const problem = series.find();
     if (problem !== undefined) {
       this.#refuse(end, problem);
@@ -60,11 +62,13 @@ export class TimeSeriesReader {
     this.#addPoints(end);
     if (rows.days.length > 0) series.writeRows(rows.days);
     rows.endSeries(series);
-    return this.#points > 0 ? 'stored' : 'empty';
+    return 'stored';
   }
 
-  #takeLabels(end: number): void {
-    const { reader, labels } = this.#parts;
+  /** @returns whether there are any points */
+  #takeLabels(end: number): boolean {
+    const { reader, labels, tags } = this.#parts;
+    let hasPoints = false;
     labels.begin();
     this.#pointsStart = end;
     while (reader.position < end) {
@@ -73,7 +77,9 @@ export class TimeSeriesReader {
       if (labels.take(reader, tag, fieldStart, end)) continue;
       reader.skip(tag, end);
       if (this.#pointsStart === end) this.#pointsStart = fieldStart;
+      hasPoints ||= tag === tags.sample || tag === tags.histogram || tag === tags.exemplar;
     }
+    return hasPoints;
   }
 
   #refuse(end: number, problem: string): void {
@@ -83,7 +89,6 @@ export class TimeSeriesReader {
 
   #addPoints(end: number): void {
     const { reader, tags, rows } = this.#parts;
-    this.#points = 0;
     reader.position = this.#pointsStart;
     while (reader.position < end) {
       const tag = reader.tag(end);
@@ -100,7 +105,6 @@ export class TimeSeriesReader {
   }
 
   #note(problem: string | undefined, what: string, lost: Lost): void {
-    this.#points++;
     if (problem === undefined) return;
     const { series, refusals } = this.#parts;
     refusals.add(lost, () => `${what} of the series ${series.describe()} is refused: ${problem}`);

@@ -2,7 +2,6 @@ import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { Authorizer } from '../../src/auth/authorizer.ts';
 import { administratorAccount, type IdentitySource, PasswordIdentities } from '../../src/auth/identities.ts';
-import type { DecodeCounts } from '../../src/decode/task.ts';
 import type { AppError } from '../../src/errors.ts';
 import { ingestRoutes } from '../../src/http/ingest-routes.ts';
 import { queryRoutes } from '../../src/http/query-routes.ts';
@@ -10,11 +9,15 @@ import { remoteWriteRoutes } from '../../src/http/remote-write-routes.ts';
 import type { Route } from '../../src/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import { statusRoutes } from '../../src/http/status-routes.ts';
-import type { Ingest, IngestRequest } from '../../src/ingest/request.ts';
+import type { Acknowledgement, Ingest, IngestRequest } from '../../src/ingest/request.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
+import { type DecodeCounts, noCounts, type RefusedPart } from '../../src/model/counts.ts';
 import type { Principal } from '../../src/model/identity.ts';
 import type { Query, QueryRequest, QueryResult } from '../../src/query/request.ts';
+
+/** What `RecordingIngest` says was stored. */
+export const someCounts: DecodeCounts = { ...noCounts, events: 3, samples: 5, histograms: 2, exemplars: 1 };
 
 /** Keeps what it was given, and answers what the test wants. */
 export class RecordingIngest implements Ingest {
@@ -25,10 +28,8 @@ export class RecordingIngest implements Ingest {
   /** Thrown by `reserve` when more than `reserveLimitBytes` would be reserved in all. */
   reserveError: AppError | undefined;
   reserveLimitBytes = 0;
-  respond: (request: IngestRequest) => DecodeCounts | Promise<DecodeCounts> = () => ({
-    events: 3,
-    samples: 5,
-  });
+  respond: (request: IngestRequest) => DecodeCounts | Promise<DecodeCounts> = () => someCounts;
+  refused: RefusedPart | undefined;
 
   reserve(bodyBytes: number) {
     const totalBytes = this.reserved.reduce((total, bytes) => total + bytes, bodyBytes);
@@ -45,9 +46,9 @@ export class RecordingIngest implements Ingest {
     };
   }
 
-  async write(request: IngestRequest): Promise<DecodeCounts> {
+  async write(request: IngestRequest): Promise<Acknowledgement> {
     this.requests.push(request);
-    return this.respond(request);
+    return { counts: await this.respond(request), refused: this.refused };
   }
 }
 

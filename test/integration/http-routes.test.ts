@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
-import { auth, type Harness, problemOf, RawClient, startServer, waitFor } from './http-harness.ts';
+import {
+  auth,
+  type Harness,
+  problemOf,
+  RawClient,
+  someCounts,
+  startServer,
+  waitFor,
+} from './http-harness.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -9,7 +17,8 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 beforeEach(() => {
   harness.ingest.requests.length = 0;
-  harness.ingest.respond = () => ({ events: 3, samples: 5 });
+  harness.ingest.respond = () => someCounts;
+  harness.ingest.refused = undefined;
   harness.query.requests.length = 0;
 });
 
