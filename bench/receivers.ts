@@ -18,9 +18,10 @@ export interface Receiver {
   dispose(): Promise<void>;
 }
 
-/** How to start a receiver; `reference` is the one that the others are compared with. */
+/** How to start a receiver, on an empty data directory. */
 export interface ReceiverKind {
   readonly name: string;
+  /** What must be on the PATH; unset for the program of this repository. */
   readonly program?: string;
   readonly takes: readonly Workload['name'][];
   readonly start: (workload: Workload) => Promise<Receiver>;
@@ -111,7 +112,7 @@ const prometheus: ReceiverKind = {
   },
 };
 
-/** Slower ones are asked for by name. */
+/** Receivers to compare with. Prometheus takes long and is measured when it is asked for. */
 export const peers = { 'victoria-metrics': victoriaMetrics, prometheus } as const;
 
 export const isInstalled = ({ program }: ReceiverKind): boolean => program === undefined || onPath(program);

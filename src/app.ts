@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import xxhash from 'xxhash-wasm';
 import { Authorizer } from './auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from './auth/identities.ts';
 import { decide } from './auth/policy.ts';
 import type { Config } from './config.ts';
+import { DeadLetters } from './dead/letters.ts';
 import { AppError } from './errors.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
 import { queryRoutes } from './http/query-routes.ts';
@@ -13,21 +15,26 @@ import { Admission } from './ingest/admission.ts';
 import { DecodePool } from './ingest/decode-pool.ts';
 import { Drain } from './ingest/drain.ts';
 import { waitForPending } from './ingest/freshness.ts';
+import { ReplayWindow } from './ingest/replay-window.ts';
+import { RequestIdentifier } from './ingest/request-identity.ts';
 import { IngestService } from './ingest/service.ts';
 import { systemClock } from './lib/clock.ts';
 import type { DataDirectory } from './lib/data-directory.ts';
 import type { Logger } from './lib/log.ts';
-import { createMetrics } from './lib/metrics.ts';
+import { createMetrics, type Metrics } from './lib/metrics.ts';
 import { limits } from './limits.ts';
 import { SqlParser } from './query/parser.ts';
 import { QueryService } from './query/service.ts';
 import { Catalog } from './store/catalog.ts';
-import { openEmbeddedStore } from './store/embedded.ts';
 import { MetadataLog } from './store/metadata.ts';
+import { StoreMonitor } from './store/monitor.ts';
+import { openStore } from './store/open.ts';
 import { Backlog } from './wal/backlog.ts';
+import { DiskGuard, diskSpace } from './wal/disk-guard.ts';
 import { openWalDirectory } from './wal/files.ts';
 import { registerWalGauges } from './wal/gauges.ts';
 import { recoverWal } from './wal/recovery.ts';
+import { ReplayJournal } from './wal/replay-journal.ts';
 import { Wal } from './wal/writer.ts';
 
 export interface AppOptions {
@@ -44,22 +51,106 @@ export interface App {
   stop(): Promise<void>;
 }
 
+/** What every part is handed. */
+interface Shared {
+  readonly config: Config;
+  readonly directory: DataDirectory;
+  readonly clock: typeof systemClock;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
 /** Puts the service together and starts it, each part after those that it needs. */
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, directory, log } = options;
-  const clock = systemClock;
-  const metrics = createMetrics();
+  const shared: Shared = { config, directory, log, clock: systemClock, metrics: createMetrics() };
+  const back = await startStore(shared);
+  const durable = await startLog(shared, back);
+  const front = await startIngest(shared, back, durable);
+  const reading = startQueries(shared, back, durable);
 
-  const store = await openEmbeddedStore(join(directory.path, 'store'), metrics, log);
+  let stopping = false;
+  const server = createHttpServer({
+    routes: [
+      ...statusRoutes({
+        version: options.version,
+        registry: shared.metrics.registry,
+        notReady: () =>
+          stopping ? new AppError('shutting_down', 'the service is shutting down') : undefined,
+        storeAvailable: () => back.monitor.available,
+      }),
+      ...ingestRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
+      ...remoteWriteRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
+      ...queryRoutes(reading.query),
+    ],
+    authorizer: await createAuthorizer(shared, options.adminPassword),
+    metrics: shared.metrics,
+    log,
+    clock: shared.clock,
+  });
+  const address = await server.listen(config.httpAddr.host, config.httpAddr.port);
+
+  return {
+    address,
+    stop: async () => {
+      stopping = true;
+      front.admission.close();
+      await server.close(limits.shutdownRequestsMs);
+      await reading.parser.close();
+      await front.decoders.close();
+      await durable.wal.close();
+      await durable.drain.stop(limits.shutdownDrainMs);
+      await durable.journal.close();
+      durable.disk.stop();
+      back.monitor.stop();
+      await back.store.close();
+    },
+  };
+}
+
+async function startStore({ config, directory, clock, metrics, log }: Shared) {
+  const { clickhouseUrl: clickHouse, queryTimeoutMs } = config;
+  const local = join(directory.path, 'store');
+  const store = await openStore({ clickHouse, directory: local, queryTimeoutMs }, metrics, log);
   const catalog = new Catalog(store, new MetadataLog(store, directory.node));
-  await catalog.load();
+  const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
+  await monitor.start();
+  return { store, catalog, monitor };
+}
 
-  const files = await openWalDirectory(join(directory.path, 'wal'));
+type Back = Awaited<ReturnType<typeof startStore>>;
+
+/** The log, what an earlier life left in it, and its way into the store. */
+async function startLog({ config, directory, clock, metrics, log }: Shared, { store, catalog }: Back) {
+  const open = (name: string) => openWalDirectory(join(directory.path, name));
+  const files = await open('wal');
   const recovery = await recoverWal(files, log, metrics);
   const backlog = new Backlog(files);
-  const drain = new Drain({ node: directory.node, backlog, store, catalog, log, metrics });
+  const { replayWindowMs: windowMs } = config;
+  const replays = new ReplayWindow({ clock, metrics, windowMs });
+  const journal = await ReplayJournal.open({
+    files: await open('replay'),
+    clock,
+    log,
+    windowMs,
+    onStored: (tenant, dataset, request) => replays.recover(tenant, dataset, request),
+  });
+  const drain = new Drain({
+    node: directory.node,
+    backlog,
+    store,
+    catalog,
+    deadLetters: await DeadLetters.open({ files: await open('dead'), metrics, log }),
+    clock,
+    log,
+    metrics,
+    beforeRemove: (segment) => journal.keep(segment),
+  });
   for (const segment of recovery.segments) {
-    for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
+    for (const { header } of segment.records) {
+      catalog.recover(header.tenant, header.dataset, header.kind);
+      if (header.request !== undefined) replays.recover(header.tenant, header.dataset, header.request);
+    }
     backlog.add(segment);
     drain.add(segment);
   }
@@ -75,8 +166,15 @@ export async function startApp(options: AppOptions): Promise<App> {
     onSealed: (segment) => drain.add(segment),
   });
   registerWalGauges(metrics.registry, wal);
+  const disk = await DiskGuard.start({ measure: () => diskSpace(directory.path), timers: clock, log });
   drain.start();
+  return { wal, drain, replays, journal, disk };
+}
 
+type Durable = Awaited<ReturnType<typeof startLog>>;
+
+async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, replays }: Durable) {
+  const { config, directory, clock, metrics, log } = shared;
   const decoders = new DecodePool({
     worker: new URL('../workers/decode.js', import.meta.url),
     threads: config.workers,
@@ -84,18 +182,23 @@ export async function startApp(options: AppOptions): Promise<App> {
     log,
   });
   const admission = new Admission(metrics);
-  const { maxBodyBytes } = config;
   const ingest = new IngestService({
     admission,
     catalog,
     decoders,
     wal,
+    disk,
+    identifier: new RequestIdentifier(await xxhash(), directory.node),
+    replays,
     clock,
     metrics,
     log,
-    maxBodyBytes,
+    maxBodyBytes: config.maxBodyBytes,
   });
+  return { ingest, admission, decoders };
+}
 
+function startQueries({ config, clock, log }: Shared, { store, catalog }: Back, { wal, drain }: Durable) {
   const parser = new SqlParser(new URL('../workers/parse.js', import.meta.url), log);
   const query = new QueryService({
     store,
@@ -112,39 +215,14 @@ export async function startApp(options: AppOptions): Promise<App> {
     mayRead: (principal, dataset) => decide(principal, 'query', dataset),
     waitForPending: () => waitForPending(wal, drain),
   });
+  return { parser, query };
+}
 
-  const administrator = await administratorAccount(config.adminUsername, options.adminPassword);
+/** The administrator from the configuration is the only identity so far. */
+async function createAuthorizer({ config, clock }: Shared, password: string): Promise<Authorizer> {
+  const administrator = await administratorAccount(config.adminUsername, password);
   const identities = await PasswordIdentities.create((name) =>
     name === administrator.principal.name ? administrator : undefined,
   );
-  let stopping = false;
-  const notReady = () =>
-    stopping ? new AppError('shutting_down', 'the service is shutting down') : undefined;
-  const server = createHttpServer({
-    routes: [
-      ...statusRoutes({ version: options.version, registry: metrics.registry, notReady }),
-      ...ingestRoutes({ ingest, maxBodyBytes }),
-      ...remoteWriteRoutes({ ingest, maxBodyBytes }),
-      ...queryRoutes(query),
-    ],
-    authorizer: new Authorizer([identities], clock),
-    metrics,
-    log,
-    clock,
-  });
-  const address = await server.listen(config.httpAddr.host, config.httpAddr.port);
-
-  return {
-    address,
-    stop: async () => {
-      stopping = true;
-      admission.close();
-      await server.close(limits.shutdownRequestsMs);
-      await parser.close();
-      await decoders.close();
-      await wal.close();
-      await drain.stop(limits.shutdownDrainMs);
-      await store.close();
-    },
-  };
+  return new Authorizer([identities], clock);
 }

@@ -27,6 +27,9 @@ export function banner({ version, config, address, newPassword }: BannerOptions)
   return [
     `Millrace ${version} is ready at ${url}`,
     `  data in ${config.dataDir}`,
+    ...(config.clickhouseUrl === undefined
+      ? []
+      : [`  stored in ClickHouse at ${config.clickhouseUrl.origin}`]),
     `  administrator: ${config.adminUsername}${newPassword === undefined ? '' : `, password: ${newPassword}`}`,
     ...(own
       ? []

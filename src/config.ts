@@ -1,6 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { errorText } from './errors.ts';
+import { splitArguments } from './lib/arguments.ts';
+import { type ClickHouseAddress, clickHouseUrlSyntax, parseClickHouseUrl } from './lib/clickhouse-url.ts';
 import { type LogLevel, logLevels } from './lib/log.ts';
+import { type Address, byteCount, integer, parseAddress } from './lib/option-values.ts';
 import { limits } from './limits.ts';
 
 /**
@@ -15,25 +19,29 @@ export interface Config {
   readonly adminUsername: string;
   /** Undefined: made at the first start and kept in the data directory. */
   readonly adminPassword: string | undefined;
+  /** Undefined: the engine inside this process. */
+  readonly clickhouseUrl: ClickHouseAddress | undefined;
   readonly workers: number;
   readonly flushIntervalMs: number;
   readonly walMaxBytes: number;
+  readonly replayWindowMs: number;
   readonly maxBodyBytes: number;
   readonly queryTimeoutMs: number;
   readonly queryMaxMemoryBytes: number;
   readonly logLevel: LogLevel;
 }
 
-export interface Address {
-  readonly host: string;
-  readonly port: number;
-}
-
 /** What the command line asks for. */
 export type Command =
   | { readonly name: 'serve'; readonly config: Config }
+  | { readonly name: 'dead'; readonly action: DeadAction; readonly config: Config }
   | { readonly name: 'help' }
   | { readonly name: 'version' };
+
+/** What to do with rows that the store refused for good. */
+export type DeadAction =
+  | { readonly verb: 'list' }
+  | { readonly verb: 'retry' | 'drop'; readonly names: readonly string[] | 'all' };
 
 /** A value that cannot be used: names the option, the value and what is allowed. The program exits with 2. */
 export class ConfigError extends Error {
@@ -47,7 +55,7 @@ interface Option<T> {
   readonly fallback: string | undefined;
   /** Secrets are not repeated in errors. */
   readonly secret?: true;
-  /** Undefined for a text that is not allowed. */
+  /** Undefined for a text that is not allowed; or an error that says why, which must repeat no secret. */
   readonly parse: (text: string) => T | undefined;
   readonly allowed: string;
 }
@@ -82,6 +90,14 @@ const options = {
     parse: (text) => (text.length >= 8 && text.length <= 256 ? text : undefined),
     allowed: '8 to 256 characters',
   },
+  clickhouseUrl: {
+    env: 'MILLRACE_CLICKHOUSE_URL',
+    meaning: 'a ClickHouse server to store in; the engine inside this process if it is not set',
+    fallback: undefined,
+    secret: true,
+    parse: parseClickHouseUrl,
+    allowed: clickHouseUrlSyntax,
+  },
   workers: {
     env: 'MILLRACE_WORKERS',
     meaning: 'threads that decode',
@@ -102,6 +118,13 @@ const options = {
     fallback: String(limits.walMaxBytes),
     parse: byteCount(16 * 1024 * 1024, 2 ** 50),
     allowed: 'a number of bytes of at least 16MiB, with an optional KiB, MiB, GiB or TiB',
+  },
+  replayWindowMs: {
+    env: 'MILLRACE_REPLAY_WINDOW_MS',
+    meaning: 'how long a repetition of a stored request is recognised, in milliseconds',
+    fallback: String(limits.replayWindowMs),
+    parse: integer(1000, 86_400_000),
+    allowed: 'a number of milliseconds from 1000 to 86400000',
   },
   maxBodyBytes: {
     env: 'MILLRACE_MAX_BODY_BYTES',
@@ -136,25 +159,48 @@ const options = {
 const flagOf = (env: string): string =>
   `--${env.slice('MILLRACE_'.length).toLowerCase().replaceAll('_', '-')}`;
 
+const flagNames = new Set(Object.values(options).map(({ env }) => flagOf(env)));
+/** Arguments that stand without a value. */
+const switchNames = new Set(['--help', '-h', '--version', '-v', '--all', '--yes']);
+
 /**
  * Reads what the process was started with. A flag goes before the environment.
  * @throws ConfigError
  */
 export function readCommand(args = process.argv.slice(2), environment = process.env): Command {
-  const flags = new Map<string, string>();
-  for (let index = 0; index < args.length; index += 1) {
-    const argument = args[index] ?? '';
-    if (argument === '--help' || argument === '-h') return { name: 'help' };
-    if (argument === '--version' || argument === '-v') return { name: 'version' };
-    const [flag = '', inline] = splitOnce(argument, '=');
-    if (!Object.values(options).some((option) => flagOf(option.env) === flag)) {
-      throw new ConfigError(`${flag} is not an option of millrace; millrace --help lists them`);
-    }
-    const value = inline ?? args[index + 1];
-    if (value === undefined) throw new ConfigError(`${flag} needs a value, such as ${flag}=…`);
-    if (inline === undefined) index += 1;
-    flags.set(flag, value);
+  const { flags, switches, words, unknown, incomplete } = splitArguments(args, flagNames, switchNames);
+  if (switches.has('--help') || switches.has('-h')) return { name: 'help' };
+  if (switches.has('--version') || switches.has('-v')) return { name: 'version' };
+  if (unknown !== undefined) throw new ConfigError(unknownArgument(unknown));
+  if (incomplete !== undefined) throw new ConfigError(`${incomplete} needs a value, such as ${incomplete}=…`);
+  const config = readConfig(flags, environment);
+  const [first, ...rest] = words;
+  if (first === 'dead') return { name: 'dead', action: readDeadAction(rest, switches), config };
+  const [stray] = [...words, ...switches];
+  if (stray !== undefined) throw new ConfigError(unknownArgument(stray));
+  return { name: 'serve', config };
+}
+
+const unknownArgument = (argument: string): string =>
+  `${argument} is not an option of millrace; millrace --help lists them`;
+
+function readDeadAction(words: readonly string[], switches: ReadonlySet<string>): DeadAction {
+  const [verb, ...names] = words;
+  const all = switches.has('--all');
+  if (verb === 'list' && names.length === 0 && !all) return { verb };
+  if (verb !== 'retry' && verb !== 'drop') {
+    throw new ConfigError('millrace dead takes one of: list, retry <name>…, drop <name>… --yes');
   }
+  if (all === names.length > 0) {
+    throw new ConfigError(`millrace dead ${verb} takes names as millrace dead list shows them, or --all`);
+  }
+  if (verb === 'drop' && !switches.has('--yes')) {
+    throw new ConfigError('millrace dead drop deletes rows that are nowhere else; add --yes to do it');
+  }
+  return { verb, names: all ? 'all' : names };
+}
+
+function readConfig(flags: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv): Config {
   const read = <T>(option: Option<T>): T | undefined => readOption(option, flags, environment);
   const need = <T>(option: Option<T>): T => {
     const value = read(option);
@@ -166,15 +212,17 @@ export function readCommand(args = process.argv.slice(2), environment = process.
     dataDir: need(options.dataDir),
     adminUsername: need(options.adminUsername),
     adminPassword: read(options.adminPassword),
+    clickhouseUrl: read(options.clickhouseUrl),
     workers: need(options.workers),
     flushIntervalMs: need(options.flushIntervalMs),
     walMaxBytes: need(options.walMaxBytes),
+    replayWindowMs: need(options.replayWindowMs),
     maxBodyBytes: need(options.maxBodyBytes),
     queryTimeoutMs: need(options.queryTimeoutMs),
     queryMaxMemoryBytes: need(options.queryMaxMemoryBytes),
     logLevel: need(options.logLevel),
   };
-  return { name: 'serve', config: Object.freeze(config) };
+  return Object.freeze(config);
 }
 
 /**
@@ -195,8 +243,11 @@ export function helpText(): string {
   return [
     'millrace: telemetry ingestion with a columnar store and SQL',
     '',
-    'Usage: millrace [options]     start the service',
-    '       millrace --help        this text',
+    'Usage: millrace [options]                          start the service',
+    '       millrace dead list                          rows that the store refused for good',
+    '       millrace dead retry <name>…|--all           insert them again; the service must be stopped',
+    '       millrace dead drop <name>…|--all --yes      delete them; the service must be stopped',
+    '       millrace --help                             this text',
     '       millrace --version',
     '',
     'Options, as a flag or in the environment:',
@@ -214,44 +265,16 @@ function readOption<T>(
   const fromFlag = flags.get(flag);
   const text = fromFlag ?? environment[option.env] ?? option.fallback;
   if (text === undefined) return undefined;
-  const value = option.parse(text);
-  if (value !== undefined) return value;
   const name = fromFlag === undefined ? option.env : flag;
   const shown = option.secret === true ? '' : ` is ${JSON.stringify(text)}, which`;
-  throw new ConfigError(`${name}${shown} cannot be used: ${option.meaning}. Allowed: ${option.allowed}`);
-}
-
-function splitOnce(text: string, separator: string): [string] | [string, string] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
-}
-
-function parseAddress(text: string): Address | undefined {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text);
-  const host = match?.[1] ?? match?.[2];
-  const port = Number(match?.[3]);
-  return host === undefined || port > 65_535 ? undefined : { host, port };
-}
-
-function integer(min: number, max: number): (text: string) => number | undefined {
-  return (text) => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    return value >= min && value <= max ? value : undefined;
-  };
-}
-
-const byteUnits: Readonly<Record<string, number>> = {
-  KiB: 2 ** 10,
-  MiB: 2 ** 20,
-  GiB: 2 ** 30,
-  TiB: 2 ** 40,
-};
-
-function byteCount(min: number, max: number): (text: string) => number | undefined {
-  return (text) => {
-    const match = /^(\d{1,15}) ?(KiB|MiB|GiB|TiB)?$/.exec(text);
-    if (match === null) return undefined;
-    const value = Number(match[1]) * (byteUnits[match[2] ?? ''] ?? 1);
-    return value >= min && value <= max ? value : undefined;
-  };
+  const refuse = (reason: string): ConfigError =>
+    new ConfigError(`${name}${shown} cannot be used${reason}: ${option.meaning}. Allowed: ${option.allowed}`);
+  let value: T | undefined;
+  try {
+    value = option.parse(text);
+  } catch (error) {
+    throw refuse(`, because ${errorText(error)}`);
+  }
+  if (value === undefined) throw refuse('');
+  return value;
 }

@@ -43,10 +43,12 @@ export const errorDefinitions = {
   dataset_not_found: permanent(404, 'The dataset does not exist', '42P01'),
   method_not_allowed: permanent(405, 'The method is not allowed here'),
   kind_conflict: permanent(409, 'The dataset holds another kind of data'),
+  dead_letter_in_use: permanent(409, 'The log still needs the dead letter'),
   length_required: permanent(411, 'The length of the body must be known'),
   body_too_large: permanent(413, 'The body is too large'),
   unsupported_media_type: permanent(415, 'The Content-Type is not supported'),
   unsupported_encoding: permanent(415, 'The Content-Encoding is not supported'),
+  idempotency_key_reused: permanent(422, 'The Idempotency-Key belongs to another request'),
   headers_too_large: permanent(431, 'The headers are too large'),
 
   // SQL

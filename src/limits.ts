@@ -99,8 +99,30 @@ export const limits = {
   walMaxGroupRecords: 1000,
   /** All segments together; above it new writes get 503 until the store has taken some. */
   walMaxBytes: 8 * GiB,
+  /** A log that could not be written refuses requests and tries this often whether it can be written again. */
+  walProbeIntervalMs: 1000,
+  /** Room on the disk that new requests do not get, so that what was acknowledged can move on to the store. */
+  diskHeadroomBytes: 256 * MiB,
+  /** The same on small disks, as a part of the whole. */
+  diskHeadroomShare: 0.05,
+  diskCheckIntervalMs: 1000,
   /** Blocks of sealed segments held in memory; beyond it they are read back from disk when needed. */
   walMaxRetainedBytes: 256 * MiB,
+
+  // Repeated requests ------------------------------------------------------------------------------------
+  /** How long a sender's repetition of a stored request is recognised. */
+  replayWindowMs: 10 * 60_000,
+  /**
+   * Stored requests remembered, the oldest forgotten first; 290 bytes of memory each. Enough for 330 requests a
+   * second through the whole window; senders that are faster than that retry within seconds.
+   */
+  replayWindowEntries: 200_000,
+  /** An `Idempotency-Key`, unquoted. */
+  maxIdempotencyKeyLength: 255,
+  /** All of the journal of requests that have left the log; above it the oldest file goes. */
+  maxReplayJournalBytes: 64 * MiB,
+  /** A journal file is removed as a whole, so each takes this part of the window and of the bytes. */
+  replayJournalParts: 8,
 
   // Store ------------------------------------------------------------------------------------------------
   /** Connections for queries. Each runs one query at a time. */
@@ -109,6 +131,35 @@ export const limits = {
   maxQueuedStatements: 1000,
   /** Inserts of one segment that run at the same time (embedded mode runs them one after another). */
   maxParallelInserts: 4,
+  /**
+   * A statement to the store. Adding 1,000 columns with the longest names takes 0.6 MiB, and the insert into
+   * them thrice as much; ClickHouse's own bound (`max_query_size`) would be 256 KiB.
+   */
+  maxStatementBytes: 8 * MiB,
+  /** A ClickHouse server's silence after which a statement of the service (schema, metadata) has failed. */
+  storeStatementTimeoutMs: 60_000,
+  /** The same for an insert, which is silent until it is on the server's disk. */
+  storeInsertTimeoutMs: 120_000,
+  /** How much longer than a query may run its answer is waited for: the server's own bound comes first. */
+  storeQueryGraceMs: 10_000,
+  /** Unused connections to a server are closed after this long, well before a server closes them (3 s, once). */
+  storeIdleConnectionMs: 2500,
+  /** How long a start waits for the store; beyond it the service starts without. */
+  storeStartWaitMs: 5000,
+  /** How often the store is asked for a sign of life, and how soon after it gave none. */
+  storeCheckIntervalMs: 5000,
+  storeCheckBackoffMinMs: 250,
+  /**
+   * Trials in which the rows of one batch that the store refuses are told from those that it takes. A trial takes
+   * some milliseconds, and a single bad row twice as many trials as there are halvings down to it. A table whose
+   * batches use them all up gets half as many for the next one, down to the minimum.
+   */
+  maxRowTrials: 1000,
+  minRowTrials: 32,
+  /** Refusals of a table, one after another, that its rows do not explain, before a batch goes to the dead letters. */
+  maxUnexplainedRefusals: 8,
+  /** Of ClickHouse's words about a refusal, characters. They can quote whole rows. */
+  maxDeadReasonLength: 2000,
   insertBackoffMinMs: 100,
   insertBackoffMaxMs: 10_000,
   /** How long a stop waits for requests under way. */
@@ -153,6 +204,7 @@ const relations: ReadonlyArray<readonly [boolean, string]> = [
     'the blocks of the sparsest body fit a record',
   ],
   [limits.walMaxBytes >= 4 * limits.walSegmentMaxBytes, 'the log holds several segments'],
+  [limits.maxReplayJournalBytes >= limits.replayWindowEntries * 256, 'the journal holds what memory does'],
   [limits.walMaxRetainedBytes >= limits.walSegmentMaxBytes, 'a segment fits in memory'],
   [(limits.decodeOutcomeWindow & (limits.decodeOutcomeWindow - 1)) === 0, 'the window is a power of two'],
   [

@@ -1,18 +1,51 @@
 #!/usr/bin/env node
+import { join } from 'node:path';
 import { banner } from './banner.ts';
-import { type Config, ConfigError, helpText, prepareProcess, readCommand } from './config.ts';
+import {
+  type Config,
+  ConfigError,
+  type DeadAction,
+  helpText,
+  prepareProcess,
+  readCommand,
+} from './config.ts';
+import { AppError } from './errors.ts';
 import { keptPassword, takeDataDirectory } from './lib/data-directory.ts';
 import { createLogger } from './lib/log.ts';
 import { LockHeld } from './lib/process-lock.ts';
 import { readVersion } from './lib/version.ts';
+import { StoreError } from './store/errors.ts';
 
-/** Exit codes: 0 after a clean stop, 1 when the service could not run, 2 for a bad option. */
+/** Exit codes: 0 after a clean stop, 1 when the service or the command could not do its work, 2 for a bad option. */
 async function main(): Promise<void> {
   prepareProcess();
   const command = readCommand();
   if (command.name === 'help') process.stdout.write(helpText());
   else if (command.name === 'version') process.stdout.write(`millrace ${readVersion()}\n`);
+  else if (command.name === 'dead') await runDeadCommand(command.action, command.config);
   else await serve(command.config);
+}
+
+async function runDeadCommand(action: DeadAction, config: Config): Promise<void> {
+  const log = createLogger(config.logLevel);
+  const { listDeadLetters, retryDeadLetters, dropDeadLetters } = await import('./dead/command.ts');
+  const options = {
+    dataDir: config.dataDir,
+    openStore: async () => {
+      const { createMetrics } = await import('./lib/metrics.ts');
+      const { openStore } = await import('./store/open.ts');
+      const { clickhouseUrl: clickHouse, queryTimeoutMs } = config;
+      const directory = join(config.dataDir, 'store');
+      return openStore({ clickHouse, directory, queryTimeoutMs }, createMetrics(), log);
+    },
+    log,
+    print: (line: string) => process.stdout.write(`${line}\n`),
+  };
+  if (action.verb === 'list') await listDeadLetters(options);
+  else {
+    const run = action.verb === 'retry' ? retryDeadLetters : dropDeadLetters;
+    if (!(await run(options, action.names))) process.exitCode = 1;
+  }
 }
 
 async function serve(config: Config): Promise<void> {
@@ -48,7 +81,7 @@ function firstSignal(): Promise<NodeJS.Signals> {
 }
 
 function fail(thrown: unknown): void {
-  const known = thrown instanceof ConfigError || thrown instanceof LockHeld;
+  const known = [ConfigError, LockHeld, AppError, StoreError].some((kind) => thrown instanceof kind);
   const text =
     thrown instanceof Error ? (known ? thrown.message : (thrown.stack ?? thrown.message)) : String(thrown);
   process.stderr.write(`millrace: ${text}\n`);

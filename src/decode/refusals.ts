@@ -42,8 +42,8 @@ export class Refusals {
         histograms: this.#histograms,
         exemplars: this.#exemplars,
         metadata: 0,
+        problems: this.#total,
       },
-      total: this.#total,
       problems: this.#problems,
     };
   }

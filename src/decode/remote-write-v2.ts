@@ -184,7 +184,12 @@ class RequestWalk {
     const refused = this.#refusals.finish();
     return {
       blocks: blocks.filter((block): block is TableBlock => block !== undefined),
-      counts: { ...noCounts, ...this.#rows.counts, metadata: this.#metadataCount },
+      counts: {
+        ...noCounts,
+        ...this.#rows.counts,
+        metadata: this.#metadataCount,
+        problems: refused?.counts.problems ?? 0,
+      },
       ...(refused === undefined ? {} : { refused }),
     };
   }

@@ -9,7 +9,13 @@ import type { Principal } from '../model/identity.ts';
 import { requestDataset, requirePermission, requireTenant } from './access.ts';
 import { BodyReader, bodyTooLarge } from './body.ts';
 import { acceptEncoding } from './content.ts';
-import { declaredLength, presentedCredential, type RequestHeaders, readHeaders } from './headers.ts';
+import {
+  declaredLength,
+  idempotencyKey,
+  presentedCredential,
+  type RequestHeaders,
+  readHeaders,
+} from './headers.ts';
 import { problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
 import type { RouteMetrics } from './route-metrics.ts';
 import type { Match, Router } from './router.ts';
@@ -34,12 +40,13 @@ export interface ExchangeContext {
 interface Content {
   readonly contentType: string;
   readonly encoding: BodyEncoding;
+  readonly idempotencyKey: string | undefined;
 }
 
 /** For the counters: a client that left got no status. */
 const clientLeftStatus = 499;
 const emptyBody = new Uint8Array(0);
-const noContent: Content = { contentType: '', encoding: 'identity' };
+const noContent: Content = { contentType: '', encoding: 'identity', idempotencyKey: undefined };
 
 /**
  * One request and its reply, from the headers to the last byte.
@@ -114,8 +121,7 @@ export class Exchange {
       principal,
       tenant: principal.tenant,
       queryString,
-      contentType: content.contentType,
-      encoding: content.encoding,
+      ...content,
       body,
       signal: () => this.#signal(),
     });
@@ -212,10 +218,11 @@ function authorize(
   return (request) => route.handler({ ...request, dataset });
 }
 
-/** @throws AppError `unsupported_media_type`, `unsupported_encoding`, `body_too_large` */
+/** @throws AppError `unsupported_media_type`, `unsupported_encoding`, `body_too_large`, `bad_header` */
 function admit(rules: BodyRules, headers: RequestHeaders, declaredBytes: number | undefined): Content {
   const contentType = rules.contentType(headers.contentType);
   const encoding = acceptEncoding(headers.contentEncoding, rules.encodings);
   if (declaredBytes !== undefined && declaredBytes > rules.maxBytes) throw bodyTooLarge(rules.maxBytes);
-  return { contentType, encoding };
+  const key = rules.takesIdempotencyKey === true ? idempotencyKey(headers) : undefined;
+  return { contentType, encoding, idempotencyKey: key };
 }

@@ -13,6 +13,7 @@ export interface RequestHeaders {
   contentEncoding: string;
   contentLength: string;
   transferEncoding: string;
+  idempotencyKey: string;
 }
 
 const fields: ReadonlyMap<string, keyof RequestHeaders> = new Map([
@@ -24,6 +25,7 @@ const fields: ReadonlyMap<string, keyof RequestHeaders> = new Map([
   ['content-encoding', 'contentEncoding'],
   ['content-length', 'contentLength'],
   ['transfer-encoding', 'transferEncoding'],
+  ['idempotency-key', 'idempotencyKey'],
 ]);
 
 /**
@@ -42,6 +44,7 @@ export function readHeaders(req: HttpRequest): RequestHeaders {
     contentEncoding: '',
     contentLength: '',
     transferEncoding: '',
+    idempotencyKey: '',
   };
   let repeated: string | undefined;
   // An exception must not leave this callback: the native loop would go on with it pending.
@@ -89,5 +92,25 @@ function bounded(presented: PresentedCredential): PresentedCredential {
   throw new AppError(
     'headers_too_large',
     `the ${presented.header} header has ${presented.value.length} bytes; ${limits.maxCredentialBytes} are allowed`,
+  );
+}
+
+/** A string of RFC 8941: printable ASCII in quotes, with quotes and backslashes escaped. */
+const quotedKey = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])+)"$/;
+const bareKey = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x7e]+$/;
+
+/**
+ * The key of a request, undefined if it has none. The header is a string in quotes
+ * (draft-ietf-httpapi-idempotency-key-header); the same without the quotes, as many clients send it, is the
+ * same key.
+ * @throws AppError `bad_header`
+ */
+export function idempotencyKey({ idempotencyKey: header }: RequestHeaders): string | undefined {
+  if (header === '') return undefined;
+  const key = quotedKey.exec(header)?.[1]?.replace(/\\(.)/g, '$1') ?? bareKey.exec(header)?.[0];
+  if (key !== undefined && key.length <= limits.maxIdempotencyKeyLength) return key;
+  throw new AppError(
+    'bad_header',
+    `the header Idempotency-Key is not a string of 1 to ${limits.maxIdempotencyKeyLength} printable ASCII characters, in quotes or without spaces, commas and semicolons`,
   );
 }

@@ -1,7 +1,7 @@
 import type { BodyFormat } from '../decode/task.ts';
 import type { Ingest } from '../ingest/request.ts';
 import { acceptMediaTypes } from './content.ts';
-import { jsonReply, type Reply } from './reply.ts';
+import { jsonReply, type Reply, withReplayed } from './reply.ts';
 import type { BodyRules, DatasetRequest, Route } from './routes.ts';
 
 export interface IngestRouteOptions {
@@ -22,19 +22,21 @@ export function ingestRoutes({ ingest, maxBodyBytes }: IngestRouteOptions): Rout
     // Many clients post JSON without saying so.
     contentType: acceptMediaTypes(['application/json', ...ndjsonTypes]),
     encodings: ['identity', 'gzip', 'deflate', 'snappy'],
+    takesIdempotencyKey: true,
     reserve: (bytes) => ingest.reserve(bytes),
   };
 
   const write = async (request: DatasetRequest, mustExist: boolean): Promise<Reply> => {
-    const { counts } = await ingest.write({
+    const { counts, replayed } = await ingest.write({
       tenant: request.tenant,
       dataset: request.dataset,
       format: formats.get(request.contentType) ?? 'json',
       encoding: request.encoding,
       body: request.body,
       mustExist,
+      idempotencyKey: request.idempotencyKey,
     });
-    return jsonReply({ accepted: counts.events });
+    return withReplayed(jsonReply({ accepted: counts.events }), replayed);
   };
 
   return [

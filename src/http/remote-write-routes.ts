@@ -2,7 +2,7 @@ import { AppError } from '../errors.ts';
 import type { Acknowledgement, Ingest } from '../ingest/request.ts';
 import { type DecodeCounts, noCounts, type RefusedPart } from '../model/counts.ts';
 import { acceptMediaTypes, type ContentTypeRule } from './content.ts';
-import { emptyReply, jsonReply, RefusalWithHeaders, type Reply } from './reply.ts';
+import { emptyReply, jsonReply, RefusalWithHeaders, type Reply, withReplayed } from './reply.ts';
 import type { DatasetRequest, Route } from './routes.ts';
 
 export interface RemoteWriteRouteOptions {
@@ -63,9 +63,9 @@ export function remoteWriteRoutes({ ingest, maxBodyBytes }: RemoteWriteRouteOpti
   ];
 }
 
-function version1Reply({ counts }: Acknowledgement): Reply {
+function version1Reply({ counts, replayed }: Acknowledgement): Reply {
   const { samples, histograms, exemplars, metadata } = counts;
-  return jsonReply({ samples, histograms, exemplars, metadata });
+  return withReplayed(jsonReply({ samples, histograms, exemplars, metadata }), replayed);
 }
 
 /**
@@ -73,30 +73,31 @@ function version1Reply({ counts }: Acknowledgement): Reply {
  * a sender that finds none of these headers takes the receiver for one of version 1.0.
  */
 async function version2Reply(write: () => Promise<Acknowledgement>): Promise<Reply> {
-  let written = noCounts;
+  let headers = writtenHeaders(noCounts);
   try {
-    const { counts, refused } = await write();
-    written = counts;
-    if (refused !== undefined) throw partlyRefused(refused);
-    return emptyReply(204, writtenHeaders(written));
+    const { counts, refused, replayed } = await write();
+    const reply = withReplayed(emptyReply(204, writtenHeaders(counts)), replayed);
+    if (refused === undefined) return reply;
+    headers = reply.headers ?? [];
+    throw partlyRefused(refused);
   } catch (thrown) {
-    throw new RefusalWithHeaders(thrown, writtenHeaders(written));
+    throw new RefusalWithHeaders(thrown, headers);
   }
 }
 
-const writtenHeaders = (written: DecodeCounts): ReadonlyArray<readonly [string, string]> => [
+const writtenHeaders = (written: DecodeCounts): NonNullable<Reply['headers']> => [
   ['X-Prometheus-Remote-Write-Samples-Written', String(written.samples)],
   ['X-Prometheus-Remote-Write-Histograms-Written', String(written.histograms)],
   ['X-Prometheus-Remote-Write-Exemplars-Written', String(written.exemplars)],
 ];
 
 /** The rest is stored. A sender logs the first KiB of the reply, so it begins with the figures and the first problem. */
-function partlyRefused({ counts, total, problems }: RefusedPart): AppError {
+function partlyRefused({ counts, problems }: RefusedPart): AppError {
   const { samples, histograms, exemplars } = counts;
-  const shown = total > problems.length ? `, the first ${problems.length} of them in problems` : '';
+  const shown = counts.problems > problems.length ? `, the first ${problems.length} of them in problems` : '';
   return new AppError(
     'bad_series',
-    `${samples} samples, ${histograms} histograms and ${exemplars} exemplars are refused, the rest is stored. ${problems[0]} (${total} problems in all${shown})`,
+    `${samples} samples, ${histograms} histograms and ${exemplars} exemplars are refused, the rest is stored. ${problems[0]} (${counts.problems} problems in all${shown})`,
     { details: { problems } },
   );
 }

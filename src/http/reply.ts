@@ -26,6 +26,9 @@ export const emptyReply = (status: number, headers: NonNullable<Reply['headers']
   body: '',
   headers,
 });
+/** Says that the request had been stored before, where that is so. */
+export const withReplayed = (reply: Reply, replayed: boolean): Reply =>
+  replayed ? { ...reply, headers: [...(reply.headers ?? []), ['Millrace-Replayed', 'true']] } : reply;
 
 /** A body that is JSON text already. */
 export const jsonBytesReply = (body: readonly Uint8Array[]): Reply => ({

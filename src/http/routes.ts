@@ -50,6 +50,8 @@ export interface BodyRules {
   readonly maxBytes: number;
   readonly contentType: ContentTypeRule;
   readonly encodings: readonly BodyEncoding[];
+  /** Whether an `Idempotency-Key` means something here; otherwise the header is not looked at. */
+  readonly takesIdempotencyKey?: true;
   /**
    * Takes room in memory for a body before it is read, in several portions when its length is not declared.
    * @throws AppError
@@ -65,6 +67,8 @@ export interface AuthorizedRequest {
   /** As the route's `ContentTypeRule` gives it. Empty on routes without a body. */
   readonly contentType: string;
   readonly encoding: BodyEncoding;
+  /** Undefined if there is none, and on routes that take none. */
+  readonly idempotencyKey: string | undefined;
   /** Not decompressed. Nobody else holds its memory. Empty on routes without a body. */
   readonly body: Uint8Array;
   /** Aborted when the client goes away. Made when it is asked for. */

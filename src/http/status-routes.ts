@@ -8,6 +8,8 @@ export interface StatusRouteOptions {
   readonly registry: Metrics['registry'];
   /** Why the service cannot take requests at the moment; undefined when it can. */
   readonly notReady: () => AppError | undefined;
+  /** Whether queries can be answered. Writes do not need the store: they are acknowledged from the log. */
+  readonly storeAvailable: () => boolean;
 }
 
 const pointers = `Millrace
@@ -21,7 +23,8 @@ GET  /metrics                   for Prometheus
 `;
 
 /** What the service says about itself. */
-export function statusRoutes({ version, registry, notReady }: StatusRouteOptions): Route[] {
+export function statusRoutes(options: StatusRouteOptions): Route[] {
+  const { version, registry, notReady, storeAvailable } = options;
   return [
     { method: 'GET', path: '/', permission: 'public', handler: () => textReply(pointers) },
     {
@@ -37,7 +40,7 @@ export function statusRoutes({ version, registry, notReady }: StatusRouteOptions
       handler: () => {
         const reason = notReady();
         if (reason !== undefined) throw reason;
-        return jsonReply({ status: 'ready' });
+        return jsonReply({ status: 'ready', store: storeAvailable() ? 'available' : 'unavailable' });
       },
     },
     {

@@ -1,6 +1,13 @@
 import type { ColumnSpec } from '../model/column.ts';
-import { type DatasetKind, databaseOf, physicalTable, type TableName } from '../model/dataset.ts';
+import {
+  type DatasetKind,
+  databaseOf,
+  physicalTable,
+  type TableName,
+  tablesOfKind,
+} from '../model/dataset.ts';
 import type { SealedSegment, SegmentRecord } from '../wal/segment.ts';
+import type { Rows } from './rows.ts';
 
 /** What one segment holds for one table. It becomes one insert. */
 export interface TableBatch {
@@ -18,6 +25,8 @@ export interface TableBatch {
 
 interface Growing extends TableBatch {
   readonly byName: Map<string, ColumnSpec>;
+  /** Place among the tables of its dataset. */
+  readonly order: number;
   readonly parts: Array<{ record: SegmentRecord; index: number }>;
   rows: number;
 }
@@ -25,8 +34,9 @@ interface Growing extends TableBatch {
 /**
  * Sorts a segment's blocks by table. A pure function of the segment, so that a repeat after a crash makes the
  * same batches.
+ * @returns a list for each dataset, its tables in the order in which they are to be inserted
  */
-export function batchesOf(segment: SealedSegment): TableBatch[] {
+export function batchesOf(segment: SealedSegment): TableBatch[][] {
   const batches = new Map<string, Growing>();
   for (const record of segment.records) {
     const { tenant, dataset, kind, blocks } = record.header;
@@ -44,7 +54,25 @@ export function batchesOf(segment: SealedSegment): TableBatch[] {
       }
     }
   }
-  return [...batches.values()].map(({ byName, ...batch }) => ({ ...batch, columns: [...byName.values()] }));
+  const datasets = new Map<string, Growing[]>();
+  for (const batch of batches.values()) {
+    const key = `${batch.tenant}/${batch.dataset}`;
+    datasets.set(key, [...(datasets.get(key) ?? []), batch]);
+  }
+  return [...datasets.values()].map((tables) => tables.toSorted((a, b) => a.order - b.order).map(finish));
+}
+
+/** The rows of a batch whose segment is loaded. */
+export function batchRows(batch: TableBatch): Rows {
+  const blocks = batch.parts.map(({ record, index }) => {
+    const bytes = record.blocks?.[index];
+    const rows = record.header.blocks[index]?.rows;
+    if (bytes === undefined || rows === undefined) {
+      throw new Error('BUG: a segment was not loaded before its insert');
+    }
+    return { rows, bytes };
+  });
+  return { from: 0, to: batch.rows, blocks };
 }
 
 const start = (tenant: string, dataset: string, kind: DatasetKind, table: TableName): Growing => ({
@@ -55,6 +83,12 @@ const start = (tenant: string, dataset: string, kind: DatasetKind, table: TableN
   table: physicalTable(dataset, table),
   columns: [],
   byName: new Map(),
+  order: (tablesOfKind[kind] as readonly TableName[]).indexOf(table),
   rows: 0,
   parts: [],
+});
+
+const finish = ({ byName, order: _, ...batch }: Growing): TableBatch => ({
+  ...batch,
+  columns: [...byName.values()],
 });

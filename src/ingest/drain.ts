@@ -1,22 +1,16 @@
-import { backoffMs, sleep } from '../lib/backoff.ts';
-import type { Logger } from '../lib/log.ts';
-import type { Metrics } from '../lib/metrics.ts';
+import { type Retrying, sleep, untilDone } from '../lib/backoff.ts';
+import { forEachParallel } from '../lib/parallel.ts';
 import { limits } from '../limits.ts';
-import type { Catalog } from '../store/catalog.ts';
 import { StoreError } from '../store/errors.ts';
-import type { Store } from '../store/store.ts';
 import type { Backlog } from '../wal/backlog.ts';
 import type { SealedSegment } from '../wal/segment.ts';
-import { batchesOf, type TableBatch } from './batch.ts';
+import { batchesOf } from './batch.ts';
+import { BatchInserter, type BatchInserterOptions } from './batch-inserter.ts';
 
-export interface DrainOptions {
-  /** This node's name; part of the deduplication tokens. */
-  readonly node: string;
+export interface DrainOptions extends BatchInserterOptions {
   readonly backlog: Backlog;
-  readonly store: Store;
-  readonly catalog: Catalog;
-  readonly log: Logger;
-  readonly metrics: Metrics;
+  /** Makes what else is to outlive a segment durable elsewhere; then the segment is removed. */
+  readonly beforeRemove?: (segment: SealedSegment) => Promise<void>;
 }
 
 /**
@@ -24,12 +18,16 @@ export interface DrainOptions {
  *
  * - A segment makes one insert for each table in it, with the token `<node>-<segment>-<database>.<table>`. The
  *   store drops what it has already, so a segment may be inserted any number of times.
- * - A segment leaves the log when all of its inserts have returned, and not before.
- * - A failed insert is tried again, with growing pauses, until it succeeds or the drain stops. Nothing is ever
- *   given up here; meanwhile the log grows up to its bound and then refuses new writes.
+ * - Datasets are inserted in parallel. The tables of one follow each other, series before samples, so that a reader
+ *   never finds a sample without its labels.
+ * - A failed insert is tried again, with growing pauses, until it succeeds or the drain stops; meanwhile the log
+ *   grows up to its bound and then refuses new writes. Rows that the store refuses for good go to the dead
+ *   letters (`batch-inserter.ts`), and everything else goes on.
+ * - A segment leaves the log when the store or the dead letters have all of it, and not before.
  */
 export class Drain {
   readonly #options: DrainOptions;
+  readonly #inserter: BatchInserter;
   readonly #queue: SealedSegment[] = [];
   readonly #stopping = new AbortController();
   readonly #waiters = new Set<{ readonly number: number; done(): void }>();
@@ -41,6 +39,7 @@ export class Drain {
 
   constructor(options: DrainOptions) {
     this.#options = options;
+    this.#inserter = new BatchInserter(options);
   }
 
   /** Begins; what was added before waits until now. */
@@ -67,7 +66,7 @@ export class Drain {
   /** Gives what is queued `graceMs` to get into the store; what is left stays in the log. */
   async stop(graceMs: number): Promise<void> {
     const timer = new AbortController();
-    await Promise.race([this.drained(this.#newest), sleep(graceMs, timer.signal)]);
+    await Promise.race([this.drained(this.#newest), sleep(graceMs, timer.signal, this.#options.clock)]);
     timer.abort();
     this.#stopping.abort();
     await this.#running;
@@ -102,51 +101,39 @@ export class Drain {
 
   /** @returns false if the drain was stopped before the store had all of it */
   async #drainSegment(segment: SealedSegment): Promise<boolean> {
-    const { backlog } = this.#options;
-    if (!(await this.#untilDone(segment, 'load', () => backlog.load(segment)))) return false;
-    for (const batch of batchesOf(segment)) {
-      if (!(await this.#untilDone(segment, batch.table, () => this.#insert(segment, batch)))) return false;
+    const { backlog, beforeRemove } = this.#options;
+    if (!(await untilDone(() => backlog.load(segment), this.#retrying(segment, 'load')))) return false;
+    let complete = true;
+    await forEachParallel(batchesOf(segment), limits.maxParallelInserts, async (tables) => {
+      for (const batch of tables) {
+        const retrying = this.#retrying(segment, `${batch.database}.${batch.table}`);
+        if (await this.#inserter.insert(segment.number, batch, retrying)) continue;
+        complete = false;
+        return;
+      }
+    });
+    if (!complete) return false;
+    if (beforeRemove !== undefined) {
+      if (!(await untilDone(() => beforeRemove(segment), this.#retrying(segment, 'remember')))) return false;
     }
-    return this.#untilDone(segment, 'remove', () => backlog.remove(segment));
+    return untilDone(() => backlog.remove(segment), this.#retrying(segment, 'remove'));
   }
 
-  /** Tries until it succeeds. @returns false if the drain was stopped before */
-  async #untilDone(segment: SealedSegment, step: string, work: () => Promise<void>): Promise<boolean> {
-    const { signal } = this.#stopping;
-    for (let attempt = 0; !signal.aborted; attempt += 1) {
-      try {
-        await work();
-        return true;
-      } catch (error) {
-        this.#options.metrics.insertFailures.inc();
+  #retrying(segment: SealedSegment, step: string): Retrying {
+    const { clock, metrics, log } = this.#options;
+    return {
+      signal: this.#stopping.signal,
+      minMs: limits.insertBackoffMinMs,
+      maxMs: limits.insertBackoffMaxMs,
+      timers: clock,
+      onFailure: (error, waitMs) => {
+        metrics.insertFailures.inc();
         const code = error instanceof StoreError ? error.clickHouseCode : undefined;
-        const waitMs = backoffMs(attempt, limits.insertBackoffMinMs, limits.insertBackoffMaxMs);
-        this.#options.log.error(
+        log.error(
           { err: error, code, segment: segment.number, step, waitMs },
           'a segment could not be stored; it will be tried again',
         );
-        await sleep(waitMs, signal);
-      }
-    }
-    return false;
+      },
+    };
   }
-
-  async #insert(segment: SealedSegment, batch: TableBatch): Promise<void> {
-    const { store, catalog, metrics, node } = this.#options;
-    const { tenant, dataset, kind, database, table, columns } = batch;
-    const token = `${node}-${segment.number}-${database}.${table}`;
-    const stop = metrics.insertDuration.startTimer();
-    await catalog.ensure(tenant, dataset, kind, columns);
-    await store.insert({ database, table, columns, token, blocks: blocksOf(batch) });
-    stop();
-    metrics.insertRows.inc(batch.rows);
-  }
-}
-
-function blocksOf(batch: TableBatch): Uint8Array[] {
-  return batch.parts.map(({ record, index }) => {
-    const block = record.blocks?.[index];
-    if (block === undefined) throw new Error('BUG: a segment was not loaded before its insert');
-    return block;
-  });
 }

@@ -10,6 +10,8 @@ export interface IngestRequest {
   readonly body: Uint8Array;
   /** Refuse with `dataset_not_found` rather than create the dataset. */
   readonly mustExist: boolean;
+  /** The sender's own name for this request; with it, a repetition is recognised. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** What is durable now. */
@@ -17,6 +19,8 @@ export interface Acknowledgement {
   readonly counts: DecodeCounts;
   /** What was left out, where the protocol can say so; undefined if nothing was. */
   readonly refused: RefusedPart | undefined;
+  /** The request had been stored before; nothing was stored this time. */
+  readonly replayed: boolean;
 }
 
 /** The write path as the protocols see it. */
@@ -27,7 +31,7 @@ export interface Ingest {
    */
   reserve(bodyBytes: number): Reservation;
   /**
-   * Decodes a body and makes it durable. When the promise fulfils, the rows survive a power cut.
+   * Decodes a body and makes it durable, once. When the promise fulfils, the rows survive a power cut.
    * @throws AppError
    */
   write(request: IngestRequest): Promise<Acknowledgement>;

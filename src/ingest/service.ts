@@ -1,16 +1,22 @@
-import type { BodyFormat } from '../decode/task.ts';
+import type { BodyFormat, DecodedBody } from '../decode/task.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { TableBlock } from '../model/block.ts';
 import type { ColumnSpec } from '../model/column.ts';
+import type { RefusedPart } from '../model/counts.ts';
 import type { DatasetKind } from '../model/dataset.ts';
+import type { RequestIdentity } from '../model/replay.ts';
 import type { Catalog } from '../store/catalog.ts';
+import type { DiskGuard } from '../wal/disk-guard.ts';
+import type { WalRecord } from '../wal/record.ts';
 import type { Wal } from '../wal/writer.ts';
 import type { Admission } from './admission.ts';
 import type { DecodePool } from './decode-pool.ts';
+import type { ReplayWindow } from './replay-window.ts';
 import type { Acknowledgement, Ingest, IngestRequest, Reservation } from './request.ts';
+import type { RequestIdentifier } from './request-identity.ts';
 
 const kindOfFormat = {
   json: 'events',
@@ -24,6 +30,9 @@ export interface IngestOptions {
   readonly catalog: Catalog;
   readonly decoders: DecodePool;
   readonly wal: Wal;
+  readonly disk: Pick<DiskGuard, 'check'>;
+  readonly identifier: RequestIdentifier;
+  readonly replays: ReplayWindow;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -39,39 +48,49 @@ export class IngestService implements Ingest {
   }
 
   reserve(bodyBytes: number): Reservation {
+    this.#options.disk.check();
     this.#options.wal.checkRoom();
     return this.#options.admission.reserve(bodyBytes);
   }
 
   async write(request: IngestRequest): Promise<Acknowledgement> {
-    const { catalog, decoders, clock, maxBodyBytes, metrics, log } = this.#options;
-    const { tenant, dataset, format, encoding, body } = request;
-    const kind = kindOfFormat[format];
-    catalog.checkKind(tenant, dataset, kind);
+    const { catalog, identifier, replays } = this.#options;
+    const { tenant, dataset } = request;
+    catalog.checkKind(tenant, dataset, kindOfFormat[request.format]);
     if (request.mustExist && catalog.get(tenant, dataset) === undefined) {
       throw new AppError(
         'dataset_not_found',
         `there is no dataset ${dataset}; POST /api/v1/ingest with the header X-P-Stream: ${dataset} makes it`,
       );
     }
-    const { result, sequence } = await decoders.decode({
-      tenant,
-      dataset,
-      format,
-      encoding,
-      body,
-      receivedMicros: clock.nowMicros(),
-      maxDecodedBytes: maxBodyBytes,
+    const identity = identifier.identify(request);
+    if (identity === undefined) return { ...(await this.#store(request, undefined)), replayed: false };
+    let refused: RefusedPart | undefined;
+    const { counts, replayed } = await replays.once(tenant, dataset, identity, async () => {
+      const stored = await this.#store(request, identity);
+      refused = stored.refused;
+      return stored.counts;
     });
-    if (!result.ok) {
-      if (result.stack !== undefined) log.error({ dataset, format, stack: result.stack }, 'a decoder failed');
-      throw new AppError(result.code, result.message);
+    // What was refused is not remembered, since it may be long; the same body has the same problems.
+    if (replayed && counts.problems > 0) {
+      refused = (await this.#decode(request, this.#options.clock.nowMicros())).refused;
     }
-    if (result.blocks.length > 0) {
-      await this.#commit(tenant, dataset, kind, result.blocks);
+    return { counts, refused, replayed };
+  }
+
+  async #store(
+    request: IngestRequest,
+    identity: RequestIdentity | undefined,
+  ): Promise<Omit<Acknowledgement, 'replayed'>> {
+    const { decoders, clock, metrics } = this.#options;
+    const { tenant, dataset, format } = request;
+    const receivedMicros = clock.nowMicros();
+    const { blocks, counts, refused, sequence } = await this.#decode(request, receivedMicros);
+    if (blocks.length > 0) {
+      const stored = identity === undefined ? undefined : { ...identity, receivedMicros, counts };
+      await this.#commit({ tenant, dataset, kind: kindOfFormat[format], request: stored, blocks });
       decoders.outcomes.commit(sequence);
     }
-    const { counts, refused } = result;
     metrics.events.inc(counts.events);
     metrics.samples.inc(counts.samples);
     metrics.histograms.inc(counts.histograms);
@@ -79,20 +98,41 @@ export class IngestService implements Ingest {
     return { counts, refused };
   }
 
-  async #commit(
-    tenant: string,
-    dataset: string,
-    kind: DatasetKind,
-    blocks: readonly TableBlock[],
-  ): Promise<void> {
-    const claim = this.#options.catalog.claim(tenant, dataset, kind, columnsOf(blocks));
+  /** @throws AppError when nothing of the body can be stored */
+  async #decode(
+    request: IngestRequest,
+    receivedMicros: number,
+  ): Promise<DecodedBody & { readonly sequence: number }> {
+    const { decoders, maxBodyBytes, log } = this.#options;
+    const { tenant, dataset, format, encoding, body } = request;
+    const { result, sequence } = await decoders.decode({
+      tenant,
+      dataset,
+      format,
+      encoding,
+      body,
+      receivedMicros,
+      maxDecodedBytes: maxBodyBytes,
+    });
+    if (!result.ok) {
+      if (result.stack !== undefined) log.error({ dataset, format, stack: result.stack }, 'a decoder failed');
+      throw new AppError(result.code, result.message);
+    }
+    return { ...result, sequence };
+  }
+
+  async #commit(record: WalRecord): Promise<void> {
+    const { catalog, wal, replays } = this.#options;
+    const { tenant, dataset, kind, request, blocks } = record;
+    const claim = catalog.claim(tenant, dataset, kind, columnsOf(blocks));
     try {
-      await this.#options.wal.append({ tenant, dataset, kind, blocks });
+      await wal.append(record);
     } catch (error) {
       claim.release();
       throw error;
     }
     claim.confirm();
+    if (request !== undefined) replays.remember(tenant, dataset, request);
   }
 }
 

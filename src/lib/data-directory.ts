@@ -11,6 +11,8 @@ import { takeLock } from './process-lock.ts';
  *     node             this node's name, made once; part of the store's deduplication tokens
  *     admin-password   if the service made it; mode 0600
  *     wal/             the write-ahead log
+ *     dead/            rows that the store refused for good
+ *     replay/          which requests were stored lately, after they have left the log
  *     store/           the embedded engine
  */
 export interface DataDirectory {

@@ -58,6 +58,11 @@ export function createMetrics() {
       help: 'Exemplars acknowledged.',
       registers,
     }),
+    replayedRequests: new Counter({
+      name: 'millrace_ingest_replayed_requests_total',
+      help: 'Requests that had been stored before and were answered without storing them again.',
+      registers,
+    }),
     inflightBodyBytes: new Gauge({
       name: 'millrace_ingest_inflight_body_bytes',
       help: 'Bodies received and not yet acknowledged.',
@@ -90,6 +95,11 @@ export function createMetrics() {
       help: 'Bytes of the log that were found damaged and set aside.',
       registers,
     }),
+    storeUp: new Gauge({
+      name: 'millrace_store_up',
+      help: '1 when the store gave its last sign of life, which it is asked for every few seconds.',
+      registers,
+    }),
     insertDuration: new Histogram({
       name: 'millrace_store_insert_duration_seconds',
       help: 'Duration of one insert of a segment into one table.',
@@ -104,6 +114,16 @@ export function createMetrics() {
     insertFailures: new Counter({
       name: 'millrace_store_insert_failures_total',
       help: 'Inserts that failed and will be tried again.',
+      registers,
+    }),
+    deadRows: new Counter({
+      name: 'millrace_dead_rows_total',
+      help: 'Rows that the store refused for good and that went to the dead letters.',
+      registers,
+    }),
+    deadFiles: new Gauge({
+      name: 'millrace_dead_files',
+      help: 'Dead letters in the data directory; millrace dead list shows them.',
       registers,
     }),
     queryDuration: new Histogram({

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { link, rename, rm, writeFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import { hasErrorCode, readIfThere } from './files.ts';
 
 /** Somebody else has the lock. */
@@ -22,15 +24,25 @@ export class LockHeld extends Error {
  * @throws LockHeld
  */
 export async function takeLock(file: string): Promise<() => Promise<void>> {
-  const draft = `${file}.${process.pid}`;
-  await writeFile(draft, `${process.pid} ${await startTime(process.pid)}\n`, { mode: 0o600 });
+  const id = randomUUID();
+  const draft = `${file}.${id}`;
+  const content = `${process.pid} ${await startTime(process.pid)} ${id}\n`;
+  await writeFile(draft, content, { mode: 0o600 });
   try {
     while (!(await linkIfFree(draft, file))) await removeIfDead(file, `${draft}.dead`);
+    // A starter that read the dead lock a moment ago may have moved this one away in its place.
+    await setTimeout(settleMs);
+    if ((await readIfThere(file)) !== content) throw new LockHeld(await holder(file), file);
     return () => rm(file, { force: true });
   } finally {
     await rm(draft, { force: true });
   }
 }
+
+/** Longer than a starter takes from reading a dead lock to moving it away. */
+const settleMs = 30;
+
+const holder = async (file: string): Promise<number> => Number((await readIfThere(file))?.split(' ')[0]);
 
 /** Making a hard link fails if the name exists: of several starters exactly one gets it. */
 async function linkIfFree(from: string, to: string): Promise<boolean> {

@@ -1,6 +1,12 @@
 import type { ColumnSpec } from './column.ts';
 import type { TableName } from './dataset.ts';
 
+/** Rows of something that are next to each other: [from, to), counted from 0. */
+export interface RowRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 /**
  * Rows for one table, encoded once as a ClickHouse `Native` block and never parsed again: the decoder makes
  * it, the log keeps it, the store reads it.

@@ -7,14 +7,22 @@ export interface DecodeCounts {
   readonly exemplars: number;
   /** Descriptions of metrics (type, unit, help). */
   readonly metadata: number;
+  /** Reasons for which a part of the body was refused while the rest was stored. */
+  readonly problems: number;
 }
 
-export const noCounts: DecodeCounts = { events: 0, samples: 0, histograms: 0, exemplars: 0, metadata: 0 };
+export const noCounts: DecodeCounts = {
+  events: 0,
+  samples: 0,
+  histograms: 0,
+  exemplars: 0,
+  metadata: 0,
+  problems: 0,
+};
 
 /** The part of a body that was refused while the rest was stored. */
 export interface RefusedPart {
   readonly counts: DecodeCounts;
-  /** Problems in all, of which `problems` shows the first ones, each saying what was wrong and where. */
-  readonly total: number;
+  /** The first problems, each saying what was wrong and where. */
   readonly problems: readonly string[];
 }

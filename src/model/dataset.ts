@@ -25,10 +25,13 @@ export function checkDatasetName(name: string): string {
 /** The ClickHouse database of a tenant. */
 export const databaseOf = (tenant: string): string => `t_${tenant}`;
 
-/** The tables that a dataset of each kind consists of. A table's full name is `<dataset>.<table>`. */
+/**
+ * The tables that a dataset of each kind consists of, in the order in which they are inserted: a series is there
+ * before its first sample. A table's full name is `<dataset>.<table>`.
+ */
 export const tablesOfKind = {
   events: ['events'],
-  metrics: ['samples', 'series', 'exemplars', 'histograms', 'metadata'],
+  metrics: ['series', 'metadata', 'samples', 'exemplars', 'histograms'],
   logs: ['logs'],
   traces: ['spans'],
 } as const satisfies Record<DatasetKind, readonly string[]>;

@@ -1,25 +1,9 @@
 import { Worker } from 'node:worker_threads';
-import { AppError, type AppErrorOptions, type ErrorCode } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits.ts';
 import type { Query } from '../sql/ast.ts';
-
-/** To the parser's thread. */
-export interface ParseTask {
-  readonly text: string;
-}
-
-/** From the parser's thread: `ready` once, then one reply for each task. */
-export type ParseReply =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'parsed'; readonly query: Query }
-  | {
-      readonly kind: 'refused';
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly details: AppErrorOptions['details'];
-    }
-  | { readonly kind: 'broken'; readonly message: string };
+import type { ParseReply, ParseTask } from '../sql/parse-task.ts';
 
 /**
  * PostgreSQL's parser in a thread of its own.
@@ -80,7 +64,10 @@ export class SqlParser {
   async #parse(text: string): Promise<Query> {
     const thread = this.#thread ?? new Thread(this.#url);
     this.#thread = thread;
-    const reply = await thread.ask(text);
+    const reply = await thread.ask(text).catch((thrown: unknown) => {
+      this.#thread = undefined;
+      throw thrown;
+    });
     if (reply.kind === 'parsed') return reply.query;
     if (reply.kind === 'refused') {
       throw new AppError(reply.code, reply.message, reply.details && { details: reply.details });
@@ -100,7 +87,7 @@ interface Job {
   readonly reject: (error: Error) => void;
 }
 
-/** One life of the thread. It answers every question, if only that it is broken. */
+/** One life of the thread. Once started it answers every question, if only that it is broken. */
 class Thread {
   readonly #worker: Worker;
   readonly #ready: Promise<ParseReply>;
@@ -121,11 +108,13 @@ class Thread {
     );
   }
 
+  /** @throws Error if the thread cannot be started */
   async ask(text: string): Promise<ParseReply> {
     this.#worker.ref();
     try {
       const ready = await this.#ready;
-      return ready.kind === 'ready' ? await this.#askWithin(text, limits.sqlParserTimeoutMs) : ready;
+      if (ready.kind === 'broken') throw new Error(`the SQL parser cannot be started: ${ready.message}`);
+      return await this.#askWithin(text, limits.sqlParserTimeoutMs);
     } finally {
       // While it waits, it does not keep a process alive that has nothing else to do.
       this.#worker.unref();

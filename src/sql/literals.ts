@@ -1,8 +1,17 @@
 import { literal } from './build.ts';
 import { microsPerDay, parseInterval, parseTimestamp } from './datetime.ts';
-import { sqlError, unsupported } from './errors.ts';
+import { sqlError } from './errors.ts';
 import type { Literal, LiteralValue } from './ir.ts';
-import { maxNumericScale, numeric, type SqlType, storeInteger, typeLabel } from './types.ts';
+import {
+  float,
+  maxNumericDigits,
+  maxNumericScale,
+  numeric,
+  numericScale,
+  type SqlType,
+  storeInteger,
+  typeLabel,
+} from './types.ts';
 
 /** 1900, where the store's time types begin, to 2254, where microseconds no longer fit a double. */
 const minDays = -25_567;
@@ -14,14 +23,17 @@ const integerLimits = {
   Int64: [-(2n ** 63n), 2n ** 63n - 1n],
 } as const;
 
-/** The type that PostgreSQL gives to a number as it was written. */
-export function numberLiteral(text: string, at: number | undefined): Literal {
+/**
+ * The type that PostgreSQL gives to a number as it was written. One with more digits than the store's decimals
+ * have is taken for a double.
+ */
+export function numberLiteral(text: string): Literal {
   if (/^-?\d+$/.test(text)) {
     for (const name of ['int4', 'int8'] as const) {
       if (fitsInteger(text, { name })) return literal({ name }, String(BigInt(text)));
     }
   }
-  return numericLiteral(text, at);
+  return numericLiteral(text) ?? literal(float, text);
 }
 
 const fitsInteger = (text: string, type: SqlType): boolean => {
@@ -29,31 +41,30 @@ const fitsInteger = (text: string, type: SqlType): boolean => {
   return BigInt(text) >= min && BigInt(text) <= max;
 };
 
-function numericLiteral(written: string, at: number | undefined): Literal {
+/** Undefined if a decimal of the store cannot hold it. */
+function numericLiteral(written: string): Literal | undefined {
   const text = withoutExponent(written);
+  if (text === undefined) return undefined;
   const scale = text.split('.')[1]?.length ?? 0;
-  if (scale > maxNumericScale || text.length > 76) {
-    throw unsupported(
-      `The number ${written} (more than 76 digits, or ${maxNumericScale} behind the point)`,
-      at,
-    );
-  }
-  return literal(numeric(scale, true), text);
+  return scale > maxNumericScale || text.length > maxNumericDigits
+    ? undefined
+    : literal(numeric(scale, true), text);
 }
 
-/** `1.5e-3` → `0.0015`. Exponents that make more digits than a decimal has stay and are refused after. */
-function withoutExponent(written: string): string {
-  const [mantissa = '0', exponentText] = written.toLowerCase().split('e');
-  const exponent = Number(exponentText ?? 0);
-  const negative = mantissa.startsWith('-');
+/** `1.5e-3` → `0.0015`; undefined for exponents far beyond a decimal's digits. */
+function withoutExponent(written: string): string | undefined {
+  const [mantissa = '0', exponentText = '0'] = written.toLowerCase().split('e');
+  const exponent = Number(exponentText);
+  if (Math.abs(exponent) > maxNumericDigits) return undefined;
+  const sign = mantissa.startsWith('-') ? '-' : '';
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
   const point = whole.length + exponent;
-  if (Math.abs(exponent) > 100) return written.padEnd(100);
-  const digits = (whole + fraction).padStart(whole.length + fraction.length + Math.max(0, -point), '0');
-  const shifted = digits.padEnd(point, '0');
-  const at = Math.max(point, 0);
-  const result = [shifted.slice(0, at) || '0', shifted.slice(at)].filter((part) => part !== '').join('.');
-  return `${negative ? '-' : ''}${result.replace(/^0+(?=\d)/, '')}`;
+  // Zeros on either side, so that the point falls between digits.
+  const digits = `${'0'.repeat(Math.max(0, 1 - point))}${whole}${fraction}`.padEnd(point, '0');
+  const split = Math.max(point, 1);
+  const integer = digits.slice(0, split).replace(/^0+(?=\d)/, '');
+  const decimals = digits.slice(split);
+  return `${sign}${integer}${decimals === '' ? '' : `.${decimals}`}`;
 }
 
 /**
@@ -72,12 +83,12 @@ export function readLiteral(text: string, type: SqlType, at: number | undefined)
   return type.name === 'numeric' ? numericOfScale(String(value), type, at) : literal(type, value);
 }
 
-/** A numeric literal keeps its own scale; the printer's decimals of different scales mix. */
+/** A numeric literal keeps the digits that it was written with; decimals of different scales mix. */
 function numericOfScale(text: string, type: SqlType, at: number | undefined): Literal {
-  const own = numericLiteral(text, at);
-  return type.name === 'numeric' && own.type.name === 'numeric' && own.type.scale < type.scale
-    ? literal(type, String(own.value))
-    : own;
+  const own = numericLiteral(text);
+  if (own === undefined)
+    throw sqlError('sql_out_of_range', `${text} has more digits than numeric can have here`, at);
+  return numericScale(own.type) < numericScale(type) ? literal(type, String(own.value)) : own;
 }
 
 function parseAs(text: string, type: SqlType, at: number | undefined): LiteralValue | undefined {

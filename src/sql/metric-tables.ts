@@ -2,6 +2,7 @@
  * What a metrics dataset shows to SQL: which relations, which columns of which type, and how each is made of the
  * physical columns (`schema/clickhouse/metrics.sql`).
  */
+import { quoteIdentifier } from '../lib/quote.ts';
 import { bool, float, int4, map, type SqlType, text, timestamptz } from './types.ts';
 
 export interface MetricColumn {
@@ -20,13 +21,14 @@ export interface PointTable {
   readonly staleIn: 'value' | 'sum' | undefined;
 }
 
-const timestamp: MetricColumn = { name: 'timestamp', type: timestamptz, sql: 'timestamp' };
+/** A physical column as it is. */
+const plain = (name: string, type: SqlType): MetricColumn => ({ name, type, sql: quoteIdentifier(name) });
+const timestamp = plain('timestamp', timestamptz);
 const startTimestamp: MetricColumn = {
   name: 'start_timestamp',
   type: timestamptz,
   sql: "nullIf(start_timestamp, toDateTime64(0, 3, 'UTC'))",
 };
-const plain = (name: string, type: SqlType): MetricColumn => ({ name, type, sql: name });
 
 /** SQL sees arrays as JSON text. */
 const buckets = (side: 'negative' | 'positive'): readonly MetricColumn[] => [

@@ -39,6 +39,10 @@ async function parseTree(text: string): Promise<unknown> {
     return await parse(text);
   } catch (thrown) {
     if (!hasSqlDetails(thrown)) throw thrown;
+    // Its grammar's own stack: deep nesting, not a mistake in the text.
+    if (thrown.message.startsWith('memory exhausted')) {
+      throw sqlError('sql_too_large', 'The query is nested too deeply');
+    }
     const position = thrown.sqlDetails?.cursorPosition ?? 0;
     throw sqlError('sql_syntax', thrown.message, byteOffset(text, position));
   }

@@ -55,7 +55,9 @@ export const fieldSqlType = {
   bool,
 } as const satisfies Record<FieldType, SqlType>;
 
-/** A decimal of the store has 76 digits; scales beyond this one leave too few before the point. */
+/** Digits of a decimal of the store (Decimal256). */
+export const maxNumericDigits = 76;
+/** Scales beyond this one leave too few digits before the point. */
 export const maxNumericScale = 60;
 /** Digits behind the point of a quotient. PostgreSQL gives at least 16 significant ones. */
 export const quotientScale = 20;

@@ -1,9 +1,10 @@
 import { AppError } from '../errors.ts';
-import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { limits } from '../limits.ts';
 import { type ColumnSpec, eventTimeColumn } from '../model/column.ts';
-import { type DatasetKind, databaseOf, physicalTable } from '../model/dataset.ts';
-import type { MetadataLog } from './metadata.ts';
+import type { DatasetKind } from '../model/dataset.ts';
+import { StoreError } from './errors.ts';
+import { addEventColumns, readEventColumns } from './event-table.ts';
+import type { DatasetEntry, MetadataLog } from './metadata.ts';
 import { datasetStatements } from './schema.ts';
 import type { Store } from './store.ts';
 
@@ -18,10 +19,25 @@ export interface DatasetInfo {
   readonly ready: boolean;
 }
 
-/** What the readers of the catalog need: all of it is in memory. */
+/**
+ * What the readers of the catalog need: all of it is in memory. Until the store has been read once, what this
+ * node does not know of may still exist.
+ */
 export interface CatalogView {
+  /** @throws AppError `store_unavailable` when the dataset is not known and the store has not been read */
   get(tenant: string, dataset: string): DatasetInfo | undefined;
+  /** @throws AppError `store_unavailable` when the store has not been read */
   list(tenant: string): readonly DatasetInfo[];
+}
+
+/** Writes that were acknowledged before the store could say that their dataset holds another kind. */
+export interface KindConflict {
+  readonly tenant: string;
+  readonly dataset: string;
+  /** What the dataset holds. */
+  readonly kind: DatasetKind;
+  /** What was written to it. */
+  readonly written: DatasetKind;
 }
 
 interface Entry extends DatasetInfo {
@@ -38,43 +54,69 @@ interface Entry extends DatasetInfo {
 }
 
 /**
- * Which datasets exist, of which kind, with which columns. Held in memory, fed from the store at start.
+ * Which datasets exist, of which kind, with which columns. Held in memory, fed from the store as soon as it
+ * answers; writes do not wait for that.
  *
  * A dataset comes into being in three steps, so that no failure leaves half of one behind:
  * 1. `claim`: a decoded write wants it. Other kinds are refused from here on. It is not visible yet.
  * 2. `confirm`: its first record is durable in the log. It exists; a crash finds it again through the log.
  * 3. `ensure`: before the first insert its tables are made, and columns added, and the metadata log told.
  * A claim whose write failed is released, and the dataset is forgotten when nobody else claims it.
+ *
+ * A write that comes before the store was read takes its dataset with the kind that this node knows, or else its
+ * own. If the store then says otherwise, the store is right: the dataset is what it was, and later writes of the
+ * wrong kind are refused. Those that were acknowledged have tables of their own kind to go to, since no two kinds
+ * share a table name. They are stored there and `load` reports them; SQL does not show them.
  */
 export class Catalog implements CatalogView {
   readonly #store: Store;
   readonly #metadata: MetadataLog;
+  /** By tenant, dataset and kind. */
   readonly #entries = new Map<string, Entry>();
+  /** The kind of each dataset; entries of another kind belong to a conflict. */
+  readonly #kinds = new Map<string, DatasetKind>();
+  #loaded = false;
 
   constructor(store: Store, metadata: MetadataLog) {
     this.#store = store;
     this.#metadata = metadata;
   }
 
-  /** Reads what the store knows. Called once, before anything else. */
-  async load(): Promise<void> {
+  /** True once what the store knows has been read. */
+  get loaded(): boolean {
+    return this.#loaded;
+  }
+
+  /**
+   * Reads what the store knows; does nothing when that has been done. Can be repeated after a failure.
+   * @returns the conflicts with what was written before
+   * @throws StoreError
+   */
+  async load(): Promise<readonly KindConflict[]> {
+    if (this.#loaded) return [];
     await this.#metadata.prepare();
-    for (const { tenant, name, kind } of await this.#metadata.datasets()) {
-      const entry = this.#make(tenant, name, kind);
-      entry.confirmed = true;
-      entry.ready = true;
-      if (kind === 'events') await this.#learnColumns(entry);
+    const stored: Array<DatasetEntry & { readonly columns: readonly ColumnSpec[] }> = [];
+    for (const dataset of await this.#metadata.datasets()) {
+      const columns = dataset.kind === 'events' ? await readEventColumns(this.#store, dataset) : [];
+      stored.push({ ...dataset, columns });
     }
+    // At once, since writes come in meanwhile: they see all of it or nothing.
+    const conflicts = stored.flatMap((dataset) => this.#adopt(dataset, dataset.columns));
+    this.#loaded = true;
+    return conflicts;
   }
 
   get(tenant: string, dataset: string): DatasetInfo | undefined {
-    const entry = this.#entries.get(keyOf(tenant, dataset));
-    return entry?.confirmed === true ? entry : undefined;
+    const entry = this.#visible(tenant, dataset);
+    if (entry?.confirmed === true) return entry;
+    if (!this.#loaded) throw notLoaded(`whether the dataset ${dataset} exists`);
+    return undefined;
   }
 
   list(tenant: string): readonly DatasetInfo[] {
+    if (!this.#loaded) throw notLoaded('which datasets exist');
     return [...this.#entries.values()]
-      .filter((entry) => entry.tenant === tenant && entry.confirmed)
+      .filter((entry) => entry.tenant === tenant && entry.confirmed && this.#isVisible(entry))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
@@ -83,8 +125,8 @@ export class Catalog implements CatalogView {
    * @throws AppError `kind_conflict` naming both kinds, `too_many_columns`
    */
   claim(tenant: string, dataset: string, kind: DatasetKind, columns: readonly ColumnSpec[]): Claim {
-    const entry = this.#entries.get(keyOf(tenant, dataset)) ?? this.#make(tenant, dataset, kind);
-    checkKind(entry, kind);
+    this.checkKind(tenant, dataset, kind);
+    const entry = this.#visible(tenant, dataset) ?? this.#make(tenant, dataset, kind);
     const added = kind === 'events' ? columns.filter((column) => !entry.promised.has(column.name)) : [];
     if (entry.promised.size + added.length > limits.maxColumnsPerDataset) {
       this.#forgetIfUnused(entry);
@@ -110,65 +152,76 @@ export class Catalog implements CatalogView {
 
   /** A dataset of which the log holds records from an earlier life of this process. */
   recover(tenant: string, dataset: string, kind: DatasetKind): void {
-    const entry = this.#entries.get(keyOf(tenant, dataset)) ?? this.#make(tenant, dataset, kind);
+    const entry = this.#entry(tenant, dataset, kind) ?? this.#make(tenant, dataset, kind);
     entry.confirmed = true;
   }
 
   /** @throws AppError `kind_conflict` when the dataset exists with another kind */
   checkKind(tenant: string, dataset: string, kind: DatasetKind): void {
-    const entry = this.#entries.get(keyOf(tenant, dataset));
-    if (entry !== undefined) checkKind(entry, kind);
+    const held = this.#kinds.get(keyOf(tenant, dataset));
+    if (held === undefined || held === kind) return;
+    throw new AppError(
+      'kind_conflict',
+      `the dataset ${dataset} holds ${held}; ${kind} cannot be written to it. Use another dataset`,
+    );
   }
 
   /**
    * Makes the tables and columns that an insert needs. Idempotent; safe to repeat after any failure.
-   * @throws StoreError
+   * @throws StoreError retryable while the store has not been read: first its kinds, then ours
    */
-  ensure(tenant: string, dataset: string, kind: DatasetKind, columns: readonly ColumnSpec[]): Promise<void> {
-    const entry = this.#entries.get(keyOf(tenant, dataset));
+  async ensure(
+    tenant: string,
+    dataset: string,
+    kind: DatasetKind,
+    columns: readonly ColumnSpec[],
+  ): Promise<void> {
+    const entry = this.#entry(tenant, dataset, kind);
     if (entry === undefined) throw new Error(`BUG: no claim was confirmed for the dataset ${dataset}`);
+    if (!this.#loaded) {
+      throw new StoreError('the store has not answered since the service was started', undefined, undefined);
+    }
     const change = async () => {
       if (!entry.ready) {
         for (const statement of datasetStatements(tenant, dataset, kind))
           await this.#store.command(statement);
-        await this.#metadata.addDataset({ tenant, name: dataset, kind });
+        if (this.#isVisible(entry)) await this.#metadata.addDataset({ tenant, name: dataset, kind });
         // Also what an earlier life of this process added, when it ended before it told the metadata log.
-        if (kind === 'events') await this.#learnColumns(entry);
+        if (kind === 'events') learn(entry, await readEventColumns(this.#store, entry));
         entry.ready = true;
       }
-      if (kind === 'events') await this.#addColumns(entry, columns);
+      if (kind === 'events') {
+        const missing = columns.filter((column) => !entry.columns.has(column.name));
+        await addEventColumns(this.#store, entry, missing);
+        learn(entry, missing);
+      }
     };
     const done = entry.changing.then(change);
     // The caller learns of a failure through `done`; the next change only waits for this one to end.
     entry.changing = done.catch(() => undefined);
-    return done;
+    await done;
   }
 
-  async #addColumns(entry: Entry, columns: readonly ColumnSpec[]): Promise<void> {
-    const missing = columns.filter((column) => !entry.columns.has(column.name));
-    if (missing.length === 0) return;
-    const added = missing.map(
-      (column) => `ADD COLUMN IF NOT EXISTS ${quoteIdentifier(column.name)} ${column.type}`,
-    );
-    const database = quoteIdentifier(databaseOf(entry.tenant));
-    const table = quoteIdentifier(physicalTable(entry.name, 'events'));
-    await this.#store.command(`ALTER TABLE ${database}.${table} ${added.join(', ')}`);
-    for (const column of missing) entry.columns.set(column.name, column);
+  /**
+   * The tables are not what they should be: somebody may have dropped one, or a column, by hand. The next `ensure`
+   * looks at all of it again.
+   */
+  forget(tenant: string, dataset: string, kind: DatasetKind): void {
+    const entry = this.#entry(tenant, dataset, kind);
+    if (entry === undefined) throw new Error(`BUG: no claim was confirmed for the dataset ${dataset}`);
+    entry.ready = false;
+    entry.columns.clear();
   }
 
-  async #learnColumns(entry: Entry): Promise<void> {
-    const database = quoteString(databaseOf(entry.tenant));
-    const table = quoteString(physicalTable(entry.name, 'events'));
-    const bytes = await this.#store.select(
-      `SELECT name, type FROM system.columns WHERE database = ${database} AND table = ${table} ORDER BY position`,
-      'JSONCompactEachRow',
-    );
-    for (const line of Buffer.from(bytes).toString('utf8').split('\n')) {
-      if (line === '') continue;
-      const [name, type] = JSON.parse(line) as [string, string];
-      entry.columns.set(name, { name, type });
-      entry.promised.add(name);
-    }
+  /** Takes what the store says about a dataset. */
+  #adopt({ tenant, name, kind }: DatasetEntry, columns: readonly ColumnSpec[]): KindConflict[] {
+    const written = this.#kinds.get(keyOf(tenant, name));
+    const entry = this.#entry(tenant, name, kind) ?? this.#make(tenant, name, kind);
+    this.#kinds.set(keyOf(tenant, name), kind);
+    entry.confirmed = true;
+    entry.ready = true;
+    learn(entry, columns);
+    return written === undefined || written === kind ? [] : [{ tenant, dataset: name, kind, written }];
   }
 
   #make(tenant: string, name: string, kind: DatasetKind): Entry {
@@ -183,12 +236,29 @@ export class Catalog implements CatalogView {
       ready: false,
       changing: Promise.resolve(),
     };
-    this.#entries.set(keyOf(tenant, name), entry);
+    this.#entries.set(entryKey(tenant, name, kind), entry);
+    // The first kind decides, until the store says otherwise.
+    if (!this.#kinds.has(keyOf(tenant, name))) this.#kinds.set(keyOf(tenant, name), kind);
     return entry;
   }
 
+  #entry(tenant: string, name: string, kind: DatasetKind): Entry | undefined {
+    return this.#entries.get(entryKey(tenant, name, kind));
+  }
+
+  #visible(tenant: string, name: string): Entry | undefined {
+    const kind = this.#kinds.get(keyOf(tenant, name));
+    return kind === undefined ? undefined : this.#entry(tenant, name, kind);
+  }
+
+  #isVisible(entry: Entry): boolean {
+    return this.#visible(entry.tenant, entry.name) === entry;
+  }
+
   #forgetIfUnused(entry: Entry): void {
-    if (entry.claims === 0 && !entry.confirmed) this.#entries.delete(keyOf(entry.tenant, entry.name));
+    if (entry.claims > 0 || entry.confirmed) return;
+    if (this.#isVisible(entry)) this.#kinds.delete(keyOf(entry.tenant, entry.name));
+    this.#entries.delete(entryKey(entry.tenant, entry.name, entry.kind));
   }
 }
 
@@ -200,12 +270,17 @@ export interface Claim {
   release(): void;
 }
 
+function learn(entry: Entry, columns: readonly ColumnSpec[]): void {
+  for (const column of columns) {
+    entry.columns.set(column.name, column);
+    entry.promised.add(column.name);
+  }
+}
+
 const keyOf = (tenant: string, dataset: string): string => `${tenant}/${dataset}`;
 
-function checkKind(entry: DatasetInfo, kind: DatasetKind): void {
-  if (entry.kind === kind) return;
-  throw new AppError(
-    'kind_conflict',
-    `the dataset ${entry.name} holds ${entry.kind}; ${kind} cannot be written to it. Use another dataset`,
-  );
-}
+const entryKey = (tenant: string, dataset: string, kind: DatasetKind): string =>
+  `${keyOf(tenant, dataset)}/${kind}`;
+
+const notLoaded = (what: string): AppError =>
+  new AppError('store_unavailable', `${what} is not known: the store has not answered since the start`);

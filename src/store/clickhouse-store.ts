@@ -7,15 +7,23 @@ import { quoteString } from '../lib/quote.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import type { InsertBatch, SelectFormat, SelectOptions, Store } from './store.ts';
 
-/** How a batch of Native blocks gets into a table: the one thing in which embedded and remote differ. */
-export type InsertMethod = (client: ClickHouseClient, batch: InsertBatch) => Promise<void>;
+/** How statements and batches get to ClickHouse: all in which embedded and remote differ. */
+export interface Transport {
+  /**
+   * Runs a statement; its whole output.
+   * @param signal a transport that can leave a running statement alone does so when it is aborted
+   */
+  execute(client: ClickHouseClient, statement: string, signal?: AbortSignal): Promise<Uint8Array>;
+  /** Writes the Native blocks of a batch. */
+  insert(client: ClickHouseClient, batch: InsertBatch, signal?: AbortSignal): Promise<void>;
+}
 
 export interface StoreParts {
   /** One connection: schema changes and metadata run in the order in which they were asked for. */
   readonly statements: ConnectionPool;
   readonly inserts: ConnectionPool;
   readonly queries: ConnectionPool;
-  readonly insert: InsertMethod;
+  readonly transport: Transport;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
@@ -28,11 +36,12 @@ export class ClickHouseStore implements Store {
   }
 
   async command(statement: string): Promise<void> {
-    await this.#parts.statements.run((client) => client.command({ query: statement }));
+    const { statements, transport } = this.#parts;
+    await statements.run((client) => transport.execute(client, statement));
   }
 
   async select(query: string, format: SelectFormat, options: SelectOptions = {}): Promise<Uint8Array> {
-    const { queries, metrics } = this.#parts;
+    const { queries, transport, metrics } = this.#parts;
     const { signal } = options;
     // A name for the running query, by which it can be cancelled from another connection.
     const comment = `millrace-${randomUUID()}`;
@@ -44,11 +53,7 @@ export class ClickHouseStore implements Store {
       signal?.addEventListener('abort', kill, { once: true });
       const stop = metrics.queryDuration.startTimer();
       try {
-        const { stream } = await client.exec({ query: statement });
-        const chunks: Buffer[] = [];
-        for await (const chunk of stream) chunks.push(chunk);
-        const only = chunks[0];
-        return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
+        return await transport.execute(client, statement, signal);
       } catch (thrown) {
         throw isAborted(signal) ? cancelled() : thrown;
       } finally {
@@ -64,8 +69,9 @@ export class ClickHouseStore implements Store {
     }
   }
 
-  async insert(batch: InsertBatch): Promise<void> {
-    await this.#parts.inserts.run((client) => this.#parts.insert(client, batch));
+  async insert(batch: InsertBatch, signal?: AbortSignal): Promise<void> {
+    const { inserts, transport } = this.#parts;
+    await inserts.run((client) => transport.insert(client, batch, signal));
   }
 
   async close(): Promise<void> {

@@ -1,13 +1,14 @@
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ClickHouseClientConfigOptions, createClient } from '@clickhouse/client';
+import { type ClickHouseClient, type ClickHouseClientConfigOptions, createClient } from '@clickhouse/client';
 import { createChdbConnection } from 'chdb/connection';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { limits } from '../limits.ts';
-import { ClickHouseStore, type InsertMethod, renderSettings } from './clickhouse-store.ts';
+import { ClickHouseStore, renderSettings, type Transport } from './clickhouse-store.ts';
 import { ConnectionPool } from './connection-pool.ts';
+import { insertSettings } from './insert-settings.ts';
 import type { InsertBatch, Store } from './store.ts';
 
 type Connection = NonNullable<ClickHouseClientConfigOptions['connection']>;
@@ -32,18 +33,29 @@ export async function openEmbeddedStore(directory: string, metrics: Metrics, log
     statements: new ConnectionPool(connect, 1, limits.maxQueuedStatements),
     inserts: new ConnectionPool(connect, 1, limits.maxQueuedStatements),
     queries: new ConnectionPool(connect, limits.storeQueryConnections, limits.maxQueuedQueries),
-    insert: fileInsert(temporary),
+    transport: { execute, insert: fileInsert(temporary) },
     metrics,
     log,
   });
 }
+
+/** The engine has made the whole output by the time it answers. `max_query_size` stays set, which is meant. */
+async function execute(client: ClickHouseClient, statement: string): Promise<Uint8Array> {
+  const { stream } = await client.exec({ query: statement, clickhouse_settings: statementSettings });
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  const only = chunks[0];
+  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
+}
+
+const statementSettings = { max_query_size: String(limits.maxStatementBytes) } as const;
 
 /**
  * The engine takes binary data from files only: the blocks go to a temporary file, which `file()` reads with
  * the structure given, so that blocks with different columns can follow each other in it. This costs one
  * write to the page cache and is the fastest way in that was measured.
  */
-function fileInsert(temporary: string): InsertMethod {
+function fileInsert(temporary: string): Transport['insert'] {
   let count = 0;
   return async (client, batch) => {
     count += 1;
@@ -55,7 +67,7 @@ function fileInsert(temporary: string): InsertMethod {
       await file.close();
     }
     try {
-      await client.command({ query: insertStatement(batch, path) });
+      await execute(client, insertStatement(batch, path));
     } finally {
       await rm(path, { force: true });
     }
@@ -74,15 +86,3 @@ function insertStatement(batch: InsertBatch, path: string): string {
     insert_deduplication_token: batch.token,
   })}`;
 }
-
-/**
- * One thread and no parallel parsing: the same file must make the same blocks in the same order each time,
- * because ClickHouse drops a repeated block by token and position.
- */
-const insertSettings = {
-  max_threads: 1,
-  max_insert_threads: 1,
-  input_format_parallel_parsing: 0,
-  // A batch may span many days, and so many partitions.
-  max_partitions_per_insert_block: 0,
-} as const;

@@ -12,6 +12,10 @@ const retryableCodes: ReadonlySet<number> = new Set([
   159, // TIMEOUT_EXCEEDED
   160, // TOO_SLOW
   164, // READONLY: the server's replica or disk is read-only for now
+  192, // UNKNOWN_USER: this and its like until somebody sets the credentials or their rights straight
+  193, // WRONG_PASSWORD
+  194, // REQUIRED_PASSWORD
+  195, // IP_ADDRESS_NOT_ALLOWED
   198, // DNS_ERROR
   201, // QUOTA_EXCEEDED
   202, // TOO_MANY_SIMULTANEOUS_QUERIES
@@ -34,7 +38,9 @@ const retryableCodes: ReadonlySet<number> = new Set([
   394, // QUERY_WAS_CANCELLED
   425, // SYSTEM_ERROR
   473, // DEADLOCK_AVOIDED
+  497, // ACCESS_DENIED
   499, // S3_ERROR
+  516, // AUTHENTICATION_FAILED
   667, // NOT_INITIALIZED
   722, // ASYNC_LOAD_WAIT_FAILED
   745, // SERVER_OVERLOADED
@@ -62,6 +68,12 @@ export function toStoreError(thrown: unknown): StoreError {
   if (thrown instanceof StoreError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const code = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
-  const number = typeof code === 'string' && /^\d{1,5}$/.test(code) ? Number(code) : undefined;
-  return new StoreError(message, number, thrown);
+  const number = typeof code === 'string' && /^\d{1,5}$/.test(code) ? code : leadingCode.exec(message)?.[1];
+  return new StoreError(message, number === undefined ? undefined : Number(number), thrown);
 }
+
+/**
+ * What ClickHouse puts before every message. The client reads the code only if the error's name is at the end
+ * of the message, and the embedded engine cuts a message that quotes binary data at its first zero byte.
+ */
+const leadingCode = /^Code: (\d{1,5})\. DB::/;

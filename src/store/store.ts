@@ -14,8 +14,11 @@ export interface Store {
    * @param format the ClickHouse output format of the bytes returned
    */
   select(query: string, format: SelectFormat, options?: SelectOptions): Promise<Uint8Array>;
-  /** Writes one batch: same token, same bytes, same order means stored once, however often it is sent. */
-  insert(batch: InsertBatch): Promise<void>;
+  /**
+   * Writes one batch: same token, same bytes, same order means stored once, however often it is sent.
+   * @param signal aborting it ends the wait for a server; whether the batch was stored is then not known
+   */
+  insert(batch: InsertBatch, signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -19,13 +19,16 @@ export class ActiveSegment {
 
   /** Makes the file. When this returns, it and its name survive a power cut. */
   static async create(files: WalFiles, number: number, nowMicros: number): Promise<ActiveSegment> {
-    const file = await files.create(segmentName(number));
+    const name = segmentName(number);
+    const file = await files.create(name);
     try {
       await file.write([encodeSegmentHeader(number, nowMicros)], 0);
       await file.sync();
       await files.syncDirectory();
     } catch (error) {
       await file.close();
+      // Probes of a full disk must not fill it with names. What stays is an empty segment, of no meaning.
+      await files.remove(name).catch(() => undefined);
       throw error;
     }
     return new ActiveSegment(number, file, nowMicros);

@@ -7,11 +7,14 @@ import { blockBytes, readBlocks, type SealedSegment, type SegmentRecord } from '
  *
  * - Blocks stay in memory up to `limits.walMaxRetainedBytes`; those of later segments are dropped and read back
  *   from the file when their turn comes. An outage of the store costs disk, not memory.
+ * - A segment is gone durably when `remove` returns. Through a power cut the store keeps the rows of an insert and
+ *   may forget its token, which it does not sync; a segment that came back then would be stored twice.
  * - The file with the highest number of all is never removed: the next life of the process counts on from it,
  *   and a number used twice would be a deduplication token used twice. It goes when a newer file exists.
  */
 export class Backlog {
   readonly #files: WalFiles;
+  readonly #maxRetainedBytes: number;
   readonly #segments = new Map<number, SealedSegment>();
   #bytes = 0;
   #retainedBytes = 0;
@@ -19,13 +22,19 @@ export class Backlog {
   /** Done with, but has the highest number. */
   #removeLater: string | undefined;
 
-  constructor(files: WalFiles) {
+  constructor(files: WalFiles, maxRetainedBytes: number = limits.walMaxRetainedBytes) {
     this.#files = files;
+    this.#maxRetainedBytes = maxRetainedBytes;
   }
 
   /** Bytes of records in it. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Bytes of blocks held in memory. */
+  get retainedBytes(): number {
+    return this.#retainedBytes;
   }
 
   get size(): number {
@@ -47,7 +56,7 @@ export class Backlog {
     this.#highestNumber = Math.max(this.#highestNumber, segment.number);
     for (const record of segment.records)
       if (record.blocks !== undefined) this.#retainedBytes += blockBytes(record);
-    if (this.#retainedBytes > limits.walMaxRetainedBytes) this.#forget(segment.records);
+    if (this.#retainedBytes > this.#maxRetainedBytes) this.#forget(segment.records);
   }
 
   /** Brings the blocks of a segment back into memory, where they were dropped. They leave it with `remove`. */
@@ -68,7 +77,7 @@ export class Backlog {
   /** The store has all of a segment. */
   async remove(segment: SealedSegment): Promise<void> {
     if (segment.number === this.#highestNumber) this.#removeLater = segment.name;
-    else await this.#files.remove(segment.name);
+    else await this.#removeFile(segment.name);
     this.#segments.delete(segment.number);
     this.#bytes -= segment.byteLength;
     this.#forget(segment.records);
@@ -79,7 +88,12 @@ export class Backlog {
     this.#highestNumber = number;
     const name = this.#removeLater;
     this.#removeLater = undefined;
-    if (name !== undefined) await this.#files.remove(name);
+    if (name !== undefined) await this.#removeFile(name);
+  }
+
+  async #removeFile(name: string): Promise<void> {
+    await this.#files.remove(name);
+    await this.#files.syncDirectory();
   }
 
   #forget(records: readonly SegmentRecord[]): void {

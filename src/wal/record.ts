@@ -31,6 +31,7 @@ import { limits } from '../limits.ts';
 import type { TableBlock } from '../model/block.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import { type DatasetKind, type TableName, tablesOfKind } from '../model/dataset.ts';
+import type { StoredRequest } from '../model/replay.ts';
 
 export const segmentHeaderBytes = 32;
 export const recordHeaderBytes = 16;
@@ -43,6 +44,8 @@ export interface RecordHeader {
   readonly tenant: string;
   readonly dataset: string;
   readonly kind: DatasetKind;
+  /** How the request is known again; absent when it is not, and in logs of before this existed. */
+  readonly request?: StoredRequest | undefined;
   readonly blocks: readonly BlockHeader[];
 }
 
@@ -58,6 +61,7 @@ export interface WalRecord {
   readonly tenant: string;
   readonly dataset: string;
   readonly kind: DatasetKind;
+  readonly request?: StoredRequest | undefined;
   readonly blocks: readonly TableBlock[];
 }
 
@@ -100,7 +104,7 @@ export function encodeRecord(record: WalRecord): EncodedRecord {
     byteLength: bytes.byteLength,
     columns,
   }));
-  const header: RecordHeader = { tenant: record.tenant, dataset: record.dataset, kind: record.kind, blocks };
+  const header: RecordHeader = { ...record, blocks };
   const json = Buffer.from(JSON.stringify(header), 'utf8');
   const blockBytes = blocks.reduce((sum, block) => sum + block.byteLength, 0);
   const payloadLength = 4 + json.length + blockBytes;

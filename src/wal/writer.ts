@@ -1,19 +1,19 @@
 import { AppError } from '../errors.ts';
-import type { Clock } from '../lib/clock.ts';
-import { hasErrorCode } from '../lib/files.ts';
+import type { Clock, Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
 import { ActiveSegment } from './active-segment.ts';
 import type { Backlog } from './backlog.ts';
 import type { WalFiles } from './files.ts';
+import { isFull, Outage, refusalOf } from './outage.ts';
 import { type EncodedRecord, encodeRecord, type WalRecord } from './record.ts';
 import type { Recovery } from './recovery.ts';
 import type { SealedSegment } from './segment.ts';
 
 export interface WalOptions {
   readonly files: WalFiles;
-  readonly clock: Clock;
+  readonly clock: Clock & Timers;
   readonly log: Logger;
   readonly metrics: Metrics;
   /** What the directory held at the start; its segments are in the backlog already. */
@@ -21,6 +21,8 @@ export interface WalOptions {
   /** Where sealed segments go. */
   readonly backlog: Backlog;
   readonly maxBytes: number;
+  /** At least this many bytes of records seal a segment; `limits.walSegmentMaxBytes` unless given. */
+  readonly segmentMaxBytes?: number;
   readonly segmentMaxAgeMs: number;
   /** Called once for each segment, in order, as soon as it takes no more records. */
   readonly onSealed: (segment: SealedSegment) => void;
@@ -43,6 +45,8 @@ interface Append {
  *   the file is cut back to that length, sealed as it is, and never written again: a failed fdatasync may not be repeated,
  *   since the kernel has forgotten which pages were dirty.
  * - A segment that was sealed never changes, and its number is never used again.
+ * - While the disk is full or takes no segment, requests are refused without touching it. A probe makes the next
+ *   segment once a second; when it has one, the log works again.
  * - What waits to be written is bounded by the bodies in flight (`ingest/admission.ts`).
  */
 export class Wal {
@@ -51,13 +55,19 @@ export class Wal {
   #nextNumber: number;
   #active: ActiveSegment | undefined;
   #sealWanted = false;
+  #probeWanted = false;
+  readonly #outage: Outage;
   #running: Promise<void> | undefined;
-  #ageTimer: NodeJS.Timeout | undefined;
+  #cancelAgeTimer = () => {};
   #closed = false;
 
   private constructor(options: WalOptions) {
     this.#options = options;
     this.#nextNumber = options.recovery.nextNumber;
+    this.#outage = new Outage(options.clock, () => {
+      this.#probeWanted = true;
+      this.#wake();
+    });
   }
 
   /** Opens the log for writing. */
@@ -90,8 +100,9 @@ export class Wal {
     return oldest === undefined ? 0 : Math.max(0, clock.nowMicros() - oldest.sinceMicros) / 1e6;
   }
 
-  /** @throws AppError `log_full` when the store has fallen too far behind */
+  /** @throws AppError `log_full` when the store has fallen too far behind; `log_full`, `log_failed` in an outage */
   checkRoom(): void {
+    if (this.#outage.error !== undefined) throw this.#outage.error;
     if (this.bytes < this.#options.maxBytes) return;
     throw new AppError(
       'log_full',
@@ -124,7 +135,8 @@ export class Wal {
     this.#closed = true;
     this.seal();
     while (this.#running !== undefined) await this.#running;
-    clearTimeout(this.#ageTimer);
+    this.#cancelAgeTimer();
+    this.#outage.end();
     await this.#active?.close();
   }
 
@@ -135,25 +147,30 @@ export class Wal {
   #wake(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
-      if (this.#queue.length > 0 || this.#sealWanted) this.#wake();
+      if (this.#queue.length > 0 || this.#sealWanted || this.#probeWanted) this.#wake();
     });
   }
 
   async #run(): Promise<void> {
+    const { clock, segmentMaxBytes = limits.walSegmentMaxBytes } = this.#options;
     while (this.#queue.length > 0) {
       // One turn of the event loop: requests that are ready at the same time join the group.
-      await new Promise(setImmediate);
+      await clock.turn();
       const group = this.#takeGroup();
       try {
         await this.#commit(group);
       } catch (thrown) {
         await this.#abandonActive(group, thrown);
       }
-      if ((this.#active?.recordBytes ?? 0) >= limits.walSegmentMaxBytes) await this.#sealActive();
+      if ((this.#active?.recordBytes ?? 0) >= segmentMaxBytes) await this.#sealActive();
     }
     if (this.#sealWanted) {
       this.#sealWanted = false;
       await this.#sealActive();
+    }
+    if (this.#probeWanted) {
+      this.#probeWanted = false;
+      this.#active ??= await this.#nextSegment();
     }
   }
 
@@ -201,45 +218,63 @@ export class Wal {
       }
       await this.#retire(segment);
     }
-    const error =
-      hasErrorCode(thrown, 'ENOSPC') || hasErrorCode(thrown, 'EDQUOT')
-        ? new AppError('log_full', 'the disk of the write-ahead log is full', { cause: thrown })
-        : new AppError('log_failed', 'the disk of the write-ahead log fails', { cause: thrown });
-    for (const append of group) append.fail(error);
+    for (const append of group) append.fail(refusalOf(thrown));
+    // A full disk takes the few bytes of a new segment, and then fails the next request.
+    if (isFull(thrown)) this.#beginOutage(thrown);
+    else this.#active = await this.#nextSegment();
+  }
+
+  /** A segment to go on with; without one, the log is in an outage. */
+  async #nextSegment(): Promise<ActiveSegment | undefined> {
+    try {
+      const segment = await this.#createSegment();
+      if (this.#outage.error !== undefined)
+        this.#options.log.info('the write-ahead log can be written again');
+      this.#outage.end();
+      return segment;
+    } catch (error) {
+      this.#beginOutage(error);
+      return undefined;
+    }
+  }
+
+  #beginOutage(thrown: unknown): void {
+    const error = refusalOf(thrown);
+    if (this.#outage.error === undefined) {
+      this.#options.log.error({ err: thrown }, 'writes are refused until the write-ahead log can be written');
+    }
+    this.#outage.begin(error);
+    for (const append of this.#queue.splice(0)) append.fail(error);
   }
 
   /** Makes the next segment first, so that writing goes on while this one is on its way to the store. */
   async #sealActive(): Promise<void> {
     const segment = this.#active;
     if (segment === undefined || segment.records.length === 0) return;
-    try {
-      this.#active = await this.#createSegment();
-    } catch (error) {
-      // Stay with the segment there is; the next append or timer tries again.
-      this.#options.log.error({ err: error }, 'the next segment of the write-ahead log could not be made');
-      this.#sealLater();
-      return;
-    }
+    // Without a next one this one moves on all the same: a full disk gets its room back in no other way.
+    this.#active = await this.#nextSegment();
     await this.#retire(segment);
   }
 
   #sealLater(): void {
-    clearTimeout(this.#ageTimer);
-    this.#ageTimer = setTimeout(() => this.seal(), this.#options.segmentMaxAgeMs);
+    this.#cancelAgeTimer();
+    const { clock, segmentMaxAgeMs } = this.#options;
+    this.#cancelAgeTimer = clock.after(segmentMaxAgeMs, () => this.seal());
   }
 
   /** The segment takes no more records. */
   async #retire(segment: ActiveSegment): Promise<void> {
-    clearTimeout(this.#ageTimer);
+    this.#cancelAgeTimer();
+    // Before anything is awaited: at each moment somebody counts its records as pending.
+    const sealed = segment.seal();
+    this.#options.backlog.add(sealed);
+    this.#options.onSealed(sealed);
     try {
       await segment.close();
     } catch (error) {
       // All that counts in the file was synced before.
       this.#options.log.warn({ err: error, segment: segment.number }, 'a segment could not be closed');
     }
-    const sealed = segment.seal();
-    this.#options.backlog.add(sealed);
-    this.#options.onSealed(sealed);
   }
 
   async #createSegment(): Promise<ActiveSegment> {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
+import { tablesOfKind } from '../../src/model/dataset.ts';
 import { Catalog } from '../../src/store/catalog.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
@@ -77,6 +78,85 @@ describe('the catalog', () => {
     await Promise.all(Array.from({ length: 10 }, () => catalog.ensure('default', 'm', 'metrics', [])));
     const rows = await test.rows("SELECT count() AS entries FROM millrace.metadata WHERE key = 'm'");
     expect(rows).toEqual([{ entries: 1 }]);
+  });
+
+  describe('before the store was read', () => {
+    const unread = () => new Catalog(test.store, new MetadataLog(test.store, 'node-1'));
+
+    it('takes writes, and says of what it does not know that it does not know', () => {
+      const catalog = unread();
+      catalog.claim('default', 'early', 'events', [time]).confirm();
+      expect(catalog.get('default', 'early')).toMatchObject({ kind: 'events', ready: false });
+      expect(() => catalog.claim('default', 'early', 'metrics', [])).toThrow('early holds events');
+      const unknown = expect.objectContaining({ code: 'store_unavailable' });
+      expect(() => catalog.get('default', 'unknown')).toThrow(unknown);
+      expect(() => catalog.list('default')).toThrow(unknown);
+    });
+
+    it('makes no tables, since the store may know better', async () => {
+      const catalog = unread();
+      catalog.claim('default', 'early-table', 'events', [time]).confirm();
+      const early = catalog.ensure('default', 'early-table', 'events', [time]);
+      await expect(early).rejects.toMatchObject({ name: 'StoreError', retryable: true });
+      expect(await catalog.load()).toEqual([]);
+      await catalog.ensure('default', 'early-table', 'events', [time]);
+      expect(catalog.get('default', 'early-table')?.ready).toBe(true);
+    });
+
+    it('adds what it was told meanwhile to what the store knows', async () => {
+      const before = await openCatalog();
+      before.claim('default', 'both', 'events', [time, number('old')]).confirm();
+      await before.ensure('default', 'both', 'events', [time, number('old')]);
+      const catalog = unread();
+      const claim = catalog.claim('default', 'both', 'events', [time, number('new')]);
+      await catalog.load();
+      claim.confirm();
+      await catalog.ensure('default', 'both', 'events', [time, number('new')]);
+      expect([...(catalog.get('default', 'both')?.columns.keys() ?? [])]).toEqual([
+        'p_timestamp',
+        'old:num',
+        'new:num',
+      ]);
+    });
+
+    it('keeps the kind of the store, and gives acknowledged rows of another kind tables of their own', async () => {
+      const before = await openCatalog();
+      before.claim('default', 'torn', 'events', [time]).confirm();
+      await before.ensure('default', 'torn', 'events', [time]);
+
+      const catalog = unread();
+      catalog.claim('default', 'torn', 'metrics', []).confirm();
+      const conflict = { tenant: 'default', dataset: 'torn', kind: 'events', written: 'metrics' };
+      expect(await catalog.load()).toEqual([conflict]);
+      expect(catalog.get('default', 'torn')).toMatchObject({ kind: 'events', ready: true });
+      expect(() => catalog.checkKind('default', 'torn', 'metrics')).toThrow('torn holds events; metrics');
+      catalog.claim('default', 'torn', 'events', [time]).confirm();
+
+      await catalog.ensure('default', 'torn', 'metrics', []);
+      const tables = await test.rows("SELECT name FROM system.tables WHERE name LIKE 'torn.%' ORDER BY name");
+      expect(tables.map(({ name }) => name)).toEqual([
+        'torn.events',
+        ...tablesOfKind.metrics.map((table) => `torn.${table}`).toSorted(),
+      ]);
+      expect((await openCatalog()).get('default', 'torn')?.kind).toBe('events');
+    });
+
+    it('finds both kinds again in a log that was written on both sides of the answer', async () => {
+      const before = await openCatalog();
+      before.claim('default', 'torn-log', 'events', [time]).confirm();
+      await before.ensure('default', 'torn-log', 'events', [time]);
+      for (const loadFirst of [true, false]) {
+        const catalog = unread();
+        if (loadFirst) await catalog.load();
+        catalog.recover('default', 'torn-log', 'metrics');
+        catalog.recover('default', 'torn-log', 'events');
+        await catalog.load();
+        await catalog.ensure('default', 'torn-log', 'metrics', []);
+        await catalog.ensure('default', 'torn-log', 'events', [time, number('b')]);
+        expect(catalog.get('default', 'torn-log')?.kind).toBe('events');
+        expect(catalog.list('default').filter(({ name }) => name === 'torn-log')).toHaveLength(1);
+      }
+    });
   });
 
   it('can repeat everything after a crash before the metadata log was told', async () => {

@@ -1,78 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Drain } from '../../src/ingest/drain.ts';
 import { waitForPending } from '../../src/ingest/freshness.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { createLogger } from '../../src/lib/log.ts';
-import { createMetrics } from '../../src/lib/metrics.ts';
-import { limits } from '../../src/limits.ts';
-import { Catalog } from '../../src/store/catalog.ts';
 import { StoreError } from '../../src/store/errors.ts';
-import { MetadataLog } from '../../src/store/metadata.ts';
-import type { InsertBatch, Store } from '../../src/store/store.ts';
-import { Backlog } from '../../src/wal/backlog.ts';
-import { recoverWal } from '../../src/wal/recovery.ts';
-import { Wal } from '../../src/wal/writer.ts';
-import { eventBlocks } from '../support/blocks.ts';
+import { live, withFault } from '../support/back-half.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 import { MemoryFiles } from '../support/memory-files.ts';
 
-const log = createLogger('silent');
 let test: TestStore;
 beforeAll(async () => {
   test = await openTestStore();
 });
 afterAll(() => test.close());
-
-/** A life of the service's back half: log, drain and catalog, on a directory that may have seen others. */
-async function live(files: MemoryFiles, store: Store) {
-  const metrics = createMetrics();
-  const catalog = new Catalog(store, new MetadataLog(store, 'node-1'));
-  await catalog.load();
-  const recovery = await recoverWal(files, log, metrics);
-  const backlog = new Backlog(files);
-  const drain = new Drain({ node: 'node-1', backlog, store, catalog, log, metrics });
-  for (const segment of recovery.segments) {
-    for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
-    backlog.add(segment);
-    drain.add(segment);
-  }
-  const wal = await Wal.open({
-    files,
-    clock: systemClock,
-    log,
-    metrics,
-    recovery,
-    backlog,
-    maxBytes: limits.walMaxBytes,
-    segmentMaxAgeMs: 60_000,
-    onSealed: (segment) => drain.add(segment),
-  });
-  const write = async (dataset: string, events: object[]) => {
-    const blocks = eventBlocks(events);
-    const claim = catalog.claim(
-      'default',
-      dataset,
-      'events',
-      blocks.flatMap((block) => block.columns),
-    );
-    await wal.append({ tenant: 'default', dataset, kind: 'events', blocks });
-    claim.confirm();
-  };
-  return { wal, drain, write };
-}
-
-/** The real store, with a fault before or after the insert reached it. */
-function withFault(
-  store: Store,
-  fault: (batch: InsertBatch, insert: () => Promise<void>) => Promise<void>,
-): Store {
-  return {
-    command: (statement) => store.command(statement),
-    select: (query, format, options) => store.select(query, format, options),
-    insert: (batch) => fault(batch, () => store.insert(batch)),
-    close: async () => {},
-  };
-}
 
 const ids = async (dataset: string) =>
   (
@@ -84,7 +21,7 @@ const ids = async (dataset: string) =>
 describe('the drain', () => {
   it('moves a sealed segment into the store and removes it from the log', async () => {
     const files = new MemoryFiles();
-    const { wal, drain, write } = await live(files, test.store);
+    const { wal, drain, write } = await live({ files, store: test.store });
     drain.start();
     await write('moved', [{ id: 1 }, { id: 2 }]);
     await write('moved', [{ id: 3, extra: 'x' }]);
@@ -94,7 +31,7 @@ describe('the drain', () => {
     expect(await ids('moved')).toEqual([1, 2, 3]);
     expect(await ids('moved-too')).toEqual([9]);
     expect(wal.pendingSegments).toBe(0);
-    expect((await live(files.afterPowerCut(), test.store)).wal.pendingSegments).toBe(0);
+    expect((await live({ files: files.afterPowerCut(), store: test.store })).wal.pendingSegments).toBe(0);
   });
 
   it('stores once when the insert happened and its reply was lost', async () => {
@@ -104,7 +41,7 @@ describe('the drain', () => {
       failures -= 1;
       if (failures >= 0) throw new StoreError('connection reset', undefined, undefined);
     });
-    const { wal, drain, write } = await live(new MemoryFiles(), store);
+    const { wal, drain, write } = await live({ files: new MemoryFiles(), store });
     drain.start();
     await write('lost-reply', [{ id: 1 }, { id: 2 }]);
     await wal.close();
@@ -119,14 +56,14 @@ describe('the drain', () => {
       await insert();
       await new Promise(() => {});
     });
-    const first = await live(files, died);
+    const first = await live({ files, store: died });
     await first.write('died', [{ id: 1 }]);
     await first.write('died', [{ id: 2, other: true }]);
     first.wal.seal();
     first.drain.start();
     for (;;) if ((await ids('died').catch(() => [])).length === 2) break;
 
-    const second = await live(files.afterPowerCut(), test.store);
+    const second = await live({ files: files.afterPowerCut(), store: test.store });
     expect(second.wal.pendingSegments).toBe(1);
     second.drain.start();
     await second.wal.close();
@@ -140,7 +77,7 @@ describe('the drain', () => {
     const down = withFault(test.store, async () => {
       throw new StoreError('connect ECONNREFUSED', undefined, undefined);
     });
-    const first = await live(files, down);
+    const first = await live({ files, store: down });
     first.drain.start();
     for (let id = 0; id < 5; id += 1) {
       await first.write('outage', [{ id }]);
@@ -150,14 +87,14 @@ describe('the drain', () => {
     await first.drain.stop(100);
     expect(first.wal.pendingSegments).toBeGreaterThan(0);
 
-    const second = await live(files.afterPowerCut(), test.store);
+    const second = await live({ files: files.afterPowerCut(), store: test.store });
     second.drain.start();
     await second.drain.stop(10_000);
     expect(await ids('outage')).toEqual([0, 1, 2, 3, 4]);
   });
 
   it('lets a reader wait for what is on its way, and only then', async () => {
-    const { wal, drain, write } = await live(new MemoryFiles(), test.store);
+    const { wal, drain, write } = await live({ files: new MemoryFiles(), store: test.store });
     drain.start();
     expect(await waitForPending(wal, drain)).toBe(false);
     await write('fresh', [{ id: 1 }]);

@@ -28,6 +28,7 @@ export class RecordingIngest implements Ingest {
   /** Thrown by `reserve` when more than `reserveLimitBytes` would be reserved in all. */
   reserveError: AppError | undefined;
   reserveLimitBytes = 0;
+  replayed = false;
   respond: (request: IngestRequest) => DecodeCounts | Promise<DecodeCounts> = () => someCounts;
   refused: RefusedPart | undefined;
 
@@ -48,7 +49,7 @@ export class RecordingIngest implements Ingest {
 
   async write(request: IngestRequest): Promise<Acknowledgement> {
     this.requests.push(request);
-    return { counts: await this.respond(request), refused: this.refused };
+    return { counts: await this.respond(request), refused: this.refused, replayed: this.replayed };
   }
 }
 
@@ -125,6 +126,7 @@ export async function startServer(extraRoutes: readonly Route[] = []): Promise<H
       version: '1.2.3',
       registry: metrics.registry,
       notReady: () => harness.notReady,
+      storeAvailable: () => true,
     }),
     ...ingestRoutes({ ingest, maxBodyBytes }),
     ...remoteWriteRoutes({ ingest, maxBodyBytes }),

@@ -149,7 +149,10 @@ describe('replies', () => {
 describe('status routes', () => {
   it('tell the service alive and ready', async () => {
     expect(await (await get('/api/v1/liveness')).json()).toEqual({ status: 'alive' });
-    expect(await (await get('/api/v1/readiness')).json()).toEqual({ status: 'ready' });
+    expect(await (await get('/api/v1/readiness')).json()).toEqual({
+      status: 'ready',
+      store: 'available',
+    });
   });
 
   it('say why the service is not ready, and when to ask again', async () => {

@@ -93,15 +93,15 @@ export class Child {
   }
 
   async ended(timeoutMs = 30_000): Promise<Exit> {
-    const timeout = new AbortController();
-    const late = sleep(timeoutMs, undefined, { signal: timeout.signal }).then(() => {
-      throw new Error(`${this.name} still runs after ${timeoutMs} ms\n${this.report()}`);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const fail = () => reject(new Error(`${this.name} still runs after ${timeoutMs} ms\n${this.report()}`));
+      timer = setTimeout(fail, timeoutMs);
     });
     try {
       return await Promise.race([this.exited, late]);
     } finally {
-      timeout.abort();
-      await late.catch(() => undefined);
+      clearTimeout(timer);
     }
   }
 
@@ -128,11 +128,19 @@ export class Child {
 const alive = new Set<Child>();
 const folders = new Set<string>();
 
-// The last line of defence: a test that timed out, or a run stopped by hand, leaves nothing behind.
-process.once('exit', () => {
+// The last line of defence: a test that failed half-way, or a run stopped by hand, leaves nothing behind. The
+// test runner ends its processes with SIGTERM, which gives no `exit` event by itself.
+function cleanUp(): void {
   for (const child of alive) child.kill('SIGKILL');
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+process.once('exit', cleanUp);
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => {
+    cleanUp();
+    process.kill(process.pid, signal); // ends this process, now that nobody listens
+  });
+}
 
 /** A new empty folder, removed when this process ends if not before. */
 export function temporaryFolder(purpose: string): string {

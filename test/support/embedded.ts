@@ -17,6 +17,11 @@ export interface TestStore {
 export async function openTestStore(): Promise<TestStore> {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-store-'));
   const store = await openEmbeddedStore(directory, createMetrics(), createLogger('silent'));
+  return testStore(store, () => rm(directory, { recursive: true }));
+}
+
+/** @param dispose what remains to be done when the store is closed */
+export function testStore(store: Store, dispose: () => Promise<void>): TestStore {
   return {
     store,
     rows: async <T>(query: string, options?: SelectOptions) =>
@@ -27,7 +32,7 @@ export async function openTestStore(): Promise<TestStore> {
         .map((line) => JSON.parse(line) as T),
     close: async () => {
       await store.close();
-      await rm(directory, { recursive: true });
+      await dispose();
     },
   };
 }

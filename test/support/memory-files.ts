@@ -6,7 +6,7 @@ import type { WalFile, WalFiles } from '../../src/wal/files.ts';
  */
 export class MemoryFiles implements WalFiles {
   readonly #files = new Map<string, { bytes: Buffer; synced: Buffer }>();
-  #durableNames = new Set<string>();
+  #durable = new Map<string, { synced: Buffer }>();
   syncs = 0;
   /** Throws, or returns to let the operation happen. */
   beforeWrite: (bytes: number) => void = () => {};
@@ -22,17 +22,15 @@ export class MemoryFiles implements WalFiles {
   }
 
   set(name: string, bytes: Buffer): void {
-    this.#files.set(name, { bytes, synced: bytes });
-    this.#durableNames.add(name);
+    const file = { bytes, synced: bytes };
+    this.#files.set(name, file);
+    this.#durable.set(name, file);
   }
 
   /** What is there after the power was cut: nothing that was not synced. */
   afterPowerCut(): MemoryFiles {
     const left = new MemoryFiles();
-    for (const name of this.#durableNames) {
-      const file = this.#files.get(name);
-      if (file !== undefined) left.set(name, Buffer.from(file.synced));
-    }
+    for (const [name, { synced }] of this.#durable) left.set(name, Buffer.from(synced));
     return left;
   }
 
@@ -59,11 +57,10 @@ export class MemoryFiles implements WalFiles {
   async remove(name: string): Promise<void> {
     this.#file(name);
     this.#files.delete(name);
-    this.#durableNames.delete(name);
   }
 
   async syncDirectory(): Promise<void> {
-    this.#durableNames = new Set(this.#files.keys());
+    this.#durable = new Map(this.#files);
   }
 
   #handle(name: string): WalFile {

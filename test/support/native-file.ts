@@ -35,6 +35,11 @@ export class NativeFiles {
     return result.json<{ data: Row[] }>().data;
   }
 
+  /** What a SELECT gives, as the block that the engine itself writes. */
+  async nativeBlock(statement: string): Promise<Uint8Array> {
+    return (await this.#connection.chdb.queryAsync(statement, { format: 'Native' })).bytes();
+  }
+
   async command(statement: string): Promise<void> {
     await this.#connection.chdb.queryAsync(statement);
   }

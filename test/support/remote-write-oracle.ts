@@ -233,7 +233,8 @@ function isValidHistogram(fields: HistogramFields): boolean {
   if (!fitsSchema(fields, zeroCount)) return false;
   if ((isFloat !== isZeroFloat && zeroCount !== 0) || count < 0 || zeroCount < 0) return false;
   const total = [...negative, ...positive].reduce((sum, one) => sum + one, zeroCount);
-  if (isFloat) return total - count <= 1e-6 * Math.max(1, count);
+  // What is not a number is not too much.
+  if (isFloat) return !(total - count > 1e-6 * Math.max(1, count));
   return total <= count || total > Number.MAX_SAFE_INTEGER;
 }
 

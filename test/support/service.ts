@@ -55,13 +55,18 @@ export class Service {
     this.#ownsDataDir = options.dataDir === undefined;
   }
 
-  /** Starts a service and waits until it is ready. The caller disposes of it. */
+  /** Starts a service and waits until it is ready; one that fails is disposed of. The caller ends the others. */
   static async start(options: ServiceOptions = {}): Promise<Service> {
     const port = await freePort();
     const dataDir = options.dataDir ?? temporaryFolder('data');
     const child = await launch(port, dataDir, options.env ?? {});
     const service = new Service(child, port, dataDir, options);
-    await service.ready();
+    try {
+      await service.ready();
+    } catch (error) {
+      await service.dispose();
+      throw error;
+    }
     return service;
   }
 

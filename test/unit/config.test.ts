@@ -61,14 +61,51 @@ describe('the configuration', () => {
     expect(() => read(['--admin-password', 'short'])).toThrow(/^(?!.*short)/);
   });
 
+  it('takes a ClickHouse server, and says what is wrong with its URL but not the URL', () => {
+    expect(read([]).clickhouseUrl).toBeUndefined();
+    const url = 'https://u:secret@store:8443';
+    expect(read([], { MILLRACE_CLICKHOUSE_URL: url }).clickhouseUrl?.origin).toBe('https://store:8443');
+    const wrong = () => read(['--clickhouse-url', `${url}?compres=gzip`]);
+    expect(wrong).toThrow(ConfigError);
+    expect(wrong).toThrow(/^--clickhouse-url cannot be used, because it has the parameter "compres"/);
+    expect(wrong).toThrow(/^(?!.*secret)/);
+  });
+
   it('refuses unknown flags and flags without a value', () => {
     expect(() => read(['--http-port', '1'])).toThrow('--http-port is not an option');
     expect(() => read(['serve'])).toThrow('serve is not an option');
     expect(() => read(['--workers'])).toThrow('--workers needs a value');
   });
 
+  it.each([
+    [['dead', 'list'], { verb: 'list' }],
+    [['dead', 'retry', 'a', 'b'], { verb: 'retry', names: ['a', 'b'] }],
+    [['dead', 'retry', '--all'], { verb: 'retry', names: 'all' }],
+    [['dead', 'drop', 'a', '--yes'], { verb: 'drop', names: ['a'] }],
+    [['dead', 'drop', '--yes', '--all'], { verb: 'drop', names: 'all' }],
+  ])('%j is a command on the dead letters, with the options of all', (args, action) => {
+    const command = readCommand([...args, '--data-dir', '/there'], { MILLRACE_LOG_LEVEL: 'debug' });
+    expect(command).toMatchObject({ name: 'dead', action, config: { dataDir: '/there', logLevel: 'debug' } });
+  });
+
+  it.each([
+    [['dead'], 'list, retry <name>…, drop <name>… --yes'],
+    [['dead', 'bury'], 'list, retry <name>…, drop <name>… --yes'],
+    [['dead', 'list', 'a'], 'list, retry <name>…, drop <name>… --yes'],
+    [['dead', 'retry'], 'dead retry takes names as millrace dead list shows them, or --all'],
+    [['dead', 'retry', 'a', '--all'], 'dead retry takes names'],
+    [['dead', 'drop', '--yes'], 'dead drop takes names'],
+    [['dead', 'drop', '--all'], 'add --yes'],
+    [['--all'], '--all is not an option of millrace'],
+    [['dead', 'list', '--workers=0'], '--workers is "0"'],
+  ])('%j is refused', (args, message) => {
+    expect(() => readCommand(args, {})).toThrow(ConfigError);
+    expect(() => readCommand(args, {})).toThrow(message);
+  });
+
   it('lists every option in the help', () => {
     const help = helpText();
+    for (const verb of ['list', 'retry', 'drop']) expect(help).toContain(`millrace dead ${verb}`);
     for (const name of Object.keys(read([]))) {
       const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
       expect(help).toContain(flag);

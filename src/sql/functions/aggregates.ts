@@ -4,7 +4,6 @@ import { sqlError, unsupported } from '../errors.ts';
 import type { Aggregate, Expr, Renderer, Sort, WindowSpec } from '../ir.ts';
 import {
   bool,
-  date,
   float,
   int8,
   interval,
@@ -142,7 +141,7 @@ const average: AggregateForm = (call, site) => {
 
 const extreme = (name: string): readonly AggregateOverload[] =>
   (['float', 'int', 'numeric', 'text', 'timestamp', 'date', 'interval'] as const).map((formal) =>
-    fn([formal], formal === 'date' ? date : sameAsArgument, (a) => `${name}(${a})`),
+    fn([formal], sameAsArgument, (a) => `${name}(${a})`),
   );
 
 const every: readonly AggregateOverload[] = [fn(['bool'], bool, (a) => `min(${a})`)];

@@ -1,7 +1,7 @@
 import { apply, literal } from '../build.ts';
 import { settle, unify } from '../coerce.ts';
 import { sqlError } from '../errors.ts';
-import type { Expr } from '../ir.ts';
+import type { Expr, Renderer } from '../ir.ts';
 import { typeLabel } from '../types.ts';
 import { type CallSite, checkCount, type FunctionTable, type SpecialForm } from './definition.ts';
 import { compare } from './operators.ts';
@@ -14,6 +14,25 @@ const variadic =
     if (exprs.length === 1 && exprs[0] !== undefined) return exprs[0];
     return apply(site.name, type, (...parts) => `${render}(${parts.join(', ')})`, ...exprs);
   };
+
+/** A value that can be read in any case: it costs nothing and raises no error. */
+const isPlain = (expr: Expr): boolean => expr.kind === 'literal' || expr.kind === 'column';
+
+/** Later arguments count, and may raise errors, only where all before them are NULL; the engine computes all. */
+const coalesce: SpecialForm = (args, site) => {
+  checkCount(args, 1, 1000, site);
+  const { type, exprs } = unify(args, 'COALESCE', site.at);
+  const [first, ...rest] = exprs;
+  if (first === undefined || rest.length === 0) return first ?? literal(type, null);
+  if (rest.every(isPlain)) {
+    return apply('coalesce', type, (...parts) => `coalesce(${parts.join(', ')})`, ...exprs);
+  }
+  const render: Renderer = (...parts) => {
+    const branches = parts.slice(0, -1).map((part) => `isNotNull(${part}), ${part}`);
+    return `multiIf(${branches.join(', ')}, ${parts.at(-1)})`;
+  };
+  return apply('coalesce', type, render, ...exprs);
+};
 
 const nullIf: SpecialForm = (args, site) => {
   const [value, other] = args;
@@ -40,7 +59,7 @@ export function caseOf(branches: readonly CaseBranch[], otherwise: Expr | undefi
 }
 
 export const conditionalFunctions: FunctionTable = {
-  coalesce: variadic('coalesce'),
+  coalesce,
   greatest: variadic('greatest'),
   least: variadic('least'),
   nullif: nullIf,

@@ -11,7 +11,22 @@ type Conversion = (value: string, from: SqlType, to: SqlType) => string;
 /** What PostgreSQL's input functions skip around numbers, dates and booleans. */
 const trimmed = (value: string): string => `trimBoth(${value}, ' \\t\\n\\r\\f\\v')`;
 
+/**
+ * Of a nullable text that is no value of the type, the engine makes NULL; of one that cannot be NULL it raises
+ * an error. So NULLs are set aside first.
+ */
+const parsed = (value: string, parse: (text: string) => string, neutral: string): string =>
+  `if(isNull(${value}), NULL, ${parse(`ifNull(${trimmed(value)}, ${quoteString(neutral)})`)})`;
+
 const toInteger: Conversion = (value, _, to) => `accurateCast(${value}, '${storeInteger(to)}')`;
+
+/** In two steps, so that a number that is too large is told from what is no number. */
+const textToInteger: Conversion = (value, from, to) =>
+  toInteger(
+    parsed(value, (text) => `toInt128(${text})`, '0'),
+    from,
+    to,
+  );
 
 /** To even from a double, away from zero from a decimal. */
 const roundToInteger: Conversion = (value, from, to) =>
@@ -20,7 +35,8 @@ const roundToInteger: Conversion = (value, from, to) =>
 /** The engine cuts what is behind the scale; PostgreSQL rounds. One digit more decides it. */
 const textToNumeric: Conversion = (value, _, to) => {
   const scale = numericScale(to);
-  return `toDecimal256(round(toDecimal256(${trimmed(value)}, ${scale + 1}), ${scale}), ${scale})`;
+  const digits = parsed(value, (text) => `toDecimal256(${text}, ${scale + 1})`, '0');
+  return `toDecimal256(round(${digits}, ${scale}), ${scale})`;
 };
 
 const numericToNumeric: Conversion = (value, from, to) => {
@@ -41,18 +57,25 @@ const floatToNumeric: Conversion = (value, from, to) => {
 /** ISO 8601 alone: what else the engine's parser takes, it may read differently than PostgreSQL does. */
 const isoPattern =
   '^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?([Zz]|[+-]\\d{2}(:?\\d{2})?)?)?$';
-const textToTimestamp: Conversion = (value) =>
-  `parseDateTime64BestEffort(if(match(${trimmed(value)}, ${quoteString(isoPattern)}), ${trimmed(value)}, 'not a timestamp'), 6, 'UTC')`;
+const textToTimestamp: Conversion = (value) => {
+  const checked = (text: string): string =>
+    `if(match(${text}, ${quoteString(isoPattern)}), ${text}, 'no timestamp')`;
+  return parsed(value, (text) => `parseDateTime64BestEffort(${checked(text)}, 6, 'UTC')`, '1970-01-01');
+};
 
 const boolToText: Conversion = (value) => `multiIf(${value}, 'true', NOT ${value}, 'false', NULL)`;
 
-/** `accurateCast` of a text that is no number is what raises the error. */
-const textToBool: Conversion = (value) => {
-  const word = `lower(${trimmed(value)})`;
-  const yes = "'t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1'";
-  const no = "'f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0'";
-  return `multiIf(isNull(${value}), NULL, ${word} IN (${yes}), 1, ${word} IN (${no}), 0, accurateCast(concat('not a boolean: ', ${value}), 'UInt8'))`;
-};
+const yes = "('t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1')";
+const no = "('f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0')";
+
+/** The conversion of a text that is no number is what raises the error. */
+const textToBool: Conversion = (value) =>
+  parsed(
+    value,
+    (text) =>
+      `multiIf(lower(${text}) IN ${yes}, 1, lower(${text}) IN ${no}, 0, toUInt8(concat('no boolean: ', ${text})))`,
+    'f',
+  );
 
 const timestampText: Conversion = (value, from) => {
   const digits = `replaceRegexpOne(formatDateTime(toDateTime64(${value}, 6, 'UTC'), '%Y-%m-%d %H:%i:%S.%f'), '\\\\.?0+$', '')`;
@@ -89,8 +112,8 @@ const conversions: ReadonlyMap<string, Conversion> = new Map([
   ...each(timestamps, ['text'], timestampText),
   ...each(['bool'], ['int4'], (value) => `toInt32(${value})`),
   ...each(['int4'], ['bool'], (value) => `(${value} != 0)`),
-  ...each(['text'], integers, (value, from, to) => toInteger(trimmed(value), from, to)),
-  ...each(['text'], ['float'], (value) => `toFloat64(${trimmed(value)})`),
+  ...each(['text'], integers, textToInteger),
+  ...each(['text'], ['float'], (value) => parsed(value, (text) => `toFloat64(${text})`, '0')),
   ...each(['text'], ['numeric'], textToNumeric),
   ...each(['text'], ['bool'], textToBool),
   ...each(['text'], timestamps, textToTimestamp),

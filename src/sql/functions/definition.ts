@@ -38,9 +38,10 @@ export interface Overload {
   /** The last argument may be repeated. */
   readonly variadic?: boolean;
   readonly returns: SqlType | ((args: readonly SqlType[]) => SqlType);
-  /** Of the arguments' SQL; `results` gives it when it depends on the type of the result. */
+  /** Of the arguments' SQL. */
   readonly render: Renderer;
-  readonly renderAs?: (result: SqlType) => Renderer;
+  /** Instead of `render`, when it depends on the type of the result or on the arguments themselves. */
+  readonly renderAs?: (result: SqlType, args: readonly Expr[]) => Renderer;
 }
 
 /** Where a function is called, and what it may need to know. */
@@ -154,7 +155,7 @@ export function callOverload(
   }
   const converted = coerceArguments(overload, args, site.at);
   const type = resultType(overload, converted);
-  const render = overload.renderAs?.(type) ?? overload.render;
+  const render = overload.renderAs?.(type, converted) ?? overload.render;
   const formals = overload.args.join(' ');
   return apply(`${site.name}(${formals})`, type, render, ...converted);
 }

@@ -6,13 +6,18 @@ import { quoteString } from '../../lib/quote.ts';
  * an exponent between 1e-6 and 1e21.
  */
 export function floatText(value: string): string {
+  const plain = `(abs(${value}) >= 1e-4 AND abs(${value}) < 1e15) OR ${value} = 0 OR isNull(${value})`;
+  return `if(${plain}, toString(${value}), ${unusualText(value)})`;
+}
+
+/** Of numbers that need an exponent, NaN and the infinities; seldom computed. */
+function unusualText(value: string): string {
   // x is the number, s the engine's text of its size, d the digits of it without point and zeros at either end.
   const mantissa =
     "concat(if(x < 0, '-', ''), substring(d, 1, 1), if(length(d) > 1, '.', ''), substring(d, 2))";
   const cases = [
     "isNaN(x), 'NaN'",
     "isInfinite(x), if(x > 0, 'Infinity', '-Infinity')",
-    'x = 0 OR (abs(x) >= 1e-4 AND abs(x) < 1e15), toString(x)',
     // The engine's exponent has neither a plus nor two digits.
     `position(s, 'e') > 0, concat(if(x < 0, '-', ''), ${withSignAndTwoDigits('s')})`,
     `abs(x) >= 1, concat(${mantissa}, 'e+', toString(length(splitByChar('.', s)[1]) - 1))`,
@@ -20,8 +25,7 @@ export function floatText(value: string): string {
   // 0.0000123: the exponent counts the zeros behind the point and the first digit.
   const zeros = `extract(s, ${quoteString('^0\\.(0*)')})`;
   const small = `concat(${mantissa}, 'e-', leftPad(toString(length(${zeros}) + 1), 2, '0'))`;
-  const text = `if(isNull(x), NULL, multiIf(${cases.join(', ')}, ${small}))`;
-  const withDigits = `arrayMap(d -> ${text}, [trimBoth(replaceOne(s, '.', ''), '0')])[1]`;
+  const withDigits = `arrayMap(d -> multiIf(${cases.join(', ')}, ${small}), [trimBoth(replaceOne(s, '.', ''), '0')])[1]`;
   return `arrayMap(x -> arrayMap(s -> ${withDigits}, [toString(abs(x))])[1], [${value}])[1]`;
 }
 

@@ -63,12 +63,43 @@ const productScale = (args: readonly SqlType[]): SqlType => {
 const quotient = (args: readonly SqlType[]): SqlType =>
   numeric(Math.max(quotientScale, ...args.map(numericScale)), false);
 
-/** Raises "division by zero" where the store would give infinity or NaN. */
-const nonZero = (divisor: string): string => `intDiv(1, ${divisor} != 0)`;
-const isNonZeroLiteral = (divisor: string): boolean => /^-?\d+\.?\d*$/.test(divisor) && Number(divisor) !== 0;
+const isZero = (value: unknown): boolean => Number(value) === 0;
+const isNonZero = (expr: Expr | undefined): boolean =>
+  expr?.kind === 'literal' && expr.value !== null && !isZero(expr.value);
+const isNotNull = (expr: Expr | undefined): boolean => expr?.kind === 'literal' && expr.value !== null;
 
-const divideFloats = (a: string, b: string): string =>
-  isNonZeroLiteral(b) ? `(${a} / ${b})` : `(${a} / ${b} * ${nonZero(b)})`;
+/**
+ * A division. NULL divided by anything is NULL, and no error; the engine looks at the divisor first.
+ * @param divide by a divisor that may be zero, and must then raise the error
+ * @param plain by one that isn't zero
+ */
+const division = (
+  formal: 'int' | 'numeric' | 'float',
+  returns: Overload['returns'],
+  divide: (a: string, b: string, result: SqlType) => string,
+  plain = divide,
+): Overload => ({
+  args: [formal, formal],
+  returns,
+  render: (a, b) => `${a} / ${b}`,
+  renderAs: (result, [dividend, divisor]) => {
+    if (isNonZero(divisor)) return (a, b) => plain(a, b, result);
+    if (isNotNull(dividend)) return (a, b) => divide(a, b, result);
+    return (a, b) => `if(isNull(${a}), NULL, ${divide(a, b, result)})`;
+  },
+});
+
+/** Raises "division by zero" where the engine would give an infinity or NaN. */
+const checkedDivisor = (a: string, operator: '/' | '%', b: string): string =>
+  `(${a} ${operator} ${b} * intDiv(1, ${b} != 0))`;
+
+/** The engine's function takes a NULL for zero. */
+const divideDecimals = (a: string, b: string, scale: number): string =>
+  `if(isNull(${b}), NULL, divideDecimal(${a}, ifNull(${b}, toDecimal256(1, 0)), ${scale}))`;
+
+/** The engine cuts the quotient; one digit more and rounding give PostgreSQL's. */
+const rounded = (quotientOfScale: (scale: number) => string, scale: number): string =>
+  `toDecimal256(round(${quotientOfScale(scale + 1)}, ${scale}), ${scale})`;
 
 const infix: Readonly<Record<string, readonly Overload[]>> = {
   '+': [
@@ -87,23 +118,29 @@ const infix: Readonly<Record<string, readonly Overload[]>> = {
     fn(['float', 'float'], float, (a, b) => `(${a} * ${b})`),
   ],
   '/': [
-    fn(['int', 'int'], widest, (a, b) => `intDiv(toInt64(${a}), toInt64(${b}))`),
-    {
-      ...fn(['numeric', 'numeric'], quotient, (a, b) => `(${a} / ${b})`),
-      // The engine cuts the quotient; one digit more and rounding give PostgreSQL's.
-      renderAs: (result) => (a, b) => {
-        const scale = numericScale(result);
-        return `toDecimal256(round(divideDecimal(${a}, ${b}, ${scale + 1}), ${scale}), ${scale})`;
-      },
-    },
-    fn(['float', 'float'], float, divideFloats),
+    division('int', widest, (a, b) => `intDiv(toInt64(${a}), toInt64(${b}))`),
+    division(
+      'numeric',
+      quotient,
+      (a, b, result) => rounded((scale) => divideDecimals(a, b, scale), numericScale(result)),
+      (a, b, result) => rounded((scale) => `divideDecimal(${a}, ${b}, ${scale})`, numericScale(result)),
+    ),
+    division(
+      'float',
+      float,
+      (a, b) => checkedDivisor(a, '/', b),
+      (a, b) => `(${a} / ${b})`,
+    ),
   ],
   '%': [
-    fn(['int', 'int'], widest, (a, b) => `(toInt64(${a}) % toInt64(${b}))`),
-    fn(['numeric', 'numeric'], widerScale, (a, b) => `(${a} - ${b} * divideDecimal(${a}, ${b}, 0))`),
+    division('int', widest, (a, b) => `(toInt64(${a}) % toInt64(${b}))`),
+    division('numeric', widerScale, (a, b) => `(${a} - ${b} * ${divideDecimals(a, b, 0)})`),
     // An extension: JSON numbers are doubles, and people take remainders of them.
-    fn(['float', 'float'], float, (a, b) =>
-      isNonZeroLiteral(b) ? `(${a} % ${b})` : `(${a} % ${b} * ${nonZero(b)})`,
+    division(
+      'float',
+      float,
+      (a, b) => checkedDivisor(a, '%', b),
+      (a, b) => `(${a} % ${b})`,
     ),
   ],
   '^': [fn(['float', 'float'], float, (a, b) => `pow(${a}, ${b})`)],

@@ -87,8 +87,13 @@ function regexMatch(subject: Expr, pattern: Expr, ignoreCase: boolean, site: Cal
  * anchors, groups, alternation, quantifiers, bracket expressions and class shorthands. The rest of ARE
  * (look-around, back references, `\m \M \y`, `***`, embedded options but `(?i)`) is refused.
  */
-const commonRegex =
-  /^(?:[^\\[\](){}*+?]|\\[dwsDWSntr]|\\[^A-Za-z0-9]|\((?:\?:)?|\)|[*+?]\??|\{\d{1,3}(?:,\d{0,3})?\}\??|\[\^?\]?(?:[^\]\\[]|\\[^A-Za-z0-9]|\\[dwsntr]|\[:[a-z]+:\])*\])*$/u;
+const commonRegex = (() => {
+  const escapes = String.raw`\\[dwsDWSntr]|\\[^A-Za-z0-9]`;
+  const inBrackets = String.raw`[^\]\\[]|\\[^A-Za-z0-9]|\\[dwsntr]|\[:[a-z]+:\]`;
+  const atom = String.raw`[^\\[\](){}*+?|^$]|${escapes}|\[\^?\]?(?:${inBrackets})*\]`;
+  const quantifier = String.raw`(?:[*+?]|\{\d{1,3}(?:,\d{0,3})?\})\??`;
+  return new RegExp(String.raw`^(?:(?:${atom}|\))(?:${quantifier})?|\(\?:|\((?!\?)|[|^$])*$`, 'u');
+})();
 
 function engineRegex(pattern: string, ignoreCase: boolean, site: CallSite): string {
   const insensitive = pattern.startsWith('(?i)');

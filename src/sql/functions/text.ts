@@ -39,10 +39,16 @@ const trim =
 const textArguments = (args: readonly Expr[], site: CallSite): readonly Expr[] =>
   args.map((arg) => coerce(arg, text, site.at));
 
+/** `concat` shows booleans as PostgreSQL's output does, casts show them as words. */
+const shownText = (arg: Expr, site: CallSite): Expr =>
+  arg.type.name === 'bool'
+    ? apply('show bool', text, (a) => `multiIf(${a}, 't', NOT ${a}, 'f', NULL)`, arg)
+    : convert(settle(arg, site.at), text, site.at);
+
 /** Any values as text, without the NULLs. */
 const concat: SpecialForm = (args, site) => {
   checkCount(args, 1, 1000, site);
-  const parts = args.map((arg) => convert(settle(arg, site.at), text, site.at));
+  const parts = args.map((arg) => shownText(arg, site));
   return apply(
     'concat()',
     text,
@@ -55,7 +61,7 @@ const concatWithSeparator: SpecialForm = (args, site) => {
   checkCount(args, 2, 1000, site);
   const [separator, ...parts] = args;
   const literalSeparator = constantText(separator, 'the separator', site);
-  const converted = parts.map((part) => convert(settle(part, site.at), text, site.at));
+  const converted = parts.map((part) => shownText(part, site));
   return apply(
     'concat_ws',
     text,

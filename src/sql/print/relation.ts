@@ -99,7 +99,7 @@ function printPoints(read: PointsRead, alias: string, query: PrintQuery): string
   const needed = [...read.joined].map(quoteIdentifier);
   if (needed.length === 0) return `SELECT ${selectList(points)} FROM ${from}${whereClause(where)}`;
   // A series has a row for each day, and repeats until they are merged: ANY takes one of them.
-  const joined = `${from} AS points ANY LEFT JOIN (${seriesOf(['series_id', ...needed])}) AS series USING (series_id)`;
+  const joined = `${from} AS ${read.table.table} ANY LEFT JOIN (${seriesOf(['series_id', ...needed])}) AS series USING (series_id)`;
   return `SELECT ${[...points, ...needed].join(', ')} FROM ${joined}${whereClause(where)}`;
 }
 

@@ -27,5 +27,4 @@ export const semanticSettings = {
   output_format_json_quote_64bit_floats: 0,
   output_format_json_quote_decimals: 0,
   output_format_json_quote_denormals: 0,
-  output_format_json_named_tuples_as_objects: 1,
 } as const satisfies Readonly<Record<string, string | number>>;

@@ -1,6 +1,6 @@
 import type { Expression } from '../ast.ts';
 import { and, apply, literal, not, or } from '../build.ts';
-import { coerce, condition, unify } from '../coerce.ts';
+import { condition, settle, unify } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import { type CaseBranch, caseOf } from '../functions/conditional.ts';
 import type { CallSite } from '../functions/definition.ts';
@@ -20,7 +20,7 @@ export function resolveExpression(expression: Expression, context: ExpressionCon
   const { at } = expression;
   switch (expression.kind) {
     case 'constant':
-      return constant(expression.type, expression.text, at);
+      return constant(expression.type, expression.text);
     case 'column':
       return context.scope.column(expression.path, at);
     case 'star':
@@ -66,16 +66,15 @@ const site = (name: string, at: number | undefined, context: ExpressionContext):
   nowMicros: context.env.nowMicros,
 });
 
-function constant(type: string, text: string, at: number | undefined): Expr {
+function constant(type: string, text: string): Expr {
   if (type === 'null') return literal(unknown, null);
   if (type === 'boolean') return literal(bool, text === 'true');
-  return type === 'string' ? literal(unknown, text) : numberLiteral(text, at);
+  return type === 'string' ? literal(unknown, text) : numberLiteral(text);
 }
 
 function isNull(expr: Expr, negated: boolean, at: number | undefined): Expr {
   const test = (each: Expr): Expr => apply('is null', bool, (a) => `isNull(${a})`, each);
-  const columns =
-    expr.kind === 'mixed' ? expr.has.map((type) => expr.column(type)) : [coerce(expr, expr.type, at)];
+  const columns = expr.kind === 'mixed' ? expr.has.map((type) => expr.column(type)) : [settle(expr, at)];
   const all = and(...columns.map(test));
   return negated ? not(all) : all;
 }

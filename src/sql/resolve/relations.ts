@@ -1,6 +1,7 @@
 import { eventTimeColumn, type FieldType, fieldColumnName } from '../../model/column.ts';
 import type { SqlCatalog, SqlDataset } from '../catalog.ts';
 import { sqlError, unsupported } from '../errors.ts';
+import { isNamed } from '../identifier.ts';
 import type { Column, DatasetRead, Expr, FromIr, Mixed, SeriesColumn } from '../ir.ts';
 import {
   type MetricColumn,
@@ -45,7 +46,8 @@ function findDataset(
   at: number | undefined,
 ): { readonly dataset: SqlDataset; readonly part: MetricPart | undefined } {
   const [first = '', second] = path;
-  const dataset = path.length <= 2 ? catalog.dataset(first) : undefined;
+  const longName = catalog.names().find((name) => isNamed(name, first)) ?? first;
+  const dataset = path.length <= 2 ? (catalog.dataset(first) ?? catalog.dataset(longName)) : undefined;
   const part = dataset?.kind === 'metrics' ? metricParts.find((name) => name === second) : undefined;
   if (dataset === undefined || (second !== undefined && part === undefined)) {
     const hint = suggestion(first, catalog.names());

@@ -1,4 +1,5 @@
 import { sqlError, unsupported } from '../errors.ts';
+import { isNamed } from '../identifier.ts';
 import type { Expr } from '../ir.ts';
 import { suggestion } from '../nearest.ts';
 
@@ -92,7 +93,7 @@ export class Scope {
 
   #qualified(relationName: string, name: string, at: number | undefined): Expr {
     const relation = this.#relation(relationName, at);
-    const columns = relation.columns.filter((column) => column.name === name);
+    const columns = relation.columns.filter((column) => isNamed(column.name, name));
     if (columns.length > 1) throw ambiguous(`${relationName}.${name}`, at);
     const expr = columns[0]?.expr() ?? relation.otherColumn?.(name);
     if (expr === undefined) {
@@ -107,7 +108,9 @@ export class Scope {
   }
 
   ownRelation(name: string): ScopeRelation | undefined {
-    return this.#from.relations.find((relation) => relation.name === name);
+    return this.#from.relations.find(
+      (relation) => relation.name !== undefined && isNamed(relation.name, name),
+    );
   }
 
   #relation(name: string, at: number | undefined): ScopeRelation {
@@ -142,7 +145,7 @@ export function lookup(from: FromScope, name: string, at: number | undefined): E
   const merged = from.merged.get(name);
   if (merged !== undefined) return merged;
   const found = from.relations.flatMap((relation) =>
-    relation.columns.filter((column) => column.name === name),
+    relation.columns.filter((column) => isNamed(column.name, name)),
   );
   if (found.length > 1) throw ambiguous(name, at);
   return found[0]?.expr();

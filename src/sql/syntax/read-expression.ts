@@ -1,7 +1,8 @@
-import type { Call, Constant, Expression, SortKey, TypeName } from '../ast.ts';
+import type { Constant, Expression, SortKey, TypeName } from '../ast.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { ReadContext } from './context.ts';
 import type { SyntaxNode } from './node.ts';
+import { callOf, operatorName, readOperator } from './read-operator.ts';
 import { readSortKey, readWindow } from './read-window.ts';
 
 type Reader = (node: SyntaxNode, context: ReadContext) => Expression;
@@ -78,86 +79,6 @@ function readColumn(node: SyntaxNode): Expression {
   return { kind: 'star', at: node.at, relation: path[0] };
 }
 
-function operatorName(node: SyntaxNode, field = 'name'): string {
-  const names = node.strings(field);
-  const schema = names.length > 1 ? names[0] : 'pg_catalog';
-  if (schema !== 'pg_catalog') throw unsupported(`The operator ${names.join('.')}`, node.at);
-  return names.at(-1) ?? '';
-}
-
-function readOperator(node: SyntaxNode, context: ReadContext): Expression {
-  node.allow(['kind', 'name', 'lexpr', 'rexpr', 'rexpr_list_start', 'rexpr_list_end']);
-  const { at } = node;
-  const kind = node.text('kind');
-  const left = () => context.expression(node.required('lexpr'));
-  const right = () => context.expression(node.required('rexpr'));
-  switch (kind) {
-    case 'AEXPR_OP': {
-      const args = node.has('lexpr') ? [left(), right()] : [right()];
-      return { kind: 'operator', at, name: operatorName(node), args };
-    }
-    case 'AEXPR_LIKE':
-    case 'AEXPR_ILIKE':
-      return readLike(node, context);
-    case 'AEXPR_IN':
-    case 'AEXPR_OP_ANY':
-    case 'AEXPR_OP_ALL':
-      return readList(node, context);
-    case 'AEXPR_DISTINCT':
-    case 'AEXPR_NOT_DISTINCT':
-      return { kind: 'is distinct', at, left: left(), right: right(), negated: kind !== 'AEXPR_DISTINCT' };
-    case 'AEXPR_NULLIF':
-      return call('nullif', [left(), right()], at);
-    case 'AEXPR_BETWEEN':
-    case 'AEXPR_NOT_BETWEEN':
-    case 'AEXPR_BETWEEN_SYM':
-    case 'AEXPR_NOT_BETWEEN_SYM': {
-      const [low, high] = node.required('rexpr').list('items');
-      if (low === undefined || high === undefined)
-        throw sqlError('sql_syntax', 'BETWEEN needs two bounds', at);
-      return {
-        kind: 'between',
-        at,
-        arg: left(),
-        low: context.expression(low),
-        high: context.expression(high),
-        negated: kind.includes('NOT'),
-        symmetric: kind.endsWith('SYM'),
-      };
-    }
-    case 'AEXPR_SIMILAR':
-      throw unsupported('SIMILAR TO', at);
-    default:
-      throw unsupported(`The expression ${kind}`, at);
-  }
-}
-
-/** `LIKE` with its escape character, if any, as third argument. */
-function readLike(node: SyntaxNode, context: ReadContext): Expression {
-  const pattern = node.required('rexpr');
-  const escaped = pattern.type === 'FuncCall' && pattern.strings('funcname').at(-1) === 'like_escape';
-  const patterns = escaped ? pattern.list('args') : [pattern];
-  const args = [node.required('lexpr'), ...patterns].map((arg) => context.expression(arg));
-  return { kind: 'operator', at: node.at, name: operatorName(node), args };
-}
-
-/** `IN (…)`, and `= ANY (ARRAY[…])` and `<> ALL (ARRAY[…])`, which mean the same. */
-function readList(node: SyntaxNode, context: ReadContext): Expression {
-  const operator = operatorName(node);
-  const kind = node.text('kind');
-  const list = node.required('rexpr');
-  const field = kind === 'AEXPR_IN' ? 'items' : 'elements';
-  const understood =
-    kind === 'AEXPR_IN' ||
-    (list.type === 'A_ArrayExpr' && operator === (kind === 'AEXPR_OP_ANY' ? '=' : '<>'));
-  if (!understood) {
-    throw unsupported(`${operator} ${kind === 'AEXPR_OP_ANY' ? 'ANY' : 'ALL'} (…)`, node.at);
-  }
-  const items = list.list(field).map((item) => context.expression(item));
-  const arg = context.expression(node.required('lexpr'));
-  return { kind: 'in list', at: node.at, arg, items, negated: operator === '<>' };
-}
-
 function readBoolean(node: SyntaxNode, context: ReadContext): Expression {
   node.allow(['boolop', 'args']);
   const args = node.list('args').map((arg) => context.expression(arg));
@@ -182,18 +103,6 @@ function readBooleanTest(node: SyntaxNode, context: ReadContext): Expression {
   const arg = context.expression(node.required('arg'));
   return { kind: 'is truth', at: node.at, arg, value, negated: test.startsWith('IS_NOT') };
 }
-
-const call = (name: string, args: readonly Expression[], at: number | undefined): Call => ({
-  kind: 'call',
-  at,
-  name,
-  args,
-  star: false,
-  distinct: false,
-  filter: undefined,
-  withinGroup: [],
-  over: undefined,
-});
 
 function readCall(node: SyntaxNode, context: ReadContext): Expression {
   node.allow(
@@ -222,7 +131,7 @@ function readCall(node: SyntaxNode, context: ReadContext): Expression {
   const over = node.part('over', 'WindowDef');
   const withinGroup: readonly SortKey[] = order.map((key) => readSortKey(key, context));
   return {
-    ...call(
+    ...callOf(
       names.at(-1) ?? '',
       node.list('args').map((arg) => context.expression(arg)),
       node.at,
@@ -237,7 +146,7 @@ function readCall(node: SyntaxNode, context: ReadContext): Expression {
 
 function readCoalesce(node: SyntaxNode, context: ReadContext): Expression {
   node.allow(['args']);
-  return call(
+  return callOf(
     'coalesce',
     node.list('args').map((arg) => context.expression(arg)),
     node.at,
@@ -247,7 +156,7 @@ function readCoalesce(node: SyntaxNode, context: ReadContext): Expression {
 function readMinMax(node: SyntaxNode, context: ReadContext): Expression {
   node.allow(['op', 'args']);
   const name = node.text('op') === 'IS_LEAST' ? 'least' : 'greatest';
-  return call(
+  return callOf(
     name,
     node.list('args').map((arg) => context.expression(arg)),
     node.at,
@@ -303,7 +212,7 @@ function readValueFunction(node: SyntaxNode): Expression {
   if (name === undefined) {
     throw unsupported(node.text('op').replace('SVFOP_', '').replace(/_N$/, '(n)'), node.at);
   }
-  return call(name, [], node.at);
+  return callOf(name, [], node.at);
 }
 
 function readSubquery(node: SyntaxNode, context: ReadContext): Expression {

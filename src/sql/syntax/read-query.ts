@@ -138,6 +138,7 @@ function readFromItem(node: SyntaxNode, context: ReadContext): FromItem {
   switch (node.type) {
     case 'RangeVar': {
       node.allow(['catalogname', 'schemaname', 'relname', 'inh', 'relpersistence', 'alias']);
+      if (!node.flag('inh')) throw unsupported('ONLY', node.at);
       const path = ['catalogname', 'schemaname', 'relname']
         .filter((part) => node.has(part))
         .map((part) => node.text(part));

@@ -1,88 +1,30 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Column64, StringColumn, UIntColumn } from '../../../src/columnar/columns.ts';
 import { LowCardinalityColumn, MapColumn } from '../../../src/columnar/dictionary-columns.ts';
-import { type BlockColumn, encodeNativeBlock } from '../../../src/columnar/native-block.ts';
+import { encodeNativeBlock } from '../../../src/columnar/native-block.ts';
 import {
   NullableBoolColumn,
   NullableFloat64Column,
   NullableStringColumn,
 } from '../../../src/columnar/nullable-columns.ts';
+import { anyRow, buildColumns } from '../../support/any-rows.ts';
 import { NativeFiles } from '../../support/native-file.ts';
 
 const files = new NativeFiles();
 afterAll(() => files.close());
 
-const text = fc.string({ unit: 'grapheme', maxLength: 200 });
-const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
-/** What an append-only column takes for a row. */
-const denseRow = fc.record({
-  day: fc.nat(0xffff),
-  id: fc.nat(0xffff_ffff),
-  wide: uint64,
-  bits: uint64,
-  micros: fc.bigInt({ min: 0n, max: 4_102_444_800_000_000n }),
-  text,
-  word: fc.constantFrom('', 'up', 'down', 'größer', '漢字'),
-  map: fc.dictionary(fc.string({ minLength: 1, maxLength: 12 }), text, { maxKeys: 5 }),
-});
-const sparseRow = fc.record({
-  num: fc.option(fc.double({ noNaN: true, noDefaultInfinity: true })),
-  str: fc.option(text),
-  bool: fc.option(fc.boolean()),
-});
-const row = fc.tuple(denseRow, sparseRow);
-type Row = typeof row extends fc.Arbitrary<infer T> ? T : never;
-
-const half = (value: bigint, shift: bigint): number => Number(BigInt.asIntN(32, value >> shift));
-
-function buildColumns(rows: readonly Row[]): BlockColumn[] {
-  const day = new UIntColumn('day', 'Date', 16, 1);
-  const id = new UIntColumn('id', 'UInt32', 32, 1);
-  const wide = new Column64('wide', 'UInt64', 1);
-  const bits = new Column64('bits', 'Float64', 1);
-  const micros = new Column64('micros', "DateTime64(6, 'UTC')", 1);
-  const string = new StringColumn('text', 1);
-  const word = new LowCardinalityColumn('word');
-  const map = new MapColumn('map');
-  const num = new NullableFloat64Column('num', 1);
-  const str = new NullableStringColumn('str', 1);
-  const bool = new NullableBoolColumn('bool', 1);
-  for (const [index, [dense, sparse]] of rows.entries()) {
-    day.append(dense.day);
-    id.append(dense.id);
-    wide.append(half(dense.wide, 0n), half(dense.wide, 32n));
-    bits.append(half(dense.bits, 0n), half(dense.bits, 32n));
-    micros.appendInteger(Number(dense.micros));
-    string.append(Buffer.from(dense.text));
-    word.append(Buffer.from(dense.word));
-    for (const [key, value] of Object.entries(dense.map)) {
-      const pair = Buffer.from(key + value);
-      const split = Buffer.byteLength(key);
-      map.appendPair(pair, 0, split, split, pair.length);
-    }
-    map.endRow();
-    if (sparse.num !== null) num.set(index, sparse.num);
-    if (sparse.str !== null) {
-      const bytes = Buffer.from(sparse.str);
-      str.set(index, bytes, 0, bytes.length);
-    }
-    if (sparse.bool !== null) bool.set(index, sparse.bool);
-  }
-  return [day, id, wide, bits, micros, string, word, map, num, str, bool];
-}
-
 describe('Native blocks, read back by the engine', () => {
-  const select = `toUInt16(day) AS day, id, wide, reinterpretAsUInt64(bits) AS bits,
+  const select = `toUInt16(day) AS day, id, tiny, wides, offsets, wide, reinterpretAsUInt64(bits) AS bits,
     toUnixTimestamp64Micro(micros) AS micros, text, word, map, num, str, bool`;
 
   test('every type holds what was put in', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 300 }), async (rows) => {
+      fc.asyncProperty(fc.array(anyRow, { minLength: 1, maxLength: 300 }), async (rows) => {
         const block = encodeNativeBlock(buildColumns(rows), rows.length);
         const read = await files.read([block], select);
         const expected = rows.map(([dense, sparse]) => ({
           ...dense,
+          wides: dense.wides.map(String),
           wide: String(dense.wide),
           bits: String(dense.bits),
           micros: String(dense.micros),
@@ -97,11 +39,11 @@ describe('Native blocks, read back by the engine', () => {
 
   test('the types are those that were declared', async () => {
     const [first] = await files.read(
-      [encodeNativeBlock(buildColumns(fc.sample(row, 2)), 2)],
+      [encodeNativeBlock(buildColumns(fc.sample(anyRow, 2)), 2)],
       'toTypeName(tuple(*)) AS types',
     );
     expect(first?.['types']).toBe(
-      "Tuple(Date, UInt32, UInt64, Float64, DateTime64(6, 'UTC'), String, LowCardinality(String), " +
+      "Tuple(Date, UInt32, Int8, Array(UInt64), Array(Int32), UInt64, Float64, DateTime64(6, 'UTC'), String, LowCardinality(String), " +
         'Map(LowCardinality(String), String), Nullable(Float64), Nullable(String), Nullable(Bool))',
     );
   });
@@ -126,7 +68,7 @@ describe('Native blocks, read back by the engine', () => {
   });
 
   test('a block goes into columns of the same types by INSERT', async () => {
-    const rows = fc.sample(row, 50);
+    const rows = fc.sample(anyRow, 50);
     const block = encodeNativeBlock(buildColumns(rows), rows.length);
     await files.command(
       'CREATE TABLE m (word LowCardinality(String), map Map(LowCardinality(String), String)) ENGINE = Memory',

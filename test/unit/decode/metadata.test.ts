@@ -106,7 +106,7 @@ describe('in version 2.0', () => {
     const result = new RemoteWriteDecoding().series(2, [long]);
     expect(decoded(result).counts.samples).toBe(1);
     expect(decoded(result).refused).toMatchObject({
-      counts: noCounts,
+      counts: { ...noCounts, problems: 1 },
       problems: [expect.stringContaining('The metadata of the series {__name__="up", job="x"} is refused')],
     });
   });

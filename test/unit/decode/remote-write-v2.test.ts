@@ -102,10 +102,9 @@ describe('a request that can be stored in part', () => {
       { ...nameless, histograms: [histogram, histogram], exemplars: [exemplar] },
       { labels: { __name__: 'down' }, samples: [...samples, { value: 2, timestampMs: -5 }] },
     ]);
-    expect(decoded(result).counts).toEqual({ ...noCounts, samples: 2 });
+    expect(decoded(result).counts).toEqual({ ...noCounts, samples: 2, problems: 2 });
     expect(decoded(result).refused).toEqual({
-      counts: { ...noCounts, samples: 2, histograms: 2, exemplars: 1 },
-      total: 2,
+      counts: { ...noCounts, samples: 2, histograms: 2, exemplars: 1, problems: 2 },
       problems: [
         'The series {job="nameless"} is refused: it has no metric name (label __name__)',
         expect.stringContaining(
@@ -130,7 +129,10 @@ describe('a request that can be stored in part', () => {
 
   test('all problems are counted, the first ones named', () => {
     const result = decode(Array.from({ length: 100 }, () => nameless));
-    expect(decoded(result)).toMatchObject({ blocks: [], refused: { total: 100, counts: { samples: 100 } } });
+    expect(decoded(result)).toMatchObject({
+      blocks: [],
+      refused: { counts: { samples: 100, problems: 100 } },
+    });
     expect(decoded(result).refused?.problems).toHaveLength(limits.maxReportedProblems);
   });
 
@@ -144,7 +146,7 @@ describe('a request that can be stored in part', () => {
   test('a series without a sample, histogram or exemplar is refused', () => {
     const result = decode([up, { labels: { __name__: 'empty' }, metadata: { help: 'h' } }]);
     expect(decoded(result).refused).toMatchObject({
-      counts: noCounts,
+      counts: { ...noCounts, problems: 1 },
       problems: ['The series {__name__="empty"} is refused: it has no sample, histogram or exemplar'],
     });
     expect(rowsOf(result, 'metadata')).toEqual([]);

@@ -93,21 +93,6 @@ describe('the write-ahead log', () => {
     expect(await texts(after.backlog, after.recovery.segments)).toEqual(['good', 'after']);
   });
 
-  it('answers log_full when the disk is full, and works again when it is not', async () => {
-    const files = new MemoryFiles();
-    const { wal } = await open(files);
-    const full = () => {
-      throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
-    };
-    files.beforeWrite = full;
-    await expect(wal.append(record('a'))).rejects.toMatchObject({ code: 'log_full' });
-    await expect(wal.append(record('b'))).rejects.toMatchObject({ code: 'log_full' });
-    files.beforeWrite = () => {};
-    await wal.append(record('c'));
-    const after = await open(files.afterPowerCut());
-    expect(await texts(after.backlog, after.recovery.segments)).toEqual(['c']);
-  });
-
   it('refuses new records above its bound of bytes', async () => {
     const { wal } = await open(new MemoryFiles(), { maxBytes: 1000 });
     await wal.append(record('x'.repeat(2000)));

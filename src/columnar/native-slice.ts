@@ -1,0 +1,172 @@
+/**
+ * Cuts a range of rows out of a block in the `Native` format, without knowing what the values mean.
+ *
+ * A block that ClickHouse refuses is cut into smaller ones until the rows that it refuses stand alone. So a value
+ * is never looked at: a dictionary index that points nowhere is copied as it is, and stays with its row. A block
+ * that is not even laid out as a block cannot be cut; it stands alone as a whole.
+ *
+ * Layouts by type (`Serialization*.cpp` of ClickHouse). `prefix` comes once, before all data of the column:
+ *
+ *     numbers, dates       values of a fixed width
+ *     String               varint length and bytes, for each value
+ *     Nullable(T)          a byte for each value (1 is null), then T
+ *     Array(T)             prefix of T; the end of each row's elements as UInt64, then the elements as T
+ *     Map(K, V)            as an array whose elements are all of K, then all of V
+ *     LowCardinality(T)    prefix UInt64 version; nothing for no values, else UInt64 flags (the lowest byte is the
+ *                          width of an index as a power of two), UInt64 keys, the keys as T, UInt64 values, indexes
+ */
+import { ByteWriter } from '../lib/bytes.ts';
+import { NativeReader, UnreadableBlock } from './native-reader.ts';
+
+/**
+ * Copies the rows [from, to), at least one, of a block with `rows` rows.
+ * @throws UnreadableBlock
+ */
+export function sliceNativeBlock(bytes: Uint8Array, rows: number, from: number, to: number): Uint8Array {
+  if (from < 0 || from >= to || to > rows) throw new Error(`BUG: rows ${from} to ${to} of ${rows}`);
+  const reader = new NativeReader(bytes);
+  const out = new ByteWriter(Math.ceil((bytes.length * (to - from)) / rows) + 256);
+  const columns = reader.varint();
+  const rowsInBlock = reader.varint();
+  if (rowsInBlock !== rows) throw new UnreadableBlock(`the block has ${rowsInBlock} rows, not ${rows}`);
+  out.varint(columns);
+  out.varint(to - from);
+  for (let index = 0; index < columns; index += 1) {
+    const name = reader.string();
+    const type = reader.string();
+    out.string(name);
+    out.string(type);
+    const layout = layoutOf(type);
+    layout.prefix(reader, out);
+    layout.data(reader, out, rows, from, to);
+  }
+  if (reader.remaining > 0) throw new UnreadableBlock(`${reader.remaining} bytes follow the block`);
+  return out.view();
+}
+
+interface Layout {
+  prefix(reader: NativeReader, out: ByteWriter): void;
+  /** Reads `count` values, and writes those of [from, to). */
+  data(reader: NativeReader, out: ByteWriter, count: number, from: number, to: number): void;
+}
+
+/** Bytes of a value. */
+const fixedWidths: Readonly<Record<string, number>> = {
+  Bool: 1,
+  UInt8: 1,
+  Int8: 1,
+  UInt16: 2,
+  Int16: 2,
+  Date: 2,
+  UInt32: 4,
+  Int32: 4,
+  Float32: 4,
+  Date32: 4,
+  DateTime: 4,
+  UInt64: 8,
+  Int64: 8,
+  Float64: 8,
+  DateTime64: 8,
+};
+
+/** @throws UnreadableBlock for a type that this program does not write */
+function layoutOf(type: string): Layout {
+  const open = type.indexOf('(');
+  const family = open < 0 ? type : type.slice(0, open);
+  const width = fixedWidths[family];
+  if (width !== undefined) return fixedLayout(width);
+  const inside = open < 0 ? '' : type.slice(open + 1, -1);
+  // Null is one of the keys of a dictionary, so that the keys themselves are not nullable.
+  if (family === 'LowCardinality')
+    return dictionaryLayout(layoutOf(inside.replace(/^Nullable\((.*)\)$/, '$1')));
+  const inner = inside === '' ? [] : splitArguments(inside).map(layoutOf);
+  const [first, second] = inner;
+  if (family === 'String') return stringLayout;
+  if (family === 'Nullable' && first !== undefined) return nullableLayout(first);
+  if (family === 'Array' && first !== undefined) return arrayLayout([first]);
+  if (family === 'Map' && first !== undefined && second !== undefined) return arrayLayout([first, second]);
+  throw new UnreadableBlock(`the type ${type} is not one that blocks are made of here`);
+}
+
+/** Splits at the commas that are in no parentheses. */
+function splitArguments(text: string): string[] {
+  const found: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
+    if (character === '(') depth += 1;
+    else if (character === ')') depth -= 1;
+    else if (character === ',' && depth === 0) {
+      found.push(text.slice(start, index).trim());
+      start = index + 1;
+    }
+  }
+  return [...found, text.slice(start).trim()];
+}
+
+const noPrefix = (): void => {};
+
+const fixedLayout = (width: number): Layout => ({
+  prefix: noPrefix,
+  data(reader, out, count, from, to) {
+    out.copy(reader.take(width * count), width * from, width * to);
+  },
+});
+
+const stringLayout: Layout = {
+  prefix: noPrefix,
+  data(reader, out, count, from, to) {
+    reader.strings(from);
+    out.copy(reader.strings(to - from));
+    reader.strings(count - to);
+  },
+};
+
+const nullableLayout = (values: Layout): Layout => ({
+  prefix: values.prefix,
+  data(reader, out, count, from, to) {
+    out.copy(reader.take(count), from, to);
+    values.data(reader, out, count, from, to);
+  },
+});
+
+/** @param parts what each element consists of: one for an array, key and value for a map */
+const arrayLayout = (parts: readonly Layout[]): Layout => ({
+  prefix(reader, out) {
+    for (const part of parts) part.prefix(reader, out);
+  },
+  data(reader, out, count, from, to) {
+    /** Where the elements of each row begin, and at last where all of them end. */
+    const starts = [0];
+    for (let end = 0; starts.length <= count; starts.push(end)) {
+      const next = reader.uint64();
+      if (next < end) throw new UnreadableBlock('the rows of an array or map do not follow each other');
+      end = next;
+    }
+    const first = starts[from] ?? 0;
+    for (let row = from; row < to; row += 1) out.uint64((starts[row + 1] ?? first) - first);
+    for (const part of parts) part.data(reader, out, starts[count] ?? 0, first, starts[to] ?? first);
+  },
+});
+
+const dictionaryLayout = (keys: Layout): Layout => ({
+  prefix(reader, out) {
+    out.uint64(reader.uint64());
+  },
+  data(reader, out, count, from, to) {
+    if (count === 0) return;
+    // Where none of the values is wanted, the dictionary is not either.
+    const sink = from === to ? new ByteWriter() : out;
+    const flags = reader.uint64();
+    sink.uint64(flags);
+    const size = reader.uint64();
+    sink.uint64(size);
+    keys.data(reader, sink, size, 0, size);
+    const width = 2 ** (flags & 0xff);
+    const values = reader.uint64();
+    if (width > 8 || values !== count) throw new UnreadableBlock('a dictionary does not fit its rows');
+    sink.uint64(to - from);
+    sink.copy(reader.take(width * count), width * from, width * to);
+  },
+});

@@ -1,0 +1,228 @@
+/**
+ * Gets one batch into the store: all of its rows once, except those that the store refuses for good, which go to
+ * the dead letters. One bad row never holds up what comes with it or after it.
+ *
+ * A refusal is final by ClickHouse's error code (`store/errors.ts`); everything else is tried again until it
+ * succeeds. What to do about a refusal is found out by experiment, on a trial table that takes what the table
+ * would take and keeps nothing (`store/trial-table.ts`):
+ *
+ * 1. The trial refuses some of the rows. They are found by halving and go to the dead letters. The rest is
+ *    inserted.
+ * 2. The trial refuses an insert without rows, or takes all of them, or the table cannot be made or looked at:
+ *    the rows are not to blame. Perhaps somebody dropped a table or a column by hand, so the catalog forgets what
+ *    it knew of the table, makes it anew, and the batch is tried again. When the table has refused that
+ *    `limits.maxUnexplainedRefusals` times, all of the batch goes to the dead letters, and so do those after it at
+ *    their first refusal, until the table takes one again.
+ *
+ * Nothing is stored twice and nothing lost, because the batch has one token, whatever is left out of it. A
+ * refused insert may have stored a part: ClickHouse cuts a large batch into blocks and writes each before it
+ * reads on. So halves under tokens of their own would double that part. Instead:
+ *
+ * - Trials store nothing, so that they can be repeated, and a crash among them needs no memory.
+ * - Rows that fail to be read, converted or checked do so before anything of their block is written. What the
+ *   refused insert stored are whole blocks in front of them. The insert without the bad rows has the same token
+ *   and begins with the same blocks: ClickHouse drops these and takes what follows.
+ * - Dead letters are durable before the rest is inserted, and while the segment is in the log they say what was
+ *   left out: a drain that begins again leaves out the same rows, so that it sends the same bytes under the token.
+ *   If the crash came before all letters of the batch were written, the trial finds the others again.
+ * - Rows that are given up together with all that is left of their batch keep its token, since a part of them may
+ *   be stored. Single ones have a token of their own, `<batch>/<first row>-<end>`.
+ *
+ * This holds as long as a table judges the same row in the same way. Where somebody changes a table by hand after
+ * an insert whose answer was lost, so that it now refuses rows which it has, these are a dead letter as well; and
+ * if that insert had stored only the first blocks of a batch of more than a million rows, the blocks behind the
+ * cut move up, and as many rows as were cut are taken for stored that are not.
+ */
+
+import type { DeadLetters } from '../dead/letters.ts';
+import { AppError } from '../errors.ts';
+import { type Retrying, untilDone } from '../lib/backoff.ts';
+import type { Clock, Timers } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { limits } from '../limits.ts';
+import type { RowRange } from '../model/block.ts';
+import type { Catalog } from '../store/catalog.ts';
+import { StoreError } from '../store/errors.ts';
+import type { Store } from '../store/store.ts';
+import { TrialTable } from '../store/trial-table.ts';
+import { batchRows, type TableBatch } from './batch.ts';
+import { findRefusedRows, type Refusal } from './refused-rows.ts';
+import { type Rows, takeRows, withoutRows } from './rows.ts';
+
+export interface BatchInserterOptions {
+  /** This node's name; part of the deduplication tokens. */
+  readonly node: string;
+  readonly store: Store;
+  readonly catalog: Catalog;
+  readonly deadLetters: DeadLetters;
+  readonly clock: Clock & Timers;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** A batch on its way. */
+interface Job {
+  readonly batch: TableBatch;
+  readonly segment: number;
+  readonly token: string;
+  readonly rows: Rows;
+  /** What is not to be inserted: the dead letters have it. */
+  dead: readonly RowRange[];
+  readonly signal: AbortSignal;
+}
+
+/** What is remembered of a table that refuses batches, until it takes a whole one. */
+interface Trouble {
+  /** Refusals one after another that the rows do not explain. */
+  unexplained: number;
+  /** How many trials the next batch gets. */
+  trials: number;
+}
+
+export class BatchInserter {
+  readonly #options: BatchInserterOptions;
+  readonly #troubles = new Map<string, Trouble>();
+  /** Trials of one node share a table, so they take turns. */
+  #trials: Promise<unknown> = Promise.resolve();
+
+  constructor(options: BatchInserterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Stores a batch of a loaded segment. Tries until it is done.
+   * @returns false if it was stopped before
+   */
+  async insert(segment: number, batch: TableBatch, retrying: Retrying): Promise<boolean> {
+    const { node, deadLetters } = this.#options;
+    const token = `${node}-${segment}-${nameOf(batch)}`;
+    return untilDone(async () => {
+      const dead = await deadLetters.rangesOf(token);
+      const job: Job = { batch, segment, token, rows: batchRows(batch), dead, signal: retrying.signal };
+      while (!(await this.#tryInsert(job))) {
+        // Each turn has found more rows that are dead.
+      }
+    }, retrying);
+  }
+
+  /**
+   * @returns false if it was refused and there are more dead rows now
+   * @throws whatever is worth another try
+   */
+  async #tryInsert(job: Job): Promise<boolean> {
+    const { store, catalog, metrics } = this.#options;
+    const { batch, token } = job;
+    const { tenant, dataset, kind, database, table, columns } = batch;
+    const left = withoutRows(job.rows, job.dead);
+    if (left.length === 0) return true;
+    try {
+      const stop = metrics.insertDuration.startTimer();
+      await catalog.ensure(tenant, dataset, kind, columns);
+      await store.insert({ database, table, columns, token, blocks: blocksOf(left) }, job.signal);
+      stop();
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.retryable) throw error;
+      await this.#settle(job, left, error);
+      return false;
+    }
+    this.#noteSuccess(job);
+    metrics.insertRows.inc(left.reduce((sum, { from, to }) => sum + to - from, 0));
+    return true;
+  }
+
+  /** Decides about a refusal. @throws the refusal, if it is to be tried again */
+  async #settle(job: Job, left: readonly Rows[], error: StoreError): Promise<void> {
+    const { catalog } = this.#options;
+    const { batch, token } = job;
+    const trouble = this.#troubles.get(nameOf(batch)) ?? { unexplained: 0, trials: limits.maxRowTrials };
+    this.#troubles.set(nameOf(batch), trouble);
+    const refusals = await this.#inTurn(() => this.#explain(job, left, trouble));
+    if (refusals.length === 0) {
+      trouble.unexplained = Math.min(trouble.unexplained + 1, limits.maxUnexplainedRefusals);
+      if (trouble.unexplained < limits.maxUnexplainedRefusals) {
+        catalog.forget(batch.tenant, batch.dataset, batch.kind);
+        throw error;
+      }
+      await this.#bury(job, left, token, error);
+    }
+    for (const refusal of refusals) {
+      const rows = takeRows(job.rows, refusal);
+      await this.#bury(job, [rows], `${token}/${refusal.from}-${refusal.to}`, refusal.error);
+    }
+  }
+
+  /** Which rows are the reason; none if it is not they. */
+  async #explain(job: Job, left: readonly Rows[], trouble: Trouble): Promise<readonly Refusal[]> {
+    const { store, node } = this.#options;
+    const { columns } = job.batch;
+    try {
+      const table = await TrialTable.make(store, node, job.batch);
+      const trial = async (...rows: Rows[]) => {
+        if (job.signal.aborted) throw new AppError('shutting_down', 'the service is shutting down');
+        await table.insert({ columns, token: job.token, blocks: blocksOf(rows) }, job.signal);
+      };
+      try {
+        // An experiment without rows: what is refused here is not refused because of them.
+        await trial();
+        const { refusals, usedUp } = await findRefusedRows(left, trial, trouble.trials);
+        trouble.trials = usedUp
+          ? Math.max(limits.minRowTrials, Math.floor(trouble.trials / 2))
+          : limits.maxRowTrials;
+        return refusals;
+      } finally {
+        await table.drop();
+      }
+    } catch (error) {
+      if (error instanceof StoreError && !error.retryable) return [];
+      throw error;
+    }
+  }
+
+  async #bury(job: Job, rows: readonly Rows[], token: string, error: StoreError): Promise<void> {
+    const { deadLetters, clock } = this.#options;
+    const { tenant, dataset, kind, database, table, columns } = job.batch;
+    const ranges = rows.map(({ from, to }) => ({ from, to }));
+    const note = {
+      format: 1,
+      tenant,
+      dataset,
+      kind,
+      database,
+      table,
+      columns,
+      rows: ranges.reduce((sum, { from, to }) => sum + to - from, 0),
+      segment: job.segment,
+      batch: job.token,
+      ranges,
+      token,
+      error: {
+        code: error.clickHouseCode ?? null,
+        message: error.message.slice(0, limits.maxDeadReasonLength),
+      },
+      time: new Date(clock.nowMicros() / 1000).toISOString(),
+    } as const;
+    await deadLetters.add(note, blocksOf(rows));
+    job.dead = [...job.dead, ...ranges];
+  }
+
+  /** A table that takes what is left of a batch is no broken table; one that takes all of it is in no trouble. */
+  #noteSuccess({ batch, dead }: Job): void {
+    const trouble = this.#troubles.get(nameOf(batch));
+    if (trouble === undefined) return;
+    if (dead.length === 0) this.#troubles.delete(nameOf(batch));
+    else trouble.unexplained = 0;
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#trials.then(work);
+    // The caller learns of a failure through `done`; the next trial only waits for this one to end.
+    this.#trials = done.catch(() => undefined);
+    return done;
+  }
+}
+
+const nameOf = ({ database, table }: TableBatch): string => `${database}.${table}`;
+
+const blocksOf = (rows: readonly Rows[]): Uint8Array[] =>
+  rows.flatMap(({ blocks }) => blocks.map(({ bytes }) => bytes));

@@ -1,0 +1,130 @@
+import { AppError } from '../errors.ts';
+import { type Clock, expiryMs } from '../lib/clock.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { limits } from '../limits.ts';
+import type { DecodeCounts } from '../model/counts.ts';
+import type { RequestIdentity, StoredRequest } from '../model/replay.ts';
+import type { Acknowledgement } from './request.ts';
+
+export interface ReplayWindowOptions {
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly windowMs: number;
+  readonly maxEntries?: number;
+}
+
+interface Entry {
+  readonly body: string | undefined;
+  readonly counts: DecodeCounts;
+  /** Monotonic. */
+  readonly expiresMs: number;
+}
+
+/**
+ * The requests of the last minutes, so that one whose reply was lost is stored once although it is sent again.
+ *
+ * - A request is remembered from the moment its record is durable: what is not known here may be stored.
+ * - Of equal requests at the same time one is stored and the others wait for it. If it fails, the next one is
+ *   tried by itself, since the reason may have been the first one's own (no room, a full queue).
+ * - Memory is bounded by entries and by age; the oldest are forgotten first. The memory of those that wait is
+ *   bounded by the bodies in flight, like that of all requests.
+ * - It survives a restart: the log and its journal (`wal/replay-journal.ts`) hold the same, and `recover` takes it.
+ */
+export class ReplayWindow {
+  readonly #options: ReplayWindowOptions;
+  readonly #maxEntries: number;
+  /** In the order in which they were stored. */
+  readonly #entries = new Map<string, Entry>();
+  /** Being stored. Each fulfils at the end, whatever it is. */
+  readonly #underWay = new Map<string, Promise<void>>();
+
+  constructor(options: ReplayWindowOptions) {
+    this.#options = options;
+    this.#maxEntries = options.maxEntries ?? limits.replayWindowEntries;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Takes a request that an earlier process stored. */
+  recover(tenant: string, dataset: string, request: StoredRequest): void {
+    const { clock, windowMs } = this.#options;
+    this.#add(keyOf(tenant, dataset, request), request, expiryMs(clock, request.receivedMicros, windowMs));
+  }
+
+  /** Takes a request whose record has just become durable. */
+  remember(tenant: string, dataset: string, request: StoredRequest): void {
+    const { clock, windowMs } = this.#options;
+    this.#add(keyOf(tenant, dataset, request), request, clock.monotonicMs() + windowMs);
+  }
+
+  /**
+   * Stores a request unless that was done already.
+   * @param store must call `remember` if it made the request durable
+   * @throws AppError `idempotency_key_reused`; what `store` throws
+   */
+  async once(
+    tenant: string,
+    dataset: string,
+    identity: RequestIdentity,
+    store: () => Promise<DecodeCounts>,
+  ): Promise<Pick<Acknowledgement, 'counts' | 'replayed'>> {
+    const key = keyOf(tenant, dataset, identity);
+    for (;;) {
+      const counts = this.#find(key, identity);
+      if (counts !== undefined) {
+        this.#options.metrics.replayedRequests.inc();
+        return { counts, replayed: true };
+      }
+      const first = this.#underWay.get(key);
+      if (first === undefined) break;
+      await first;
+    }
+    let end: () => void = () => {};
+    this.#underWay.set(
+      key,
+      new Promise((done) => {
+        end = done;
+      }),
+    );
+    try {
+      return { counts: await store(), replayed: false };
+    } finally {
+      this.#underWay.delete(key);
+      end();
+    }
+  }
+
+  /** @throws AppError `idempotency_key_reused` */
+  #find(key: string, identity: RequestIdentity): DecodeCounts | undefined {
+    this.#forgetOld();
+    const entry = this.#entries.get(key);
+    if (entry === undefined || entry.expiresMs <= this.#options.clock.monotonicMs()) return undefined;
+    if (entry.body === identity.body) return entry.counts;
+    throw new AppError(
+      'idempotency_key_reused',
+      'a request with another body was stored under this Idempotency-Key: a new request needs a new key',
+    );
+  }
+
+  #add(key: string, { body, counts }: StoredRequest, expiresMs: number): void {
+    // At the end, also if an expired one is there.
+    this.#entries.delete(key);
+    this.#entries.set(key, { body, counts, expiresMs });
+    this.#forgetOld();
+  }
+
+  /** Looks at the oldest only: entries come in the order in which they go, but for what a restart brought. */
+  #forgetOld(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const [key, { expiresMs }] of this.#entries) {
+      if (expiresMs > nowMs && this.#entries.size <= this.#maxEntries) return;
+      this.#entries.delete(key);
+    }
+  }
+}
+
+/** No name of a tenant or a dataset holds a slash. */
+const keyOf = (tenant: string, dataset: string, { name }: RequestIdentity): string =>
+  `${tenant}/${dataset}/${name}`;

@@ -1,0 +1,39 @@
+/** Texts of options as values; undefined for a text that is none. */
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** `host:port`, with an IPv6 address in brackets. */
+export function parseAddress(text: string): Address | undefined {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text);
+  const host = match?.[1] ?? match?.[2];
+  const port = Number(match?.[3]);
+  return host === undefined || port > 65_535 ? undefined : { host, port };
+}
+
+/** A reader of numbers in digits. */
+export function integer(min: number, max: number): (text: string) => number | undefined {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max ? value : undefined;
+  };
+}
+
+const byteUnits: Readonly<Record<string, number>> = {
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+  TiB: 2 ** 40,
+};
+
+/** A reader of sizes: bytes, or with a unit. */
+export function byteCount(min: number, max: number): (text: string) => number | undefined {
+  return (text) => {
+    const match = /^(\d{1,15}) ?(KiB|MiB|GiB|TiB)?$/.exec(text);
+    if (match === null) return undefined;
+    const value = Number(match[1]) * (byteUnits[match[2] ?? ''] ?? 1);
+    return value >= min && value <= max ? value : undefined;
+  };
+}

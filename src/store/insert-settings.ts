@@ -1,0 +1,19 @@
+/**
+ * Settings of every insert, in its own SETTINGS clause, so that neither an engine's defaults nor the profile of
+ * a server decide them. The same batch must make the same blocks in the same order each time it is sent:
+ * ClickHouse drops a repeated block by token and position. Hence one thread, no parallel parsing, and fixed
+ * sizes at which it cuts blocks.
+ */
+export const insertSettings = {
+  max_threads: 1,
+  max_insert_threads: 1,
+  input_format_parallel_parsing: 0,
+  max_insert_block_size: 1_048_449,
+  min_insert_block_size_rows: 1_048_449,
+  min_insert_block_size_bytes: 268_402_944,
+  insert_deduplicate: 1,
+  // The default of servers since 26.2; it would answer for a batch that others have been mixed into.
+  async_insert: 0,
+  // A batch may span many days, and so many partitions.
+  max_partitions_per_insert_block: 0,
+} as const;

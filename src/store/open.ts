@@ -1,0 +1,23 @@
+import type { ClickHouseAddress } from '../lib/clickhouse-url.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { openRemoteStore } from './remote.ts';
+import type { Store } from './store.ts';
+
+export interface StoreOptions {
+  /** Undefined: the engine inside this process. */
+  readonly clickHouse: ClickHouseAddress | undefined;
+  /** Where the embedded engine keeps its data. */
+  readonly directory: string;
+  readonly queryTimeoutMs: number;
+}
+
+/** Opens the store that the configuration asks for. The embedded engine is loaded only if it is that. */
+export async function openStore(options: StoreOptions, metrics: Metrics, log: Logger): Promise<Store> {
+  const { clickHouse, directory, queryTimeoutMs } = options;
+  if (clickHouse !== undefined) {
+    return openRemoteStore({ address: clickHouse, queryTimeoutMs, metrics, log });
+  }
+  const { openEmbeddedStore } = await import('./embedded.ts');
+  return await openEmbeddedStore(directory, metrics, log);
+}

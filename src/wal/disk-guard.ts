@@ -1,0 +1,88 @@
+import { statfs } from 'node:fs/promises';
+import { AppError } from '../errors.ts';
+import type { Timers } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { limits } from '../limits.ts';
+
+export interface DiskSpace {
+  readonly availableBytes: number;
+  readonly totalBytes: number;
+}
+
+export interface DiskGuardOptions {
+  readonly measure: () => Promise<DiskSpace>;
+  readonly timers: Timers;
+  readonly log: Logger;
+}
+
+/**
+ * Refuses new writes before the disk is full.
+ *
+ * A full disk cannot empty itself: the segment under way must be sealed, the store needs room to take what is in
+ * the log, and only then does the log give its room back. So some is kept from new requests, and they are
+ * refused while less is left. The disk is measured every so often and never by a request.
+ */
+export class DiskGuard {
+  readonly #options: DiskGuardOptions;
+  #refusal: AppError | undefined;
+  #cancelTimer = () => {};
+  #stopped = false;
+
+  private constructor(options: DiskGuardOptions) {
+    this.#options = options;
+  }
+
+  /** Measures once before it returns. */
+  static async start(options: DiskGuardOptions): Promise<DiskGuard> {
+    const guard = new DiskGuard(options);
+    await guard.#watch();
+    return guard;
+  }
+
+  /** @throws AppError `log_full` */
+  check(): void {
+    if (this.#refusal !== undefined) throw this.#refusal;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#cancelTimer();
+  }
+
+  async #watch(): Promise<void> {
+    const { log, measure, timers } = this.#options;
+    try {
+      this.#judge(await measure());
+    } catch (error) {
+      log.error({ err: error }, 'the space on the disk could not be measured; what was known of it stands');
+    }
+    if (!this.#stopped)
+      this.#cancelTimer = timers.after(limits.diskCheckIntervalMs, () => void this.#watch());
+  }
+
+  #judge({ availableBytes, totalBytes }: DiskSpace): void {
+    const headroomBytes = Math.min(limits.diskHeadroomBytes, totalBytes * limits.diskHeadroomShare);
+    const wasRefusing = this.#refusal !== undefined;
+    if (availableBytes >= headroomBytes) {
+      this.#refusal = undefined;
+      if (wasRefusing) this.#options.log.info({ availableBytes }, 'there is room on the disk again');
+      return;
+    }
+    this.#refusal = new AppError(
+      'log_full',
+      `${availableBytes} bytes are left on the disk; the last ${Math.ceil(headroomBytes)} are kept for what was acknowledged already`,
+    );
+    if (!wasRefusing) {
+      this.#options.log.error(
+        { availableBytes, headroomBytes },
+        'the disk is nearly full; writes are refused',
+      );
+    }
+  }
+}
+
+/** Of the file system that holds the path, as far as this user may use it. */
+export async function diskSpace(path: string): Promise<DiskSpace> {
+  const { bsize, blocks, bavail } = await statfs(path);
+  return { availableBytes: bavail * bsize, totalBytes: blocks * bsize };
+}

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { ClickHouseServer, openStoreOn } from '../support/clickhouse-server.ts';
+import { testStore } from '../support/embedded.ts';
+import { compareBatches, type SentBatch } from '../support/sent-and-stored.ts';
+import { Service } from '../support/service.ts';
+
+/** The built service, storing on a server. */
+async function startService(server: ClickHouseServer): Promise<Service> {
+  const service = await Service.start({ env: { MILLRACE_CLICKHOUSE_URL: server.url } });
+  onTestFinished(() => service.dispose());
+  return service;
+}
+
+async function startServer(): Promise<ClickHouseServer> {
+  const server = await ClickHouseServer.start();
+  onTestFinished(() => server.dispose());
+  return server;
+}
+
+/** Rows of a SELECT, asked of the server and not of the service. */
+async function ask<T>(server: ClickHouseServer, query: string): Promise<T[]> {
+  const store = testStore(openStoreOn(server), async () => {});
+  try {
+    return await store.rows<T>(query);
+  } finally {
+    await store.close();
+  }
+}
+
+const readiness = async (service: Service): Promise<unknown> =>
+  await (await fetch(`${service.url}/api/v1/readiness`)).json();
+
+test('what is ingested is on the server, and its password is told to nobody', async () => {
+  const server = await startServer();
+  const service = await startService(server);
+  expect(await readiness(service)).toEqual({ status: 'ready', store: 'available' });
+  expect(await service.ingest('app', [{ level: 'info', n: 1 }, { level: 'error' }])).toBe(2);
+  await service.drained();
+  expect(await ask(server, 'SELECT count() AS rows FROM t_default.`app.events`')).toEqual([{ rows: 2 }]);
+  expect(await service.query('SELECT level FROM app ORDER BY level')).toEqual([
+    { level: 'error' },
+    { level: 'info' },
+  ]);
+  expect(service.child.stdout).toContain(`ClickHouse at http://127.0.0.1:${server.port}\n`);
+  await service.stop();
+  const { password } = ClickHouseServer;
+  for (const secret of [password, encodeURIComponent(password)]) {
+    expect(service.child.stdout + service.child.stderr).not.toContain(secret);
+  }
+});
+
+test('without its server the service starts and takes writes, which arrive when the server comes', async () => {
+  const server = await ClickHouseServer.prepare();
+  onTestFinished(() => server.dispose());
+  const service = await startService(server);
+  expect(await readiness(service)).toEqual({ status: 'ready', store: 'unavailable' });
+  expect(await service.ingest('early', [{ n: 1 }, { n: 2 }])).toBe(2);
+  await service.kill();
+  await service.restart();
+  expect(await service.ingest('early', [{ n: 3 }])).toBe(1);
+  for (const dataset of ['early', 'unheard_of']) {
+    const query = service.query(`SELECT count(*) FROM ${dataset}`);
+    await expect(query).rejects.toThrow(/: 503 .*"store_unavailable"/);
+  }
+
+  await server.start();
+  await service.drained();
+  const rows = await ask<{ n: number }>(
+    server,
+    'SELECT `n:num` AS n FROM t_default.`early.events` ORDER BY n',
+  );
+  expect(rows.map(({ n }) => n)).toEqual([1, 2, 3]);
+  await expect
+    .poll(() => readiness(service), { timeout: 10_000 })
+    .toEqual({
+      status: 'ready',
+      store: 'available',
+    });
+}, 60_000);
+
+test('a server that stores and then cuts the connection has it once', async () => {
+  const server = await startServer();
+  const service = await startService(server);
+  await server.expect({ kind: 'cut', when: 'after' }, /^INSERT INTO `t_default`/, 3);
+  await service.ingest('cut', [{ n: 1 }, { n: 2 }]);
+  await service.drained();
+  expect(await server.faultsLeft()).toBe(0);
+  const rows = await ask<{ n: number }>(server, 'SELECT `n:num` AS n FROM t_default.`cut.events` ORDER BY n');
+  expect(rows.map(({ n }) => n)).toEqual([1, 2]);
+});
+
+test('a service stops in time while its server hangs, and loses nothing', async () => {
+  const server = await startServer();
+  const service = await startService(server);
+  await service.ingest('hung', [{ n: 1 }]);
+  await service.drained();
+  server.pause();
+  await service.ingest('hung', [{ n: 2 }]);
+  await sleep(1500); // The segment is sealed and its insert is on its way.
+  expect(await service.stop(), service.child.report()).toEqual({ code: 0, signal: null });
+  server.resume();
+  await service.restart();
+  await service.drained();
+  const rows = await ask<{ n: number }>(
+    server,
+    'SELECT `n:num` AS n FROM t_default.`hung.events` ORDER BY n',
+  );
+  expect(rows.map(({ n }) => n)).toEqual([1, 2]);
+}, 60_000);
+
+test('a server that is killed and started again and again under load has every acknowledged row once', async () => {
+  const server = await startServer();
+  const service = await startService(server);
+  const sent: SentBatch[] = [];
+  let over = false;
+  const send = async (): Promise<void> => {
+    while (!over) {
+      const batch: SentBatch = { kind: 'events', number: sent.length, rows: 50, acknowledged: false };
+      sent.push(batch);
+      const events = Array.from({ length: batch.rows }, (_, item) => ({ batch: batch.number, item }));
+      await service.ingest('restarts', events);
+      batch.acknowledged = true;
+      await sleep(10);
+    }
+  };
+  const senders = Array.from({ length: 4 }, send);
+  for (let round = 0; round < 4; round += 1) {
+    // Delayed inserts are under way when the kill comes.
+    await server.expect({ kind: 'delay', ms: 200 }, /^INSERT INTO `t_default`/, 2);
+    await sleep(1300 + 150 * round);
+    await server.kill();
+    await sleep(300);
+    await server.start();
+  }
+  over = true;
+  await Promise.all(senders);
+  await service.drained();
+  const stored = await ask<{ number: number; stored: number; distinct: number }>(
+    server,
+    'SELECT `batch:num` AS number, count() AS stored, uniqExact(`item:num`) AS distinct FROM t_default.`restarts.events` GROUP BY number',
+  );
+  expect(compareBatches(sent, stored)).toEqual({
+    storedRows: sent.length * 50,
+    lostRows: 0,
+    duplicatedRows: 0,
+    problems: [],
+  });
+  expect(sent.length).toBeGreaterThan(50);
+  expect(await service.metric('millrace_store_insert_failures_total')).toBeGreaterThan(0);
+}, 120_000);

@@ -1,0 +1,78 @@
+-- Queries that PostgreSQL and Millrace both refuse, with the same SQLSTATE; under "class", with one of the same class.
+
+select 1/0;
+select 1 % 0;
+select 1.0 / 0;
+select ms / 0 from app;
+select ms / (id - 5) from app;
+select 1.5 / (1.5 - 1.5);
+select 'abc'::int;
+select message::int from app;
+select message::float8 from app;
+select 'abc'::float8;
+select 'maybe'::bool;
+select message::bool from app;
+-- class
+select '2024-13-01'::date;
+-- class
+select '2024-02-30'::timestamp;
+select 2147483647 + 1;
+select 9223372036854775807 + 1;
+select 2147483647 * 2;
+select 40000::int2;
+select 3000000000::int4;
+select '99999999999'::int;
+select 1e20::int8;
+select 12345.6::numeric(4,2);
+select nosuch from app;
+select app.nosuch from app;
+select x.id from app;
+select id from nosuch;
+select name from emp a join emp b on a.eid = b.eid;
+select id, count(*) from app;
+select level, ms from app group by level;
+select level from app having count(*) > ms;
+select count(*) from app where count(*) > 1;
+select sum(count(*)) from app;
+select nosuch(1);
+select upper(1, 2);
+select lower(5);
+select 'a' + 1;
+select message + 1 from app;
+select message = 1 from app;
+select id from app where 5;
+select id from app where message;
+select not 5;
+select case when 1 then 2 end;
+select case when true then 1 else 'x' end;
+select case when true then ok else ms end from app;
+select coalesce(ms, level) from app;
+select 1 union select 'a';
+select 1, 2 union select 1;
+select (select eid from emp);
+select (select 1, 2);
+select 1 in (select 1, 2);
+select id from app order by 5;
+select id from app group by 5;
+select distinct level from app order by id;
+-- class
+select id from app limit -1;
+-- class
+select 1 from app a, app a;
+-- class
+select row_number() from app;
+-- class
+select id from app where row_number() over () = 1;
+-- class
+select upper(level) over () from app;
+select sqrt('x');
+-- class
+select '1 parsec'::interval;
+-- class
+select substring('abc' from 1 for -1);
+select 1 = 'abc';
+select ms = 'abc' from app;
+select true + 1;
+selec 1;
+select 1 +;
+select * from app where;

@@ -1,0 +1,61 @@
+import { createLogger } from '../../src/lib/log.ts';
+import { limits } from '../../src/limits.ts';
+import { defaultTenant } from '../../src/model/dataset.ts';
+import type { Principal } from '../../src/model/identity.ts';
+import type { QueryRequest } from '../../src/query/request.ts';
+import { QueryService, type QueryServiceParts } from '../../src/query/service.ts';
+import { parseQuery } from '../../src/sql/parse.ts';
+import type { CatalogView } from '../../src/store/catalog.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Rows } from './compare.ts';
+
+export const administrator: Principal = {
+  kind: 'root',
+  name: 'admin',
+  tenant: defaultTenant,
+  privileges: [{ privilege: 'admin' }],
+};
+
+/** 2024-03-03 12:00:00 UTC. */
+export const nowMicros = 1_709_467_200_000_000;
+
+/** The query service on a real store; the parser in this thread. */
+export function queryService(
+  store: Pick<Store, 'select'>,
+  catalog: CatalogView,
+  parts: Partial<QueryServiceParts> = {},
+): QueryService {
+  return new QueryService({
+    store,
+    catalog,
+    parser: { parse: parseQuery },
+    clock: { nowMicros: () => nowMicros, monotonicMs: () => 0 },
+    log: createLogger('silent'),
+    bounds: {
+      timeoutMs: 20_000,
+      maxMemoryBytes: limits.queryMaxMemoryBytes,
+      maxResultRows: 100_000,
+      maxResultBytes: limits.queryMaxResultBytes,
+    },
+    mayRead: () => true,
+    waitForPending: () => Promise.resolve(false),
+    ...parts,
+  });
+}
+
+export type Ask = (sql: string, options?: Partial<QueryRequest>) => Promise<Rows>;
+
+/** Asks and reads the answer. */
+export const asker =
+  (service: QueryService): Ask =>
+  async (sql, options = {}) => {
+    const { fields, records } = await service.run({
+      principal: administrator,
+      tenant: defaultTenant,
+      sql,
+      signal: new AbortController().signal,
+      ...options,
+    });
+    const objects = JSON.parse(Buffer.from(records).toString('utf8')) as Record<string, unknown>[];
+    return { names: fields, rows: objects.map((object) => fields.map((field) => object[field])) };
+  };

@@ -1,0 +1,82 @@
+import { DeadLetters } from '../../src/dead/letters.ts';
+import { Drain } from '../../src/ingest/drain.ts';
+import { type Clock, systemClock, type Timers } from '../../src/lib/clock.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { createMetrics } from '../../src/lib/metrics.ts';
+import { limits } from '../../src/limits.ts';
+import type { TableBlock } from '../../src/model/block.ts';
+import type { DatasetKind } from '../../src/model/dataset.ts';
+import { Catalog } from '../../src/store/catalog.ts';
+import { MetadataLog } from '../../src/store/metadata.ts';
+import type { InsertBatch, Store } from '../../src/store/store.ts';
+import { Backlog } from '../../src/wal/backlog.ts';
+import type { WalFiles } from '../../src/wal/files.ts';
+import { recoverWal } from '../../src/wal/recovery.ts';
+import { Wal } from '../../src/wal/writer.ts';
+import { eventBlocks } from './blocks.ts';
+import { MemoryFiles } from './memory-files.ts';
+
+const log = createLogger('silent');
+export const testNode = 'node-1';
+
+export interface LifeOptions {
+  readonly files: WalFiles;
+  readonly store: Store;
+  readonly dead?: WalFiles;
+  readonly clock?: Clock & Timers;
+}
+
+/** A life of the service's back half: log, drain and catalog, on a directory that may have seen others. */
+export async function live({ files, store, dead = new MemoryFiles(), clock = systemClock }: LifeOptions) {
+  const metrics = createMetrics();
+  const catalog = new Catalog(store, new MetadataLog(store, testNode));
+  await catalog.load();
+  const recovery = await recoverWal(files, log, metrics);
+  const backlog = new Backlog(files);
+  const deadLetters = await DeadLetters.open({ files: dead, metrics, log });
+  const drain = new Drain({ node: testNode, backlog, store, catalog, deadLetters, clock, log, metrics });
+  for (const segment of recovery.segments) {
+    for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
+    backlog.add(segment);
+    drain.add(segment);
+  }
+  const wal = await Wal.open({
+    files,
+    clock,
+    log,
+    metrics,
+    recovery,
+    backlog,
+    maxBytes: limits.walMaxBytes,
+    segmentMaxAgeMs: 60_000,
+    onSealed: (segment) => drain.add(segment),
+  });
+  /** What a request does once it is decoded. */
+  const append = async (dataset: string, kind: DatasetKind, blocks: readonly TableBlock[]) => {
+    const columns = blocks.flatMap((block) => block.columns);
+    const claim = catalog.claim('default', dataset, kind, columns);
+    await wal.append({ tenant: 'default', dataset, kind, blocks });
+    claim.confirm();
+  };
+  const write = (dataset: string, events: object[]) => append(dataset, 'events', eventBlocks(events));
+  /** Ends the life in order, with all of the log in the store. */
+  const finish = async () => {
+    await wal.close();
+    drain.start();
+    await drain.stop(20_000);
+  };
+  return { wal, drain, catalog, deadLetters, metrics, append, write, finish };
+}
+
+/** The real store, with a fault before or after the insert reached it. */
+export function withFault(
+  store: Store,
+  fault: (batch: InsertBatch, insert: () => Promise<void>) => Promise<void>,
+): Store {
+  return {
+    command: (statement) => store.command(statement),
+    select: (query, format, options) => store.select(query, format, options),
+    insert: (batch) => fault(batch, () => store.insert(batch)),
+    close: async () => {},
+  };
+}

@@ -1,0 +1,67 @@
+import type { Store } from '../../src/store/store.ts';
+import type { WalFile, WalFiles } from '../../src/wal/files.ts';
+
+/**
+ * Counts what a process does to the outside world, and stops it dead at one point: there, and everywhere after it,
+ * nothing returns any more. A point is the moment before an operation, and so the one after the last.
+ */
+export class CrashPoints {
+  #stopAt = Number.POSITIVE_INFINITY;
+  readonly #reached: Promise<void>;
+  #reach = () => {};
+  #count = 0;
+
+  constructor() {
+    this.#reached = new Promise((done) => {
+      this.#reach = done;
+    });
+  }
+
+  /** Counts from here on. */
+  stopAt(point: number): void {
+    this.#count = 0;
+    this.#stopAt = point;
+  }
+
+  /** Fulfils when the process has stopped. */
+  get crashed(): Promise<void> {
+    return this.#reached;
+  }
+
+  store(store: Store): Store {
+    return {
+      command: (statement) => this.#before(() => store.command(statement)),
+      select: (query, format, options) => store.select(query, format, options),
+      insert: (batch) => this.#before(() => store.insert(batch)),
+      close: async () => {},
+    };
+  }
+
+  files(files: WalFiles): WalFiles {
+    return {
+      list: () => files.list(),
+      size: (name) => files.size(name),
+      create: (name) => this.#before(async () => this.#file(await files.create(name))),
+      open: async (name) => this.#file(await files.open(name)),
+      remove: (name) => this.#before(() => files.remove(name)),
+      syncDirectory: () => this.#before(() => files.syncDirectory()),
+    };
+  }
+
+  #file(file: WalFile): WalFile {
+    return {
+      write: (buffers, position) => this.#before(() => file.write(buffers, position)),
+      read: (position, length) => file.read(position, length),
+      truncate: (length) => this.#before(() => file.truncate(length)),
+      sync: () => this.#before(() => file.sync()),
+      close: () => file.close(),
+    };
+  }
+
+  async #before<T>(operation: () => Promise<T>): Promise<T> {
+    this.#count += 1;
+    if (this.#count < this.#stopAt) return operation();
+    this.#reach();
+    return new Promise(() => {});
+  }
+}

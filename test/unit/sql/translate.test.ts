@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import { AppError } from '../../../src/errors.ts';
+import type { FieldType } from '../../../src/model/column.ts';
+import type { SqlCatalog, SqlDataset } from '../../../src/sql/catalog.ts';
+import { parseQuery } from '../../../src/sql/parse.ts';
+import { type Translation, translate } from '../../../src/sql/translate.ts';
+import { readGolden } from '../../sql/golden.ts';
+
+const datasets: readonly SqlDataset[] = [
+  {
+    name: 'app',
+    kind: 'events',
+    fields: new Map<string, readonly FieldType[]>([
+      ['level', ['str']],
+      ['ms', ['num']],
+      ['ok', ['bool']],
+      ['status', ['num', 'str']],
+    ]),
+  },
+  { name: 'm', kind: 'metrics', fields: new Map() },
+  { name: 'otel', kind: 'logs', fields: new Map() },
+];
+
+const catalog: SqlCatalog = {
+  database: 't_default',
+  dataset: (name) => datasets.find((dataset) => dataset.name === name),
+  names: () => datasets.map(({ name }) => name),
+};
+
+const micros = (text: string): number => Date.parse(text) * 1000;
+
+async function translated(query: string): Promise<Translation> {
+  const range = { startMicros: micros('2024-03-01T00:00:00Z'), endMicros: micros('2024-03-02T00:00:00Z') };
+  return translate(await parseQuery(query), catalog, { range, nowMicros: micros('2024-03-01T12:00:00Z') });
+}
+
+const refusal = (query: string): Promise<AppError> =>
+  translated(query).then(
+    ({ sql }) => {
+      throw new Error(`translated: ${sql}`);
+    },
+    (thrown: unknown) => {
+      if (thrown instanceof AppError) return thrown;
+      throw thrown;
+    },
+  );
+
+describe('golden translations', () => {
+  test.each(readGolden())('$query', async ({ query, expected }) => {
+    expect((await translated(query)).sql).toBe(expected);
+  });
+});
+
+describe('what a translation tells', () => {
+  test('output columns with their types', async () => {
+    const { columns } = await translated(
+      'select level, ms, count(*), ok, 1.5, now() from app group by 1, 2, 4',
+    );
+    expect(columns).toEqual([
+      { name: 'level', type: 'text' },
+      { name: 'ms', type: 'double precision' },
+      { name: 'count', type: 'bigint' },
+      { name: 'ok', type: 'boolean' },
+      { name: '?column?', type: 'numeric' },
+      { name: 'now', type: 'timestamp with time zone' },
+    ]);
+  });
+
+  test('the datasets read, wherever they are named', async () => {
+    expect((await translated('select 1')).datasets).toEqual([]);
+    expect((await translated('select 1 from app a, app b')).datasets).toEqual(['app']);
+    const nested =
+      'with x as (select 1 from m) select (select count(*) from m.series) from app where exists (select 1 from x)';
+    expect([...(await translated(nested)).datasets].sort()).toEqual(['app', 'm']);
+  });
+
+  test('the same text each time', async () => {
+    const query = 'select a.level from app a where exists (select 1 from app b where b.ms = a.ms)';
+    expect(await translated(query)).toEqual(await translated(query));
+  });
+});
+
+describe('refusals say what, and what instead', () => {
+  test.each([
+    ['select lvel from app', 'sql_unknown_column', 'column "lvel" does not exist; did you mean "level"?'],
+    ['select a.mss from app a', 'sql_unknown_column', 'column a.mss does not exist; did you mean "ms"?'],
+    ['select 1 from ap', 'sql_unknown_relation', 'relation "ap" does not exist; did you mean "app"?'],
+    ['select 1 from otel', 'sql_unsupported', 'Reading "otel", a dataset of logs, is not supported'],
+    ['select uper(level) from app', 'sql_unknown_function', 'did you mean "upper"?'],
+    ['select x.level from app', 'sql_unknown_relation', '"x" is not in the FROM clause'],
+    ['select level from app a, app b', 'sql_ambiguous', 'column reference "level" is ambiguous'],
+    ['select level = 5 from app', 'sql_unknown_function', 'operator does not exist: text = integer'],
+    ['select upper(ms) from app', 'sql_unknown_function', 'function upper(double precision) does not exist'],
+    [
+      'select ms from app where ms',
+      'sql_type',
+      'argument of WHERE must be type boolean, not type double precision',
+    ],
+    [
+      'select level, ms from app group by level',
+      'sql_grouping',
+      'column "ms" must appear in the GROUP BY clause',
+    ],
+    [
+      "select ms from app where ms > 'abc'",
+      'sql_bad_value',
+      'invalid input syntax for type double precision: "abc"',
+    ],
+    ['select distinct on (level) ms from app', 'sql_unsupported', 'DISTINCT ON is not supported'],
+    ['select array_agg(level) from app', 'sql_unknown_function', 'function array_agg does not exist'],
+    ['select level from app order by 3', 'sql_bad_reference', 'ORDER BY position 3 is not in select list'],
+    [
+      'select 1 from app a left join app b on a.ms > b.ms',
+      'sql_unsupported',
+      'LEFT JOIN without an equality',
+    ],
+    ["select interval '1 hour'", 'sql_unsupported', 'An interval as a result'],
+    [
+      'select status::date from app where status::bool',
+      'sql_type',
+      'column "status" has no value of type boolean',
+    ],
+  ])('%s', async (query, code, message) => {
+    const error = await refusal(query);
+    expect(error.message).toContain(message);
+    expect(error.code).toBe(code);
+  });
+});
