@@ -29,6 +29,15 @@ const dayMicros = 86_400_000_000;
 /** Date, time and string lengths of a row, in bytes. */
 const rowBytes = 24;
 
+const newColumns = () => ({
+  date: new UIntColumn('date', 'Date', 16, 16),
+  name: new StringColumn('metric_name', 16),
+  type: new LowCardinalityColumn('type'),
+  unit: new StringColumn('unit', 16),
+  description: new StringColumn('description', 16),
+  receivedAt: new Column64('received_at', "DateTime64(6, 'UTC')", 16),
+});
+
 /** What a metric is, as a message says it. */
 export interface MetricDescription {
   readonly name: TextRange;
@@ -51,12 +60,8 @@ export class MetadataColumns {
   readonly #receivedMicros: number;
   readonly #day: number;
 
-  readonly #date = new UIntColumn('date', 'Date', 16, 16);
-  readonly #name = new StringColumn('metric_name', 16);
-  readonly #type = new LowCardinalityColumn('type');
-  readonly #unit = new StringColumn('unit', 16);
-  readonly #description = new StringColumn('description', 16);
-  readonly #receivedAt = new Column64('received_at', "DateTime64(6, 'UTC')", 16);
+  /** Made for the first row: most requests have none. */
+  #columns: ReturnType<typeof newColumns> | undefined;
 
   constructor(
     message: Buffer,
@@ -110,19 +115,19 @@ export class MetadataColumns {
     const bytes = this.#bytes;
     const textBytes = name.end - name.start + (unit.end - unit.start) + (help.end - help.start);
     this.#budget.spend(rowBytes + textBytes, 'its metadata');
-    this.#date.append(this.#day);
-    this.#name.append(bytes, name.start, name.end);
-    this.#type.append(typeNames[type] ?? unknownType);
-    this.#unit.append(bytes, unit.start, unit.end);
-    this.#description.append(bytes, help.start, help.end);
-    this.#receivedAt.appendInteger(this.#receivedMicros);
+    this.#columns ??= newColumns();
+    const columns = this.#columns;
+    columns.date.append(this.#day);
+    columns.name.append(bytes, name.start, name.end);
+    columns.type.append(typeNames[type] ?? unknownType);
+    columns.unit.append(bytes, unit.start, unit.end);
+    columns.description.append(bytes, help.start, help.end);
+    columns.receivedAt.appendInteger(this.#receivedMicros);
   }
 
   /** The `metadata` block of the request; undefined if it has no rows. */
   finish(): TableBlock | undefined {
-    const { rows } = this.#date;
-    if (rows === 0) return undefined;
-    const columns = [this.#date, this.#name, this.#type, this.#unit, this.#description, this.#receivedAt];
-    return encodeTableBlock('metadata', columns, rows);
+    if (this.#columns === undefined) return undefined;
+    return encodeTableBlock('metadata', Object.values(this.#columns), this.#columns.date.rows);
   }
 }

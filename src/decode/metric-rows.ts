@@ -15,8 +15,8 @@ const dayMs = 86_400_000;
 
 export interface MetricRowsOptions {
   readonly reader: ProtobufReader;
-  /** Of the exemplars' own labels. */
-  readonly exemplarLabels: LabelFields;
+  /** Makes the fields for the exemplars' own labels. */
+  readonly exemplarLabels: () => LabelFields;
   readonly budget: MemoryBudget;
   /** Rows of samples to make room for. */
   readonly expectedSamples: number;
@@ -35,18 +35,16 @@ export class MetricRows {
   readonly #reader: ProtobufReader;
   readonly #sample: SampleMessage;
   readonly #samples: SampleColumns;
-  readonly #exemplars: ExemplarColumns;
-  readonly #histograms: HistogramColumns;
-  readonly #histogram: HistogramMessage;
+  /** Made for the first of their kind: most requests have none. */
+  #exemplars: ExemplarColumns | undefined;
+  #histograms: HistogramReader | undefined;
+  readonly #options: MetricRowsOptions;
 
   constructor(options: MetricRowsOptions) {
-    const { reader, exemplarLabels, budget, expectedSamples, hasStart } = options;
-    this.#reader = reader;
-    this.#sample = new SampleMessage(hasStart);
-    this.#samples = new SampleColumns(expectedSamples);
-    this.#exemplars = new ExemplarColumns(exemplarLabels, budget);
-    this.#histograms = new HistogramColumns(budget);
-    this.#histogram = new HistogramMessage(reader, this.#histograms.arrays, hasStart);
+    this.#options = options;
+    this.#reader = options.reader;
+    this.#sample = new SampleMessage(options.hasStart);
+    this.#samples = new SampleColumns(options.expectedSamples);
   }
 
   beginSeries(): void {
@@ -68,22 +66,25 @@ export class MetricRows {
   }
 
   addHistogram(end: number): string | undefined {
-    const histogram = this.#histogram;
-    checkRoom(this.#histograms.points.rows, 'histograms');
+    this.#histograms ??= histogramReader(this.#options);
+    const { message: histogram, columns } = this.#histograms;
+    checkRoom(columns.points.rows, 'histograms');
     const problem =
       histogram.read(end) ??
       timeProblem('timestamp', histogram.timestamp.low, histogram.timestamp.high) ??
       timeProblem('start timestamp', histogram.start.low, histogram.start.high);
     if (problem !== undefined) {
-      this.#histograms.discard();
+      columns.discard();
       return problem;
     }
-    this.#histograms.append(histogram);
+    columns.append(histogram);
     this.#noteDay(histogram.timestamp.low, histogram.timestamp.high);
     return undefined;
   }
 
   addExemplar(end: number): string | undefined {
+    const { exemplarLabels, budget } = this.#options;
+    this.#exemplars ??= new ExemplarColumns(exemplarLabels(), budget);
     const exemplars = this.#exemplars;
     checkRoom(exemplars.points.rows, 'exemplars');
     const problem =
@@ -98,8 +99,8 @@ export class MetricRows {
   /** Gives the points of the series under way their ids. */
   endSeries(series: SeriesIds): void {
     this.#samples.points.identify(series);
-    this.#exemplars.points.identify(series);
-    this.#histograms.points.identify(series);
+    this.#exemplars?.points.identify(series);
+    this.#histograms?.columns.points.identify(series);
   }
 
   #noteDay(timestampLow: number, timestampHigh: number): void {
@@ -111,17 +112,28 @@ export class MetricRows {
   get counts(): Pick<DecodeCounts, 'samples' | 'histograms' | 'exemplars'> {
     return {
       samples: this.#samples.points.rows,
-      histograms: this.#histograms.points.rows,
-      exemplars: this.#exemplars.points.rows,
+      histograms: this.#histograms?.columns.points.rows ?? 0,
+      exemplars: this.#exemplars?.points.rows ?? 0,
     };
   }
 
   /** A block for each kind of point that there is. */
   finish(): TableBlock[] {
-    return [this.#samples, this.#exemplars, this.#histograms]
-      .filter(({ points }) => points.rows > 0)
-      .map((columns) => columns.finish());
+    return [this.#samples, this.#exemplars, this.#histograms?.columns].flatMap((columns) =>
+      columns !== undefined && columns.points.rows > 0 ? [columns.finish()] : [],
+    );
   }
+}
+
+interface HistogramReader {
+  readonly columns: HistogramColumns;
+  /** Reads into the columns. */
+  readonly message: HistogramMessage;
+}
+
+function histogramReader({ reader, budget, hasStart }: MetricRowsOptions): HistogramReader {
+  const columns = new HistogramColumns(budget);
+  return { columns, message: new HistogramMessage(reader, columns.arrays, hasStart) };
 }
 
 const milliseconds = (low: number, high: number): number => high * 0x1_0000_0000 + (low >>> 0);

@@ -64,7 +64,7 @@ class WriteRequestWalk {
     const series = new SeriesResolver(task, context, labels, budget);
     const rows = new MetricRows({
       reader,
-      exemplarLabels: new LabelMessages(message),
+      exemplarLabels: () => new LabelMessages(message),
       budget,
       expectedSamples: Math.ceil(message.length / typicalSampleBytes),
       hasStart: false,

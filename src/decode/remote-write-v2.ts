@@ -74,7 +74,7 @@ class RequestWalk {
     const series = new SeriesResolver(task, context, labels, budget);
     const rows = new MetricRows({
       reader,
-      exemplarLabels: new LabelRefs(symbols),
+      exemplarLabels: () => new LabelRefs(symbols),
       budget,
       expectedSamples: Math.ceil(message.length / typicalSampleBytes),
       hasStart: true,

@@ -6,15 +6,14 @@
  * expiry by day never leaves a sample without its series.
  */
 import type { XXHashAPI } from 'xxhash-wasm';
-import { Column64, UIntColumn } from '../columnar/columns.ts';
-import { LowCardinalityColumn, MapColumn } from '../columnar/dictionary-columns.ts';
-import { type BlockColumn, encodeTableBlock } from '../columnar/native-block.ts';
 import type { TableBlock } from '../model/block.ts';
 import { LabelHash } from './label-hash.ts';
 import type { LabelFields } from './label-list.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { DecodeOutcomes } from './outcomes.ts';
+import type { SeriesIds } from './point-columns.ts';
 import type { TextRange } from './protobuf-reader.ts';
+import { SeriesColumns } from './series-columns.ts';
 import { SeriesLabels } from './series-labels.ts';
 import { type SeriesTable, slotField } from './series-table.ts';
 import type { DecodeTask } from './task.ts';
@@ -28,10 +27,7 @@ export interface SeriesContext {
   readonly hashes: XXHashAPI;
 }
 
-/** Room for the first series of a request; in most requests there are no new ones. */
-const expectedRows = 16;
-
-export class SeriesResolver {
+export class SeriesResolver implements SeriesIds {
   /** Of the series found last; the bits of unsigned integers. */
   seriesIdLow = 0;
   seriesIdHigh = 0;
@@ -48,11 +44,8 @@ export class SeriesResolver {
   /** True when `#labels` holds the labels of that series. */
   #labelsRead = false;
 
-  readonly #date = new UIntColumn('date', 'Date', 16, expectedRows);
-  readonly #seriesId = new Column64('series_id', 'UInt64', expectedRows);
-  readonly #metricId = new UIntColumn('metric_id', 'UInt32', 32, expectedRows);
-  readonly #metricName = new LowCardinalityColumn('metric_name');
-  readonly #labelMap = new MapColumn('labels');
+  /** Made for the first row: most requests have no new series. */
+  #rows: SeriesColumns | undefined;
 
   /** @param fields hold the labels of the series under way when `find` is called */
   constructor(
@@ -126,28 +119,10 @@ export class SeriesResolver {
     for (const day of days.length === 1 ? days : new Set(days)) {
       if (this.#written.has(this.#slot, day)) continue;
       if (!this.#labelsRead) this.readLabels();
-      this.#writeRow(day);
+      this.#rows ??= new SeriesColumns(this.#budget);
+      this.#rows.append(this, this.#labels, this.#fields.bytes, day);
       this.#written.add(this.#slot, day);
     }
-  }
-
-  #writeRow(day: number): void {
-    const { bytes } = this.#fields;
-    const { metricName, ranges } = this.#labels;
-    const bytesBefore = this.#labelMap.byteLength();
-    this.#date.append(day);
-    this.#seriesId.append(this.seriesIdLow, this.seriesIdHigh);
-    this.#metricId.append(this.metricId);
-    this.#metricName.append(bytes, metricName.valueStart, metricName.valueEnd);
-    for (const range of ranges) {
-      if (range === metricName) continue;
-      this.#labelMap.appendPair(bytes, range.nameStart, range.nameEnd, range.valueStart, range.valueEnd);
-    }
-    this.#labelMap.endRow();
-    this.#budget.spend(
-      this.#labelMap.byteLength() - bytesBefore,
-      'the series, which are stored once for each day of their samples: send fewer days at a time',
-    );
   }
 
   /** Where the metric's name of the series found last is in the message. */
@@ -165,14 +140,6 @@ export class SeriesResolver {
 
   /** The `series` block of the request; undefined if it has no rows. */
   finish(): TableBlock | undefined {
-    const columns: BlockColumn[] = [
-      this.#date,
-      this.#seriesId,
-      this.#metricId,
-      this.#metricName,
-      this.#labelMap,
-    ];
-    const { rows } = this.#date;
-    return rows === 0 ? undefined : encodeTableBlock('series', columns, rows);
+    return this.#rows?.finish();
   }
 }

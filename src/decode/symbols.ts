@@ -5,7 +5,7 @@ import type { LabelHash } from './label-hash.ts';
 import type { LabelFields, LabelList } from './label-list.ts';
 import { fieldTag, type ProtobufReader, type TextRange } from './protobuf-reader.ts';
 
-const initialCapacity = 1024;
+const initialCapacity = 256;
 
 /** The strings of a Remote Write 2.0 request, each as its place in the message and its hash. */
 export class SymbolTable {

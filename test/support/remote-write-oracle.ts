@@ -56,13 +56,13 @@ interface RequestMessage {
   metadata?: { type: number; metricFamilyName: Buffer; help: Buffer; unit: Buffer }[];
 }
 
-/**
- * @returns undefined if the message cannot be read, or is refused as a whole
- * @throws nothing that is not a bug
- */
-export function expectedRows(version: Version, message: Uint8Array): StoredRows | 'refused' | undefined {
+/** Rows; or why there are none: all is refused, or it cannot be read (undefined), or protobufjs is not sure. */
+export type Expected = StoredRows | 'refused' | 'ambiguous' | undefined;
+
+export function expectedRows(version: Version, message: Uint8Array): Expected {
   const request = read(version, message);
   if (request === undefined) return undefined;
+  if (request.timeseries.some(isAmbiguous)) return 'ambiguous';
   const symbols = request.symbols ?? [];
   if (symbols.length > 0 && symbols[0]?.length !== 0) return 'refused';
   const rows = { samples: [], exemplars: [], histograms: [], metadata: [], refused: [0, 0, 0] } as Collected;
@@ -280,12 +280,10 @@ function histogramValuesText(fields: HistogramFields): string {
 }
 
 /** Whether an integer and a float are both there where only one may be: which one came last is not told. */
-export function isAmbiguous(version: Version, message: Uint8Array): boolean {
+function isAmbiguous({ histograms }: SeriesMessage): boolean {
   const both = (fields: HistogramFields, name: string): boolean =>
     fields[`${name}Int`] !== undefined && fields[`${name}Float`] !== undefined;
-  return (read(version, message)?.timeseries ?? []).some(({ histograms }) =>
-    histograms.some((fields) => both(fields, 'count') || both(fields, 'zeroCount')),
-  );
+  return histograms.some((fields) => both(fields, 'count') || both(fields, 'zeroCount'));
 }
 
 /** The same rows from the blocks that the decoder made. Every point must find the row of its series and day. */
