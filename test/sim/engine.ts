@@ -5,6 +5,9 @@ const unknownTable = 60;
 const noSuchColumn = 16;
 const syntaxError = 62;
 
+/** A name, and a type with at most two levels of parentheses. */
+const addedColumn = /ADD COLUMN IF NOT EXISTS `(.+?)` (\w+(?:\((?:[^()]|\([^()]*\))*\))?)/g;
+
 /** Tables, and the few statements by which the catalog makes and reads them. */
 export class ModelEngine {
   readonly #chunkRows: number;
@@ -41,10 +44,10 @@ export class ModelEngine {
       this.#tables.set(name, new ModelTable(types, this.#chunkRows));
       return;
     }
-    const alter = /^ALTER TABLE `(.+?)`\.`(.+?)` (.*)$/.exec(statement);
+    const alter = /^ALTER TABLE `(.+?)`\.`(.+?)`\s+([\s\S]*)$/.exec(statement);
     if (alter !== null) {
       const { columns } = this.table(`${alter[1]}.${alter[2]}`, []);
-      const added = [...(alter[3] ?? '').matchAll(/ADD COLUMN IF NOT EXISTS `(.+?)` (\S+\))/g)];
+      const added = [...(alter[3] ?? '').matchAll(addedColumn)];
       for (const [, column = '', type = ''] of added) columns.set(column, type);
       return;
     }
