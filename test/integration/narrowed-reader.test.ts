@@ -74,12 +74,23 @@ function trimmed(fixture: Fixture): Fixture {
 
 async function loadMetrics(store: TestStore, tenant: string, series: string): Promise<void> {
   for (const statement of datasetStatements(tenant, 'm', 'metrics')) await store.store.command(statement);
-  await store.store.command(`INSERT INTO t_${tenant}.\`m.series\`
+  await store.store.command(`INSERT INTO t_${tenant}.\`m.series\` (date, series_id, metric_id, metric_name, labels)
     SELECT '2024-03-01', number, 7, 'up', map('job', if(number < 3, 'a', 'b'), 'i', toString(number))
     FROM numbers(6) WHERE ${series}`);
-  await store.store.command(`INSERT INTO t_${tenant}.\`m.samples\`
+  await store.store.command(`INSERT INTO t_${tenant}.\`m.samples\` (metric_id, series_id, timestamp, value)
     SELECT 7, number % 6, toDateTime64('2024-03-01 12:00:00.000', 3, 'UTC') + intDiv(number, 6), number
     FROM numbers(60) WHERE number % 6 IN (SELECT number FROM numbers(6) WHERE ${series})`);
+  await store.store.command(`INSERT INTO t_${tenant}.\`m.exemplars\` (metric_id, series_id, timestamp, value, labels)
+    SELECT metric_id, series_id, timestamp, value, map('trace_id', toString(value)) FROM t_${tenant}.\`m.samples\``);
+  // The metrics of the series, and "down", of which there is no series that the reader may see.
+  if (series === 'true') {
+    await store.store.command(`INSERT INTO t_${tenant}.\`m.series\` (date, series_id, metric_id, metric_name, labels)
+      VALUES ('2024-03-01', 99, 8, 'down', map('job', 'b'))`);
+  }
+  for (const name of series === 'true' ? ['up', 'down'] : ['up']) {
+    await store.store.command(`INSERT INTO t_${tenant}.\`m.metadata\` (date, metric_name, type, description, received_at)
+      VALUES ('2024-03-01', '${name}', 'gauge', 'about ${name}', now64(6))`);
+  }
 }
 
 async function loadHeavy(store: TestStore, tenant: string, rows: number): Promise<void> {
@@ -163,6 +174,10 @@ describe('a reader narrowed by a tag', () => {
     'select value from m where 1 / (i::int - 5) >= 0',
     'select job, count(*) from m.series group by job',
     'select metric_name, labels from m.series',
+    'select * from m.metadata',
+    'select count(*), sum(value) from m.exemplars',
+    "select * from m.exemplars where job = 'b'",
+    'select x.metric_name from m.metadata x left join m.series y on x.metric_name = y.metric_name',
     'select a.i, b.i from m a join m.series b on a.i = b.i where a.value < 20',
     'with x as (select job from m) select count(*) from x',
     'select (select count(*) from m), (select count(*) from m.series)',

@@ -113,6 +113,8 @@ const entries = new Set([
   'src/main.ts',
   'bench/main.ts',
   'bench/torture.ts',
+  'bench/fuzz.ts',
+  'bench/fuzz.ts',
   // A program that tests start.
   'test/support/clickhouse-http.ts',
 ]);
