@@ -55,7 +55,8 @@ export class ApiKeyAdministration {
 
   /** All keys with their values masked, in the order of their names. */
   list(tenant: string): readonly ApiKey[] {
-    return this.#directory.apiKeys(tenant).map((account) => show(account, `****${account.value.ending}`));
+    const keys = this.#directory.apiKeys(tenant).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return keys.map((account) => show(account, `****${account.value.ending}`));
   }
 
   /**
@@ -83,12 +84,12 @@ export class ApiKeyAdministration {
     const keyId = ulid(nowMs);
     const createdAt = new Date(nowMs).toISOString();
     return this.#directory.exclusively(async ({ write }) => {
-      const keys = this.#directory.apiKeys(tenant);
-      if (keys.some(({ name }) => name === keyName)) {
+      if (this.#directory.apiKey(tenant, keyName) !== undefined) {
         throw new AppError('identity_exists', `there is an API key ${JSON.stringify(keyName)} already`);
       }
-      if (keys.length >= limits.maxApiKeysPerTenant) {
-        throw new AppError('too_many_identities', `there are ${keys.length} API keys, no more are allowed`);
+      const count = this.#directory.apiKeys(tenant).length;
+      if (count >= limits.maxApiKeysPerTenant) {
+        throw new AppError('too_many_identities', `there are ${count} API keys, no more are allowed`);
       }
       const known = requireRoles(this.#directory, tenant, roles);
       const shown = { roles: known, createdBy, createdAt, modifiedAt: createdAt };

@@ -58,13 +58,18 @@ export class Directory {
     return this.#users.get(keyOf(tenant, name));
   }
 
-  /** In the order of their names. */
+  /** In no particular order. */
   users(tenant: string): readonly UserAccount[] {
     this.#requireLoaded();
     return ofTenant(this.#users, tenant);
   }
 
-  /** In the order of their names. */
+  apiKey(tenant: string, name: string): ApiKeyAccount | undefined {
+    this.#requireLoaded();
+    return this.#keys.get(keyOf(tenant, name));
+  }
+
+  /** In no particular order. */
   apiKeys(tenant: string): readonly ApiKeyAccount[] {
     this.#requireLoaded();
     return ofTenant(this.#keys, tenant);
@@ -174,10 +179,7 @@ const keyOf = (tenant: string, name: string): string => `${tenant}/${name}`;
 const byName = (a: readonly [string, unknown], b: readonly [string, unknown]): number =>
   a[0] < b[0] ? -1 : 1;
 
-const ofTenant = <Account extends { readonly tenant: string; readonly name: string }>(
+const ofTenant = <Account extends { readonly tenant: string }>(
   accounts: ReadonlyMap<string, Account>,
   tenant: string,
-): readonly Account[] =>
-  [...accounts.values()]
-    .filter((account) => account.tenant === tenant)
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+): readonly Account[] => [...accounts.values()].filter((account) => account.tenant === tenant);

@@ -25,10 +25,10 @@ export class UserAdministration {
     this.#root = root;
   }
 
-  /** The names of all users, the root administrator first. */
+  /** The names of all users, the root administrator first, then by name. */
   list(tenant: string): readonly string[] {
     const others = this.#directory.users(tenant).map(({ name }) => name);
-    return [this.#root, ...others.filter((name) => name !== this.#root)];
+    return [this.#root, ...others.filter((name) => name !== this.#root).sort()];
   }
 
   /**
