@@ -98,8 +98,9 @@ class Load {
   }
 
   async #repeatLater(batch: SentBatch): Promise<void> {
-    await sleep(this.#random.integer(1000, latestRepetitionMs));
-    if (!this.isOver) await this.#repeat(batch);
+    const restMs = Math.max(0, this.#endMs - performance.now());
+    await sleep(Math.min(restMs, this.#random.integer(1000, latestRepetitionMs)));
+    await this.#repeat(batch);
   }
 
   async #ask(): Promise<void> {

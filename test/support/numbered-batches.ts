@@ -73,3 +73,11 @@ export const dashboardQueries = [
   `SELECT metric_name, max(value) AS newest FROM ${metricsDataset} GROUP BY metric_name`,
   `SELECT item, message FROM ${eventsDataset} ORDER BY batch DESC LIMIT 20`,
 ] as const;
+
+/** When the service says it received these batches of events, one time a batch, milliseconds since 1970. */
+export async function receiveTimes(service: Service, numbers: readonly number[]): Promise<readonly number[]> {
+  const rows = await service.query(
+    `SELECT batch, min(p_timestamp) AS received FROM ${eventsDataset} WHERE batch IN (${numbers.join(', ')}) GROUP BY batch`,
+  );
+  return rows.map((row) => Date.parse(String(row['received'])));
+}
