@@ -53,9 +53,9 @@ async function killStore(rounds: number, seed: number): Promise<Summary> {
   const report = await runStoreKillRounds({
     rounds,
     seed,
-    onRound: ({ round, killedAfterMs, awayMs, acknowledgedRows }) => {
+    onRound: ({ round, killedAfterMs, when, awayMs, acknowledgedRows }) => {
       console.log(
-        `store round ${round}: killed after ${killedAfterMs} ms, away for ${awayMs} ms, ${acknowledgedRows} rows acknowledged so far`,
+        `store round ${round}: killed after ${killedAfterMs} ms ${when} an insert, away for ${awayMs} ms, ${acknowledgedRows} rows acknowledged so far`,
       );
     },
   });

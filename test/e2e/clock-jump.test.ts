@@ -66,8 +66,7 @@ test.skipIf(problem !== undefined)(
     await subject.send();
     for (const offsetSeconds of [-2 * hourSeconds, hourSeconds, -5, 0]) {
       // The jump comes while a segment is open and filling.
-      const [jump] = await Promise.all([clock.set(offsetSeconds), subject.send()]);
-      expect(jump).toBeUndefined();
+      await Promise.all([clock.set(offsetSeconds), subject.send()]);
       const from = Date.now();
       const batches = await subject.send();
       const to = Date.now();

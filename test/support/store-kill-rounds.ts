@@ -7,8 +7,9 @@ import { Service } from './service.ts';
 
 /**
  * A ClickHouse server that is killed and started again under load, over and over, while the service in front
- * of it runs on and acknowledges every request. In a round the server first runs for a while, with inserts slow
- * enough to be under way when the SIGKILL comes, and is then away for a while.
+ * of it runs on and acknowledges every request. In a round the server first runs for a while; then an insert
+ * hangs, either before it is run or between its commit and its answer, and the SIGKILL comes; then the server
+ * is away for a while.
  */
 export interface StoreKillOptions {
   readonly rounds: number;
@@ -18,8 +19,10 @@ export interface StoreKillOptions {
 
 export interface StoreKill {
   readonly round: number;
-  /** From the server's readiness to the kill. */
+  /** From the server's readiness to the moment from which inserts hang. */
   readonly killedAfterMs: number;
+  /** Where the insert hung that the kill met: before it was run, or after it was and before its answer. */
+  readonly when: 'before' | 'after';
   /** From the kill to the start of the server. */
   readonly awayMs: number;
   /** Rows that the service acknowledged so far. */
@@ -35,6 +38,8 @@ export interface StoreKillReport extends Comparison {
 const senders = ['events', 'events', 'samples', 'samples'] as const;
 const senderPauseMs = 10;
 const maxRowsPerBatch = 100;
+/** More than the service sends at the same time. */
+const hangingInserts = 100;
 
 /** @throws UnexpectedReply when the service refused a request: it must not need the server for that */
 export async function runStoreKillRounds(options: StoreKillOptions): Promise<StoreKillReport> {
@@ -59,12 +64,14 @@ export async function runStoreKillRounds(options: StoreKillOptions): Promise<Sto
         for (let round = 1; round <= options.rounds; round++) {
           const killedAfterMs = random.integer(300, 2500);
           const awayMs = random.integer(0, 2000);
-          await server.expect({ kind: 'delay', ms: 200 }, /^INSERT INTO `t_default`/, 2);
+          const when = random.chance(0.5) ? 'before' : 'after';
           await sleep(killedAfterMs);
+          await insertUnderWay(server, when);
+          await sleep(random.integer(0, 1000));
           await server.kill();
           await sleep(awayMs);
           await server.start();
-          options.onRound?.({ round, killedAfterMs, awayMs, acknowledgedRows: acknowledgedRows(sent) });
+          options.onRound?.({ round, killedAfterMs, when, awayMs, acknowledgedRows: acknowledgedRows(sent) });
         }
         over = true;
       };
@@ -80,6 +87,16 @@ export async function runStoreKillRounds(options: StoreKillOptions): Promise<Sto
     }
   } finally {
     await server.dispose();
+  }
+}
+
+/** Lets inserts hang from now on, and returns when the first one does. */
+async function insertUnderWay(server: ClickHouseServer, when: StoreKill['when']): Promise<void> {
+  await server.expect({ kind: 'delay', ms: 60_000, when }, /^INSERT INTO `t_default`/, hangingInserts);
+  const deadlineMs = performance.now() + 30_000;
+  while ((await server.faultsLeft()) === hangingInserts) {
+    if (performance.now() > deadlineMs) throw new Error('No insert came for 30 s');
+    await sleep(10);
   }
 }
 
