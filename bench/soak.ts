@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { limits } from '../src/limits.ts';
 import { dashboardQueries, readStored, sendBatch } from '../test/support/numbered-batches.ts';
 import { type Random, seededRandom } from '../test/support/random.ts';
 import { compareBatches, type SentBatch } from '../test/support/sent-and-stored.ts';
@@ -25,6 +26,8 @@ const sentTwiceAtOnce = 0.03;
 const repeatedSoon = 0.1;
 const repeatedLate = 0.05;
 const latestRepetitionMs = 120_000;
+/** Of the run: the window in which repetitions are recognised is full before the part that is judged. */
+const replayWindowShare = 1 / 3;
 
 function readArguments(): { minutes: number; seed: number } {
   const { values } = parseArgs({
@@ -48,11 +51,13 @@ class Load {
   readonly #service: Service;
   readonly #random: Random;
   readonly #endMs: number;
+  readonly #latestRepetitionMs: number;
 
-  constructor(service: Service, random: Random, endMs: number) {
+  constructor(service: Service, random: Random, options: { endMs: number; replayWindowMs: number }) {
     this.#service = service;
     this.#random = random;
-    this.#endMs = endMs;
+    this.#endMs = options.endMs;
+    this.#latestRepetitionMs = Math.min(latestRepetitionMs, options.replayWindowMs / 2);
   }
 
   /** Returns when the time is over and every reply is there. */
@@ -99,7 +104,7 @@ class Load {
 
   async #repeatLater(batch: SentBatch): Promise<void> {
     const restMs = Math.max(0, this.#endMs - performance.now());
-    await sleep(Math.min(restMs, this.#random.integer(1000, latestRepetitionMs)));
+    await sleep(Math.min(restMs, this.#random.integer(1000, this.#latestRepetitionMs)));
     await this.#repeat(batch);
   }
 
@@ -182,9 +187,13 @@ async function report(service: Service, load: Load, samples: readonly Sample[]):
 
 const { minutes, seed } = readArguments();
 console.log(`${minutes} minutes, seed ${seed}`);
-const service = await Service.start({ env: { MILLRACE_LOG_LEVEL: 'warn' } });
+const replayWindowMs = Math.floor(Math.min(limits.replayWindowMs, minutes * 60_000 * replayWindowShare));
+const service = await Service.start({
+  env: { MILLRACE_LOG_LEVEL: 'warn', MILLRACE_REPLAY_WINDOW_MS: String(replayWindowMs) },
+});
 try {
-  const load = new Load(service, seededRandom(seed), performance.now() + minutes * 60_000);
+  const endMs = performance.now() + minutes * 60_000;
+  const load = new Load(service, seededRandom(seed), { endMs, replayWindowMs });
   const [samples] = await Promise.all([watch(service, load), load.run()]);
   const isWell = await report(service, load, samples);
   console.log(isWell ? '\nsteady' : '\nNOT steady');

@@ -53,9 +53,12 @@ const eventsOf = (batch: SentBatch): readonly unknown[] =>
 /** Batch n is scraped n milliseconds later: no two samples of a series share a time. */
 const firstTimestampMs = Date.now();
 
-/** Series of later batches are partly known and partly new: every ten batches make a generation. */
+/** More series than these would fill the service's cache of series for as long as a test can run. */
+const generations = 500;
+
+/** Series of later batches are partly known and partly new, until all generations have been: ten batches each. */
 function samplesOf(batch: SentBatch): Uint8Array<ArrayBuffer> {
-  const generation = String(Math.floor(batch.number / 10));
+  const generation = String(Math.floor(batch.number / 10) % generations);
   const timestampMs = firstTimestampMs + batch.number;
   const series = Array.from(
     { length: batch.rows },
