@@ -47,14 +47,27 @@ export const limits = {
   maxFlattenDepth: 10,
 
   // Prometheus remote write ------------------------------------------------------------------------------
+  /** Samples, and as many exemplars and histograms. */
   maxSamplesPerRequest: 2_000_000,
   maxLabelsPerSeries: 256,
   maxLabelNameBytes: 1 * KiB,
   maxLabelValueBytes: 64 * KiB,
+  /** Name and value bytes of all labels of one exemplar. OpenMetrics allows 128 characters. */
+  maxExemplarLabelBytes: 4 * KiB,
+  /** Buckets of one native histogram, on each side of zero. Prometheus' own limit is 160 by default. */
+  maxHistogramBuckets: 65_536,
+  /** The description of a metric, and its unit. */
+  maxMetadataTextBytes: 64 * KiB,
+  /** Strings in the symbols table of a 2.0 request; each takes 16 bytes while the request is decoded. */
+  maxSymbolsPerRequest: 2_000_000,
+  /** Problems of a partly refused request that its reply spells out; all are counted. */
+  maxReportedProblems: 20,
   /** Groups within groups in a field that is skipped; protobuf's own decoders stop here, too. */
   maxProtobufGroupDepth: 100,
   /** Series that one worker remembers as stored, in 2^21 slots of 32 bytes: 64 MiB. A full table starts over. */
   seriesCacheEntries: 1_500_000,
+  /** Descriptions of metrics that one worker remembers as stored; 32 bytes each. A full table starts over. */
+  metadataCacheEntries: 100_000,
   /**
    * Samples lie from 1970 up to this (in 2106, 2^32 seconds): the range that all of ClickHouse's types for
    * dates and times share, so that partitions and expiry by day work for every sample.
@@ -63,8 +76,8 @@ export const limits = {
 
   // Decoding workers -------------------------------------------------------------------------------------
   /**
-   * What the parts of a block that a small body can inflate may take: the cells of sparse columns, and the
-   * series rows of samples on many days. The rest of a block is in proportion to its body.
+   * What the parts of the blocks that a small body can inflate may take: the cells of sparse columns, the series
+   * rows of samples on many days, symbols that are named again and again. The rest is in proportion to the body.
    */
   maxInflatedBlockBytes: 256 * MiB,
   /** Requests that wait for a worker; above it new ones get 503. */

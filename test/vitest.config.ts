@@ -11,8 +11,9 @@ export default defineConfig({
     pool: 'forks',
     // Two at a time: the engine and the child processes of the e2e tests want a core each.
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // A bound on hanging, not on speed: the machine may be busy with other things.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     reporters: process.env['CI'] === undefined ? ['default'] : ['default', 'json'],
     outputFile: { json: 'dist/test-report.json' },
   },

@@ -2,8 +2,10 @@
 import { ByteWriter } from '../lib/bytes.ts';
 import type { BlockColumn } from './native-block.ts';
 
+type UIntArray = Uint8Array | Uint16Array | Uint32Array;
+
 /** The bytes of a typed array's first `count` elements. Supported platforms are little-endian, as the format is. */
-const bytesOf = (values: Uint16Array | Uint32Array, count: number): Uint8Array =>
+const bytesOf = (values: UIntArray, count: number): Uint8Array =>
   new Uint8Array(values.buffer, values.byteOffset, count * values.BYTES_PER_ELEMENT);
 
 /**
@@ -62,17 +64,22 @@ export class Column64 implements BlockColumn {
   }
 }
 
-/** Unsigned integers of 16 or 32 bits: `UInt16`, `UInt32`, `Date` (days since 1970 in 16 bits). */
+const arrayOfBits = { 8: Uint8Array, 16: Uint16Array, 32: Uint32Array } as const;
+
+/**
+ * Integers of up to 32 bits: `UInt8`, `Int8`, `Bool`, `Date` (days since 1970 in 16 bits), `UInt32`, `Int32`. Of a
+ * value its lowest bits are kept, which makes signed ones right too.
+ */
 export class UIntColumn implements BlockColumn {
   readonly name: string;
   readonly type: string;
   rows = 0;
-  #values: Uint16Array | Uint32Array;
+  #values: UIntArray;
 
-  constructor(name: string, type: string, bits: 16 | 32, expectedRows: number) {
+  constructor(name: string, type: string, bits: 8 | 16 | 32, expectedRows: number) {
     this.name = name;
     this.type = type;
-    this.#values = bits === 16 ? new Uint16Array(expectedRows) : new Uint32Array(expectedRows);
+    this.#values = new arrayOfBits[bits](expectedRows);
   }
 
   append(value: number): void {
@@ -90,7 +97,8 @@ export class UIntColumn implements BlockColumn {
 
   #grow(needed: number): void {
     const length = Math.max(needed, 2 * this.#values.length);
-    const grown = this.#values.BYTES_PER_ELEMENT === 2 ? new Uint16Array(length) : new Uint32Array(length);
+    const bits = (8 * this.#values.BYTES_PER_ELEMENT) as keyof typeof arrayOfBits;
+    const grown = new arrayOfBits[bits](length);
     grown.set(this.#values);
     this.#values = grown;
   }

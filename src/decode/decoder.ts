@@ -1,9 +1,11 @@
 import type { XXHashAPI } from 'xxhash-wasm';
 import { AppError, errorText } from '../errors.ts';
+import { limits } from '../limits.ts';
 import { decodeBody } from './body.ts';
 import { decodeJsonEvents } from './json-events.ts';
 import type { DecodeOutcomes } from './outcomes.ts';
 import { decodeRemoteWriteV1 } from './remote-write-v1.ts';
+import { decodeRemoteWriteV2 } from './remote-write-v2.ts';
 import type { SeriesContext } from './series-resolver.ts';
 import { SeriesTable } from './series-table.ts';
 import type { DecodedBody, DecodeResult, DecodeTask } from './task.ts';
@@ -13,7 +15,8 @@ export class Decoder {
   readonly #series: SeriesContext;
 
   constructor(outcomes: DecodeOutcomes, hashes: XXHashAPI) {
-    this.#series = { table: new SeriesTable(), outcomes, hashes };
+    const metadata = new SeriesTable(limits.metadataCacheEntries);
+    this.#series = { table: new SeriesTable(), metadata, outcomes, hashes };
   }
 
   /** Never throws: tasks share a worker, and what is wrong with one of them must not touch the others. */
@@ -39,6 +42,8 @@ export class Decoder {
         return decodeJsonEvents(body, task.format, task.receivedMicros);
       case 'remote-write-1':
         return decodeRemoteWriteV1(body, task, this.#series);
+      case 'remote-write-2':
+        return decodeRemoteWriteV2(body, task, this.#series);
     }
   }
 }

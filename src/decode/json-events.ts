@@ -11,6 +11,7 @@
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { noCounts } from '../model/counts.ts';
 import { EventColumns } from './event-columns.ts';
 import { FieldNode } from './field-tree.ts';
 import { ascii, JsonReader } from './json-reader.ts';
@@ -225,7 +226,7 @@ class EventDecoder {
   }
 
   finish(receivedMicros: number): DecodedBody {
-    const counts = { events: this.#row, samples: 0 };
+    const counts = { ...noCounts, events: this.#row };
     return { blocks: this.#row === 0 ? [] : [this.#columns.finish(this.#row, receivedMicros)], counts };
   }
 }

@@ -8,6 +8,12 @@ export const wireType = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGro
 export const fieldTag = (fieldNumber: number, type: keyof typeof wireType): number =>
   (fieldNumber << 3) | wireType[type];
 
+/** Where a string is in a message. */
+export interface TextRange {
+  readonly start: number;
+  readonly end: number;
+}
+
 /**
  * A cursor over a protobuf message. Every read is checked against `end`, the end of the message that the
  * caller is in, and refuses with `bad_protobuf` and the offset. Nothing is allocated.

@@ -1,22 +1,30 @@
 /**
- * Prometheus Remote Write 1.0 (`schema/proto/remote.proto`): a protobuf `WriteRequest` into rows of `samples`
- * and `series`. Exemplars, histograms and metadata are skipped.
+ * Prometheus Remote Write 1.0 (`schema/proto/remote.proto`): a protobuf `WriteRequest` into rows of `samples`,
+ * `exemplars`, `histograms`, `series` and `metadata`. It is taken whole or not at all.
  */
-import { Column64, UIntColumn } from '../columnar/columns.ts';
-import { encodeTableBlock } from '../columnar/native-block.ts';
-import { AppError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import type { TableBlock } from '../model/block.ts';
+import { noCounts } from '../model/counts.ts';
+import { LabelMessages } from './label-messages.ts';
+import { MemoryBudget } from './memory-budget.ts';
+import { MetadataColumns, type MetricDescription } from './metadata-columns.ts';
+import { MetricRows } from './metric-rows.ts';
 import { fieldTag, ProtobufReader } from './protobuf-reader.ts';
-import { seriesLabel } from './series-labels.ts';
+import { Refusals } from './refusals.ts';
 import { type SeriesContext, SeriesResolver } from './series-resolver.ts';
 import type { DecodedBody, DecodeTask } from './task.ts';
+import { TimeSeriesReader, type TimeSeriesTags } from './time-series.ts';
 
 const requestTimeseries = fieldTag(1, 'bytes');
-const seriesSample = fieldTag(2, 'bytes');
-const sampleValue = fieldTag(1, 'fixed64');
-const sampleTimestamp = fieldTag(2, 'varint');
-
-const dayMs = 86_400_000;
+const requestMetadata = fieldTag(3, 'bytes');
+const seriesTags: TimeSeriesTags = {
+  sample: fieldTag(2, 'bytes'),
+  exemplar: fieldTag(3, 'bytes'),
+  histogram: fieldTag(4, 'bytes'),
+};
+const metadataType = fieldTag(1, 'varint');
+const metadataFamily = fieldTag(2, 'bytes');
+const metadataHelp = fieldTag(4, 'bytes');
+const metadataUnit = fieldTag(5, 'bytes');
 
 /** Typical requests have 150 to 400 bytes a sample; this only sizes the first allocation. */
 const typicalSampleBytes = 150;
@@ -27,39 +35,53 @@ const typicalSampleBytes = 150;
  */
 export function decodeRemoteWriteV1(
   message: Buffer,
-  task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence'>,
+  task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros'>,
   context: SeriesContext,
 ): DecodedBody {
-  const walk = new WriteRequestWalk(message, new SeriesResolver(task, context));
+  const walk = new WriteRequestWalk(message, task, context);
   walk.readRequest();
   return walk.finish();
 }
 
-/** One pass over the bytes of a message: no object and no string for a sample of a known series. */
+/** One pass over the bytes of a message. */
 class WriteRequestWalk {
   readonly #reader: ProtobufReader;
   readonly #series: SeriesResolver;
+  readonly #rows: MetricRows;
+  readonly #metadata: MetadataColumns;
+  readonly #refusals = new Refusals(false);
+  readonly #timeSeries: TimeSeriesReader;
+  #metadataCount = 0;
 
-  readonly #metricId: UIntColumn;
-  readonly #seriesId: Column64;
-  readonly #timestamp: Column64;
-  /** As bits: the stale marker is a NaN with a payload. */
-  readonly #value: Column64;
-
-  /** Days of the samples of the series under way, neighbours merged. */
-  readonly #days: number[] = [];
-  #lastDay = -1;
-  /** A timestamp of the series under way that is out of range. */
-  #badTimestampMs: number | undefined;
-
-  constructor(message: Buffer, series: SeriesResolver) {
-    this.#reader = new ProtobufReader(message);
+  constructor(
+    message: Buffer,
+    task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros'>,
+    context: SeriesContext,
+  ) {
+    const reader = new ProtobufReader(message);
+    const budget = new MemoryBudget();
+    const labels = new LabelMessages(message);
+    const series = new SeriesResolver(task, context, labels, budget);
+    const rows = new MetricRows({
+      reader,
+      exemplarLabels: () => new LabelMessages(message),
+      budget,
+      expectedSamples: Math.ceil(message.length / typicalSampleBytes),
+      hasStart: false,
+    });
+    this.#reader = reader;
     this.#series = series;
-    const expectedRows = Math.ceil(message.length / typicalSampleBytes);
-    this.#metricId = new UIntColumn('metric_id', 'UInt32', 32, expectedRows);
-    this.#seriesId = new Column64('series_id', 'UInt64', expectedRows);
-    this.#timestamp = new Column64('timestamp', "DateTime64(3, 'UTC')", expectedRows);
-    this.#value = new Column64('value', 'Float64', expectedRows);
+    this.#rows = rows;
+    this.#metadata = new MetadataColumns(message, task, context, budget);
+    this.#timeSeries = new TimeSeriesReader({
+      reader,
+      tags: seriesTags,
+      labels,
+      series,
+      rows,
+      refusals: this.#refusals,
+      readOther: (tag, end) => reader.skip(tag, end),
+    });
   }
 
   readRequest(): void {
@@ -68,94 +90,64 @@ class WriteRequestWalk {
     while (reader.position < end) {
       const tag = reader.tag(end);
       if (tag === requestTimeseries) this.#readSeries(reader.lengthEnd(end));
+      else if (tag === requestMetadata) this.#readMetadata(reader.lengthEnd(end));
       else reader.skip(tag, end);
     }
   }
 
-  /** Finds the bytes of the labels and appends the samples; then the labels give the samples their ids. */
   #readSeries(end: number): void {
+    this.#timeSeries.read(end);
+    this.#reader.position = end;
+  }
+
+  /** Metadata that a worker has seen durable costs a hash of its bytes. */
+  #readMetadata(end: number): void {
     const reader = this.#reader;
     const start = reader.position;
-    const firstRow = this.#timestamp.rows;
-    let labelsStart = start;
-    let labelsEnd = start;
-    this.#days.length = 0;
-    this.#lastDay = -1;
-    while (reader.position < end) {
-      const fieldStart = reader.position;
-      const tag = reader.tag(end);
-      if (tag === seriesLabel) {
-        if (labelsStart === labelsEnd) labelsStart = fieldStart;
-        labelsEnd = reader.lengthEnd(end);
-        reader.position = labelsEnd;
-      } else if (tag === seriesSample) {
-        this.#readSample(reader.lengthEnd(end));
-      } else {
-        reader.skip(tag, end);
-      }
+    this.#metadata.hash.compute(reader.view, start, end);
+    const problem = this.#metadata.add(() => readDescription(reader, end));
+    if (problem !== undefined) {
+      this.#refusals.add(noCounts, () => `The metadata at byte ${start} is refused: ${problem}`);
     }
-    const samples = this.#timestamp.rows - firstRow;
-    if (samples === 0) return;
-    const series = this.#series;
-    if (this.#badTimestampMs !== undefined) {
-      throw series.refusal(
-        reader,
-        labelsStart,
-        labelsEnd,
-        `a sample has the timestamp ${this.#badTimestampMs} ms, from 0 to ${limits.maxSampleTimestampMs} are allowed`,
-      );
-    }
-    series.resolve(reader, labelsStart, labelsEnd, this.#days);
+    this.#metadataCount++;
     reader.position = end;
-    this.#metricId.appendRepeated(series.metricId, samples);
-    this.#seriesId.appendRepeated(series.seriesIdLow, series.seriesIdHigh, samples);
-  }
-
-  #readSample(end: number): void {
-    const reader = this.#reader;
-    let valueLow = 0;
-    let valueHigh = 0;
-    let timestampLow = 0;
-    let timestampHigh = 0;
-    while (reader.position < end) {
-      const tag = reader.tag(end);
-      if (tag === sampleValue) {
-        reader.fixed64(end);
-        valueLow = reader.low;
-        valueHigh = reader.high;
-      } else if (tag === sampleTimestamp) {
-        reader.varint64(end);
-        timestampLow = reader.low;
-        timestampHigh = reader.high;
-      } else {
-        reader.skip(tag, end);
-      }
-    }
-    if (this.#timestamp.rows === limits.maxSamplesPerRequest) {
-      throw new AppError(
-        'body_too_large',
-        `The request has more than ${limits.maxSamplesPerRequest} samples`,
-      );
-    }
-    this.#noteDay(timestampHigh * 0x1_0000_0000 + (timestampLow >>> 0));
-    this.#timestamp.append(timestampLow, timestampHigh);
-    this.#value.append(valueLow, valueHigh);
-  }
-
-  #noteDay(timestampMs: number): void {
-    if (timestampMs < 0 || timestampMs > limits.maxSampleTimestampMs) this.#badTimestampMs = timestampMs;
-    const day = Math.floor(timestampMs / dayMs);
-    if (day !== this.#lastDay) this.#days.push(day);
-    this.#lastDay = day;
   }
 
   finish(): DecodedBody {
-    const samples = this.#timestamp.rows;
-    const counts = { events: 0, samples };
-    if (samples === 0) return { blocks: [], counts };
-    const columns = [this.#metricId, this.#seriesId, this.#timestamp, this.#value];
-    const sampleBlock = encodeTableBlock('samples', columns, samples);
-    const seriesBlock = this.#series.finish();
-    return { blocks: seriesBlock === undefined ? [sampleBlock] : [seriesBlock, sampleBlock], counts };
+    const blocks = [this.#metadata.finish(), this.#series.finish(), ...this.#rows.finish()];
+    return {
+      blocks: blocks.filter((block): block is TableBlock => block !== undefined),
+      counts: { ...noCounts, ...this.#rows.counts, metadata: this.#metadataCount },
+    };
   }
+}
+
+/** Reads a `MetricMetadata` message. */
+function readDescription(reader: ProtobufReader, end: number): MetricDescription {
+  const description = {
+    name: { start: 0, end: 0 },
+    type: 0,
+    unit: { start: 0, end: 0 },
+    help: { start: 0, end: 0 },
+  };
+  const fields = new Map([
+    [metadataFamily, description.name],
+    [metadataHelp, description.help],
+    [metadataUnit, description.unit],
+  ]);
+  while (reader.position < end) {
+    const tag = reader.tag(end);
+    const text = fields.get(tag);
+    if (text !== undefined) {
+      text.end = reader.lengthEnd(end);
+      text.start = reader.position;
+      reader.position = text.end;
+    } else if (tag === metadataType) {
+      reader.varint64(end);
+      description.type = reader.low;
+    } else {
+      reader.skip(tag, end);
+    }
+  }
+  return description;
 }

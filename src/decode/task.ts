@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../errors.ts';
 import type { TableBlock } from '../model/block.ts';
-import type { DecodeCounts } from '../model/counts.ts';
+import type { DecodeCounts, RefusedPart } from '../model/counts.ts';
 
 /** What a body holds. One decoder each. */
-export type BodyFormat = 'json' | 'ndjson' | 'remote-write-1';
+export type BodyFormat = 'json' | 'ndjson' | 'remote-write-1' | 'remote-write-2';
 
 /** `Content-Encoding` of a body. */
 export type BodyEncoding = 'identity' | 'gzip' | 'deflate' | 'snappy';
@@ -28,10 +28,13 @@ export interface DecodeTask {
 /** A body as blocks; none if it held nothing to store. */
 export interface DecodedBody {
   readonly blocks: readonly TableBlock[];
+  /** What the blocks hold. */
   readonly counts: DecodeCounts;
+  /** What they leave out, where the protocol can say so. Others take a body whole or not at all. */
+  readonly refused?: RefusedPart;
 }
 
-/** A body as blocks, or what is wrong with it. A body is taken whole or not at all. */
+/** A body as blocks, or what is wrong with it as a whole. */
 export type DecodeResult = ({ readonly ok: true } & DecodedBody) | DecodeFailure;
 
 export interface DecodeFailure {

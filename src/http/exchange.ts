@@ -16,7 +16,7 @@ import {
   type RequestHeaders,
   readHeaders,
 } from './headers.ts';
-import { problemReply, type Reply } from './reply.ts';
+import { problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
 import type { RouteMetrics } from './route-metrics.ts';
 import type { Match, Router } from './router.ts';
 import type { AuthorizedRequest, BodyRules, PublicRoute, Route } from './routes.ts';
@@ -156,6 +156,10 @@ export class Exchange {
   }
 
   #refusal(thrown: unknown): Reply {
+    if (thrown instanceof RefusalWithHeaders) {
+      const reply = this.#refusal(thrown.cause);
+      return { ...reply, headers: [...(reply.headers ?? []), ...thrown.headers] };
+    }
     const error = thrown instanceof AppError ? thrown : new AppError('internal', 'BUG', { cause: thrown });
     if (error.code === 'internal') {
       this.#context.log.error(

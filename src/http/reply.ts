@@ -5,7 +5,8 @@ import { limits } from '../limits.ts';
 /** An answer, complete. */
 export interface Reply {
   readonly status: number;
-  readonly contentType: string;
+  /** Undefined for a reply without a body. */
+  readonly contentType: string | undefined;
   /** Sent one after another; large ones are not copied. */
   readonly body: string | readonly Uint8Array[];
   /** Further headers. Values never carry client input. */
@@ -18,6 +19,13 @@ export const jsonReply = (value: unknown): Reply => ({
   body: JSON.stringify(value),
 });
 
+/** An answer without a body. */
+export const emptyReply = (status: number, headers: NonNullable<Reply['headers']> = []): Reply => ({
+  status,
+  contentType: undefined,
+  body: '',
+  headers,
+});
 /** Says that the request had been stored before, where that is so. */
 export const withReplayed = (reply: Reply, replayed: boolean): Reply =>
   replayed ? { ...reply, headers: [...(reply.headers ?? []), ['Millrace-Replayed', 'true']] } : reply;
@@ -35,6 +43,18 @@ export const textReply = (body: string, contentType = 'text/plain; charset=utf-8
   body,
 });
 
+/** What a handler throws for an error whose reply carries headers of the protocol that it speaks. */
+export class RefusalWithHeaders extends Error {
+  override readonly name = 'RefusalWithHeaders';
+  readonly headers: NonNullable<Reply['headers']>;
+
+  /** @param thrown what the reply is about */
+  constructor(thrown: unknown, headers: NonNullable<Reply['headers']>) {
+    super('the request was refused', { cause: thrown });
+    this.headers = headers;
+  }
+}
+
 /** Problem details (RFC 9457), the code also as their type. The text of an internal error stays inside. */
 export function problemReply(error: AppError): Reply {
   const { status, title, retryable } = error.definition;
@@ -48,18 +68,13 @@ export function problemReply(error: AppError): Reply {
   if (retryable) {
     headers.push(['Retry-After', String(Math.ceil(error.retryAfterSeconds ?? limits.retryAfterSeconds))]);
   }
+  const standard = { type: `urn:millrace:error:${error.code}`, title, status, detail, code: error.code };
   return {
     status,
     contentType: 'application/problem+json',
-    // Details first, so that none of them can take the place of a standard member.
-    body: JSON.stringify({
-      ...error.details,
-      type: `urn:millrace:error:${error.code}`,
-      title,
-      status,
-      detail,
-      code: error.code,
-    }),
+    // The standard members come first, since senders log the beginning of a reply; and again, so that no detail can
+    // take the place of one.
+    body: JSON.stringify({ ...standard, ...error.details, ...standard }),
     headers,
   };
 }

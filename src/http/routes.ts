@@ -64,7 +64,7 @@ export interface AuthorizedRequest {
   readonly tenant: string;
   /** What follows the question mark; empty when there is none. */
   readonly queryString: string;
-  /** Lower case, no parameters; what the route takes for a missing header. Empty on routes without a body. */
+  /** As the route's `ContentTypeRule` gives it. Empty on routes without a body. */
   readonly contentType: string;
   readonly encoding: BodyEncoding;
   /** Undefined if there is none, and on routes that take none. */

@@ -17,15 +17,20 @@ export function send(res: HttpResponse, reply: Reply, options: SendOptions, onSe
   const { body } = reply;
   let finished = true;
   res.cork(() => {
-    res.writeStatus(statusLine(reply.status)).writeHeader('Content-Type', reply.contentType);
+    res.writeStatus(statusLine(reply.status));
+    if (reply.contentType !== undefined) res.writeHeader('Content-Type', reply.contentType);
     for (const [name, value] of reply.headers ?? []) res.writeHeader(name, value);
-    if (typeof body === 'string' && !options.headOnly) {
+    const hasBody = reply.contentType !== undefined;
+    if (typeof body === 'string' && hasBody && !options.headOnly) {
       res.end(body, options.closeConnection);
       return;
     }
     // Only `end` can close the connection by itself; here the client is asked to.
     if (options.closeConnection) res.writeHeader('Connection', 'close');
-    if (typeof body === 'string' || options.headOnly) {
+    if (!hasBody) {
+      // 204 has no length either (RFC 9110 section 8.6). An argument here, even undefined, would make one.
+      res.endWithoutBody();
+    } else if (typeof body === 'string' || options.headOnly) {
       // Written here and not by endWithoutBody(length), after which uWebSockets.js still waits for a body.
       res.writeHeader('Content-Length', String(byteLength(body)));
       res.endWithoutBody();

@@ -69,7 +69,7 @@ export class ReplayWindow {
     dataset: string,
     identity: RequestIdentity,
     store: () => Promise<DecodeCounts>,
-  ): Promise<Acknowledgement> {
+  ): Promise<Pick<Acknowledgement, 'counts' | 'replayed'>> {
     const key = keyOf(tenant, dataset, identity);
     for (;;) {
       const counts = this.#find(key, identity);

@@ -11,6 +11,7 @@ const knownBy = {
   json: 'key',
   ndjson: 'key',
   'remote-write-1': 'body',
+  'remote-write-2': 'body',
 } as const satisfies Record<BodyFormat, 'key' | 'body'>;
 
 /** Larger bodies are hashed in pieces, since the memory that the hash function copies them to never shrinks. */

@@ -1,5 +1,5 @@
 import type { BodyEncoding, BodyFormat } from '../decode/task.ts';
-import type { DecodeCounts } from '../model/counts.ts';
+import type { DecodeCounts, RefusedPart } from '../model/counts.ts';
 
 /** A body that was received, from somebody who may write to that dataset. */
 export interface IngestRequest {
@@ -17,6 +17,8 @@ export interface IngestRequest {
 /** What is durable now. */
 export interface Acknowledgement {
   readonly counts: DecodeCounts;
+  /** What was left out, where the protocol can say so; undefined if nothing was. */
+  readonly refused: RefusedPart | undefined;
   /** The request had been stored before; nothing was stored this time. */
   readonly replayed: boolean;
 }

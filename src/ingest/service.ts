@@ -1,11 +1,11 @@
-import type { BodyFormat } from '../decode/task.ts';
+import type { BodyFormat, DecodedBody } from '../decode/task.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { TableBlock } from '../model/block.ts';
 import type { ColumnSpec } from '../model/column.ts';
-import type { DecodeCounts } from '../model/counts.ts';
+import type { RefusedPart } from '../model/counts.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import type { RequestIdentity } from '../model/replay.ts';
 import type { Catalog } from '../store/catalog.ts';
@@ -22,6 +22,7 @@ const kindOfFormat = {
   json: 'events',
   ndjson: 'events',
   'remote-write-1': 'metrics',
+  'remote-write-2': 'metrics',
 } as const satisfies Record<BodyFormat, DatasetKind>;
 
 export interface IngestOptions {
@@ -63,14 +64,47 @@ export class IngestService implements Ingest {
       );
     }
     const identity = identifier.identify(request);
-    if (identity === undefined) return { counts: await this.#store(request, undefined), replayed: false };
-    return replays.once(tenant, dataset, identity, () => this.#store(request, identity));
+    if (identity === undefined) return { ...(await this.#store(request, undefined)), replayed: false };
+    let refused: RefusedPart | undefined;
+    const { counts, replayed } = await replays.once(tenant, dataset, identity, async () => {
+      const stored = await this.#store(request, identity);
+      refused = stored.refused;
+      return stored.counts;
+    });
+    // What was refused is not remembered, since it may be long; the same body has the same problems.
+    if (replayed && counts.problems > 0) {
+      refused = (await this.#decode(request, this.#options.clock.nowMicros())).refused;
+    }
+    return { counts, refused, replayed };
   }
 
-  async #store(request: IngestRequest, identity: RequestIdentity | undefined): Promise<DecodeCounts> {
-    const { decoders, clock, maxBodyBytes, metrics, log } = this.#options;
-    const { tenant, dataset, format, encoding, body } = request;
+  async #store(
+    request: IngestRequest,
+    identity: RequestIdentity | undefined,
+  ): Promise<Omit<Acknowledgement, 'replayed'>> {
+    const { decoders, clock, metrics } = this.#options;
+    const { tenant, dataset, format } = request;
     const receivedMicros = clock.nowMicros();
+    const { blocks, counts, refused, sequence } = await this.#decode(request, receivedMicros);
+    if (blocks.length > 0) {
+      const stored = identity === undefined ? undefined : { ...identity, receivedMicros, counts };
+      await this.#commit({ tenant, dataset, kind: kindOfFormat[format], request: stored, blocks });
+      decoders.outcomes.commit(sequence);
+    }
+    metrics.events.inc(counts.events);
+    metrics.samples.inc(counts.samples);
+    metrics.histograms.inc(counts.histograms);
+    metrics.exemplars.inc(counts.exemplars);
+    return { counts, refused };
+  }
+
+  /** @throws AppError when nothing of the body can be stored */
+  async #decode(
+    request: IngestRequest,
+    receivedMicros: number,
+  ): Promise<DecodedBody & { readonly sequence: number }> {
+    const { decoders, maxBodyBytes, log } = this.#options;
+    const { tenant, dataset, format, encoding, body } = request;
     const { result, sequence } = await decoders.decode({
       tenant,
       dataset,
@@ -84,15 +118,7 @@ export class IngestService implements Ingest {
       if (result.stack !== undefined) log.error({ dataset, format, stack: result.stack }, 'a decoder failed');
       throw new AppError(result.code, result.message);
     }
-    const { blocks, counts } = result;
-    if (blocks.length > 0) {
-      const stored = identity === undefined ? undefined : { ...identity, receivedMicros, counts };
-      await this.#commit({ tenant, dataset, kind: kindOfFormat[format], request: stored, blocks });
-      decoders.outcomes.commit(sequence);
-    }
-    metrics.events.inc(counts.events);
-    metrics.samples.inc(counts.samples);
-    return counts;
+    return { ...result, sequence };
   }
 
   async #commit(record: WalRecord): Promise<void> {

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readIfThere } from './files.ts';
+import { makeDirectory, readIfThere, syncDirectory } from './files.ts';
 import { takeLock } from './process-lock.ts';
 
 /**
@@ -27,9 +27,12 @@ export interface DataDirectory {
  * @throws LockHeld naming the process that has it
  */
 export async function takeDataDirectory(path: string): Promise<DataDirectory> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  await makeDirectory(path, 0o700);
   const release = await takeLock(join(path, 'lock'));
   const node = await readOrMake(join(path, 'node'), () => randomUUID());
+  // With another name, a repeat after a power cut would not be known as one. An earlier start may have ended
+  // before this.
+  await syncDirectory(path);
   return { path, node: node.value, release };
 }
 

@@ -48,6 +48,16 @@ export function createMetrics() {
       help: 'Metric samples acknowledged.',
       registers,
     }),
+    histograms: new Counter({
+      name: 'millrace_ingested_histograms_total',
+      help: 'Native histograms acknowledged.',
+      registers,
+    }),
+    exemplars: new Counter({
+      name: 'millrace_ingested_exemplars_total',
+      help: 'Exemplars acknowledged.',
+      registers,
+    }),
     replayedRequests: new Counter({
       name: 'millrace_ingest_replayed_requests_total',
       help: 'Requests that had been stored before and were answered without storing them again.',

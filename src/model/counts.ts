@@ -1,5 +1,28 @@
-/** What a body held, for the reply and for `/metrics`. */
+/** How much of what a body can hold, for the reply and for `/metrics`. */
 export interface DecodeCounts {
   readonly events: number;
   readonly samples: number;
+  /** Native histograms: each is one data point, however many buckets it has. */
+  readonly histograms: number;
+  readonly exemplars: number;
+  /** Descriptions of metrics (type, unit, help). */
+  readonly metadata: number;
+  /** Reasons for which a part of the body was refused while the rest was stored. */
+  readonly problems: number;
+}
+
+export const noCounts: DecodeCounts = {
+  events: 0,
+  samples: 0,
+  histograms: 0,
+  exemplars: 0,
+  metadata: 0,
+  problems: 0,
+};
+
+/** The part of a body that was refused while the rest was stored. */
+export interface RefusedPart {
+  readonly counts: DecodeCounts;
+  /** The first problems, each saying what was wrong and where. */
+  readonly problems: readonly string[];
 }

@@ -31,7 +31,7 @@ export const databaseOf = (tenant: string): string => `t_${tenant}`;
  */
 export const tablesOfKind = {
   events: ['events'],
-  metrics: ['series', 'samples'],
+  metrics: ['series', 'metadata', 'samples', 'exemplars', 'histograms'],
   logs: ['logs'],
   traces: ['spans'],
 } as const satisfies Record<DatasetKind, readonly string[]>;

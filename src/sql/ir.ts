@@ -1,5 +1,6 @@
 import type { FieldType } from '../model/column.ts';
 import type { Frame, JoinType } from './ast.ts';
+import type { MetricColumn, PointTable } from './metric-tables.ts';
 import type { SqlType } from './types.ts';
 
 /**
@@ -168,7 +169,7 @@ export interface TimeRange {
  * The part of a dataset that a query reads: only the columns it names. Keys are generated names, values what
  * they stand for.
  */
-export type DatasetRead = EventsRead | SamplesRead | SeriesRead;
+export type DatasetRead = EventsRead | PointsRead | SeriesRead | MetadataRead;
 
 interface Read<Kind extends string> {
   readonly kind: Kind;
@@ -182,9 +183,11 @@ export interface EventsRead extends Read<'events'> {
   readonly columns: ReadonlyMap<string, string>;
 }
 
-export interface SamplesRead extends Read<'samples'> {
-  readonly columns: ReadonlyMap<string, 'timestamp' | 'value'>;
-  /** Columns that come from the series of a sample. */
+/** Samples, exemplars or histograms. */
+export interface PointsRead extends Read<'points'> {
+  readonly table: PointTable;
+  readonly columns: ReadonlyMap<string, MetricColumn>;
+  /** Columns that come from the series of a point. */
   readonly series: ReadonlyMap<string, SeriesColumn>;
   /** How often each of them was named. */
   readonly seriesUses: ReadonlyMap<string, number>;
@@ -196,6 +199,10 @@ export interface SamplesRead extends Read<'samples'> {
 
 export interface SeriesRead extends Read<'series'> {
   readonly series: ReadonlyMap<string, SeriesColumn>;
+}
+
+export interface MetadataRead extends Read<'metadata'> {
+  readonly columns: ReadonlyMap<string, MetricColumn>;
 }
 
 export type SeriesColumn =

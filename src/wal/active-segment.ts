@@ -1,5 +1,5 @@
 import type { WalFile, WalFiles } from './files.ts';
-import { type EncodedRecord, encodeSegmentHeader, segmentHeaderBytes } from './record.ts';
+import { type EncodedRecord, encodeSegmentHeader, placeRecord, segmentHeaderBytes } from './record.ts';
 import { type SealedSegment, type SegmentRecord, segmentName, segmentRecord } from './segment.ts';
 
 /** The segment that takes records. Used by one writer at a time. */
@@ -10,6 +10,7 @@ export class ActiveSegment {
   #length = segmentHeaderBytes;
   /** When the first record came, microseconds since 1970; before that, when the file was made. */
   #sinceMicros: number;
+  #torn = false;
 
   private constructor(number: number, file: WalFile, createdMicros: number) {
     this.number = number;
@@ -17,18 +18,15 @@ export class ActiveSegment {
     this.#sinceMicros = createdMicros;
   }
 
-  /** Makes the file. When this returns, it and its name survive a power cut. */
+  /** Makes the file. When this returns, it and its name survive a power cut; if it fails, a file may be left. */
   static async create(files: WalFiles, number: number, nowMicros: number): Promise<ActiveSegment> {
-    const name = segmentName(number);
-    const file = await files.create(name);
+    const file = await files.create(segmentName(number));
     try {
       await file.write([encodeSegmentHeader(number, nowMicros)], 0);
       await file.sync();
       await files.syncDirectory();
     } catch (error) {
       await file.close();
-      // Probes of a full disk must not fill it with names. What stays is an empty segment, of no meaning.
-      await files.remove(name).catch(() => undefined);
       throw error;
     }
     return new ActiveSegment(number, file, nowMicros);
@@ -43,8 +41,19 @@ export class ActiveSegment {
     return this.#sinceMicros;
   }
 
+  /** True from a write until its bytes count; so after a failure, when the file may hold any part of them. */
+  get torn(): boolean {
+    return this.#torn;
+  }
+
   /** Puts the bytes behind the durable ones, without making them count. */
   async write(group: readonly EncodedRecord[]): Promise<void> {
+    this.#torn = true;
+    let position = this.#length;
+    for (const record of group) {
+      placeRecord(record, { segment: this.number, position });
+      position += record.byteLength;
+    }
     const buffers = group.flatMap((record) => record.buffers);
     await this.#file.write(buffers, this.#length);
   }
@@ -60,11 +69,13 @@ export class ActiveSegment {
       this.records.push(segmentRecord(record, this.#length));
       this.#length += record.byteLength;
     }
+    this.#torn = false;
   }
 
-  /** Takes away whatever a failed write left behind the durable bytes. */
+  /** Takes away, durably, whatever a failed write left behind the records. Safe to repeat after a failure. */
   async cutBack(): Promise<void> {
     await this.#file.truncate(this.#length);
+    await this.#file.sync();
   }
 
   async close(): Promise<void> {

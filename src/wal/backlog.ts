@@ -1,16 +1,16 @@
 import { limits } from '../limits.ts';
 import type { WalFiles } from './files.ts';
-import { blockBytes, readBlocks, type SealedSegment, type SegmentRecord } from './segment.ts';
+import { blockBytes, readBlocks, type SealedSegment, type SegmentRecord, segmentName } from './segment.ts';
 
 /**
  * The sealed segments that the store does not have yet.
  *
  * - Blocks stay in memory up to `limits.walMaxRetainedBytes`; those of later segments are dropped and read back
  *   from the file when their turn comes. An outage of the store costs disk, not memory.
- * - A segment is gone durably when `remove` returns. Through a power cut the store keeps the rows of an insert and
- *   may forget its token, which it does not sync; a segment that came back then would be stored twice.
  * - The file with the highest number of all is never removed: the next life of the process counts on from it,
  *   and a number used twice would be a deduplication token used twice. It goes when a newer file exists.
+ * - A segment is gone durably when `remove` returns. One that came back could be stored a second time: the store
+ *   remembers tokens for a number of inserts only, and may forget in a power cut those that it has not synced.
  */
 export class Backlog {
   readonly #files: WalFiles;
@@ -19,8 +19,8 @@ export class Backlog {
   #bytes = 0;
   #retainedBytes = 0;
   #highestNumber = 0;
-  /** Done with, but has the highest number. */
-  #removeLater: string | undefined;
+  /** Numbers of the files that are of no use any more. */
+  readonly #useless = new Set<number>();
 
   constructor(files: WalFiles, maxRetainedBytes: number = limits.walMaxRetainedBytes) {
     this.#files = files;
@@ -74,10 +74,10 @@ export class Backlog {
     }
   }
 
-  /** The store has all of a segment. */
+  /** The store has all of a segment. Safe to repeat after a failure. */
   async remove(segment: SealedSegment): Promise<void> {
-    if (segment.number === this.#highestNumber) this.#removeLater = segment.name;
-    else await this.#removeFile(segment.name);
+    this.#useless.add(segment.number);
+    await this.#removeUseless();
     this.#segments.delete(segment.number);
     this.#bytes -= segment.byteLength;
     this.#forget(segment.records);
@@ -86,14 +86,25 @@ export class Backlog {
   /** A file with this number, higher than all before, exists durably. */
   async created(number: number): Promise<void> {
     this.#highestNumber = number;
-    const name = this.#removeLater;
-    this.#removeLater = undefined;
-    if (name !== undefined) await this.#removeFile(name);
+    await this.#removeUseless();
   }
 
-  async #removeFile(name: string): Promise<void> {
-    await this.#files.remove(name);
+  /**
+   * A file without records, which may not even exist, is not needed. Where its removal fails, it is tried again
+   * with the next one.
+   */
+  async discard(number: number): Promise<void> {
+    this.#useless.add(number);
+    await this.#removeUseless();
+  }
+
+  /** Two calls at a time do no harm: a file may be removed twice. */
+  async #removeUseless(): Promise<void> {
+    const numbers = [...this.#useless].filter((number) => number !== this.#highestNumber);
+    if (numbers.length === 0) return;
+    for (const number of numbers) await this.#files.remove(segmentName(number));
     await this.#files.syncDirectory();
+    for (const number of numbers) this.#useless.delete(number);
   }
 
   #forget(records: readonly SegmentRecord[]): void {

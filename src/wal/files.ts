@@ -1,7 +1,8 @@
-import { close, fdatasync, fsync, ftruncate, open, read, writev } from 'node:fs';
+import { close, fdatasync, ftruncate, open, read, writev } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { syncDirectory } from '../lib/files.ts';
 
 /**
  * The file system as the log sees it: small, so that a test can put one in its place that fails, tears writes
@@ -14,6 +15,7 @@ export interface WalFiles {
   /** A new file; fails if it exists. It is durable only after its own `sync` and `syncDirectory`. */
   create(name: string): Promise<WalFile>;
   open(name: string): Promise<WalFile>;
+  /** No error if there is no such file. Durable only after `syncDirectory`. */
   remove(name: string): Promise<void>;
   syncDirectory(): Promise<void>;
 }
@@ -35,7 +37,6 @@ const fs = {
   read: promisify(read),
   writev: promisify(writev),
   fdatasync: promisify(fdatasync),
-  fsync: promisify(fsync),
   ftruncate: promisify(ftruncate),
 };
 
@@ -44,21 +45,16 @@ const maxBuffersPerWrite = 1024;
 
 export async function openWalDirectory(directory: string): Promise<WalFiles> {
   await mkdir(directory, { recursive: true });
+  // Its own name, too, must be durable; an earlier start may have ended before this.
+  await syncDirectory(dirname(directory));
   const path = (name: string) => join(directory, name);
   return {
     list: () => readdir(directory),
     size: async (name) => (await stat(path(name))).size,
     create: async (name) => nodeFile(await fs.open(path(name), 'wx+', 0o600)),
     open: async (name) => nodeFile(await fs.open(path(name), 'r+')),
-    remove: (name) => rm(path(name)),
-    syncDirectory: async () => {
-      const descriptor = await fs.open(directory, 'r');
-      try {
-        await fs.fsync(descriptor);
-      } finally {
-        await fs.close(descriptor);
-      }
-    },
+    remove: (name) => rm(path(name), { force: true }),
+    syncDirectory: () => syncDirectory(directory),
   };
 }
 

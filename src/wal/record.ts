@@ -15,15 +15,16 @@
  *     bytes  0..3    "MREC"
  *     bytes  4..7    length of the payload, u32
  *     bytes  8..11   CRC-32 of the payload
- *     bytes 12..15   CRC-32 of bytes 0..11, so that a length can be trusted before the payload is read
+ *     bytes 12..15   CRC-32 of the segment's number (u64), the record's position in the file (u64) and bytes
+ *                    0..11, so that a length can be trusted before the payload is read, and so that bytes which
+ *                    were a record elsewhere are none here: blocks of a deleted segment that a power cut left in
+ *                    a new file, or what a client put into its own data
  *     payload:       u32 length of the header, the header as JSON (`RecordHeader`), then the Native blocks of
  *                    the tables in the order of the header
  *
  * A record is acknowledged only after it and all before it in its segment were written and fdatasynced, so at
- * most the end of the newest segment can hold half of one. A reader that meets bytes that are no whole record:
- * - nothing but a prefix of a record up to the end of the file, or a bad checksum with no good record behind
- *   it: a torn tail, from a crash in the middle of a write. It was never acknowledged; it is cut.
- * - a bad checksum with good records behind it: damage. See `recovery.ts`.
+ * most the end of the newest segment can hold anything else. What a reader does with bytes that are no whole
+ * record is in `recovery.ts`.
  */
 
 import { crc32 } from 'node:zlib';
@@ -75,26 +76,34 @@ export function encodeSegmentHeader(segment: number, createdMicros: number): Buf
   return header;
 }
 
-/** Why the bytes are not the header of that segment; undefined if they are. */
-export function segmentHeaderProblem(bytes: Buffer, segment: number): string | undefined {
-  if (bytes.length < segmentHeaderBytes) return 'the file is shorter than a segment header';
-  if (!bytes.subarray(0, 8).equals(segmentMagic)) return 'the file does not begin as a segment';
-  if (crc32(bytes.subarray(0, 28)) !== bytes.readUInt32LE(28)) return 'the segment header is damaged';
-  const version = bytes.readUInt32LE(8);
-  if (version !== formatVersion) {
-    return `the segment has format ${version}; this version of Millrace reads ${formatVersion}`;
-  }
-  const number = bytes.readBigUInt64LE(12);
-  return number === BigInt(segment) ? undefined : `the file holds segment ${number}`;
+export interface SegmentHeader {
+  /** Microseconds since 1970. */
+  readonly createdMicros: number;
 }
 
-/** A record ready to be written: the buffers follow each other on disk. */
+/**
+ * @returns undefined if the bytes are not the header of that segment
+ * @throws Error if it has a format that this version does not read
+ */
+export function readSegmentHeader(bytes: Buffer, segment: number): SegmentHeader | undefined {
+  if (bytes.length < segmentHeaderBytes || !bytes.subarray(0, 8).equals(segmentMagic)) return undefined;
+  if (crc32(bytes.subarray(0, 28)) !== bytes.readUInt32LE(28)) return undefined;
+  if (bytes.readBigUInt64LE(12) !== BigInt(segment)) return undefined;
+  const version = bytes.readUInt32LE(8);
+  if (version !== formatVersion) {
+    throw new Error(
+      `segment ${segment} of the log has format ${version}; this version of Millrace reads ${formatVersion}`,
+    );
+  }
+  return { createdMicros: Number(bytes.readBigUInt64LE(20)) };
+}
+
+/** A record that only lacks its place (`placeRecord`). The buffers follow each other on disk. */
 export interface EncodedRecord {
   readonly header: RecordHeader;
-  readonly buffers: readonly Uint8Array[];
+  /** The first ends where the first block begins. */
+  readonly buffers: readonly [Buffer, ...Uint8Array[]];
   readonly byteLength: number;
-  /** From the start of the record to its first block. */
-  readonly blocksOffset: number;
 }
 
 export function encodeRecord(record: WalRecord): EncodedRecord {
@@ -120,15 +129,32 @@ export function encodeRecord(record: WalRecord): EncodedRecord {
   let checksum = crc32(start.subarray(recordHeaderBytes));
   for (const { bytes } of record.blocks) checksum = crc32(bytes, checksum);
   start.writeUInt32LE(checksum, 8);
-  start.writeUInt32LE(crc32(start.subarray(0, 12)), 12);
-  const buffers = [start, ...record.blocks.map((block) => block.bytes)];
-  return { header, buffers, byteLength: blocksOffset + blockBytes, blocksOffset };
+  return {
+    header,
+    buffers: [start, ...record.blocks.map((block) => block.bytes)],
+    byteLength: blocksOffset + blockBytes,
+  };
 }
 
-/** The length of the payload behind a record header; undefined if these 16 bytes are none. */
-export function readRecordHeader(bytes: Buffer): { payloadLength: number; checksum: number } | undefined {
+/** Where a record lies: the number of its segment and its position in the file. */
+export interface RecordPlace {
+  readonly segment: number;
+  readonly position: number;
+}
+
+/** Makes a record valid in one place, and in no other. */
+export function placeRecord(record: EncodedRecord, place: RecordPlace): void {
+  const [start] = record.buffers;
+  start.writeUInt32LE(headerChecksum(start, place), 12);
+}
+
+/** The length of the payload behind a record header; undefined if there is none for that place. */
+export function readRecordHeader(
+  bytes: Buffer,
+  place: RecordPlace,
+): { payloadLength: number; checksum: number } | undefined {
   if (bytes.length < recordHeaderBytes || !bytes.subarray(0, 4).equals(recordMagic)) return undefined;
-  if (crc32(bytes.subarray(0, 12)) !== bytes.readUInt32LE(12)) return undefined;
+  if (headerChecksum(bytes, place) !== bytes.readUInt32LE(12)) return undefined;
   const payloadLength = bytes.readUInt32LE(4);
   if (payloadLength < 4 || payloadLength > limits.walMaxRecordBytes) return undefined;
   return { payloadLength, checksum: bytes.readUInt32LE(8) };
@@ -147,4 +173,11 @@ export function readPayload(payload: Buffer): { header: RecordHeader; blocksOffs
     throw new Error('a log record with a good checksum does not hold what its header says');
   }
   return { header, blocksOffset };
+}
+
+function headerChecksum(header: Buffer, { segment, position }: RecordPlace): number {
+  const place = Buffer.allocUnsafe(16);
+  place.writeBigUInt64LE(BigInt(segment), 0);
+  place.writeBigUInt64LE(BigInt(position), 8);
+  return crc32(header.subarray(0, 12), crc32(place));
 }

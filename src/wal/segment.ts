@@ -31,7 +31,7 @@ export function segmentNumber(name: string): number | undefined {
 export function segmentRecord(encoded: EncodedRecord, position: number): SegmentRecord {
   return {
     header: encoded.header,
-    blocksPosition: position + encoded.blocksOffset,
+    blocksPosition: position + encoded.buffers[0].length,
     blocks: encoded.buffers.slice(1),
   };
 }
@@ -39,9 +39,16 @@ export function segmentRecord(encoded: EncodedRecord, position: number): Segment
 export const blockBytes = (record: SegmentRecord): number =>
   record.header.blocks.reduce((sum, block) => sum + block.byteLength, 0);
 
-/** Reads the blocks of a record back from its segment file. */
+/**
+ * Reads the blocks of a record back from its segment file.
+ * @throws Error if the file ends before they do
+ */
 export async function readBlocks(file: WalFile, record: SegmentRecord): Promise<Uint8Array[]> {
-  const bytes = await file.read(record.blocksPosition, blockBytes(record));
+  const length = blockBytes(record);
+  const bytes = await file.read(record.blocksPosition, length);
+  if (bytes.length < length) {
+    throw new Error(`a segment ends ${length - bytes.length} bytes before the blocks of its records`);
+  }
   let offset = 0;
   return record.header.blocks.map(({ byteLength }) => {
     offset += byteLength;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { onPath } from '../support/child.ts';
 import { type MachineLogEvent, readMachineLogs } from '../support/machine-logs.ts';
 import { compareSamples, pointsOfMatrix, pointsOfRows } from '../support/metric-points.ts';
-import { Prometheus } from '../support/prometheus.ts';
+import { everythingIsSent, Prometheus } from '../support/prometheus.ts';
 import { type Row, Service } from '../support/service.ts';
 
 /** From the start of Prometheus to the comparison. It begins to scrape five seconds after its start. */
@@ -105,26 +105,6 @@ describe.skipIf(!installed)('a real Prometheus', () => {
     });
   });
 });
-
-/** Waits until remote write has nothing left: what was appended to the database has been sent and answered. */
-async function everythingIsSent(prometheus: Prometheus): Promise<void> {
-  const deadline = performance.now() + 30_000;
-  let last = -1;
-  for (;;) {
-    // Staleness markers may follow a target that was dropped, so the number must come to rest first.
-    const appended = await prometheus.metric('prometheus_tsdb_head_samples_appended_total');
-    const sent = await prometheus.metric('prometheus_remote_storage_samples_total');
-    const failed = await prometheus.metric('prometheus_remote_storage_samples_failed_total');
-    if (failed > 0) throw new Error(`Prometheus gave up ${failed} samples\n${prometheus.child.report()}`);
-    const pending = await prometheus.metric('prometheus_remote_storage_samples_pending');
-    if (pending === 0 && sent === appended && sent === last) return;
-    if (performance.now() > deadline) {
-      throw new Error(`Of ${appended} samples ${sent} are sent\n${prometheus.child.report()}`);
-    }
-    last = sent;
-    await sleep(4000);
-  }
-}
 
 describe('the logs of this machine', () => {
   let service: Service;

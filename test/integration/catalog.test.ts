@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
+import { tablesOfKind } from '../../src/model/dataset.ts';
 import { Catalog } from '../../src/store/catalog.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
@@ -133,7 +134,10 @@ describe('the catalog', () => {
 
       await catalog.ensure('default', 'torn', 'metrics', []);
       const tables = await test.rows("SELECT name FROM system.tables WHERE name LIKE 'torn.%' ORDER BY name");
-      expect(tables.map(({ name }) => name)).toEqual(['torn.events', 'torn.samples', 'torn.series']);
+      expect(tables.map(({ name }) => name)).toEqual([
+        'torn.events',
+        ...tablesOfKind.metrics.map((table) => `torn.${table}`).toSorted(),
+      ]);
       expect((await openCatalog()).get('default', 'torn')?.kind).toBe('events');
     });
 

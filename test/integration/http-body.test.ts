@@ -9,6 +9,7 @@ import {
   maxBodyBytes,
   problemOf,
   RawClient,
+  someCounts,
   startServer,
   waitFor,
 } from './http-harness.ts';
@@ -96,7 +97,7 @@ describe('a body', () => {
     let open = 0;
     harness.ingest.respond = () => {
       open = harness.ingest.openReservations;
-      return { events: 1, samples: 0 };
+      return someCounts;
     };
     await harness.post('/api/v1/ingest', 'x'.repeat(1000), stream);
     expect(open).toBe(1);

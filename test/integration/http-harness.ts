@@ -12,9 +12,12 @@ import { statusRoutes } from '../../src/http/status-routes.ts';
 import type { Acknowledgement, Ingest, IngestRequest } from '../../src/ingest/request.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
-import type { DecodeCounts } from '../../src/model/counts.ts';
+import { type DecodeCounts, noCounts, type RefusedPart } from '../../src/model/counts.ts';
 import type { Principal } from '../../src/model/identity.ts';
 import type { Query, QueryRequest, QueryResult } from '../../src/query/request.ts';
+
+/** What `RecordingIngest` says was stored. */
+export const someCounts: DecodeCounts = { ...noCounts, events: 3, samples: 5, histograms: 2, exemplars: 1 };
 
 /** Keeps what it was given, and answers what the test wants. */
 export class RecordingIngest implements Ingest {
@@ -26,10 +29,8 @@ export class RecordingIngest implements Ingest {
   reserveError: AppError | undefined;
   reserveLimitBytes = 0;
   replayed = false;
-  respond: (request: IngestRequest) => DecodeCounts | Promise<DecodeCounts> = () => ({
-    events: 3,
-    samples: 5,
-  });
+  respond: (request: IngestRequest) => DecodeCounts | Promise<DecodeCounts> = () => someCounts;
+  refused: RefusedPart | undefined;
 
   reserve(bodyBytes: number) {
     const totalBytes = this.reserved.reduce((total, bytes) => total + bytes, bodyBytes);
@@ -48,7 +49,7 @@ export class RecordingIngest implements Ingest {
 
   async write(request: IngestRequest): Promise<Acknowledgement> {
     this.requests.push(request);
-    return { counts: await this.respond(request), replayed: this.replayed };
+    return { counts: await this.respond(request), refused: this.refused, replayed: this.replayed };
   }
 }
 

@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
-import { auth, type Harness, problemOf, RawClient, startServer, waitFor } from './http-harness.ts';
+import { noCounts } from '../../src/model/counts.ts';
+import {
+  auth,
+  type Harness,
+  problemOf,
+  RawClient,
+  someCounts,
+  startServer,
+  waitFor,
+} from './http-harness.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -9,7 +18,9 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 beforeEach(() => {
   harness.ingest.requests.length = 0;
-  harness.ingest.respond = () => ({ events: 3, samples: 5 });
+  harness.ingest.respond = () => someCounts;
+  harness.ingest.refused = undefined;
+  harness.ingest.replayed = false;
   harness.query.requests.length = 0;
 });
 
@@ -150,13 +161,19 @@ describe('a path with dots', () => {
 });
 
 describe('POST /v1/prometheus/write', () => {
+  const version2 = { 'content-type': 'application/x-protobuf;proto=io.prometheus.write.v2.Request' };
+  const writtenOf = (response: Response) =>
+    ['samples', 'histograms', 'exemplars'].map((kind) =>
+      response.headers.get(`x-prometheus-remote-write-${kind}-written`),
+    );
   const write = (headers: Record<string, string>) =>
     harness.post('/v1/prometheus/write', Buffer.from('x'), { 'content-encoding': 'snappy', ...headers });
 
-  it('hands the body over and says how many samples were taken', async () => {
+  it('hands the body over and says how much was taken', async () => {
     const response = await write({ 'content-type': 'application/x-protobuf' });
     expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({ samples: 5 });
+    expect(await response.json()).toEqual({ samples: 5, histograms: 2, exemplars: 1, metadata: 0 });
+    expect(writtenOf(response)).toEqual([null, null, null]);
     expect(last()).toMatchObject({
       dataset: 'prometheus',
       format: 'remote-write-1',
@@ -172,23 +189,125 @@ describe('POST /v1/prometheus/write', () => {
 
   it.each([
     {},
+    { 'content-type': 'application/x-protobuf' },
     { 'content-type': 'application/x-protobuf;proto=prometheus.WriteRequest' },
     { 'content-type': 'application/x-protobuf; proto="prometheus.WriteRequest"' },
     { 'content-type': 'Application/X-Protobuf; charset=utf-8' },
   ])('takes %j as version 1', async (headers) => {
     expect((await write(headers as Record<string, string>)).status).toBe(200);
+    expect(last().format).toBe('remote-write-1');
   });
 
-  it('refuses version 2 with 415, saying what it takes', async () => {
-    const response = await write({
-      'content-type': 'application/x-protobuf;proto=io.prometheus.write.v2.Request',
-    });
-    expect(response.status).toBe(415);
-    expect(await problemOf(response)).toMatchObject({
-      code: 'unsupported_media_type',
-      detail: expect.stringContaining('prometheus.WriteRequest'),
-    });
+  it.each([
+    'application/x-protobuf;proto=io.prometheus.write.v2.Request',
+    'application/x-protobuf; proto="io.prometheus.write.v2.Request"',
+    'APPLICATION/X-PROTOBUF; charset=utf-8; PROTO=io.prometheus.write.v2.Request',
+  ])('takes %s as version 2, and answers with an empty body and what was written', async (contentType) => {
+    const response = await write({ 'content-type': contentType });
+    expect(last()).toMatchObject({ format: 'remote-write-2', dataset: 'prometheus' });
+    expect(response.status).toBe(204);
+    expect(await response.text()).toBe('');
+    expect(response.headers.get('content-type')).toBeNull();
+    expect(response.headers.get('content-length')).toBeNull();
+    expect(writtenOf(response)).toEqual(['5', '2', '1']);
   });
+
+  it('goes on with the connection after a reply without a body', async () => {
+    const client = await RawClient.open(harness.port);
+    const headers = { ...auth, ...version2, 'content-encoding': 'snappy', 'content-length': '1' };
+    client.request('POST /v1/prometheus/write', headers, 'x');
+    await client.until(({ statuses }) => statuses.length === 1);
+    client.request('POST /v1/prometheus/write', headers, 'x');
+    await client.until(({ statuses }) => statuses.length === 2);
+    expect(client.statuses).toEqual([204, 204]);
+    expect(client.received.toLowerCase()).not.toContain('transfer-encoding');
+    client.socket.destroy();
+  });
+
+  const refusedPart = {
+    counts: { ...noCounts, samples: 1, histograms: 0, exemplars: 4, problems: 30 },
+    problems: [
+      'The series {job="x"} is refused: it has no metric name (label __name__)',
+      'the second problem',
+    ],
+  };
+
+  it('answers 400 to a version 2 request that was stored in part, with what was written and what was not', async () => {
+    harness.ingest.refused = refusedPart;
+    const response = await write(version2);
+    expect(response.status).toBe(400);
+    expect(writtenOf(response)).toEqual(['5', '2', '1']);
+    const text = await response.text();
+    expect(JSON.parse(text)).toMatchObject({
+      code: 'bad_series',
+      detail:
+        '1 samples, 0 histograms and 4 exemplars are refused, the rest is stored. ' +
+        'The series {job="x"} is refused: it has no metric name (label __name__) ' +
+        '(30 problems in all, the first 2 of them in problems)',
+      problems: refusedPart.problems,
+    });
+    // Senders log the first line, or the first KiB, and that must say what was wrong.
+    expect(text.indexOf('no metric name')).toBeLessThan(500);
+    expect(text).not.toContain('\n');
+  });
+
+  it('says so when a repetition is answered, whole or in part', async () => {
+    harness.ingest.replayed = true;
+    expect((await write(version2)).headers.get('millrace-replayed')).toBe('true');
+    harness.ingest.refused = refusedPart;
+    const response = await write(version2);
+    expect([response.status, response.headers.get('millrace-replayed')]).toEqual([400, 'true']);
+  });
+
+  it.each([
+    ['bad_protobuf', 400],
+    ['body_too_large', 413],
+    ['log_full', 503],
+  ] as const)(
+    'says that nothing was written when a version 2 request fails with %s',
+    async (code, status) => {
+      harness.ingest.respond = () => {
+        throw new AppError(code, 'it failed');
+      };
+      const response = await write(version2);
+      expect(response.status).toBe(status);
+      expect(writtenOf(response)).toEqual(['0', '0', '0']);
+      expect(response.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
+      expect(await problemOf(response)).toMatchObject({ code, detail: 'it failed' });
+      expect(writtenOf(await write({ 'content-type': 'application/x-protobuf' }))).toEqual([
+        null,
+        null,
+        null,
+      ]);
+    },
+  );
+
+  it('keeps the text of an internal error to itself, in version 2 too', async () => {
+    harness.ingest.respond = () => {
+      throw new TypeError('secret');
+    };
+    const response = await write(version2);
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('secret');
+    expect(harness.logLines.join()).toContain('secret');
+  });
+
+  it.each(['GET', 'PUT', 'DELETE'])('answers 405 to %s, saying what is allowed', async (method) => {
+    const response = await fetch(`${harness.url}/v1/prometheus/write`, { method, headers: auth });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST');
+  });
+
+  it.each(['application/x-protobuf;proto=io.prometheus.write.v3.Request', 'application/json', 'text/plain'])(
+    'refuses %s with 415, saying what it takes',
+    async (contentType) => {
+      const response = await write({ 'content-type': contentType });
+      expect(response.status).toBe(415);
+      const { code, detail } = await problemOf(response);
+      expect(code).toBe('unsupported_media_type');
+      expect(detail).toContain('application/x-protobuf');
+    },
+  );
 
   it.each(['zstd', 'gzip', 'identity'])(
     'refuses %s with 415, so that the sender takes snappy',

@@ -3,7 +3,15 @@ import { createHttpServer } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
-import { adminCredentials, deferred, type Harness, RawClient, startServer, waitFor } from './http-harness.ts';
+import {
+  adminCredentials,
+  deferred,
+  type Harness,
+  RawClient,
+  someCounts,
+  startServer,
+  waitFor,
+} from './http-harness.ts';
 
 let harness: Harness;
 beforeEach(async () => {
@@ -47,7 +55,7 @@ describe('close', () => {
     const gate = deferred();
     harness.ingest.respond = async () => {
       await gate.promise;
-      return { events: 1, samples: 0 };
+      return someCounts;
     };
     const answered = harness.post('/api/v1/ingest', '[]', stream);
     await waitFor(() => harness.ingest.requests.length === 1);
@@ -68,7 +76,7 @@ describe('close', () => {
     const gate = deferred();
     harness.ingest.respond = async () => {
       await gate.promise;
-      return { events: 1, samples: 0 };
+      return someCounts;
     };
     const idle = await RawClient.open(harness.port);
     const busy = harness.post('/api/v1/ingest', '[]', stream);
@@ -141,7 +149,7 @@ describe('a connection', () => {
     const gate = deferred();
     harness.ingest.respond = async () => {
       await gate.promise;
-      return { events: 1, samples: 0 };
+      return someCounts;
     };
     await harness.post('/api/v1/query', '{"query":"SELECT 1"}'); // the credentials are known from here on
     const client = await RawClient.open(harness.port);
@@ -158,7 +166,7 @@ describe('a connection', () => {
     const gate = deferred();
     harness.ingest.respond = async () => {
       await gate.promise;
-      return { events: 1, samples: 0 };
+      return someCounts;
     };
     const client = await RawClient.open(harness.port);
     client.request('POST /api/v1/ingest', { ...head, 'Content-Length': '2' }, '[]');

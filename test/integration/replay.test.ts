@@ -82,12 +82,12 @@ describe('a running service', () => {
     expect(await write(service, 'twice', samples(1))).toEqual({
       status: 200,
       replayed: null,
-      body: { samples: 10 },
+      body: { samples: 10, histograms: 0, exemplars: 0, metadata: 0 },
     });
     expect(await write(service, 'twice', samples(1))).toEqual({
       status: 200,
       replayed: 'true',
-      body: { samples: 10 },
+      body: { samples: 10, histograms: 0, exemplars: 0, metadata: 0 },
     });
     await service.drained();
     expect(await write(service, 'twice', samples(1))).toMatchObject({ replayed: 'true' });
@@ -170,7 +170,7 @@ describe.each(Object.entries(restarts))('after %s and a restart', (_, { flushMs,
     expect(await write(service, 'metrics', samples(1))).toEqual({
       status: 200,
       replayed: 'true',
-      body: { samples: 10 },
+      body: { samples: 10, histograms: 0, exemplars: 0, metadata: 0 },
     });
     expect(await ingest(service, 'events', [{ a: 1 }], 'k')).toMatchObject({
       replayed: 'true',

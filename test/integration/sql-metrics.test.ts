@@ -37,12 +37,12 @@ beforeAll(async () => {
   for (const day of ['2024-03-01', '2024-03-02', '2024-03-02']) {
     await run(`INSERT INTO t_default.\`m.series\` ${seriesRows(day)}`);
   }
-  await run(`INSERT INTO t_default.\`m.samples\`
+  await run(`INSERT INTO t_default.\`m.samples\` (metric_id, series_id, timestamp, value)
     SELECT xxHash32(concat('metric_', toString(intDiv(s, 4)))) AS metric, s,
       addSeconds(toDateTime64('2024-03-01 12:00:00.000', 3, 'UTC'), t * 10), s * 1000 + t
     FROM (SELECT number % 20 AS s, intDiv(number, 20) AS t FROM numbers(20 * 5000)) ORDER BY metric, s, t`);
   // A stale marker: its series ended.
-  await run(`INSERT INTO t_default.\`m.samples\`
+  await run(`INSERT INTO t_default.\`m.samples\` (metric_id, series_id, timestamp, value)
     SELECT xxHash32('metric_0'), 0, toDateTime64('2024-03-02 11:00:00.000', 3, 'UTC'), reinterpretAsFloat64(9218868437227405314)`);
   ask = asker(queryService(store.store, catalogOf(fixtures, [metrics])));
 });
@@ -70,8 +70,10 @@ describe('metrics as a relation', () => {
 
   test('a star shows the name, the time, the value and all labels', async () => {
     const { names, rows: all } = await ask("select * from m where i = '5' order by timestamp limit 1");
-    expect(names).toEqual(['metric_name', 'timestamp', 'value', 'labels']);
-    expect(all).toEqual([['metric_1', '2024-03-01T12:00:00.000Z', 5000, { job: 'b', i: '5', zone: 'z' }]]);
+    expect(names).toEqual(['metric_name', 'timestamp', 'value', 'start_timestamp', 'labels']);
+    expect(all).toEqual([
+      ['metric_1', '2024-03-01T12:00:00.000Z', 5000, null, { job: 'b', i: '5', zone: 'z' }],
+    ]);
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { ArrayColumn } from '../../src/columnar/array-column.ts';
 import { Column64, StringColumn, UIntColumn } from '../../src/columnar/columns.ts';
 import { LowCardinalityColumn, MapColumn } from '../../src/columnar/dictionary-columns.ts';
 import type { BlockColumn } from '../../src/columnar/native-block.ts';
@@ -14,6 +15,9 @@ const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
 const denseRow = fc.record({
   day: fc.nat(0xffff),
   id: fc.nat(0xffff_ffff),
+  tiny: fc.integer({ min: -128, max: 127 }),
+  wides: fc.array(uint64, { maxLength: 4 }),
+  offsets: fc.array(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), { maxLength: 4 }),
   wide: uint64,
   bits: uint64,
   micros: fc.bigInt({ min: 0n, max: 4_102_444_800_000_000n }),
@@ -35,6 +39,9 @@ const half = (value: bigint, shift: bigint): number => Number(BigInt.asIntN(32, 
 export function buildColumns(rows: readonly AnyRow[]): BlockColumn[] {
   const day = new UIntColumn('day', 'Date', 16, 1);
   const id = new UIntColumn('id', 'UInt32', 32, 1);
+  const tiny = new UIntColumn('tiny', 'Int8', 8, 1);
+  const wides = new ArrayColumn(new Column64('wides', 'UInt64', 1));
+  const offsets = new ArrayColumn(new UIntColumn('offsets', 'Int32', 32, 1));
   const wide = new Column64('wide', 'UInt64', 1);
   const bits = new Column64('bits', 'Float64', 1);
   const micros = new Column64('micros', "DateTime64(6, 'UTC')", 1);
@@ -47,6 +54,11 @@ export function buildColumns(rows: readonly AnyRow[]): BlockColumn[] {
   for (const [index, [dense, sparse]] of rows.entries()) {
     day.append(dense.day);
     id.append(dense.id);
+    tiny.append(dense.tiny);
+    for (const value of dense.wides) wides.elements.append(half(value, 0n), half(value, 32n));
+    wides.endRow();
+    for (const value of dense.offsets) offsets.elements.append(value);
+    offsets.endRow();
     wide.append(half(dense.wide, 0n), half(dense.wide, 32n));
     bits.append(half(dense.bits, 0n), half(dense.bits, 32n));
     micros.appendInteger(Number(dense.micros));
@@ -65,5 +77,5 @@ export function buildColumns(rows: readonly AnyRow[]): BlockColumn[] {
     }
     if (sparse.bool !== null) bool.set(index, sparse.bool);
   }
-  return [day, id, wide, bits, micros, string, word, map, num, str, bool];
+  return [day, id, tiny, wides, offsets, wide, bits, micros, string, word, map, num, str, bool];
 }

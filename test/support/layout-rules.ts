@@ -114,6 +114,8 @@ const entries = new Set([
   'bench/main.ts',
   'bench/soak.ts',
   'bench/torture.ts',
+  'bench/fuzz.ts',
+  'bench/fuzz.ts',
   // A program that tests start.
   'test/support/clickhouse-http.ts',
 ]);

@@ -55,7 +55,6 @@ export class MemoryFiles implements WalFiles {
   }
 
   async remove(name: string): Promise<void> {
-    this.#file(name);
     this.#files.delete(name);
   }
 

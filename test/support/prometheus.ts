@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Child, freePort, removeFolder, temporaryFolder } from './child.ts';
 import { answers, sumOfMetric, UnexpectedReply } from './service.ts';
 
@@ -89,3 +90,25 @@ const configPath = (folder: string): string => join(folder, 'prometheus.yml');
 
 const writeConfig = (folder: string, config: object): void =>
   writeFileSync(configPath(folder), JSON.stringify(config));
+
+/** Waits until remote write has nothing left: what was appended to the database has been sent and answered. */
+export async function everythingIsSent(prometheus: Prometheus): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  let last = -1;
+  for (;;) {
+    // Staleness markers may follow a target that was dropped, so the number must come to rest first.
+    const appended = await prometheus.metric('prometheus_tsdb_head_samples_appended_total');
+    // Each attempt counts.
+    const attempts = await prometheus.metric('prometheus_remote_storage_samples_total');
+    const sent = attempts - (await prometheus.metric('prometheus_remote_storage_samples_retried_total'));
+    const failed = await prometheus.metric('prometheus_remote_storage_samples_failed_total');
+    if (failed > 0) throw new Error(`Prometheus gave up ${failed} samples\n${prometheus.child.report()}`);
+    const pending = await prometheus.metric('prometheus_remote_storage_samples_pending');
+    if (pending === 0 && sent === appended && sent === last) return;
+    if (performance.now() > deadline) {
+      throw new Error(`Of ${appended} samples ${sent} are sent\n${prometheus.child.report()}`);
+    }
+    last = sent;
+    await sleep(4000);
+  }
+}

@@ -3,7 +3,16 @@ import { eventTimeColumn } from '../../model/column.ts';
 import { physicalTable, type TableName } from '../../model/dataset.ts';
 import { and } from '../build.ts';
 import { microsPerDay } from '../datetime.ts';
-import type { DatasetRead, EventsRead, SamplesRead, SeriesColumn, SeriesRead, TimeRange } from '../ir.ts';
+import type {
+  DatasetRead,
+  EventsRead,
+  MetadataRead,
+  PointsRead,
+  SeriesColumn,
+  SeriesRead,
+  TimeRange,
+} from '../ir.ts';
+import type { MetricColumn } from '../metric-tables.ts';
 import { type PrintQuery, printExpression } from './expression.ts';
 
 /** Prometheus' marker for the end of a series, as the bits of a double (model/value/value.go, StaleNaN). */
@@ -14,10 +23,12 @@ export function printRead(read: DatasetRead, alias: string, query: PrintQuery): 
   switch (read.kind) {
     case 'events':
       return printEvents(read);
-    case 'samples':
-      return printSamples(read, alias, query);
+    case 'points':
+      return printPoints(read, alias, query);
     case 'series':
       return printSeries(read);
+    case 'metadata':
+      return printMetadata(read);
   }
 }
 
@@ -60,11 +71,14 @@ const seriesExpression = (column: SeriesColumn): string => {
 const seriesColumns = (series: ReadonlyMap<string, SeriesColumn>): readonly string[] =>
   [...series].map(([name, column]) => `${seriesExpression(column)} AS ${quoteIdentifier(name)}`);
 
+const metricColumns = (columns: ReadonlyMap<string, MetricColumn>): readonly string[] =>
+  [...columns].map(([name, { sql }]) => `${sql} AS ${quoteIdentifier(name)}`);
+
 /**
- * Samples, with what the query needs of their series joined to them. The order key of the samples is (metric,
- * series, time), so the set of series that WHERE asks for decides which granules are read.
+ * Points, with what the query needs of their series joined to them. The order key of points is (metric, series,
+ * time), so the set of series that WHERE asks for decides which granules are read.
  */
-function printSamples(read: SamplesRead, alias: string, query: PrintQuery): string {
+function printPoints(read: PointsRead, alias: string, query: PrintQuery): string {
   const series = seriesColumns(read.series);
   const conditions = read.seriesConditions;
   const chosen = ['metric_id', 'series_id', ...series].join(', ');
@@ -72,31 +86,41 @@ function printSamples(read: SamplesRead, alias: string, query: PrintQuery): stri
   // Under the alias of the relation itself, so that its conditions print the same in here.
   const seriesOf = (columns: readonly string[]): string =>
     `SELECT ${columns.join(', ')} FROM (SELECT ${chosen} FROM ${table(read, 'series')}) AS ${quoteIdentifier(alias)}${filter}`;
+  const { staleIn } = read.table;
   const where = [
     ...timeConditions('timestamp', read.range, 1000),
-    `reinterpretAsUInt64(value) != ${staleMarkerBits}`,
+    ...(staleIn === undefined ? [] : [`reinterpretAsUInt64(${staleIn}) != ${staleMarkerBits}`]),
     ...(conditions.length === 0
       ? []
       : [`(metric_id, series_id) IN (${seriesOf(['metric_id', 'series_id'])})`]),
   ];
-  const samples = renamed(read.columns);
-  const from = table(read, 'samples');
+  const points = metricColumns(read.columns);
+  const from = table(read, read.table.table);
   const needed = [...read.joined].map(quoteIdentifier);
-  if (needed.length === 0) return `SELECT ${selectList(samples)} FROM ${from}${whereClause(where)}`;
+  if (needed.length === 0) return `SELECT ${selectList(points)} FROM ${from}${whereClause(where)}`;
   // A series has a row for each day, and repeats until they are merged: ANY takes one of them.
-  const joined = `${from} AS samples ANY LEFT JOIN (${seriesOf(['series_id', ...needed])}) AS series USING (series_id)`;
-  return `SELECT ${[...samples, ...needed].join(', ')} FROM ${joined}${whereClause(where)}`;
+  const joined = `${from} AS ${read.table.table} ANY LEFT JOIN (${seriesOf(['series_id', ...needed])}) AS series USING (series_id)`;
+  return `SELECT ${[...points, ...needed].join(', ')} FROM ${joined}${whereClause(where)}`;
 }
 
 /** The series themselves, each once; those that had samples on a day that the range touches. */
 function printSeries(read: SeriesRead): string {
-  const { startMicros, endMicros } = read.range;
+  const columns = selectList(seriesColumns(read.series));
+  return `SELECT ${columns} FROM ${table(read, 'series')}${whereClause(dayConditions(read.range))} LIMIT 1 BY series_id`;
+}
+
+/** Each metric once, as it was described last; those whose description came on a day that the range touches. */
+function printMetadata(read: MetadataRead): string {
+  const columns = selectList(metricColumns(read.columns));
+  const where = whereClause(dayConditions(read.range));
+  return `SELECT ${columns} FROM ${table(read, 'metadata')}${where} ORDER BY received_at DESC LIMIT 1 BY metric_name`;
+}
+
+function dayConditions({ startMicros, endMicros }: TimeRange): readonly string[] {
   const day = (micros: number): string =>
     quoteString(new Date(Math.floor(micros / microsPerDay) * 86_400_000).toISOString().slice(0, 10));
-  const where = [
+  return [
     ...(startMicros === undefined ? [] : [`date >= ${day(startMicros)}`]),
     ...(endMicros === undefined ? [] : [`date <= ${day(endMicros - 1)}`]),
   ];
-  const columns = selectList(seriesColumns(read.series));
-  return `SELECT ${columns} FROM ${table(read, 'series')}${whereClause(where)} LIMIT 1 BY series_id`;
 }

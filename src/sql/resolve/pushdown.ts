@@ -1,5 +1,5 @@
 import { children, some } from '../build.ts';
-import type { Expr, FromIr, SamplesRead } from '../ir.ts';
+import type { Expr, FromIr, PointsRead } from '../ir.ts';
 import { relationsIn } from './from.ts';
 
 /** FROM and WHERE, with conditions moved from the one into the other. */
@@ -22,7 +22,7 @@ export function pushToSeries(from: FromIr, where: readonly Expr[]): Pushed {
       const right = visit(item.right, mayFilter && item.type !== 'LEFT' && item.type !== 'FULL');
       return { ...item, left, right };
     }
-    if (item.kind !== 'dataset' || item.read.kind !== 'samples') return item;
+    if (item.kind !== 'dataset' || item.read.kind !== 'points') return item;
     const { read, alias } = item;
     const conditions = where.filter((condition) => mayFilter && readsSeriesOnly(condition, alias, read));
     for (const condition of conditions) pushed.add(condition);
@@ -35,7 +35,7 @@ export function pushToSeries(from: FromIr, where: readonly Expr[]): Pushed {
 }
 
 /** Every mention of a column is an object of its own, so mentions outside of the conditions can be counted. */
-function joinedColumns(read: SamplesRead, conditions: readonly Expr[]): ReadonlySet<string> {
+function joinedColumns(read: PointsRead, conditions: readonly Expr[]): ReadonlySet<string> {
   const mentions = new Map<string, Set<Expr>>();
   for (const condition of conditions) {
     some(condition, (each) => {
@@ -51,7 +51,7 @@ function joinedColumns(read: SamplesRead, conditions: readonly Expr[]): Readonly
 export const conjuncts = (expr: Expr): readonly Expr[] =>
   expr.kind === 'apply' && expr.name === 'and' ? children(expr).flatMap(conjuncts) : [expr];
 
-function readsSeriesOnly(condition: Expr, alias: string, read: SamplesRead): boolean {
+function readsSeriesOnly(condition: Expr, alias: string, read: PointsRead): boolean {
   const relations = relationsIn(condition);
   if (relations.size !== 1 || !relations.has(alias)) return false;
   return !some(

@@ -3,8 +3,16 @@ import type { SqlCatalog, SqlDataset } from '../catalog.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import { isNamed } from '../identifier.ts';
 import type { Column, DatasetRead, Expr, FromIr, Mixed, SeriesColumn } from '../ir.ts';
+import {
+  type MetricColumn,
+  type MetricPart,
+  metadataColumns,
+  metricParts,
+  type PointTable,
+  pointTables,
+} from '../metric-tables.ts';
 import { suggestion } from '../nearest.ts';
-import { fieldSqlType, float, map, mixed, type SqlType, text, timestamptz } from '../types.ts';
+import { fieldSqlType, map, mixed, type SqlType, text, timestamptz } from '../types.ts';
 import type { Environment } from './environment.ts';
 import type { ScopeColumn, ScopeRelation } from './scope.ts';
 
@@ -28,9 +36,7 @@ export function datasetRelation(
   const alias = env.alias();
   const shown = name ?? path.at(-1);
   const source = { database: env.catalog.database, dataset: dataset.name, range: env.range };
-  const build =
-    part === 'series' ? seriesRelation : dataset.kind === 'events' ? eventsRelation : samplesRelation;
-  const { read, columns, otherColumn } = build(dataset, source, alias);
+  const { read, columns, otherColumn } = buildRelation(dataset, part, source, alias);
   return { ir: { kind: 'dataset', alias, read }, relation: { name: shown, columns, otherColumn } };
 }
 
@@ -38,19 +44,19 @@ function findDataset(
   path: readonly string[],
   catalog: SqlCatalog,
   at: number | undefined,
-): { readonly dataset: SqlDataset; readonly part: 'series' | undefined } {
+): { readonly dataset: SqlDataset; readonly part: MetricPart | undefined } {
   const [first = '', second] = path;
   const longName = catalog.names().find((name) => isNamed(name, first)) ?? first;
   const dataset = path.length <= 2 ? (catalog.dataset(first) ?? catalog.dataset(longName)) : undefined;
-  const isSeries = second === 'series' && dataset?.kind === 'metrics';
-  if (dataset === undefined || (second !== undefined && !isSeries)) {
+  const part = dataset?.kind === 'metrics' ? metricParts.find((name) => name === second) : undefined;
+  if (dataset === undefined || (second !== undefined && part === undefined)) {
     const hint = suggestion(first, catalog.names());
     throw sqlError('sql_unknown_relation', `relation "${path.join('.')}" does not exist${hint}`, at);
   }
   if (dataset.kind !== 'events' && dataset.kind !== 'metrics') {
     throw unsupported(`Reading "${dataset.name}", a dataset of ${dataset.kind},`, at);
   }
-  return { dataset, part: isSeries ? 'series' : undefined };
+  return { dataset, part };
 }
 
 type Source = Pick<DatasetRead, 'database' | 'dataset' | 'range'>;
@@ -59,6 +65,23 @@ interface BuiltRelation {
   readonly read: DatasetRead;
   readonly columns: readonly ScopeColumn[];
   readonly otherColumn: ((name: string) => Expr) | undefined;
+}
+
+function buildRelation(
+  dataset: SqlDataset,
+  part: MetricPart | undefined,
+  source: Source,
+  alias: string,
+): BuiltRelation {
+  if (dataset.kind === 'events') return eventsRelation(dataset, source, alias);
+  switch (part) {
+    case 'series':
+      return seriesRelation(source, alias);
+    case 'metadata':
+      return metadataRelation(source, alias);
+    default:
+      return pointsRelation(pointTables[part ?? 'samples'], source, alias);
+  }
 }
 
 /** Generated names for what a relation reads: the same thing twice is read once. */
@@ -139,45 +162,59 @@ function seriesColumns(alias: string): {
   };
 }
 
-function samplesRelation(_: SqlDataset, source: Source, alias: string): BuiltRelation {
-  const reads = new Reads<'timestamp' | 'value'>('c');
-  const { reads: series, label, fixed } = seriesColumns(alias);
-  const sampleColumn = (name: 'timestamp' | 'value', type: SqlType): ScopeColumn => ({
-    name,
+/** Columns of a relation that are there under their own names. */
+function metricColumns(
+  alias: string,
+  columns: readonly MetricColumn[],
+): { readonly reads: Reads<MetricColumn>; readonly columns: readonly ScopeColumn[] } {
+  const reads = new Reads<MetricColumn>('c');
+  const scopeColumn = (column: MetricColumn): ScopeColumn => ({
+    name: column.name,
     expr: () => ({
       kind: 'column',
-      type,
+      type: column.type,
       relation: alias,
-      name: reads.name(name, name),
-      label: name,
+      name: reads.name(column.name, column),
+      label: column.name,
       outer: false,
     }),
   });
+  return { reads, columns: columns.map(scopeColumn) };
+}
+
+function pointsRelation(table: PointTable, source: Source, alias: string): BuiltRelation {
+  const { reads, columns } = metricColumns(alias, table.columns);
+  const { reads: series, label, fixed } = seriesColumns(alias);
   return {
     read: {
       ...source,
-      kind: 'samples',
+      kind: 'points',
+      table,
       columns: reads.byName,
       series: series.byName,
       seriesUses: series.uses,
       seriesConditions: [],
       joined: new Set(),
     },
-    columns: [
-      fixed('metric_name'),
-      sampleColumn('timestamp', timestamptz),
-      sampleColumn('value', float),
-      fixed('labels'),
-    ],
+    columns: [fixed('metric_name'), ...columns, fixed('labels')],
     otherColumn: label,
   };
 }
 
-function seriesRelation(_: SqlDataset, source: Source, alias: string): BuiltRelation {
+function seriesRelation(source: Source, alias: string): BuiltRelation {
   const { reads, label, fixed } = seriesColumns(alias);
   return {
     read: { ...source, kind: 'series', series: reads.byName },
     columns: [fixed('metric_name'), fixed('labels')],
     otherColumn: label,
+  };
+}
+
+function metadataRelation(source: Source, alias: string): BuiltRelation {
+  const { reads, columns } = metricColumns(alias, metadataColumns);
+  return {
+    read: { ...source, kind: 'metadata', columns: reads.byName },
+    columns,
+    otherColumn: undefined,
   };
 }

@@ -14,7 +14,7 @@ const files = new NativeFiles();
 afterAll(() => files.close());
 
 describe('Native blocks, read back by the engine', () => {
-  const select = `toUInt16(day) AS day, id, wide, reinterpretAsUInt64(bits) AS bits,
+  const select = `toUInt16(day) AS day, id, tiny, wides, offsets, wide, reinterpretAsUInt64(bits) AS bits,
     toUnixTimestamp64Micro(micros) AS micros, text, word, map, num, str, bool`;
 
   test('every type holds what was put in', async () => {
@@ -24,6 +24,7 @@ describe('Native blocks, read back by the engine', () => {
         const read = await files.read([block], select);
         const expected = rows.map(([dense, sparse]) => ({
           ...dense,
+          wides: dense.wides.map(String),
           wide: String(dense.wide),
           bits: String(dense.bits),
           micros: String(dense.micros),
@@ -42,7 +43,7 @@ describe('Native blocks, read back by the engine', () => {
       'toTypeName(tuple(*)) AS types',
     );
     expect(first?.['types']).toBe(
-      "Tuple(Date, UInt32, UInt64, Float64, DateTime64(6, 'UTC'), String, LowCardinality(String), " +
+      "Tuple(Date, UInt32, Int8, Array(UInt64), Array(Int32), UInt64, Float64, DateTime64(6, 'UTC'), String, LowCardinality(String), " +
         'Map(LowCardinality(String), String), Nullable(Float64), Nullable(String), Nullable(Bool))',
     );
   });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { decodeJsonEvents } from '../../../src/decode/json-events.ts';
 import { limits } from '../../../src/limits.ts';
+import { noCounts } from '../../../src/model/counts.ts';
 import { caughtCode, caughtError } from '../../support/caught.ts';
 import { NativeFiles, type Row } from '../../support/native-file.ts';
 
@@ -51,7 +52,7 @@ describe('documents', () => {
     ['ndjson', ''],
     ['ndjson', ' \n\n'],
   ] as const)('%s of %j holds no events and makes no block', (format, text) => {
-    expect(decode(text, format)).toEqual({ blocks: [], counts: { events: 0, samples: 0 } });
+    expect(decode(text, format)).toEqual({ blocks: [], counts: noCounts });
   });
 
   test.each([

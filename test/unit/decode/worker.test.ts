@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Decoder } from '../../../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../../../src/decode/outcomes.ts';
 import type { DecodeBatch, DecodeResult, DecodeTask, DecodeWorkerData } from '../../../src/decode/task.ts';
+import { noCounts } from '../../../src/model/counts.ts';
 import { buildWriteRequest } from '../../support/remote-write.ts';
 
 /** The worker as it runs: built, in a thread of its own. */
@@ -49,10 +50,10 @@ test('a batch of all formats comes back in order, and a bad body touches no othe
       result.ok ? [result.counts, result.blocks.map(({ rows }) => rows)] : result.code,
     ),
   ).toEqual([
-    [{ events: 1, samples: 0 }, [1]],
+    [{ ...noCounts, events: 1 }, [1]],
     'bad_json',
-    [{ events: 2, samples: 0 }, [2]],
-    [{ events: 0, samples: 1 }, [1, 1]],
+    [{ ...noCounts, events: 2 }, [2]],
+    [{ ...noCounts, samples: 1 }, [1, 1]],
   ]);
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import { ReplayWindow } from '../../../src/ingest/replay-window.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
+import { noCounts } from '../../../src/model/counts.ts';
 import type { RequestIdentity } from '../../../src/model/replay.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -14,7 +15,7 @@ function setUp(maxEntries = 100) {
   const metrics = createMetrics();
   const window = new ReplayWindow({ clock, metrics, windowMs, maxEntries });
   const stored: string[] = [];
-  const counts = { events: 0, samples: 7 };
+  const counts = { ...noCounts, samples: 7 };
   const send = (identity: RequestIdentity, before: () => Promise<void> = async () => {}, dataset = 'd') =>
     window.once('default', dataset, identity, async () => {
       await before();
@@ -31,8 +32,8 @@ const request = (name: string, body?: string): RequestIdentity =>
 describe('a request that comes again', () => {
   it('is answered as before and not stored', async () => {
     const { send, stored, metrics } = setUp();
-    expect(await send(request('a'))).toEqual({ counts: { events: 0, samples: 7 }, replayed: false });
-    expect(await send(request('a'))).toEqual({ counts: { events: 0, samples: 7 }, replayed: true });
+    expect(await send(request('a'))).toEqual({ counts: { ...noCounts, samples: 7 }, replayed: false });
+    expect(await send(request('a'))).toEqual({ counts: { ...noCounts, samples: 7 }, replayed: true });
     expect(await send(request('b'))).toMatchObject({ replayed: false });
     expect(stored).toEqual(['a', 'b']);
     expect((await metrics.replayedRequests.get()).values[0]?.value).toBe(1);
@@ -123,7 +124,7 @@ describe('requests at the same time', () => {
 
   it('of which the first held nothing to store are all tried', async () => {
     const { window } = setUp();
-    const nothing = () => window.once('default', 'd', request('a'), async () => ({ events: 0, samples: 0 }));
+    const nothing = () => window.once('default', 'd', request('a'), async () => noCounts);
     const replies = await Promise.all([nothing(), nothing()]);
     expect(replies.map(({ replayed }) => replayed)).toEqual([false, false]);
     expect(window.size).toBe(0);
@@ -149,7 +150,7 @@ describe('the memory of the window', () => {
 
   it('takes over what an earlier process stored, for what is left of its time', async () => {
     const { send, window, clock } = setUp();
-    const counts = { events: 2, samples: 0 };
+    const counts = { ...noCounts, events: 2 };
     const at = (agoMs: number) => clock.nowMicros() - agoMs * 1000;
     window.recover('default', 'd', { name: 'old', receivedMicros: at(windowMs), counts });
     window.recover('default', 'd', { name: 'young', receivedMicros: at(windowMs - 1000), counts });

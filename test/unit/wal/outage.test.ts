@@ -144,6 +144,28 @@ describe('a log on a disk that fails', () => {
     expect(await texts(files.afterPowerCut())).toEqual(['after']);
   });
 
+  it('acknowledges nothing before what a failed write left is cut off for good', async () => {
+    const files = new MemoryFiles();
+    const { wal } = await open(files);
+    await wal.append(record('good'));
+    let failures = 3;
+    files.beforeSync = () => {
+      failures -= 1;
+      if (failures >= 0) failure('EIO')();
+    };
+    const names = files.names();
+    await expect(wal.append(record('lost'))).rejects.toMatchObject({ code: 'log_failed' });
+    for (let probe = 0; probe < 2; probe += 1) {
+      await vi.waitFor(() => expect(() => wal.checkRoom()).toThrow('disk of the write-ahead log fails'));
+      expect(files.names()).toEqual(names);
+      await vi.advanceTimersByTimeAsync(limits.walProbeIntervalMs);
+    }
+    await vi.waitFor(() => wal.checkRoom());
+    expect(failures).toBeLessThan(0);
+    await wal.append(record('after'));
+    expect(await texts(files.afterPowerCut())).toEqual(['good', 'after']);
+  });
+
   it('refuses while it became read-only, and works when it is not', async () => {
     const files = new MemoryFiles();
     const { wal } = await open(files);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/lib/log.ts';
 import { limits } from '../../../src/limits.ts';
+import { noCounts } from '../../../src/model/counts.ts';
 import type { StoredRequest } from '../../../src/model/replay.ts';
 import { ReplayJournal } from '../../../src/wal/replay-journal.ts';
 import type { SealedSegment } from '../../../src/wal/segment.ts';
@@ -41,7 +42,7 @@ async function open(files: MemoryFiles, clock: ManualClock) {
 const stored = (clock: ManualClock, name: string): StoredRequest => ({
   name,
   receivedMicros: clock.nowMicros(),
-  counts: { events: 0, samples: 1 },
+  counts: { ...noCounts, samples: 1 },
 });
 
 describe('the replay journal', () => {

@@ -112,6 +112,23 @@ describe('the write-ahead log', () => {
     expect(wal.bytes).toBe(0);
   });
 
+  it('seals by age also when records never stop coming', async () => {
+    const files = new MemoryFiles();
+    const { wal, sealed } = await open(files, { ageMs: 10 });
+    let coming = true;
+    const appends: Promise<void>[] = [];
+    // While one is written, the next one comes.
+    files.beforeWrite = () => {
+      if (coming) appends.push(wal.append(record('x')));
+    };
+    appends.push(wal.append(record('first')));
+    const sealedTwice = vi.waitFor(() => expect(sealed.length).toBeGreaterThan(1));
+    await sealedTwice.finally(() => {
+      coming = false;
+    });
+    await Promise.all(appends);
+  });
+
   it('never uses a segment number twice, because the number is the token of the inserts', async () => {
     const files = new MemoryFiles();
     const used = new Set<number>();
@@ -121,7 +138,9 @@ describe('the write-ahead log', () => {
       await wal.append(record(`round ${round}`));
       if (round % 2 === 0) {
         // The segment fails, is sealed and removed while no newer one exists.
-        directory.beforeSync = () => {
+        const failing = directory;
+        failing.beforeSync = () => {
+          failing.beforeSync = () => {};
           throw Object.assign(new Error('EIO'), { code: 'EIO' });
         };
         await expect(wal.append(record('lost'))).rejects.toThrow();
@@ -201,6 +220,84 @@ describe('recovery', () => {
     }
   });
 
+  it('starts when the power went while a segment was made, whatever is left of its header', async () => {
+    const { files, name, bytes } = await written('one');
+    const next = name.replace('1.wal', '2.wal');
+    for (const left of [Buffer.alloc(0), Buffer.alloc(32), bytes.subarray(0, 20), bytes.subarray(0, 32)]) {
+      const directory = files.afterPowerCut();
+      directory.set(next, Buffer.from(left));
+      const { backlog, recovery, metrics, wal } = await open(directory);
+      expect(await texts(backlog, recovery.segments)).toEqual(['one']);
+      expect(await value(metrics, 'walDamagedBytes')).toBe(0);
+      await wal.close();
+      expect(directory.names()).toEqual([name, next.replace('2.wal', '3.wal')]);
+    }
+  });
+
+  it('keeps the records of a segment whose header is damaged', async () => {
+    const { files, name, bytes } = await written('one', 'two');
+    files.set(name, Buffer.concat([Buffer.alloc(32, 0xff), bytes.subarray(32)]));
+    const { backlog, recovery } = await open(files);
+    expect(await texts(backlog, recovery.segments)).toEqual(['one', 'two']);
+    expect(files.contents(`${name}.damaged-0`)).toEqual(Buffer.alloc(32, 0xff));
+  });
+
+  it('sets aside the bad end of a segment that was finished, since it may have been acknowledged', async () => {
+    const { files, name, bytes } = await written('one', 'two');
+    const two = bytes.lastIndexOf('MREC');
+    const broken = Buffer.from(bytes);
+    broken[bytes.length - 1] = 0;
+    files.set(name, broken);
+    const { wal } = await open(files);
+    await wal.close();
+    const newer = new MemoryFiles();
+    for (const each of files.names()) newer.set(each, files.contents(each));
+    newer.set(name, broken);
+    const { backlog, recovery, metrics } = await open(newer);
+    expect(await texts(backlog, recovery.segments)).toEqual(['one']);
+    expect(newer.contents(`${name}.damaged-${two}`)).toEqual(broken.subarray(two));
+    expect(await value(metrics, 'walTornBytes')).toBe(0);
+    expect(await value(metrics, 'walDamagedBytes')).toBe(bytes.length - two);
+  });
+
+  it('does not take for a record what was one in another segment, or lies inside a damaged one', async () => {
+    const { bytes } = await written('one');
+    const elsewhere = bytes.subarray(bytes.indexOf('MREC')).toString('latin1');
+    const files = new MemoryFiles();
+    const { wal } = await open(files);
+    await wal.append(record('first'));
+    const inside = record('');
+    const [block] = inside.blocks;
+    await wal.append({
+      ...inside,
+      blocks: [{ ...block, bytes: Buffer.from(elsewhere, 'latin1') } as (typeof inside.blocks)[number]],
+    });
+    const [name = ''] = files.names();
+    const torn = Buffer.from(files.contents(name));
+    // The header of the second record is lost; its data, and blocks of a deleted file behind it, are there.
+    const second = torn.indexOf('MREC', torn.indexOf('MREC') + 1);
+    torn.fill(0, second, second + 16);
+    const left = new MemoryFiles();
+    left.set(name, Buffer.concat([torn, bytes.subarray(32)]));
+    const { backlog, recovery } = await open(left);
+    expect(await texts(backlog, recovery.segments)).toEqual(['first']);
+  });
+
+  it('makes again a copy of damaged bytes that an earlier start did not finish', async () => {
+    const { name, bytes } = await written('one', 'two', 'three');
+    const damaged = Buffer.from(bytes);
+    const at = damaged.indexOf('two');
+    damaged[at] = 0x54;
+    const files = new MemoryFiles();
+    files.set(name, damaged);
+    const start = damaged.indexOf('MREC', damaged.indexOf('MREC') + 1);
+    files.set(`${name}.damaged-${start}`, Buffer.from('MR'));
+    await open(files);
+    expect(files.contents(`${name}.damaged-${start}`)).toEqual(
+      damaged.subarray(start, damaged.lastIndexOf('MREC')),
+    );
+  });
+
   it('refuses a segment of a format it does not know, by name', async () => {
     const { files, name } = await written('one');
     const bytes = Buffer.from(files.contents(name));
@@ -208,6 +305,6 @@ describe('recovery', () => {
     bytes.writeUInt32LE(99, 8);
     bytes.writeUInt32LE(crc32(bytes.subarray(0, 28)), 28);
     files.set(name, bytes);
-    await expect(open(files)).rejects.toThrow(`${name}: the segment has format 99`);
+    await expect(open(files)).rejects.toThrow('segment 1 of the log has format 99');
   });
 });

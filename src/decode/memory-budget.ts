@@ -1,0 +1,23 @@
+import { AppError } from '../errors.ts';
+import { limits } from '../limits.ts';
+
+/**
+ * What the rows of one request may take beyond the size of its body. A few bytes can stand for much more: a series
+ * with samples on many days is written for each of them, a symbol can be named by every series.
+ */
+export class MemoryBudget {
+  #left: number = limits.maxInflatedBlockBytes;
+
+  /**
+   * @param what was about to be written, and how to avoid that it is so much; for the client
+   * @throws AppError `body_too_large`
+   */
+  spend(bytes: number, what: string): void {
+    this.#left -= bytes;
+    if (this.#left >= 0) return;
+    throw new AppError(
+      'body_too_large',
+      `The rows of this request take more than ${limits.maxInflatedBlockBytes} bytes; it ended at ${what}`,
+    );
+  }
+}

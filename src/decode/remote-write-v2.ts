@@ -1,0 +1,196 @@
+/**
+ * Prometheus Remote Write 2.0 (`schema/proto/remote-v2.proto`): a protobuf `Request`, whose strings stand in a table
+ * of symbols, into rows of `samples`, `exemplars`, `histograms`, `series` and `metadata`. What can be stored is, and
+ * the rest is reported.
+ */
+import { AppError } from '../errors.ts';
+import type { TableBlock } from '../model/block.ts';
+import { noCounts } from '../model/counts.ts';
+import { LabelHash } from './label-hash.ts';
+import { MemoryBudget } from './memory-budget.ts';
+import { MetadataColumns } from './metadata-columns.ts';
+import { MetricRows } from './metric-rows.ts';
+import { fieldTag, ProtobufReader } from './protobuf-reader.ts';
+import { Refusals } from './refusals.ts';
+import { type SeriesContext, SeriesResolver } from './series-resolver.ts';
+import { LabelRefs, SymbolTable } from './symbols.ts';
+import type { DecodedBody, DecodeTask } from './task.ts';
+import { TimeSeriesReader, type TimeSeriesTags } from './time-series.ts';
+
+const requestSymbol = fieldTag(4, 'bytes');
+const requestTimeseries = fieldTag(5, 'bytes');
+const seriesTags: TimeSeriesTags = {
+  sample: fieldTag(2, 'bytes'),
+  histogram: fieldTag(3, 'bytes'),
+  exemplar: fieldTag(4, 'bytes'),
+};
+const seriesMetadata = fieldTag(5, 'bytes');
+const metadataType = fieldTag(1, 'varint');
+const metadataHelp = fieldTag(3, 'varint');
+const metadataUnit = fieldTag(4, 'varint');
+
+const metadataKeyParts = Uint32Array.of(0, 1, 2);
+
+/** A series with one sample takes some 40 bytes and its share of the symbols; this only sizes the first allocation. */
+const typicalSampleBytes = 60;
+
+/**
+ * @param message the decompressed body
+ * @throws AppError `bad_protobuf`, `body_too_large`
+ */
+export function decodeRemoteWriteV2(
+  message: Buffer,
+  task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros'>,
+  context: SeriesContext,
+): DecodedBody {
+  const walk = new RequestWalk(message, task, context);
+  walk.readSymbols();
+  walk.readSeries();
+  return walk.finish();
+}
+
+/** Two passes over the bytes of a message: nothing says that the symbols come first. */
+class RequestWalk {
+  readonly #reader: ProtobufReader;
+  readonly #symbols: SymbolTable;
+  readonly #series: SeriesResolver;
+  readonly #rows: MetricRows;
+  readonly #metadata: MetadataColumns;
+  readonly #refusals = new Refusals(true);
+  readonly #timeSeries: TimeSeriesReader;
+  /** Metric and type, hash of the help, hash of the unit. */
+  readonly #metadataKey = new Int32Array(6);
+  #metadataCount = 0;
+
+  constructor(
+    message: Buffer,
+    task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros'>,
+    context: SeriesContext,
+  ) {
+    const reader = new ProtobufReader(message);
+    const budget = new MemoryBudget();
+    const symbols = new SymbolTable(reader, new LabelHash('symbols'));
+    const labels = new LabelRefs(symbols);
+    const series = new SeriesResolver(task, context, labels, budget);
+    const rows = new MetricRows({
+      reader,
+      exemplarLabels: () => new LabelRefs(symbols),
+      budget,
+      expectedSamples: Math.ceil(message.length / typicalSampleBytes),
+      hasStart: true,
+    });
+    this.#reader = reader;
+    this.#symbols = symbols;
+    this.#series = series;
+    this.#rows = rows;
+    this.#metadata = new MetadataColumns(message, task, context, budget);
+    this.#timeSeries = new TimeSeriesReader({
+      reader,
+      tags: seriesTags,
+      labels,
+      series,
+      rows,
+      refusals: this.#refusals,
+      readOther: (tag, end) => {
+        if (tag === seriesMetadata) this.#readMetadata(reader.lengthEnd(end));
+        else reader.skip(tag, end);
+      },
+    });
+  }
+
+  readSymbols(): void {
+    const reader = this.#reader;
+    const end = reader.bytes.length;
+    while (reader.position < end) {
+      const tag = reader.tag(end);
+      if (tag === requestSymbol) {
+        const symbolEnd = reader.lengthEnd(end);
+        this.#symbols.add(reader.position, symbolEnd);
+        reader.position = symbolEnd;
+      } else {
+        reader.skip(tag, end);
+      }
+    }
+    if (!this.#symbols.beginsEmpty) {
+      throw new AppError('bad_protobuf', 'The first symbol of the request must be the empty string');
+    }
+  }
+
+  readSeries(): void {
+    const reader = this.#reader;
+    const end = reader.bytes.length;
+    reader.position = 0;
+    while (reader.position < end) {
+      const tag = reader.tag(end);
+      if (tag === requestTimeseries) this.#readTimeSeries(reader.lengthEnd(end));
+      else reader.skip(tag, end);
+    }
+  }
+
+  #readTimeSeries(end: number): void {
+    if (this.#timeSeries.read(end) === 'empty') {
+      // Exemplars alone are fine: Prometheus sends them in a series of their own.
+      const problem = 'it has no sample, histogram or exemplar';
+      this.#refusals.add(noCounts, () => `The series ${this.#series.describe()} is refused: ${problem}`);
+    }
+    this.#reader.position = end;
+  }
+
+  /** Metadata comes with every series in every request. Once a worker has seen it durable it costs a hash. */
+  #readMetadata(end: number): void {
+    const reader = this.#reader;
+    const symbols = this.#symbols;
+    let type = 0;
+    let help = 0;
+    let unit = 0;
+    while (reader.position < end) {
+      const tag = reader.tag(end);
+      if (tag === metadataType) {
+        reader.varint64(end);
+        type = reader.low;
+      } else if (tag === metadataHelp) help = reader.uint32(end);
+      else if (tag === metadataUnit) unit = reader.uint32(end);
+      else reader.skip(tag, end);
+    }
+    if (type === 0 && help === 0 && unit === 0) return;
+    this.#metadataCount++;
+    const problem =
+      Math.max(help, unit) < symbols.count
+        ? this.#addMetadata(type, help, unit)
+        : `the reference ${Math.max(help, unit)} is beyond the ${symbols.count} symbols of the request`;
+    if (problem === undefined) return;
+    const describe = () => `The metadata of the series ${this.#series.describe()} is refused: ${problem}`;
+    this.#refusals.add(noCounts, describe);
+  }
+
+  #addMetadata(type: number, help: number, unit: number): string | undefined {
+    const { hashes } = this.#symbols;
+    const key = this.#metadataKey;
+    key[0] = this.#series.metricId;
+    key[1] = type;
+    key.set(hashes.subarray(2 * help, 2 * help + 2), 2);
+    key.set(hashes.subarray(2 * unit, 2 * unit + 2), 4);
+    this.#metadata.hash.combine(key, metadataKeyParts, metadataKeyParts.length);
+    return this.#metadata.add(() => ({
+      name: this.#series.metricName(),
+      type,
+      unit: this.#symbols.range(unit),
+      help: this.#symbols.range(help),
+    }));
+  }
+
+  finish(): DecodedBody {
+    const blocks = [this.#metadata.finish(), this.#series.finish(), ...this.#rows.finish()];
+    const refused = this.#refusals.finish();
+    return {
+      blocks: blocks.filter((block): block is TableBlock => block !== undefined),
+      counts: {
+        ...noCounts,
+        ...this.#rows.counts,
+        metadata: this.#metadataCount,
+        problems: refused?.counts.problems ?? 0,
+      },
+      ...(refused === undefined ? {} : { refused }),
+    };
+  }
+}

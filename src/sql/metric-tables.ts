@@ -1,0 +1,91 @@
+/**
+ * What a metrics dataset shows to SQL: which relations, which columns of which type, and how each is made of the
+ * physical columns (`schema/clickhouse/metrics.sql`).
+ */
+import { quoteIdentifier } from '../lib/quote.ts';
+import { bool, float, int4, map, type SqlType, text, timestamptz } from './types.ts';
+
+export interface MetricColumn {
+  readonly name: string;
+  readonly type: SqlType;
+  /** Of physical columns, in the store's SQL. */
+  readonly sql: string;
+}
+
+/** A table of points in time, each of a series. */
+export interface PointTable {
+  readonly table: 'samples' | 'exemplars' | 'histograms';
+  /** Beside the name and the labels of the series. */
+  readonly columns: readonly MetricColumn[];
+  /** The double that holds Prometheus' marker for the end of a series; rows with it are no observations. */
+  readonly staleIn: 'value' | 'sum' | undefined;
+}
+
+/** A physical column as it is. */
+const plain = (name: string, type: SqlType): MetricColumn => ({ name, type, sql: quoteIdentifier(name) });
+const timestamp = plain('timestamp', timestamptz);
+const startTimestamp: MetricColumn = {
+  name: 'start_timestamp',
+  type: timestamptz,
+  sql: "nullIf(start_timestamp, toDateTime64(0, 3, 'UTC'))",
+};
+
+/** SQL sees arrays as JSON text. */
+const buckets = (side: 'negative' | 'positive'): readonly MetricColumn[] => [
+  {
+    name: `${side}_spans`,
+    type: text,
+    sql: `toJSONString(arrayMap((offset, length) -> [toInt64(offset), toInt64(length)], ${side}_offsets, ${side}_lengths))`,
+  },
+  {
+    name: `${side}_buckets`,
+    type: text,
+    sql: `if(is_float, toJSONString(${side}_counts), toJSONString(arrayCumSum(${side}_deltas)))`,
+  },
+];
+
+const samples: PointTable = {
+  table: 'samples',
+  columns: [timestamp, plain('value', float), startTimestamp],
+  staleIn: 'value',
+};
+
+const exemplars: PointTable = {
+  table: 'exemplars',
+  columns: [timestamp, plain('value', float), { name: 'exemplar_labels', type: map, sql: 'labels' }],
+  staleIn: undefined,
+};
+
+const histograms: PointTable = {
+  table: 'histograms',
+  columns: [
+    timestamp,
+    startTimestamp,
+    { name: 'count', type: float, sql: 'if(is_float, count_float, toFloat64(count_int))' },
+    plain('sum', float),
+    { name: 'schema', type: int4, sql: 'toInt32(schema)' },
+    plain('zero_threshold', float),
+    {
+      name: 'zero_count',
+      type: float,
+      sql: 'zero_count_float + toFloat64(zero_count_int)',
+    },
+    ...buckets('negative'),
+    ...buckets('positive'),
+    { name: 'custom_values', type: text, sql: 'toJSONString(custom_values)' },
+    { name: 'reset_hint', type: text, sql: "['unknown', 'yes', 'no', 'gauge'][reset_hint + 1]" },
+    plain('is_float', bool),
+  ],
+  staleIn: 'sum',
+};
+
+export const pointTables = { samples, exemplars, histograms } as const;
+
+/** Descriptions by metric name, as the newest request had them. */
+export const metadataColumns: readonly MetricColumn[] = ['metric_name', 'type', 'unit', 'description'].map(
+  (name) => plain(name, text),
+);
+
+/** The relations `<dataset>.<part>`. */
+export const metricParts = ['series', 'exemplars', 'histograms', 'metadata'] as const;
+export type MetricPart = (typeof metricParts)[number];

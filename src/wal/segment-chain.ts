@@ -1,0 +1,129 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { ActiveSegment } from './active-segment.ts';
+import type { Backlog } from './backlog.ts';
+import type { WalFiles } from './files.ts';
+import type { SealedSegment } from './segment.ts';
+
+export interface SegmentChainOptions {
+  readonly files: WalFiles;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Where sealed segments go. */
+  readonly backlog: Backlog;
+  /** Called once for each segment, in order, as soon as it takes no more records. */
+  readonly onSealed: (segment: SealedSegment) => void;
+}
+
+/**
+ * One segment after the other: makes them, and seals them. Used by one writer at a time.
+ *
+ * - The next file is made when all in the last one is durable, and the last one is then never written again. So
+ *   only the newest file can be torn.
+ * - A segment that was sealed never changes, and its number is never used again.
+ * - A segment in which a write or sync failed is cut back to its records, durably, before it is sealed and before
+ *   the next one is made. What was refused must not come back: neither under the token of a segment that the
+ *   store has without it, nor behind something that was acknowledged later.
+ */
+export class SegmentChain {
+  readonly #options: SegmentChainOptions;
+  #nextNumber: number;
+  #active: ActiveSegment | undefined;
+
+  constructor(options: SegmentChainOptions, nextNumber: number) {
+    this.#options = options;
+    this.#nextNumber = nextNumber;
+  }
+
+  /** The segment that takes records, if it has some. */
+  get withRecords(): ActiveSegment | undefined {
+    return this.#active !== undefined && this.#active.records.length > 0 ? this.#active : undefined;
+  }
+
+  /**
+   * The segment to write to, made if there is none.
+   * @throws whatever kept a failed write from being cut off, or the file from being made
+   */
+  async writable(): Promise<ActiveSegment> {
+    await this.mend();
+    this.#active ??= await this.#create();
+    return this.#active;
+  }
+
+  /** Seals the good part of a segment in which a write or sync failed. @throws if that fails, too */
+  async mend(): Promise<void> {
+    const segment = this.#active;
+    if (segment?.torn !== true) return;
+    await segment.cutBack();
+    this.#active = undefined;
+    await this.#retire(segment);
+  }
+
+  /**
+   * Seals the active segment, if it has records. The next one is made first, so that it can be removed as soon as
+   * the store has it. Without a next one it moves on all the same: a full disk gets its room back in no other way.
+   * @throws if a failed write could not be cut off, or the next segment not be made
+   */
+  async seal(): Promise<void> {
+    await this.mend();
+    const segment = this.withRecords;
+    if (segment === undefined) return;
+    let next: ActiveSegment | undefined;
+    try {
+      next = await this.#create();
+    } finally {
+      this.#active = next;
+      await this.#retire(segment);
+    }
+  }
+
+  /** Removes the file of a number without records, which may not even exist. It can wait if that fails. */
+  async discard(number: number): Promise<void> {
+    const { backlog, log } = this.#options;
+    try {
+      await backlog.discard(number);
+    } catch (error) {
+      log.warn({ err: error, segment: number }, 'an empty segment could not be removed yet');
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#active?.close();
+  }
+
+  /** The segment takes no more records. It is in the backlog at once: a reader may ask what is on its way. */
+  async #retire(segment: ActiveSegment): Promise<void> {
+    const { backlog, log, onSealed } = this.#options;
+    if (segment.records.length > 0) {
+      const sealed = segment.seal();
+      backlog.add(sealed);
+      onSealed(sealed);
+    } else await this.discard(segment.number);
+    try {
+      await segment.close();
+    } catch (error) {
+      // All that counts in the file was synced before.
+      log.warn({ err: error, segment: segment.number }, 'a segment could not be closed');
+    }
+  }
+
+  async #create(): Promise<ActiveSegment> {
+    const { files, clock, backlog, log } = this.#options;
+    const number = this.#nextNumber;
+    // Used from here on, whatever happens.
+    this.#nextNumber += 1;
+    let segment: ActiveSegment;
+    try {
+      segment = await ActiveSegment.create(files, number, clock.nowMicros());
+    } catch (error) {
+      await this.discard(number);
+      throw error;
+    }
+    try {
+      await backlog.created(number);
+    } catch (error) {
+      log.warn({ err: error }, 'a segment that is in the store could not be removed yet');
+    }
+    return segment;
+  }
+}

@@ -1,0 +1,120 @@
+import { AppError } from '../../src/errors.ts';
+import { type ColumnSpec, eventTimeColumn } from '../../src/model/column.ts';
+import { databaseOf, physicalTable, type TableName } from '../../src/model/dataset.ts';
+import { encodeRecord, type WalRecord } from '../../src/wal/record.ts';
+import type { Random } from '../support/random.ts';
+import type { SentRequest } from './ledger.ts';
+import type { Life } from './life.ts';
+import { encodeRows, type Row } from './rows.ts';
+import type { World } from './world.ts';
+
+const tenant = 'default';
+/** A row of a record that was never sent; only bytes inside another record say so. */
+export const forgedId = 4_000_000_000;
+
+/** One sender: sends, waits for the answer, sends the next. Ends after `requests` answers. */
+export async function runClient(world: World, life: Life, client: number, requests: number): Promise<void> {
+  const { random } = world.scheduler;
+  for (let count = 0; count < requests; count += 1) {
+    await life.process.wait(random.integer(0, life.pauseMs));
+    const record = randomRecord(world);
+    const request = world.ledger.sent(client, rowsOf(record.blocks, record.dataset));
+    world.trace(() => `client ${client} sends ${describe(request)} to ${record.dataset} (${record.kind})`);
+    try {
+      await commit(life, record);
+    } catch (error) {
+      // Anything but a coded refusal is a bug, and ends the run.
+      if (!(error instanceof AppError)) throw error;
+      request.outcome = 'refused';
+      world.trace(() => `client ${client} is refused ${describe(request)}: ${error.code}`);
+      await life.process.wait(random.integer(0, 2000));
+      continue;
+    }
+    request.outcome = 'acknowledged';
+    world.trace(() => `client ${client} has ${describe(request)} acknowledged`);
+    if (random.chance(0.2)) await readBack(world, life, request);
+  }
+}
+
+/** As `IngestService` does it once a request is decoded. */
+async function commit({ catalog, wal }: Life, record: WalRecord): Promise<void> {
+  const columns = record.blocks.flatMap((block) => block.columns);
+  const claim = catalog.claim(tenant, record.dataset, record.kind, columns);
+  try {
+    await wal.append(record);
+  } catch (error) {
+    claim.release();
+    throw error;
+  }
+  claim.confirm();
+}
+
+/** A reader that waits for what was acknowledged must find it. */
+async function readBack(world: World, life: Life, request: SentRequest): Promise<void> {
+  const { wal, drain } = life;
+  await life.process.delay();
+  const newest = wal.newestPending;
+  if (newest !== undefined) await drain.drained(newest);
+  for (const id of [...request.rows.values()].flat()) {
+    if (!world.store.isStored(id)) world.violate(`row ${id} was called stored and is not in the store`);
+  }
+}
+
+/** As many tables as make it interesting, in the order in which the drain inserts them. */
+const tablesUsed = { events: ['events'], metrics: ['series', 'samples'] } as const;
+
+interface RandomBlock {
+  readonly table: TableName;
+  readonly rows: number;
+  readonly columns: readonly ColumnSpec[];
+  readonly bytes: Uint8Array;
+  readonly content: readonly Row[];
+}
+
+function randomRecord(world: World): WalRecord & { readonly blocks: readonly RandomBlock[] } {
+  const { random } = world.scheduler;
+  // Mostly each dataset keeps to its kind; now and then two senders disagree about a new one.
+  const number = random.integer(0, 4);
+  const events = random.chance(0.05) ? random.chance(0.5) : number % 2 === 0;
+  const kind = events ? 'events' : 'metrics';
+  const blocks = tablesUsed[kind].map((table) => {
+    const content = Array.from({ length: random.integer(1, 4) }, () => ({
+      id: world.ledger.nextId(),
+      day: random.integer(1, 3),
+    }));
+    const bytes = encodeRows(content, randomPadding(random));
+    const columns = kind === 'events' ? eventColumns(random) : metricColumns;
+    return { table, rows: content.length, columns, bytes, content };
+  });
+  return { tenant, dataset: `d${number}`, kind, blocks };
+}
+
+const eventColumns = (random: Random): readonly ColumnSpec[] => {
+  const fields = Array.from({ length: 6 }, (_, field) => `f${field}:num`).filter(() => random.chance(0.3));
+  return [eventTimeColumn, ...fields.map((name) => ({ name, type: 'Nullable(Float64)' }))];
+};
+
+const metricColumns: readonly ColumnSpec[] = [{ name: 'series_id', type: 'UInt64' }];
+
+/** Of a few bytes, of several sectors, or such that a reader of the log could take it for a record. */
+function randomPadding(random: Random): Uint8Array {
+  if (random.chance(0.1)) return forgedRecord();
+  return Buffer.alloc(random.chance(0.1) ? random.integer(0, 3000) : random.integer(0, 40), 0x78);
+}
+
+function forgedRecord(): Uint8Array {
+  const rows = [{ id: forgedId, day: 1 }];
+  const bytes = encodeRows(rows, Buffer.alloc(0));
+  const block = { table: 'events', rows: 1, columns: [eventTimeColumn], bytes } as const;
+  return Buffer.concat(encodeRecord({ tenant, dataset: 'd0', kind: 'events', blocks: [block] }).buffers);
+}
+
+const rowsOf = (blocks: readonly RandomBlock[], dataset: string): ReadonlyMap<string, readonly number[]> =>
+  new Map(
+    blocks.map(({ table, content }) => [
+      `${databaseOf(tenant)}.${physicalTable(dataset, table)}`,
+      content.map(({ id }) => id),
+    ]),
+  );
+
+const describe = (request: SentRequest): string => `rows ${[...request.rows.values()].flat().join(',')}`;

@@ -1,0 +1,77 @@
+import type { Backlog } from '../../src/wal/backlog.ts';
+import { segmentHeaderBytes } from '../../src/wal/record.ts';
+import { type SealedSegment, segmentName } from '../../src/wal/segment.ts';
+import type { Wal } from '../../src/wal/writer.ts';
+import type { World } from './world.ts';
+
+/** A recovered segment ends with its last record: it takes no more, and nothing else may look like its end. */
+export function checkRecovered(world: World, segments: readonly SealedSegment[]): void {
+  for (const { name, byteLength } of segments) {
+    const extra = world.disk.size(name) - segmentHeaderBytes - byteLength;
+    if (extra !== 0) world.violate(`${name} has ${extra} bytes behind its records`);
+  }
+}
+
+/** What goes to the store under a token must be what every later life finds under it. */
+export function checkInserted(world: World, node: string, token: string): void {
+  const number = Number(new RegExp(`^${node}-(\\d+)-`).exec(token)?.[1]);
+  if (!world.disk.isDurable(segmentName(number))) {
+    world.violate(`an insert was sent as ${token} before the segment was durable as it is`);
+  }
+}
+
+/** A service that has stopped in quiet times has left nothing behind. */
+export function checkRest(world: World, wal: Wal, backlog: Backlog): void {
+  const expectZero = (what: string, figure: number) => {
+    if (figure !== 0) world.violate(`${what}: ${figure} at rest`);
+  };
+  expectZero('bytes in the log', wal.bytes);
+  expectZero('segments in the log', wal.pendingSegments);
+  expectZero('bytes of blocks in memory', backlog.retainedBytes);
+  expectZero('open files', world.disk.openFiles);
+  expectZero('dead letters', world.deadLetters.names().length);
+  const isDamaged = (name: string) => name.includes('.damaged-');
+  const names = world.disk.names();
+  // A killed process leaves the beginning of what it was writing. Only a power cut leaves holes.
+  if (names.filter((name) => !isDamaged(name)).length !== 1 || (!world.powerCuts && names.some(isDamaged))) {
+    world.violate(`at rest the log holds the files ${names.join(', ')}`);
+  }
+}
+
+/** Acknowledged is stored exactly once, the rest at most once, and what was never sent not at all. */
+export function checkPromise(world: World): void {
+  const known = new Set<string>();
+  for (const { rows, outcome } of world.ledger.requests) {
+    for (const [table, ids] of rows) {
+      for (const id of ids) {
+        known.add(`${table} ${id}`);
+        const times = world.store.tables.get(table)?.rows.get(id) ?? 0;
+        if (times > 1) world.violate(`row ${id}, ${outcome}, is stored ${times} times`);
+        if (times === 0 && outcome === 'acknowledged') world.violate(`row ${id}, acknowledged, is lost`);
+      }
+    }
+  }
+  for (const [name, table] of world.store.tables) {
+    for (const id of table.rows.keys()) {
+      if (!known.has(`${name} ${id}`)) world.violate(`row ${id} of ${name} was never sent`);
+    }
+  }
+}
+
+/** What one sender sent arrived in the order of sending. */
+export function checkOrder(world: World): void {
+  const arrival = new Map(world.store.arrivals.map((id, index) => [id, index]));
+  const newest = new Map<string, number>();
+  for (const { client, rows } of world.ledger.requests) {
+    for (const [table, ids] of rows) {
+      const stream = `${client} ${table}`;
+      for (const id of ids) {
+        const at = arrival.get(id);
+        if (at === undefined) continue;
+        if (at < (newest.get(stream) ?? -1))
+          world.violate(`row ${id} arrived before an earlier one of ${stream}`);
+        newest.set(stream, at);
+      }
+    }
+  }
+}

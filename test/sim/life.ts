@@ -1,0 +1,77 @@
+import { DeadLetters } from '../../src/dead/letters.ts';
+import { Drain } from '../../src/ingest/drain.ts';
+import { createMetrics } from '../../src/lib/metrics.ts';
+import { Catalog } from '../../src/store/catalog.ts';
+import { StoreError } from '../../src/store/errors.ts';
+import { MetadataLog } from '../../src/store/metadata.ts';
+import { Backlog } from '../../src/wal/backlog.ts';
+import { recoverWal } from '../../src/wal/recovery.ts';
+import { Wal } from '../../src/wal/writer.ts';
+import { checkInserted, checkRecovered } from './invariants.ts';
+import type { SimProcess } from './scheduler.ts';
+import type { World } from './world.ts';
+
+/** One life of the service's durable path: from its start to its stop, or to the moment it is killed. */
+export interface Life {
+  readonly process: SimProcess;
+  readonly catalog: Catalog;
+  readonly backlog: Backlog;
+  readonly drain: Drain;
+  readonly wal: Wal;
+  /** At most this long does a sender wait before it sends again. */
+  readonly pauseMs: number;
+}
+
+const node = 'node-1';
+/** Shared by all lives: each registry watches the garbage collector until the process ends. */
+const metrics = createMetrics();
+
+/** Puts the parts together as `startApp` does. */
+export async function startLife(world: World, process: SimProcess): Promise<Life> {
+  const { log } = world;
+  const { random } = world.scheduler;
+  const store = world.store.connect(process, (token) => checkInserted(world, node, token));
+  const catalog = new Catalog(store, new MetadataLog(store, node));
+  await Promise.race([loadCatalog(catalog, process), process.wait(storeStartWaitMs)]);
+
+  const files = world.disk.mount(process);
+  const recovery = await recoverWal(files, log, metrics);
+  checkRecovered(world, recovery.segments);
+  const backlog = new Backlog(files, random.integer(0, 20_000));
+  const deadLetters = await DeadLetters.open({ files: world.deadLetters.mount(process), log, metrics });
+  const drain = new Drain({ node, backlog, store, catalog, deadLetters, log, metrics, clock: process });
+  for (const segment of recovery.segments) {
+    for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
+    backlog.add(segment);
+    drain.add(segment);
+  }
+  const wal = await Wal.open({
+    files,
+    clock: process,
+    log,
+    metrics,
+    recovery,
+    backlog,
+    maxBytes: random.integer(10_000, 300_000),
+    segmentMaxBytes: random.integer(1_000, 20_000),
+    segmentMaxAgeMs: random.integer(10, 2_000),
+    onSealed: (segment) => drain.add(segment),
+  });
+  drain.start();
+  const pauseMs = [0, 20, 400][random.integer(0, 2)] ?? 0;
+  return { process, catalog, backlog, drain, wal, pauseMs };
+}
+
+const storeStartWaitMs = 5000;
+
+/** The start does not depend on the store: a catalog that cannot be loaded is loaded in the background. */
+async function loadCatalog(catalog: Catalog, process: SimProcess): Promise<void> {
+  while (!catalog.loaded) {
+    try {
+      await catalog.load();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      await process.wait(storeStartWaitMs / 5);
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { simulateMany } from './many.ts';
+import { type RunReport, simulate } from './simulate.ts';
+
+const runs = 300;
+const told = ({ seed, violations }: RunReport): string =>
+  `seed ${seed}; to see it: npm run torture -- --sim 1 --seed ${seed} --trace\n  ${violations.slice(0, 5).join('\n  ')}`;
+
+describe('the log, the drain and the catalog under simulated faults', () => {
+  it('store what was acknowledged exactly once, and leave nothing behind', async () => {
+    const failures: string[] = [];
+    const totals = await simulateMany({
+      runs,
+      seed: Date.now() >>> 0,
+      onFailure: (report) => failures.push(told(report)),
+    });
+    expect(failures.slice(0, 3).join('\n')).toBe('');
+    // The runs are worth something: in most there were crashes in the middle of requests, and refusals.
+    expect(totals.lives).toBeGreaterThan(2 * runs);
+    expect(totals.acknowledged).toBeGreaterThan(10 * runs);
+    expect(totals.refused).toBeGreaterThan(runs);
+    expect(totals.unanswered).toBeGreaterThan(runs / 10);
+  });
+
+  it('take the same way again with the same seed', async () => {
+    expect(await simulate(7)).toEqual(await simulate(7));
+  });
+});

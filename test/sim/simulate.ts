@@ -1,0 +1,167 @@
+import { errorText } from '../../src/errors.ts';
+import { runClient } from './client.ts';
+import { checkOrder, checkPromise, checkRest } from './invariants.ts';
+import { type Life, startLife } from './life.ts';
+import { World } from './world.ts';
+
+/** What happened in one run; `violations` is empty when every promise was kept. */
+export interface RunReport {
+  readonly seed: number;
+  readonly lives: number;
+  readonly steps: number;
+  readonly acknowledged: number;
+  readonly refused: number;
+  readonly unanswered: number;
+  readonly violations: readonly string[];
+}
+
+/** Steps in which a service without faults must have come to rest; it needs a few thousand. */
+const maxQuietSteps = 30_000;
+/** Longer than any simulated run. */
+const foreverMs = 1e9;
+
+/**
+ * One run: some lives of the service on one disk and one store, under faults, each ended at a random moment;
+ * then two lives without faults, after which every promise is checked.
+ * @param traced tells the story of the run on stderr
+ */
+export async function simulate(seed: number, traced = false): Promise<RunReport> {
+  const world = new World(seed, traced);
+  const run = new Run(world);
+  // A promise that fails with nobody to hear of it would end the real process.
+  const onUnheard = (thrown: unknown) => world.violate(`nobody handled: ${stackOf(thrown)}`);
+  process.on('unhandledRejection', onUnheard);
+  try {
+    await run.all();
+  } finally {
+    process.off('unhandledRejection', onUnheard);
+  }
+  const { ledger, violations } = world;
+  return {
+    seed,
+    lives: run.lives,
+    steps: run.steps,
+    acknowledged: ledger.count('acknowledged'),
+    refused: ledger.count('refused'),
+    unanswered: ledger.count('unanswered'),
+    violations,
+  };
+}
+
+class Run {
+  readonly #world: World;
+  lives = 0;
+  steps = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  async all(): Promise<void> {
+    const world = this.#world;
+    const good = () => world.violations.length === 0;
+    for (let left = world.scheduler.random.integer(1, 12); left > 0 && good(); left -= 1) {
+      await this.#troubledLife();
+    }
+    world.faults.quiet = true;
+    if (good()) await this.#quietLife(3);
+    // Nobody writes: what the quiet life finished must stay so through a power cut.
+    if (good()) await this.#quietLife(0);
+    if (!good()) return;
+    checkPromise(world);
+    checkOrder(world);
+  }
+
+  /** Ends between any two steps, killed or by a power cut; at times while it obeys a signal to stop. */
+  async #troubledLife(): Promise<void> {
+    const world = this.#world;
+    const { random } = world.scheduler;
+    const process = world.scheduler.process();
+    let life: Life | undefined;
+    const serving = new Task(async () => {
+      life = await startLife(world, process);
+      await this.#clients(life, random.integer(1, 6), 1000);
+    });
+    await this.#until(serving, random.integer(0, [50, 200, 800][random.integer(0, 2)] ?? 0));
+    if (!serving.failed && life !== undefined && random.chance(0.3)) {
+      const graceMs = random.integer(0, 20_000);
+      world.trace(() => 'stops');
+      await this.#until(new Task(stop(life, graceMs)), random.integer(0, 3000));
+    } else if (!serving.failed && random.chance(0.5)) {
+      // The worst moments are those in which something is not on the disk yet.
+      await this.#until(serving, 100, () => world.disk.isDirty);
+      await this.#until(serving, random.integer(0, 5));
+    }
+    if (serving.failed && life !== undefined) world.violate(`a sender saw ${stackOf(serving.error)}`);
+    else if (serving.failed) world.trace(() => `the start failed: ${errorText(serving.error)}`);
+    process.end();
+    world.crash(0.6);
+  }
+
+  async #quietLife(clients: number): Promise<void> {
+    const world = this.#world;
+    const process = world.scheduler.process();
+    let life: Life | undefined;
+    const serving = new Task(async () => {
+      life = await startLife(world, process);
+      await this.#clients(life, clients, 10);
+      await stop(life, foreverMs)();
+    });
+    await this.#until(serving, maxQuietSteps);
+    if (serving.failed) world.violate(`without faults, the service saw ${stackOf(serving.error)}`);
+    else if (!serving.done) world.violate('without faults, the service does not come to rest');
+    else if (life !== undefined) checkRest(world, life.wal, life.backlog);
+    process.end();
+    world.crash(1);
+  }
+
+  async #clients(life: Life, count: number, requests: number): Promise<void> {
+    this.lives += 1;
+    this.#world.trace(() => `life ${this.lives} has started with ${life.backlog.size} segments`);
+    const first = this.lives * 100;
+    const clients = Array.from({ length: count }, (_, index) => first + index);
+    await Promise.all(clients.map((client) => runClient(this.#world, life, client, requests)));
+  }
+
+  /** Steps until a task ends, or something is so, or for so many steps. */
+  async #until(task: Task, maxSteps: number, reached = () => false): Promise<void> {
+    await this.#world.scheduler.settle();
+    for (let left = maxSteps; left > 0 && !task.done && !task.failed && !reached(); left -= 1) {
+      this.steps += 1;
+      if (!(await this.#world.scheduler.step())) {
+        this.#world.violate('everybody waits, and nothing is left that could happen');
+        return;
+      }
+    }
+  }
+}
+
+/** As the service's `stop` ends its durable path. */
+const stop =
+  ({ wal, drain }: Life, graceMs: number) =>
+  async (): Promise<void> => {
+    await wal.close();
+    await drain.stop(graceMs);
+  };
+
+/** Work that goes on while the scheduler steps, and that may never end. */
+class Task {
+  done = false;
+  failed = false;
+  error: unknown;
+
+  constructor(work: () => Promise<void>) {
+    work().then(
+      () => {
+        this.done = true;
+      },
+      (error: unknown) => {
+        this.failed = true;
+        this.error = error;
+      },
+    );
+  }
+}
+
+const stackOf = (thrown: unknown): string =>
+  thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);

@@ -1,0 +1,144 @@
+import { crc32 } from 'node:zlib';
+import { StoreError } from '../../src/store/errors.ts';
+import type { InsertBatch, Store } from '../../src/store/store.ts';
+import { ModelEngine } from './engine.ts';
+import type { Faults } from './faults.ts';
+import { decodeRows } from './rows.ts';
+import type { Scheduler, SimProcess } from './scheduler.ts';
+import type { ModelTable, Part } from './table.ts';
+
+/** Codes that a failing ClickHouse answers with; undefined: the connection broke. */
+const failureCodes = [undefined, 159, 202, 241, 243, 252, 319, 999] as const;
+
+/**
+ * ClickHouse as far as the drain and the catalog can tell. It outlives the processes that use it. It loses
+ * replies, fails between two parts, answers late, is away for a while; every one of its failures passes.
+ *
+ * An embedded store dies with its process, and a power cut may take parts of an insert that had not returned.
+ * A remote one goes on with an insert whose sender is gone.
+ */
+export class ModelStore {
+  readonly #faults: Faults;
+  readonly #server: SimProcess;
+  readonly #embedded: boolean;
+  readonly #engine: ModelEngine;
+  /** Checksum of what was inserted under each token. */
+  readonly #contents = new Map<string, number>();
+  /** What inserts have committed that have not returned well yet. */
+  #unreturned: Array<{ readonly table: ModelTable; readonly part: Part }> = [];
+  readonly #arrived = new Set<number>();
+  /** Rows in the order in which they first arrived. */
+  readonly arrivals: number[] = [];
+  /** What a correct program never sends. */
+  readonly violations: string[] = [];
+
+  constructor(scheduler: Scheduler, faults: Faults) {
+    const { random } = faults;
+    this.#faults = faults;
+    this.#server = scheduler.process();
+    this.#embedded = random.chance(0.5);
+    this.#engine = new ModelEngine(random.integer(1, 20));
+  }
+
+  /** How often each row is stored in each table. */
+  get tables(): ReadonlyMap<string, ModelTable> {
+    return this.#engine.tables;
+  }
+
+  isStored(id: number): boolean {
+    return [...this.tables.values()].some(({ rows }) => rows.has(id));
+  }
+
+  cutPower(): void {
+    if (!this.#embedded) return;
+    for (const { table, part } of this.#unreturned) if (this.#faults.random.chance(0.5)) table.undo(part);
+    this.#unreturned = [];
+  }
+
+  /**
+   * The store as one process reaches it.
+   * @param onInsert called with the token at the moment at which the process sends a batch
+   */
+  connect(client: SimProcess, onInsert: (token: string) => void): Store {
+    const server = this.#embedded ? client : this.#server;
+    const call = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+      await client.delay();
+      const outcome = await settled(work);
+      // The reply is on its way; it never comes to a process that has ended.
+      await client.delay();
+      if ('error' in outcome) {
+        const { error } = outcome;
+        // Nobody drops tables here, and no row is bad.
+        if (!(error instanceof StoreError && error.retryable))
+          this.violations.push(`refused: ${String(error)}`);
+        throw error;
+      }
+      this.#mayFail('the reply was lost');
+      return outcome.result;
+    };
+    return {
+      command: (statement) =>
+        call(async () => {
+          this.#mayFail('a statement failed');
+          this.#engine.command(statement);
+        }),
+      select: (query) =>
+        call(async () => {
+          this.#mayFail('a query failed');
+          return Buffer.from(this.#engine.select(query));
+        }),
+      insert: (batch) => {
+        onInsert(batch.token);
+        return call(() => this.#insert(batch, server));
+      },
+      close: async () => {},
+    };
+  }
+
+  #mayFail(what: string): void {
+    if (!this.#faults.insert()) return;
+    const code = failureCodes[this.#faults.random.integer(0, failureCodes.length - 1)];
+    throw new StoreError(`simulated: ${what}`, code, undefined);
+  }
+
+  async #insert(batch: InsertBatch, server: SimProcess): Promise<void> {
+    this.#checkContents(batch);
+    this.#mayFail('an insert failed');
+    const columns = batch.columns.map(({ name }) => name);
+    const table = this.#engine.table(`${batch.database}.${batch.table}`, columns);
+    const rows = batch.blocks.flatMap((block) => decodeRows(block));
+    for (const { id } of rows) {
+      if (this.#arrived.has(id)) continue;
+      this.#arrived.add(id);
+      this.arrivals.push(id);
+    }
+    for (const part of table.cut(batch.token, rows)) {
+      // Not for seconds: one that goes on after its sender is gone ends before its token is forgotten.
+      await server.turns();
+      this.#mayFail('an insert failed between two parts');
+      if (table.commit(part)) this.#unreturned.push({ table, part });
+    }
+    await server.turns();
+    this.#unreturned = this.#unreturned.filter(({ part }) => part.token !== batch.token);
+  }
+
+  /** A token that comes with other contents would make the store drop rows that it does not have. */
+  #checkContents({ token, columns, blocks }: InsertBatch): void {
+    const checksum = crc32(Buffer.concat([Buffer.from(JSON.stringify(columns)), ...blocks]));
+    const known = this.#contents.get(token);
+    if (known !== undefined && known !== checksum) {
+      this.violations.push(`the token ${token} came with two different contents`);
+    }
+    this.#contents.set(token, checksum);
+  }
+}
+
+type Settled<Result> = { readonly result: Result } | { readonly error: unknown };
+
+async function settled<Result>(work: () => Promise<Result>): Promise<Settled<Result>> {
+  try {
+    return { result: await work() };
+  } catch (error) {
+    return { error };
+  }
+}

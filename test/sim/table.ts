@@ -1,0 +1,69 @@
+import type { Row } from './rows.ts';
+
+/** What one insert makes of the rows of one partition in one chunk. */
+export interface Part {
+  readonly token: string;
+  /** Position of the chunk in the insert, and partition: with the token, what a repeat is known by. */
+  readonly place: string;
+  readonly ids: readonly number[];
+}
+
+/**
+ * Inserts that a table remembers. The engine counts parts and remembers 10,000; so few show at once when
+ * something comes later than it may: a segment that was stored and comes again with others in between.
+ */
+const rememberedTokens = 4;
+
+/**
+ * A MergeTree table as far as deduplication goes. An insert is cut into chunks of a fixed number of rows, a
+ * chunk into one part for each partition. A part with the token and place of a remembered one is dropped.
+ */
+export class ModelTable {
+  /** Types by name. */
+  readonly columns: Map<string, string>;
+  /** How often each row is stored. */
+  readonly rows = new Map<number, number>();
+  readonly #placesByToken = new Map<string, Set<string>>();
+  readonly #chunkRows: number;
+
+  constructor(columns: Map<string, string>, chunkRows: number) {
+    this.columns = columns;
+    this.#chunkRows = chunkRows;
+  }
+
+  /** The parts of an insert, in the order in which they are committed. */
+  cut(token: string, rows: readonly Row[]): Part[] {
+    const parts: Part[] = [];
+    for (let start = 0; start < rows.length; start += this.#chunkRows) {
+      const byDay = new Map<number, number[]>();
+      for (const { id, day } of rows.slice(start, start + this.#chunkRows)) {
+        byDay.set(day, [...(byDay.get(day) ?? []), id]);
+      }
+      for (const [day, ids] of byDay) parts.push({ token, place: `${start}/${day}`, ids });
+    }
+    return parts;
+  }
+
+  /** @returns false if the part is there already */
+  commit(part: Part): boolean {
+    const places = this.#placesByToken.get(part.token) ?? new Set();
+    if (places.has(part.place)) return false;
+    this.#placesByToken.set(part.token, places.add(part.place));
+    const [oldest] = this.#placesByToken.keys();
+    if (this.#placesByToken.size > rememberedTokens && oldest !== undefined) {
+      this.#placesByToken.delete(oldest);
+    }
+    for (const id of part.ids) this.rows.set(id, (this.rows.get(id) ?? 0) + 1);
+    return true;
+  }
+
+  /** The part did not reach the disk before the power went. */
+  undo(part: Part): void {
+    this.#placesByToken.get(part.token)?.delete(part.place);
+    for (const id of part.ids) {
+      const left = (this.rows.get(id) ?? 0) - 1;
+      if (left > 0) this.rows.set(id, left);
+      else this.rows.delete(id);
+    }
+  }
+}

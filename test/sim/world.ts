@@ -1,0 +1,62 @@
+import { createLogger, type Logger } from '../../src/lib/log.ts';
+import { seededRandom } from '../support/random.ts';
+import { SimDisk } from './disk.ts';
+import { Faults } from './faults.ts';
+import { Ledger } from './ledger.ts';
+import { Scheduler } from './scheduler.ts';
+import { ModelStore } from './store.ts';
+
+/** All that outlives a life of the service. Everything in it follows from the seed. */
+export class World {
+  readonly scheduler: Scheduler;
+  readonly faults: Faults;
+  /** The directory of the log. */
+  readonly disk: SimDisk;
+  /** The directory of the dead letters: no row here is bad, so it stays empty. */
+  readonly deadLetters: SimDisk;
+  readonly store: ModelStore;
+  readonly ledger = new Ledger();
+  readonly log: Logger;
+  readonly powerCuts: boolean;
+  readonly #violations: string[] = [];
+  readonly #traced: boolean;
+
+  constructor(seed: number, traced: boolean) {
+    this.scheduler = new Scheduler(seededRandom(seed));
+    this.faults = new Faults(this.scheduler);
+    this.disk = new SimDisk(this.faults);
+    this.deadLetters = new SimDisk(this.faults);
+    this.store = new ModelStore(this.scheduler, this.faults);
+    this.powerCuts = this.scheduler.random.chance(0.7);
+    this.log = createLogger(traced ? 'info' : 'silent');
+    this.#traced = traced;
+  }
+
+  /** What a correct program never lets happen. */
+  get violations(): readonly string[] {
+    return [...this.#violations, ...this.disk.violations, ...this.store.violations];
+  }
+
+  /** The process is gone; where power cuts happen, the power at times with it. */
+  crash(powerCutChance: number): void {
+    this.ledger.disconnect();
+    if (this.powerCuts && this.scheduler.random.chance(powerCutChance)) {
+      this.trace(() => 'the power is cut');
+      this.disk.cutPower();
+      this.store.cutPower();
+    } else {
+      this.trace(() => 'the process is killed');
+      this.disk.kill();
+    }
+  }
+
+  violate(what: string): void {
+    this.#violations.push(what);
+    this.trace(() => `VIOLATION: ${what}`);
+  }
+
+  /** Tells the story of a run that is looked at closely. */
+  trace(line: () => string): void {
+    if (this.#traced) process.stderr.write(`${this.scheduler.nowMs.toFixed(0).padStart(8)} ms  ${line()}\n`);
+  }
+}

@@ -1,0 +1,303 @@
+/**
+ * Random Remote Write messages of both versions: whole ones with fields in odd orders and forms, values at their
+ * bounds and contradictions in them; the same with bytes changed; and bytes at random. An input is made of a seed
+ * and a number alone, so that a failure can be had again.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { compressSync } from 'snappy';
+import type { Decoder } from '../../src/decode/decoder.ts';
+import type { DecodeResult } from '../../src/decode/task.ts';
+import { limits } from '../../src/limits.ts';
+import { type Random, seededRandom } from './random.ts';
+import { type Expected, expectedRows, storedRows, type Version } from './remote-write-oracle.ts';
+import { bytesField, doubleField, fixed64, message, packed, varint, varintField, zigzag } from './wire.ts';
+
+export interface FuzzInput {
+  readonly version: Version;
+  readonly message: Buffer;
+  /** Made by the rules of the wire format, whatever it says. */
+  readonly isWellFormed: boolean;
+  /** As sent. */
+  readonly body: Buffer;
+  /** False if the compressed form was damaged, so that nobody knows what is in it. */
+  readonly isBodyWhole: boolean;
+}
+
+/** What became of an input. */
+export type FuzzVerdict = 'stored' | 'partly stored' | 'refused' | 'unreadable';
+
+export function fuzzInput(seed: number, number: number): FuzzInput {
+  const random = seededRandom((seed ^ Math.imul(number + 1, 0x9e37_79b1)) >>> 0);
+  const version = random.chance(0.5) ? 1 : 2;
+  const generator = new Generator(random, version);
+  const kind = random.integer(0, 9);
+  const whole = kind === 9 ? generator.bytes() : generator.request();
+  const isWellFormed = kind < 5;
+  const text = isWellFormed || kind === 9 ? whole : mutate(random, whole);
+  const block = compressSync(text);
+  const isBodyWhole = !random.chance(0.1);
+  return {
+    version,
+    message: text,
+    isWellFormed,
+    body: isBodyWhole ? block : mutate(random, block),
+    isBodyWhole,
+  };
+}
+
+/**
+ * Decodes an input and compares with the oracle.
+ * @throws Error when the decoder did anything but store what it must and refuse what it must
+ */
+export function checkInput(decoder: Decoder, input: FuzzInput, sequence: number): FuzzVerdict {
+  const result = decoder.decode({
+    tenant: 'default',
+    dataset: 'd',
+    format: input.version === 1 ? 'remote-write-1' : 'remote-write-2',
+    encoding: 'snappy',
+    receivedMicros: 1_763_640_000_000_000,
+    body: input.body,
+    maxDecodedBytes: 1 << 20,
+    sequence,
+  });
+  if (!result.ok && (result.code === 'internal' || result.stack !== undefined)) {
+    throw new Error(`The decoder failed: ${result.stack ?? result.message}`);
+  }
+  if (!input.isBodyWhole) return result.ok ? 'stored' : 'unreadable';
+  if (result.ok) {
+    compareStored(result, expectedRows(input.version, input.message), input.isWellFormed);
+    return result.refused === undefined ? 'stored' : 'partly stored';
+  }
+  if (result.code === 'bad_series') {
+    const expected = expectedRows(input.version, input.message);
+    // What is wrong with a series may be said before what comes behind it turns out to be no message.
+    if (typeof expected === 'object') throw new Error(`Refused for nothing: ${result.message}`);
+    return 'refused';
+  }
+  if (input.isWellFormed && expectedRows(input.version, input.message) !== 'refused') {
+    throw new Error(`A well-formed message was not read: ${result.message}`);
+  }
+  return 'unreadable';
+}
+
+function compareStored(result: DecodeResult & { ok: true }, expected: Expected, isWellFormed: boolean): void {
+  if (expected === 'ambiguous') return;
+  // The points of a series that is refused are passed over, whatever is in them.
+  if (expected === undefined && result.refused !== undefined) return;
+  if (expected === undefined) throw new Error('protobufjs cannot read what was stored');
+  if (expected === 'refused') throw new Error('Stored what must be refused');
+  const { metadata, ...points } = storedRows(result);
+  const { metadata: expectedMetadata, ...expectedPoints } = expected;
+  if (!isDeepStrictEqual(points, expectedPoints)) {
+    throw new Error(
+      `Other rows\n${JSON.stringify(points)}\nthan expected\n${JSON.stringify(expectedPoints)}`,
+    );
+  }
+  // A field that comes twice is merged by protobufjs; nobody sends that.
+  if (isWellFormed && !isDeepStrictEqual(metadata, expectedMetadata)) {
+    throw new Error(`Other metadata ${JSON.stringify(metadata)} than ${JSON.stringify(expectedMetadata)}`);
+  }
+}
+
+/** Bytes overwritten, cut out, doubled or moved in. */
+function mutate(random: Random, bytes: Buffer): Buffer {
+  let result = Buffer.from(bytes);
+  for (let round = random.integer(1, 3); round > 0; round--) {
+    const at = random.integer(0, result.length);
+    const length = random.integer(1, 4);
+    const before = result.subarray(0, at);
+    const fresh = Buffer.from(Array.from({ length }, () => random.integer(0, 255)));
+    const kind = random.integer(0, 4);
+    if (kind === 0) result = Buffer.concat([before, fresh, result.subarray(at + length)]);
+    else if (kind === 1) result = Buffer.concat([before, result.subarray(at + length)]);
+    else if (kind === 2) result = Buffer.concat([before, fresh, result.subarray(at)]);
+    else if (kind === 3) result = Buffer.concat([before, result.subarray(Math.floor(at / 2))]);
+    else if (at < result.length) result[at] = (result[at] ?? 0) ^ (1 << random.integer(0, 7));
+  }
+  return result;
+}
+
+const words = ['__name__', 'job', 'instance', 'a', 'ä', 'up', 'x', '', 'zone', 'le', '漢字', 'v'.repeat(130)];
+const noonMs = 1_763_640_000_000;
+
+class Generator {
+  readonly #random: Random;
+  readonly #version: Version;
+  readonly #symbols = ['', ...words.filter((word) => word !== '')];
+
+  constructor(random: Random, version: Version) {
+    this.#random = random;
+    this.#version = version;
+  }
+
+  bytes(): Buffer {
+    const random = this.#random;
+    const length = random.integer(0, 60);
+    // Half of them small, like tags and lengths.
+    return Buffer.from(Array.from({ length }, () => random.integer(0, random.chance(0.5) ? 45 : 255)));
+  }
+
+  request(): Buffer {
+    const random = this.#random;
+    const series = this.#list(4, () => bytesField(this.#version === 1 ? 1 : 5, this.#series()));
+    if (this.#version === 1) {
+      const metadata = this.#list(2, () => bytesField(3, this.#metadataV1()));
+      return this.#fields([...series, ...metadata]);
+    }
+    const symbols = Buffer.concat(this.#symbols.map((symbol) => bytesField(4, Buffer.from(symbol))));
+    // The order among the symbols is their numbering.
+    return random.chance(0.1) ? message([...series, symbols]) : message([symbols, ...series]);
+  }
+
+  #series(): Buffer {
+    const random = this.#random;
+    const isFirst = this.#version === 1;
+    const labels = isFirst ? this.#labelMessages() : this.#labelRefs();
+    const points = [
+      ...this.#list(3, () => bytesField(2, this.#sample())),
+      ...(random.chance(0.3) ? [bytesField(isFirst ? 4 : 3, this.#histogram())] : []),
+      ...(random.chance(0.3) ? [bytesField(isFirst ? 3 : 4, this.#exemplar())] : []),
+      ...(random.chance(0.3) && !isFirst ? [bytesField(5, this.#metadataV2())] : []),
+    ];
+    return this.#fields([...labels, ...points]);
+  }
+
+  #pairs(): [string, string][] {
+    const random = this.#random;
+    const pairs: [string, string][] = random.chance(0.95) ? [['__name__', this.#word() || 'up']] : [];
+    // Mostly different names, now and then one twice.
+    const names = words.slice(1, 7).filter(() => random.chance(0.3));
+    for (const name of names) pairs.push([name, this.#word()]);
+    if (random.chance(0.03)) pairs.push([this.#word(), this.#word()]);
+    return pairs;
+  }
+
+  #labelMessages(): Buffer[] {
+    return this.#pairs().map(([name, value]) =>
+      bytesField(1, this.#fields([bytesField(1, Buffer.from(name)), bytesField(2, Buffer.from(value))])),
+    );
+  }
+
+  #labelRefs(): Buffer[] {
+    const random = this.#random;
+    const refs = this.#pairs().flatMap((pair) => pair.map((text) => this.#symbols.indexOf(text)));
+    if (random.chance(0.02)) refs.push(random.integer(0, 200));
+    if (random.chance(0.1)) return refs.map((ref) => varintField(1, ref));
+    return refs.length === 0 ? [] : [packed(1, refs.map(varint))];
+  }
+
+  #sample(): Buffer {
+    const start = this.#version === 2 && this.#random.chance(0.3) ? [varintField(3, this.#time())] : [];
+    return this.#fields([doubleField(1, this.#double()), varintField(2, this.#time()), ...start]);
+  }
+
+  #exemplar(): Buffer {
+    const labels = this.#version === 1 ? this.#labelMessages() : this.#labelRefs();
+    return this.#fields([...labels, doubleField(2, this.#double()), varintField(3, this.#time())]);
+  }
+
+  #metadataV1(): Buffer {
+    const text = (field: number) => bytesField(field, Buffer.from(this.#word()));
+    return this.#fields([varintField(1, this.#random.integer(0, 9)), text(2), text(4), text(5)]);
+  }
+
+  #metadataV2(): Buffer {
+    const random = this.#random;
+    const ref = () => random.integer(0, this.#symbols.length - 1);
+    return this.#fields([varintField(1, random.integer(0, 9)), varintField(3, ref()), varintField(4, ref())]);
+  }
+
+  #histogram(): Buffer {
+    const random = this.#random;
+    const isFloat = random.chance(0.4);
+    const isCustom = random.chance(0.2);
+    const negative = isCustom && random.chance(0.9) ? [] : this.#buckets(8, isFloat);
+    const positive = this.#buckets(11, isFloat);
+    const count = random.chance(0.9) ? 1_000_000 : random.integer(0, 20);
+    const bounds = isCustom ? this.#list(40, (index) => fixed64(index * 1.5)) : [];
+    const fields = [
+      isFloat ? doubleField(2, count) : varintField(1, count),
+      doubleField(3, this.#double()),
+      varintField(4, zigzag(isCustom ? -53 : random.integer(-5, 9))),
+      doubleField(5, isCustom && random.chance(0.9) ? 0 : 0.001),
+      isFloat ? doubleField(7, isCustom ? 0 : 2.5) : varintField(6, isCustom ? 0 : 3),
+      ...negative,
+      ...positive,
+      varintField(14, random.integer(0, random.chance(0.95) ? 3 : 5)),
+      varintField(15, this.#time()),
+      ...(bounds.length > 0 ? [packed(16, bounds)] : []),
+      ...(random.chance(0.3) ? [varintField(17, noonMs - 5)] : []),
+    ];
+    return this.#fields(fields.filter(() => random.chance(0.98)));
+  }
+
+  /** Spans and buckets of a side, whose first field number this is. */
+  #buckets(field: number, isFloat: boolean): Buffer[] {
+    const random = this.#random;
+    let buckets = 0;
+    const spans = this.#list(3, (index) => {
+      const length = random.integer(0, 5);
+      buckets += length;
+      const offset = random.integer(index === 0 || random.chance(0.03) ? -3 : 0, 5);
+      return bytesField(field, this.#fields([varintField(1, zigzag(offset)), varintField(2, length)]));
+    });
+    if (random.chance(0.03)) buckets++;
+    const values = Array.from({ length: buckets }, (_, index) =>
+      isFloat
+        ? fixed64(random.integer(random.chance(0.01) ? -1 : 0, 9) / 4)
+        : varint(zigzag(random.integer(index === 0 ? 1 : -1, 3))),
+    );
+    if (values.length === 0) return spans;
+    const number = isFloat ? field + 2 : field + 1;
+    if (random.chance(0.8)) return [...spans, packed(number, values)];
+    const tag = varint((number << 3) | (isFloat ? 1 : 0));
+    return [...spans, ...values.map((value) => Buffer.concat([tag, value]))];
+  }
+
+  /** The fields of a message; now and then in another order, or with one that nobody knows. */
+  #fields(fields: readonly Buffer[]): Buffer {
+    const random = this.#random;
+    const all = random.chance(0.1) ? [...fields, this.#unknown()] : [...fields];
+    if (random.chance(0.1) && all.length > 1) all.push(...all.splice(0, random.integer(1, all.length - 1)));
+    return message(all);
+  }
+
+  #unknown(): Buffer {
+    const number = this.#random.integer(20, 3000);
+    switch (this.#random.integer(0, 3)) {
+      case 0:
+        return varintField(number, this.#random.integer(0, 2 ** 31));
+      case 1:
+        return doubleField(number, 1);
+      case 2:
+        return bytesField(number, Buffer.from(this.#word()));
+      default: {
+        const tag = (type: number) => varint(number * 8 + type);
+        return Buffer.concat([tag(3), varintField(1, 5), tag(4)]);
+      }
+    }
+  }
+
+  #word(): string {
+    return words[this.#random.integer(0, words.length - 1)] ?? '';
+  }
+
+  #time(): number {
+    const random = this.#random;
+    if (random.chance(0.03))
+      return random.integer(0, 1) * limits.maxSampleTimestampMs + random.integer(-1, 1);
+    return noonMs + random.integer(0, 200_000_000);
+  }
+
+  #double(): number {
+    const random = this.#random;
+    const special = [0, -0, Number.NaN, Number.POSITIVE_INFINITY, Number.MIN_VALUE, -1e300];
+    return random.chance(0.2)
+      ? (special[random.integer(0, special.length - 1)] ?? 0)
+      : random.integer(-1e9, 1e9) / 8;
+  }
+
+  #list<T>(most: number, make: (index: number) => T): T[] {
+    return Array.from({ length: this.#random.integer(0, most) }, (_, index) => make(index));
+  }
+}
