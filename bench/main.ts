@@ -1,12 +1,14 @@
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { measureDurability } from './durability.ts';
 import { type Measurement, measure, medianOf } from './measure.ts';
 import { isInstalled, millrace, peers, type ReceiverKind } from './receivers.ts';
 import { markdownTable } from './table.ts';
 import { jsonWorkload, remoteWriteWorkload, type Workload } from './workloads.ts';
 
-const usage = `npm run bench [-- [remote-write] [json] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [durability] [remote-write] [json] [--quick] [--rounds n] [--prometheus]]
 
+  durability           what the fsync before the reply costs, in place of a comparison of receivers
   remote-write, json   what to send; both when none is named
   --quick              one round of a tenth of the load
   --rounds n           rounds, of which the medians are shown (default 3)
@@ -26,12 +28,19 @@ function readArguments() {
   });
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: use 1 or more`);
-  const names = positionals.length === 0 ? Object.keys(workloads) : positionals;
+  const named = positionals.filter((name) => name !== 'durability');
+  const names = named.length === 0 ? Object.keys(workloads) : named;
   const chosen = names.map((name) => {
-    if (!isWorkload(name)) throw new Error(`${name}: use ${Object.keys(workloads).join(' or ')}`);
+    if (!isWorkload(name)) throw new Error(`${name}: use durability, ${Object.keys(workloads).join(' or ')}`);
     return workloads[name];
   });
-  return { chosen, rounds, requests: values.quick ? requests / 10 : requests, prometheus: values.prometheus };
+  return {
+    chosen,
+    rounds,
+    requests: values.quick ? requests / 10 : requests,
+    prometheus: values.prometheus,
+    durability: positionals.includes('durability'),
+  };
 }
 
 const workloads = { 'remote-write': remoteWriteWorkload, json: jsonWorkload } as const;
@@ -102,6 +111,12 @@ async function main(): Promise<void> {
     console.log(
       `\n${name}: ${items} ${unit} of ${bytesPerItem.toFixed(0)} bytes in ${bodies.length} requests, 4 connections`,
     );
+    if (options.durability) {
+      const { maxItemsPerSecond, table, cpuCost } = await measureDurability(workload, options.rounds);
+      console.log(`\nhighest load ${maxItemsPerSecond.toFixed(0)} ${unit} / s; at half of it:\n\n${table}`);
+      if (cpuCost !== undefined) console.log(`\nfsync costs ${(cpuCost * 100).toFixed(1)} % more CPU`);
+      continue;
+    }
     const receivers = chooseReceivers(workload, options.prometheus);
     console.log(`\n${report(workload, await runRounds(workload, receivers, options.rounds))}`);
   }

@@ -7,7 +7,7 @@ import type { Workload } from './workloads.ts';
 /** Connections, each with one request under way. */
 const connections = 4;
 /** After readiness: a process that starts is busy with itself for a while. */
-const warmUpMs = 3000;
+export const warmUpMs = 3000;
 const baselineMs = 5000;
 
 /** What one receiver made of one workload. */
@@ -60,7 +60,8 @@ export async function measure(kind: ReceiverKind, workload: Workload): Promise<M
   }
 }
 
-async function idleRate(pid: number): Promise<number> {
+/** CPU seconds a millisecond of a process that nobody asks for anything. */
+export async function idleRate(pid: number): Promise<number> {
   const before = cpuSeconds(pid);
   await sleep(baselineMs);
   return (cpuSeconds(pid) - before) / baselineMs;

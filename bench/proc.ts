@@ -19,13 +19,21 @@ export function cpuSeconds(pid: number): number {
 
 /** Resident memory now (`VmRSS`) and at its highest (`VmHWM`), bytes. */
 export function residentBytes(pid: number): { readonly now: number; readonly peak: number } {
+  return { now: statusField(pid, 'VmRSS') * 1024, peak: statusField(pid, 'VmHWM') * 1024 };
+}
+
+/** Threads of the process, those of the engine and of the runtime among them. */
+export const threadCount = (pid: number): number => statusField(pid, 'Threads');
+
+/** Files, sockets and the like that the process has open. */
+export const openDescriptors = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
+
+/** A number of `/proc/<pid>/status`; those with the unit `kB` are KiB. */
+function statusField(pid: number, name: string): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const field = (name: string): number => {
-    const kilobytes = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1];
-    if (kilobytes === undefined) throw new Error(`/proc/${pid}/status has no ${name}`);
-    return Number(kilobytes) * 1024;
-  };
-  return { now: field('VmRSS'), peak: field('VmHWM') };
+  const value = new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1];
+  if (value === undefined) throw new Error(`/proc/${pid}/status has no ${name}`);
+  return Number(value);
 }
 
 /** Bytes that the files of a folder take on disk: blocks, not lengths, since some files are made with holes. */

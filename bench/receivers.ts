@@ -39,27 +39,34 @@ const remoteWriteHeaders = {
 export const millrace: ReceiverKind = {
   name: 'millrace',
   takes: ['remote-write', 'json'],
-  start: async ({ name }) => {
-    const service = await Service.start({ env: { MILLRACE_LOG_LEVEL: 'warn' } });
-    const dataset = 'bench';
-    const route =
-      name === 'json'
-        ? { path: '/api/v1/ingest', headers: { 'content-type': 'application/json' } }
-        : { path: '/v1/prometheus/write', headers: remoteWriteHeaders };
-    return {
-      child: service.child,
-      url: service.url + route.path,
-      headers: { ...route.headers, authorization, 'x-p-stream': dataset },
-      dataDir: service.dataDir,
-      settled: () => service.drained(300_000),
-      count: async () => {
-        const [row] = await service.query(`SELECT count(*) AS n FROM ${dataset}`);
-        return Number(row?.['n']);
-      },
-      dispose: () => service.dispose(),
-    };
-  },
+  start: (workload) => startMillrace(workload),
 };
+
+/** @param env further variables of its environment */
+export async function startMillrace(
+  { name }: Workload,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Receiver & { readonly service: Service }> {
+  const service = await Service.start({ env: { MILLRACE_LOG_LEVEL: 'warn', ...env } });
+  const dataset = 'bench';
+  const route =
+    name === 'json'
+      ? { path: '/api/v1/ingest', headers: { 'content-type': 'application/json' } }
+      : { path: '/v1/prometheus/write', headers: remoteWriteHeaders };
+  return {
+    service,
+    child: service.child,
+    url: service.url + route.path,
+    headers: { ...route.headers, authorization, 'x-p-stream': dataset },
+    dataDir: service.dataDir,
+    settled: () => service.drained(300_000),
+    count: async () => {
+      const [row] = await service.query(`SELECT count(*) AS n FROM ${dataset}`);
+      return Number(row?.['n']);
+    },
+    dispose: () => service.dispose(),
+  };
+}
 
 const victoriaMetrics: ReceiverKind = {
   name: 'victoria-metrics',

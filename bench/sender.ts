@@ -1,5 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Load {
   readonly url: string;
@@ -41,7 +42,40 @@ export async function sendAll(load: Load): Promise<LoadResult> {
   return { wallSeconds: (performance.now() - start) / 1000, latenciesMs: latenciesMs.sort() };
 }
 
-async function post({ url, headers }: Load, body: Uint8Array, agent: Agent): Promise<void> {
+/** Connections at a fixed rate: so many that a slow reply keeps nobody from sending. */
+const openLoopConnections = 64;
+
+/**
+ * Posts every body once, at a fixed rate whatever the replies do. A latency counts from the moment at which the
+ * request was due, not from the one at which it got its turn: who waits behind a slow reply has waited, too
+ * (the correction for "coordinated omission").
+ * @throws Error on any reply but 2xx
+ */
+export async function sendAtRate(
+  load: Omit<Load, 'connections'> & { readonly requestsPerSecond: number },
+): Promise<LoadResult> {
+  const agent = new Agent({ keepAlive: true, maxSockets: openLoopConnections });
+  const latenciesMs = new Float64Array(load.bodies.length);
+  const start = performance.now();
+  const request = async (body: Uint8Array, index: number): Promise<void> => {
+    const dueMs = start + (index / load.requestsPerSecond) * 1000;
+    await sleep(Math.max(0, dueMs - performance.now()));
+    await post(load, body, agent);
+    latenciesMs[index] = performance.now() - dueMs;
+  };
+  try {
+    await Promise.all(load.bodies.map(request));
+  } finally {
+    agent.destroy();
+  }
+  return { wallSeconds: (performance.now() - start) / 1000, latenciesMs: latenciesMs.sort() };
+}
+
+async function post(
+  { url, headers }: Pick<Load, 'url' | 'headers'>,
+  body: Uint8Array,
+  agent: Agent,
+): Promise<void> {
   const reply = await new Promise<IncomingMessage>((resolve, reject) => {
     const outgoing = request(url, {
       method: 'POST',

@@ -168,7 +168,7 @@ describe('the way to the server', () => {
   it('carries several inserts at the same time', async () => {
     await makeDataset('parallel');
     const delayMs = 1000;
-    await server.expect({ kind: 'delay', ms: delayMs }, /^INSERT/, limits.maxParallelInserts);
+    await server.expect({ kind: 'delay', ms: delayMs, when: 'before' }, /^INSERT/, limits.maxParallelInserts);
     const numbers = Array.from({ length: limits.maxParallelInserts }, (_, n) => n);
     const start = performance.now();
     await Promise.all(numbers.map((n) => test.store.insert(batch('parallel', `parallel-${n}`, n))));

@@ -1,7 +1,7 @@
 /** What goes wrong with a request to the ClickHouse server of the tests. */
 export type Fault =
-  /** The statement starts late. */
-  | { readonly kind: 'delay'; readonly ms: number }
+  /** The statement starts late, or is run in time and answered late. */
+  | { readonly kind: 'delay'; readonly ms: number; readonly when: 'before' | 'after' }
   /** The statement is not run; this is the answer. */
   | { readonly kind: 'error'; readonly code: number; readonly name: string }
   /** The connection is cut: before the statement is run, after it was and before the answer, or within that. */

@@ -77,7 +77,7 @@ async function answerStatement(request: HttpRequest, response: ServerResponse): 
 async function interfere(fault: Fault | undefined, response: ServerResponse): Promise<boolean> {
   switch (fault?.kind) {
     case 'delay':
-      await sleep(fault.ms);
+      if (fault.when === 'before') await sleep(fault.ms);
       return false;
     case 'error':
       sendException(response, exceptionOf(fault.code, 'it was asked to fail', fault.name));
@@ -99,6 +99,7 @@ async function sendOutput(
   fault: Fault | undefined,
 ): Promise<void> {
   const { bytes, readRows, elapsedMs } = await engine.run(request.statement);
+  if (fault?.kind === 'delay' && fault.when === 'after') await sleep(fault.ms);
   const cut = fault?.kind === 'cut' ? fault.when : undefined;
   if (cut === 'after') {
     response.socket?.resetAndDestroy();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readStored, sendBatch } from './numbered-batches.ts';
 import { type Random, seededRandom } from './random.ts';
-import { buildWriteRequest, type TestSeries } from './remote-write.ts';
-import { compareBatches, type SentBatch, type StoredBatch } from './sent-and-stored.ts';
+import { compareBatches, type SentBatch } from './sent-and-stored.ts';
 import { Service, UnexpectedReply } from './service.ts';
 
 /**
@@ -10,9 +10,6 @@ import { Service, UnexpectedReply } from './service.ts';
  * A round: several connections send JSON events and metric samples as fast as they are answered; at a random
  * moment the process is killed; it is started again, now and then killed once more while it replays its log;
  * when the log is in the store, everything that was ever sent is compared with what SQL finds.
- *
- * Every batch has a number that its rows carry, and every row one that is unique in its batch, so the
- * comparison needs one row of SQL a batch.
  */
 export interface KillRoundsOptions {
   readonly rounds: number;
@@ -45,8 +42,6 @@ export interface RoundReport {
 const eventConnections = 4;
 const sampleConnections = 3;
 const maxRowsPerBatch = 200;
-const eventsDataset = 'kill_events';
-const metricsDataset = 'kill_metrics';
 
 export async function runKillRounds(options: KillRoundsOptions): Promise<RoundReport[]> {
   const random = seededRandom(options.seed);
@@ -62,6 +57,7 @@ export async function runKillRounds(options: KillRoundsOptions): Promise<RoundRe
       const killedAfterMs = random.integer(20, 1500);
       await sendUntilKilled(service, sent, killedAfterMs, random);
       const restart = await restartWithKills(service, random);
+      await service.drained();
       const stored = await readStored(service);
       const ofRound = sent.slice(before);
       const report: RoundReport = {
@@ -88,7 +84,7 @@ async function sendFirst(service: Service, sent: SentBatch[]): Promise<void> {
   for (const kind of ['events', 'samples'] as const) {
     const batch: SentBatch = { kind, number: sent.length, rows: 1, acknowledged: true };
     sent.push(batch);
-    await senderOf[kind](service, batch);
+    await sendBatch(service, batch);
   }
 }
 
@@ -110,7 +106,7 @@ async function sendUntilKilled(
       };
       sent.push(batch);
       try {
-        await senderOf[kind](service, batch);
+        await sendBatch(service, batch);
         batch.acknowledged = true;
       } catch (error) {
         if (error instanceof UnexpectedReply && error.status === 503) await sleep(20);
@@ -130,34 +126,6 @@ async function sendUntilKilled(
   await Promise.all([...senders, kill()]);
 }
 
-async function sendEvents(service: Service, batch: SentBatch): Promise<void> {
-  const events = Array.from({ length: batch.rows }, (_, row) => ({
-    batch: batch.number,
-    item: row,
-    message: `event ${row} of batch ${batch.number}`,
-  }));
-  await service.ingest(eventsDataset, events);
-}
-
-/** Batch n is scraped n milliseconds later: no two samples of a series share a time. */
-const firstTimestampMs = Date.now();
-
-/** Series of later batches are partly known and partly new: every ten batches make a generation. */
-async function sendSamples(service: Service, batch: SentBatch): Promise<void> {
-  const generation = String(Math.floor(batch.number / 10));
-  const timestampMs = firstTimestampMs + batch.number;
-  const series = Array.from(
-    { length: batch.rows },
-    (_, row): TestSeries => ({
-      labels: { __name__: 'kill_round_batch', generation, item: String(row) },
-      samples: [{ value: batch.number, timestampMs }],
-    }),
-  );
-  await service.remoteWrite(new Uint8Array(buildWriteRequest(series)), metricsDataset);
-}
-
-const senderOf = { events: sendEvents, samples: sendSamples } as const;
-
 async function restartWithKills(
   service: Service,
   random: Random,
@@ -172,19 +140,4 @@ async function restartWithKills(
   const start = performance.now();
   await service.restart();
   return { restartMs: Math.round(performance.now() - start), killsInReplay };
-}
-
-async function readStored(service: Service): Promise<StoredBatch[]> {
-  await service.drained();
-  const events = await service.query(
-    `SELECT batch, count(*) AS stored, count(DISTINCT item) AS different FROM ${eventsDataset} GROUP BY batch`,
-  );
-  const samples = await service.query(
-    `SELECT value AS batch, count(*) AS stored, count(DISTINCT item) AS different FROM ${metricsDataset} GROUP BY value`,
-  );
-  return [...events, ...samples].map((row) => ({
-    number: Number(row['batch']),
-    stored: Number(row['stored']),
-    distinct: Number(row['different']),
-  }));
 }

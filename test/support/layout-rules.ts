@@ -112,6 +112,7 @@ export const pureFoldersStayPure: LayoutRule = (modules) =>
 const entries = new Set([
   'src/main.ts',
   'bench/main.ts',
+  'bench/soak.ts',
   'bench/torture.ts',
   'bench/fuzz.ts',
   'bench/fuzz.ts',

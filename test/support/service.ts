@@ -105,9 +105,13 @@ export class Service {
     if (this.#ownsDataDir) removeFolder(this.dataDir);
   }
 
-  /** Posts JSON events; the number that was acknowledged. */
-  async ingest(dataset: string, events: readonly unknown[]): Promise<number> {
-    const headers = { 'content-type': 'application/json', 'x-p-stream': dataset };
+  /** Posts JSON events; the number that was acknowledged. With a key, a repetition is recognised. */
+  async ingest(dataset: string, events: readonly unknown[], idempotencyKey?: string): Promise<number> {
+    const headers = {
+      'content-type': 'application/json',
+      'x-p-stream': dataset,
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': `"${idempotencyKey}"` }),
+    };
     const reply = await this.#request('/api/v1/ingest', headers, JSON.stringify(events));
     return (reply as { accepted: number }).accepted;
   }
@@ -132,10 +136,15 @@ export class Service {
 
   /** One value of `/metrics`: the sum over the labels of a metric. */
   async metric(name: string): Promise<number> {
+    return sumOfMetric(await this.metrics(), name);
+  }
+
+  /** All of `/metrics`, for several values of one moment. */
+  async metrics(): Promise<string> {
     const reply = await fetch(`${this.url}/metrics`, { headers: { authorization } });
     const text = await reply.text();
     if (reply.status !== 200) throw new UnexpectedReply('GET /metrics', reply.status, text);
-    return sumOfMetric(text, name);
+    return text;
   }
 
   /** Waits until everything that was acknowledged is in the store. */

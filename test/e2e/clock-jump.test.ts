@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { readStored, receiveTimes, sendBatch } from '../support/numbered-batches.ts';
+import { compareBatches, type SentBatch } from '../support/sent-and-stored.ts';
+import { Service } from '../support/service.ts';
+import { WallClock, wallClockProblem } from '../support/wall-clock.ts';
+
+const problem = wallClockProblem();
+const hourSeconds = 3600;
+/** Batches sent under one setting of the clock. */
+const batchesPerSetting = 10;
+const rowsPerBatch = 20;
+/** Segments are sealed by age every second; far beyond that and the load of the machine, and far below a jump. */
+const sealedWithinMs = 20_000;
+
+/** The service under a clock of its own, and all that was sent to it. */
+class Subject {
+  readonly clock = new WallClock();
+  readonly sent: SentBatch[] = [];
+  #service: Service | undefined;
+
+  static async start(): Promise<Subject> {
+    const subject = new Subject();
+    onTestFinished(async () => {
+      await subject.#service?.dispose();
+      subject.clock.dispose();
+    });
+    subject.#service = await Service.start({ env: subject.clock.env });
+    return subject;
+  }
+
+  get service(): Service {
+    if (this.#service === undefined) throw new Error('The service was not started');
+    return this.#service;
+  }
+
+  /** Sends batches of both kinds for about a second. */
+  async send(): Promise<readonly SentBatch[]> {
+    const batches = Array.from({ length: batchesPerSetting }, (_, index): SentBatch => {
+      const kind = index % 2 === 0 ? 'events' : 'samples';
+      return { kind, number: this.sent.length + index, rows: rowsPerBatch, acknowledged: false };
+    });
+    this.sent.push(...batches);
+    for (const batch of batches) {
+      await sendBatch(this.service, batch, { keyed: true });
+      batch.acknowledged = true;
+      await sleep(100);
+    }
+    return batches;
+  }
+
+  /** Sends everything once more. @returns how many requests were recognised */
+  async repeat(): Promise<number> {
+    const recognised = async () => await this.service.metric('millrace_ingest_replayed_requests_total');
+    const before = await recognised();
+    for (const batch of this.sent) await sendBatch(this.service, batch, { keyed: true });
+    return (await recognised()) - before;
+  }
+}
+
+test.skipIf(problem !== undefined)(
+  `a wall clock that jumps back and forth loses and doubles nothing${problem === undefined ? '' : ` (skipped: ${problem})`}`,
+  async () => {
+    const subject = await Subject.start();
+    const { clock, sent, service } = subject;
+    await subject.send();
+    for (const offsetSeconds of [-2 * hourSeconds, hourSeconds, -5, 0]) {
+      // The jump comes while a segment is open and filling.
+      await Promise.all([clock.set(offsetSeconds), subject.send()]);
+      const from = Date.now();
+      const batches = await subject.send();
+      const to = Date.now();
+      await service.drained(sealedWithinMs);
+      const times = await receiveTimes(
+        service,
+        batches.map(({ number }) => number),
+      );
+      expect(times.length, `clock at ${offsetSeconds} s`).toBe(batchesPerSetting / 2);
+      for (const time of times) {
+        const trueTime = time - offsetSeconds * 1000;
+        expect(trueTime, `clock at ${offsetSeconds} s`).toBeGreaterThanOrEqual(from - 1500);
+        expect(trueTime, `clock at ${offsetSeconds} s`).toBeLessThanOrEqual(to + 1500);
+      }
+      expect(await subject.repeat(), `clock at ${offsetSeconds} s`).toBe(sent.length);
+    }
+    await service.drained(sealedWithinMs);
+    expect(compareBatches(sent, await readStored(service))).toEqual({
+      storedRows: sent.length * rowsPerBatch,
+      lostRows: 0,
+      duplicatedRows: 0,
+      problems: [],
+    });
+  },
+  120_000,
+);
+
+test.skipIf(problem !== undefined)(
+  `a clock that is set back while the service is down costs no memory of what was stored${problem === undefined ? '' : ` (skipped: ${problem})`}`,
+  async () => {
+    const subject = await Subject.start();
+    const { clock, sent, service } = subject;
+    await subject.send();
+    await service.drained(sealedWithinMs);
+    await subject.send(); // Some of this is in the log only.
+    await service.kill();
+    await clock.set(-2 * hourSeconds);
+    await service.restart();
+    await subject.send();
+    expect(await subject.repeat()).toBe(sent.length);
+    await service.drained(sealedWithinMs);
+    expect(compareBatches(sent, await readStored(service)).problems).toEqual([]);
+  },
+  120_000,
+);

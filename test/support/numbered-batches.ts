@@ -1,0 +1,86 @@
+import { buildWriteRequest, type TestSeries } from './remote-write.ts';
+import type { SentBatch, StoredBatch } from './sent-and-stored.ts';
+import type { Service } from './service.ts';
+
+/**
+ * Requests that can be found again: every batch has a number that its rows carry, and every row one that is
+ * unique in its batch, so that comparing what was sent with what is stored takes one row of SQL a batch. The
+ * bytes of a batch follow from its number: sent again, it is the same request.
+ */
+
+const eventsDataset = 'numbered_events';
+const metricsDataset = 'numbered_metrics';
+
+/**
+ * Posts a batch.
+ * @param keyed gives events an `Idempotency-Key`, so that sending them again is recognised; samples need none
+ * @throws UnexpectedReply, or what `fetch` throws: then nobody knows whether it is stored
+ */
+export async function sendBatch(
+  service: Service,
+  batch: SentBatch,
+  options: { readonly keyed?: boolean } = {},
+): Promise<void> {
+  if (batch.kind === 'samples') await service.remoteWrite(samplesOf(batch), metricsDataset);
+  else {
+    const key = options.keyed ? `batch ${batch.number}` : undefined;
+    await service.ingest(eventsDataset, eventsOf(batch), key);
+  }
+}
+
+/** What SQL finds of every batch. Of the log it knows nothing: `drained` comes first. */
+export async function readStored(service: Service): Promise<StoredBatch[]> {
+  const events = await service.query(
+    `SELECT batch, count(*) AS stored, count(DISTINCT item) AS different FROM ${eventsDataset} GROUP BY batch`,
+  );
+  const samples = await service.query(
+    `SELECT value AS batch, count(*) AS stored, count(DISTINCT item) AS different FROM ${metricsDataset} GROUP BY value`,
+  );
+  return [...events, ...samples].map((row) => ({
+    number: Number(row['batch']),
+    stored: Number(row['stored']),
+    distinct: Number(row['different']),
+  }));
+}
+
+const eventsOf = (batch: SentBatch): readonly unknown[] =>
+  Array.from({ length: batch.rows }, (_, row) => ({
+    batch: batch.number,
+    item: row,
+    message: `event ${row} of batch ${batch.number}`,
+  }));
+
+/** Batch n is scraped n milliseconds later: no two samples of a series share a time. */
+const firstTimestampMs = Date.now();
+
+/** More series than these would fill the service's cache of series for as long as a test can run. */
+const generations = 500;
+
+/** Series of later batches are partly known and partly new, until all generations have been: ten batches each. */
+function samplesOf(batch: SentBatch): Uint8Array<ArrayBuffer> {
+  const generation = String(Math.floor(batch.number / 10) % generations);
+  const timestampMs = firstTimestampMs + batch.number;
+  const series = Array.from(
+    { length: batch.rows },
+    (_, row): TestSeries => ({
+      labels: { __name__: 'numbered_batch', generation, item: String(row) },
+      samples: [{ value: batch.number, timestampMs }],
+    }),
+  );
+  return new Uint8Array(buildWriteRequest(series));
+}
+
+/** What a dashboard asks while batches arrive. */
+export const dashboardQueries = [
+  `SELECT count(*) AS n, max(batch) AS newest FROM ${eventsDataset}`,
+  `SELECT metric_name, max(value) AS newest FROM ${metricsDataset} GROUP BY metric_name`,
+  `SELECT item, message FROM ${eventsDataset} ORDER BY batch DESC LIMIT 20`,
+] as const;
+
+/** When the service says it received these batches of events, one time a batch, milliseconds since 1970. */
+export async function receiveTimes(service: Service, numbers: readonly number[]): Promise<readonly number[]> {
+  const rows = await service.query(
+    `SELECT batch, min(p_timestamp) AS received FROM ${eventsDataset} WHERE batch IN (${numbers.join(', ')}) GROUP BY batch`,
+  );
+  return rows.map((row) => Date.parse(String(row['received'])));
+}

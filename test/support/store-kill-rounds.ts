@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ClickHouseServer } from './clickhouse-server.ts';
+import { readStored, sendBatch } from './numbered-batches.ts';
+import { seededRandom } from './random.ts';
+import { type Comparison, compareBatches, type SentBatch } from './sent-and-stored.ts';
+import { Service } from './service.ts';
+
+/**
+ * A ClickHouse server that is killed and started again under load, over and over, while the service in front
+ * of it runs on and acknowledges every request. In a round the server first runs for a while; then an insert
+ * hangs, either before it is run or between its commit and its answer, and the SIGKILL comes; then the server
+ * is away for a while.
+ */
+export interface StoreKillOptions {
+  readonly rounds: number;
+  readonly seed: number;
+  readonly onRound?: (report: StoreKill) => void;
+}
+
+export interface StoreKill {
+  readonly round: number;
+  /** From the server's readiness to the moment from which inserts hang. */
+  readonly killedAfterMs: number;
+  /** Where the insert hung that the kill met: before it was run, or after it was and before its answer. */
+  readonly when: 'before' | 'after';
+  /** From the kill to the start of the server. */
+  readonly awayMs: number;
+  /** Rows that the service acknowledged so far. */
+  readonly acknowledgedRows: number;
+}
+
+export interface StoreKillReport extends Comparison {
+  readonly acknowledgedRows: number;
+  /** Inserts that failed and were tried again. */
+  readonly failedInserts: number;
+}
+
+const senders = ['events', 'events', 'samples', 'samples'] as const;
+const senderPauseMs = 10;
+const maxRowsPerBatch = 100;
+/** More than the service sends at the same time. */
+const hangingInserts = 100;
+
+/** @throws UnexpectedReply when the service refused a request: it must not need the server for that */
+export async function runStoreKillRounds(options: StoreKillOptions): Promise<StoreKillReport> {
+  const random = seededRandom(options.seed);
+  const server = await ClickHouseServer.start();
+  try {
+    const service = await Service.start({ env: { MILLRACE_CLICKHOUSE_URL: server.url } });
+    try {
+      const sent: SentBatch[] = [];
+      let over = false;
+      const sendOnAndOn = async (kind: SentBatch['kind']): Promise<void> => {
+        while (!over) {
+          const rows = random.integer(1, maxRowsPerBatch);
+          const batch: SentBatch = { kind, number: sent.length, rows, acknowledged: false };
+          sent.push(batch);
+          await sendBatch(service, batch);
+          batch.acknowledged = true;
+          await sleep(senderPauseMs);
+        }
+      };
+      const killOnAndOn = async (): Promise<void> => {
+        for (let round = 1; round <= options.rounds; round++) {
+          const killedAfterMs = random.integer(300, 2500);
+          const awayMs = random.integer(0, 2000);
+          const when = random.chance(0.5) ? 'before' : 'after';
+          await sleep(killedAfterMs);
+          await insertUnderWay(server, when);
+          await sleep(random.integer(0, 1000));
+          await server.kill();
+          await sleep(awayMs);
+          await server.start();
+          options.onRound?.({ round, killedAfterMs, when, awayMs, acknowledgedRows: acknowledgedRows(sent) });
+        }
+        over = true;
+      };
+      await Promise.all([...senders.map(sendOnAndOn), killOnAndOn()]);
+      await service.drained();
+      return {
+        acknowledgedRows: acknowledgedRows(sent),
+        failedInserts: await service.metric('millrace_store_insert_failures_total'),
+        ...compareBatches(sent, await readStored(service)),
+      };
+    } finally {
+      await service.dispose();
+    }
+  } finally {
+    await server.dispose();
+  }
+}
+
+/** Lets inserts hang from now on, and returns when the first one does. */
+async function insertUnderWay(server: ClickHouseServer, when: StoreKill['when']): Promise<void> {
+  await server.expect({ kind: 'delay', ms: 60_000, when }, /^INSERT INTO `t_default`/, hangingInserts);
+  const deadlineMs = performance.now() + 30_000;
+  while ((await server.faultsLeft()) === hangingInserts) {
+    if (performance.now() > deadlineMs) throw new Error('No insert came for 30 s');
+    await sleep(10);
+  }
+}
+
+const acknowledgedRows = (sent: readonly SentBatch[]): number =>
+  sent.reduce((sum, batch) => sum + (batch.acknowledged ? batch.rows : 0), 0);
