@@ -11,6 +11,9 @@ import { requireRoles } from './roles.ts';
 /** 144 bits: nobody guesses it, and people can still type it. */
 const passwordBytes = 18;
 
+/** What the root administrator has instead of roles. */
+const rootRoles: ReadonlyMap<string, readonly Privilege[]> = new Map([['admin', [{ privilege: 'admin' }]]]);
+
 /**
  * Administration of users, who sign in with a name and a password that is made here. The root administrator is not
  * among them: it is configured, and cannot be changed, demoted or removed.
@@ -33,9 +36,10 @@ export class UserAdministration {
 
   /**
    * What the user's roles grant, by role.
-   * @throws AppError `not_found`, `root_unchangeable`
+   * @throws AppError `not_found`
    */
   roles(tenant: string, name: string): ReadonlyMap<string, readonly Privilege[]> {
+    if (name === this.#root) return rootRoles;
     const { roles } = this.#find(tenant, name).value;
     return new Map(roles.map((role) => [role, this.#directory.role(tenant, role) ?? []]));
   }

@@ -26,7 +26,8 @@ export class MetadataReplica {
   readonly #records = new Map<string, MetadataRecord>();
   /** Of entries that this node waits for: whether they came into force, once that is known. */
   readonly #awaited = new Map<string, boolean | undefined>();
-  #position = 0;
+  /** Where the next read begins. */
+  #next = 0;
   #loaded = false;
   #reading: Promise<void> = Promise.resolve();
 
@@ -97,13 +98,13 @@ export class MetadataReplica {
   }
 
   async #read(): Promise<void> {
-    const entries = await this.#log.read(this.#kinds, this.#position);
+    const entries = await this.#log.read(this.#kinds, this.#next);
     for (const entry of entries) {
       const inForce = this.#records.get(nameOf(entry))?.version ?? '';
       const applies = entry.base === inForce;
       if (applies) this.#apply(entry);
       if (this.#awaited.has(entry.id)) this.#awaited.set(entry.id, applies);
-      this.#position = entry.position;
+      this.#next = entry.position + 1;
     }
     this.#loaded = true;
   }

@@ -53,13 +53,13 @@ export class MetadataLog {
   }
 
   /**
-   * Entries of these kinds after a position, in order.
+   * Entries of these kinds from a position on, in order.
    * @throws StoreError
    */
-  async read(kinds: readonly MetadataKind[], after = 0): Promise<MetadataEntry[]> {
+  async read(kinds: readonly MetadataKind[], from = 0): Promise<MetadataEntry[]> {
     const bytes = await this.#store.select(
       `SELECT tenant, kind, key, id, base, value, toUInt32(_block_number) FROM \`millrace\`.\`metadata\`
-       WHERE kind IN (${kinds.map(quoteString).join(', ')}) AND _block_number > ${after}
+       WHERE kind IN (${kinds.map(quoteString).join(', ')}) AND _block_number >= ${from}
        ORDER BY _block_number, at, node`,
       'JSONCompactEachRow',
     );

@@ -198,6 +198,11 @@ describe('users', () => {
     expect(await refusal('POST', '/api/v1/user/frank', { roles: [] })).toMatchObject({ code: 'bad_request' });
   });
 
+  it('show what the root administrator may do', async () => {
+    expect(await node.json('GET', '/api/v1/user/admin/role')).toEqual({ admin: [{ privilege: 'admin' }] });
+    expect(await refusal('GET', '/api/v1/user/nobody/role')).toMatchObject({ status: 404 });
+  });
+
   it.each([
     ['POST', '/api/v1/user/admin'],
     ['DELETE', '/api/v1/user/admin'],
