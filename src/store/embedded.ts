@@ -8,6 +8,7 @@ import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { limits } from '../limits.ts';
 import { ClickHouseStore, renderSettings, type Transport } from './clickhouse-store.ts';
 import { ConnectionPool } from './connection-pool.ts';
+import { StoreError } from './errors.ts';
 import { insertSettings } from './insert-settings.ts';
 import type { InsertBatch, Store } from './store.ts';
 
@@ -60,18 +61,27 @@ function fileInsert(temporary: string): Transport['insert'] {
   return async (client, batch) => {
     count += 1;
     const path = join(temporary, `${count}.native`);
-    const file = await open(path, 'w');
     try {
-      await file.writev([...batch.blocks]);
-    } finally {
-      await file.close();
-    }
-    try {
+      await writeWhole(path, batch.blocks);
       await execute(client, insertStatement(batch, path));
     } finally {
       await rm(path, { force: true });
     }
   };
+}
+
+/** @throws StoreError retryable, if the disk took only a part: it does so without an error when it fills up */
+async function writeWhole(path: string, blocks: readonly Uint8Array[]): Promise<void> {
+  const byteLength = blocks.reduce((sum, block) => sum + block.byteLength, 0);
+  const file = await open(path, 'w');
+  try {
+    const { bytesWritten } = await file.writev([...blocks]);
+    if (bytesWritten === byteLength) return;
+    const message = `the disk of the embedded engine took ${bytesWritten} of ${byteLength} bytes of a batch`;
+    throw new StoreError(message, undefined, undefined);
+  } finally {
+    await file.close();
+  }
 }
 
 function insertStatement(batch: InsertBatch, path: string): string {

@@ -382,7 +382,7 @@ describe('inserts of one segment', () => {
       running += 1;
       most = Math.max(most, running);
       await insert();
-      await new Promise((done) => setTimeout(done, 20));
+      await new Promise((done) => setTimeout(done, 200));
       order.push(batch.table);
       running -= 1;
     });

@@ -34,9 +34,14 @@ export class SimDisk {
     return [...this.#names.keys()].sort();
   }
 
-  /** Whether a power cut could take something away. */
+  /** Whether a power cut could change the contents of a file. */
+  get hasDirtyContents(): boolean {
+    return [...this.#names.values()].some((inode) => inode.isDirty);
+  }
+
+  /** Whether a power cut could change anything. */
   get isDirty(): boolean {
-    return this.#changes.length > 0 || [...this.#names.values()].some((inode) => inode.isDirty);
+    return this.#changes.length > 0 || this.hasDirtyContents;
   }
 
   /** Whether a file would be there after a power cut, just as it is. */
@@ -67,7 +72,8 @@ export class SimDisk {
     this.#changes = [];
     this.#names.clear();
     for (const [name, inode] of this.#durableNames) {
-      inode.cutPower(random, this.#stale[random.integer(0, maxStaleFiles - 1)]);
+      const stale = this.#stale.filter(({ length }) => length > inode.size);
+      inode.cutPower(random, stale[random.integer(0, stale.length - 1)]);
       this.#names.set(name, inode);
     }
   }

@@ -8,6 +8,7 @@ const sectorBytes = 512;
  *
  * - A written sector is dirty until a sync. Until then a power cut may keep it or not, each by itself.
  * - A failed sync may leave a sector clean that never reached the disk; no later sync writes it (as Linux does).
+ *   Others it may have written.
  */
 export class Inode {
   #cache: Buffer<ArrayBufferLike> = Buffer.alloc(0);
@@ -59,10 +60,21 @@ export class Inode {
     this.#dirty.clear();
   }
 
-  /** What was to be written is forgotten, all of it or some; the page cache looks as before. */
+  /** Of what was to be written, some or all is forgotten, some may be on the disk; the page cache looks as before. */
   failSync(random: Random): void {
     const all = random.chance(0.5);
-    for (const sector of this.#dirty) if (all || random.chance(0.5)) this.#dirty.delete(sector);
+    for (const sector of this.#dirty) {
+      const forgotten = all || random.chance(0.5);
+      if (!forgotten && random.chance(0.5)) continue;
+      this.#dirty.delete(sector);
+      if (!forgotten) this.#writeBack(sector);
+    }
+  }
+
+  #writeBack(sector: number): void {
+    const end = Math.min(this.#cache.length, (sector + 1) * sectorBytes);
+    if (end > this.#durable.length) this.#durable = resized(this.#durable, end);
+    copySector(this.#cache, this.#durable, sector);
   }
 
   /**
@@ -72,7 +84,7 @@ export class Inode {
   cutPower(random: Random, stale: Buffer | undefined): void {
     const old = this.#durable;
     const image = resized(old, this.#sizeAfterCut(random));
-    const keepChance = [0, 0.5, 0.9, 1][random.integer(0, 3)] ?? 1;
+    const keepChance = [0, 0.2, 0.5, 0.9][random.integer(0, 3)] ?? 0;
     const showsStale = random.chance(0.5);
     for (let sector = 0; sector * sectorBytes < image.length; sector += 1) {
       if (this.#dirty.has(sector) && random.chance(keepChance)) copySector(this.#cache, image, sector);
@@ -88,8 +100,8 @@ export class Inode {
   /** The length is written apart from the contents. */
   #sizeAfterCut(random: Random): number {
     const [low, high] = [this.#durable.length, this.#cache.length].sort((a, b) => a - b);
-    const sizes = [this.#durable.length, this.#cache.length, random.integer(low ?? 0, high ?? 0)];
-    return sizes[random.integer(0, 2)] ?? 0;
+    const sizes = [low, random.integer(low ?? 0, high ?? 0), high, high];
+    return sizes[random.integer(0, 3)] ?? 0;
   }
 }
 

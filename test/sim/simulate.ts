@@ -60,7 +60,7 @@ class Run {
   async all(): Promise<void> {
     const world = this.#world;
     const good = () => world.violations.length === 0;
-    for (let left = world.scheduler.random.integer(1, 12); left > 0 && good(); left -= 1) {
+    for (let left = world.scheduler.random.integer(1, 16); left > 0 && good(); left -= 1) {
       await this.#troubledLife();
     }
     world.faults.quiet = true;
@@ -82,20 +82,22 @@ class Run {
       life = await startLife(world, process);
       await this.#clients(life, random.integer(1, 6), 1000);
     });
-    await this.#until(serving, random.integer(0, [50, 200, 800][random.integer(0, 2)] ?? 0));
+    await this.#until(serving, random.integer(0, [30, 150, 500][random.integer(0, 2)] ?? 0));
     if (!serving.failed && life !== undefined && random.chance(0.3)) {
       const graceMs = random.integer(0, 20_000);
       world.trace(() => 'stops');
       await this.#until(new Task(stop(life, graceMs)), random.integer(0, 3000));
-    } else if (!serving.failed && random.chance(0.5)) {
+    } else if (!serving.failed && random.chance(0.8)) {
       // The worst moments are those in which something is not on the disk yet.
-      await this.#until(serving, 100, () => world.disk.isDirty);
-      await this.#until(serving, random.integer(0, 5));
+      const contents = random.chance(0.7);
+      const { disk } = world;
+      await this.#until(serving, 300, () => (contents ? disk.hasDirtyContents : disk.isDirty));
+      await this.#until(serving, random.integer(0, 3));
     }
     if (serving.failed && life !== undefined) world.violate(`a sender saw ${stackOf(serving.error)}`);
     else if (serving.failed) world.trace(() => `the start failed: ${errorText(serving.error)}`);
     process.end();
-    world.crash(0.6);
+    world.crash(world.disk.hasDirtyContents ? 0.9 : 0.5);
   }
 
   async #quietLife(clients: number): Promise<void> {

@@ -14,8 +14,8 @@ const failureCodes = [undefined, 159, 202, 241, 243, 252, 319, 999] as const;
  * ClickHouse as far as the drain and the catalog can tell. It outlives the processes that use it. It loses
  * replies, fails between two parts, answers late, is away for a while; every one of its failures passes.
  *
- * An embedded store dies with its process, and a power cut may take parts of an insert that had not returned.
- * A remote one goes on with an insert whose sender is gone.
+ * An embedded store dies with its process, and a power cut may take parts of an insert that had not returned,
+ * together with the memory of them. A remote one goes on with an insert whose sender is gone.
  */
 export class ModelStore {
   readonly #faults: Faults;
