@@ -68,9 +68,9 @@ async function killStore(rounds: number, seed: number): Promise<Summary> {
   const report = await runStoreKillRounds({
     rounds,
     seed,
-    onRound: ({ round, killedAfterMs, when, awayMs, acknowledgedRows }) => {
+    onRound: ({ round, killedAfterMs, when, awayMs, acknowledgedRows, waitingSegments }) => {
       console.log(
-        `store round ${round}: killed after ${killedAfterMs} ms ${when} an insert, away for ${awayMs} ms, ${acknowledgedRows} rows acknowledged so far`,
+        `store round ${round}: killed after ${killedAfterMs} ms ${when} an insert, away for ${awayMs} ms, ${acknowledgedRows} rows acknowledged so far, ${waitingSegments} segments waiting`,
       );
     },
   });

@@ -27,6 +27,8 @@ export interface StoreKill {
   readonly awayMs: number;
   /** Rows that the service acknowledged so far. */
   readonly acknowledgedRows: number;
+  /** Segments of the log that wait for the server. */
+  readonly waitingSegments: number;
 }
 
 export interface StoreKillReport extends Comparison {
@@ -38,6 +40,8 @@ export interface StoreKillReport extends Comparison {
 const senders = ['events', 'events', 'samples', 'samples'] as const;
 const senderPauseMs = 10;
 const maxRowsPerBatch = 100;
+/** What came in while the server was mostly away is inserted in a row, on a machine that may be busy. */
+const drainTimeoutMs = 300_000;
 /** More than the service sends at the same time. */
 const hangingInserts = 100;
 
@@ -71,12 +75,19 @@ export async function runStoreKillRounds(options: StoreKillOptions): Promise<Sto
           await server.kill();
           await sleep(awayMs);
           await server.start();
-          options.onRound?.({ round, killedAfterMs, when, awayMs, acknowledgedRows: acknowledgedRows(sent) });
+          options.onRound?.({
+            round,
+            killedAfterMs,
+            when,
+            awayMs,
+            acknowledgedRows: acknowledgedRows(sent),
+            waitingSegments: await service.metric('millrace_wal_segments'),
+          });
         }
         over = true;
       };
       await Promise.all([...senders.map(sendOnAndOn), killOnAndOn()]);
-      await service.drained();
+      await service.drained(drainTimeoutMs);
       return {
         acknowledgedRows: acknowledgedRows(sent),
         failedInserts: await service.metric('millrace_store_insert_failures_total'),
