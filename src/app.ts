@@ -2,15 +2,26 @@ import { join } from 'node:path';
 import xxhash from 'xxhash-wasm';
 import { Authorizer } from './auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from './auth/identities.ts';
-import { decide } from './auth/policy.ts';
+import { readableRows } from './auth/policy.ts';
+import { SecretBox } from './auth/secret-box.ts';
 import type { Config } from './config.ts';
 import { DeadLetters } from './dead/letters.ts';
 import { AppError } from './errors.ts';
+import { apiKeyRoutes } from './http/api-key-routes.ts';
+import { AuditLog } from './http/audit.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
 import { queryRoutes } from './http/query-routes.ts';
 import { remoteWriteRoutes } from './http/remote-write-routes.ts';
+import { roleRoutes } from './http/role-routes.ts';
+import type { Route } from './http/routes.ts';
 import { createHttpServer, type HttpAddress } from './http/server.ts';
 import { statusRoutes } from './http/status-routes.ts';
+import { userRoutes } from './http/user-routes.ts';
+import { ApiKeyAdministration, ApiKeyIdentities } from './identity/api-keys.ts';
+import { Directory } from './identity/directory.ts';
+import { DirectoryFollower } from './identity/follower.ts';
+import { RoleAdministration } from './identity/roles.ts';
+import { UserAdministration } from './identity/users.ts';
 import { Admission } from './ingest/admission.ts';
 import { DecodePool } from './ingest/decode-pool.ts';
 import { Drain } from './ingest/drain.ts';
@@ -19,10 +30,11 @@ import { ReplayWindow } from './ingest/replay-window.ts';
 import { RequestIdentifier } from './ingest/request-identity.ts';
 import { IngestService } from './ingest/service.ts';
 import { systemClock } from './lib/clock.ts';
-import type { DataDirectory } from './lib/data-directory.ts';
+import { type DataDirectory, keptSecret } from './lib/data-directory.ts';
 import type { Logger } from './lib/log.ts';
 import { createMetrics, type Metrics } from './lib/metrics.ts';
 import { limits } from './limits.ts';
+import { defaultTenant } from './model/dataset.ts';
 import { SqlParser } from './query/parser.ts';
 import { QueryService } from './query/service.ts';
 import { Catalog } from './store/catalog.ts';
@@ -68,6 +80,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const durable = await startLog(shared, back);
   const front = await startIngest(shared, back, durable);
   const reading = startQueries(shared, back, durable);
+  const identities = await startIdentities(shared, back, options.adminPassword);
 
   let stopping = false;
   const server = createHttpServer({
@@ -82,8 +95,9 @@ export async function startApp(options: AppOptions): Promise<App> {
       ...ingestRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
       ...remoteWriteRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
       ...queryRoutes(reading.query),
+      ...identities.routes,
     ],
-    authorizer: await createAuthorizer(shared, options.adminPassword),
+    authorizer: identities.authorizer,
     metrics: shared.metrics,
     log,
     clock: shared.clock,
@@ -102,6 +116,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await durable.drain.stop(limits.shutdownDrainMs);
       await durable.journal.close();
       durable.disk.stop();
+      identities.follower.stop();
       back.monitor.stop();
       await back.store.close();
     },
@@ -112,10 +127,11 @@ async function startStore({ config, directory, clock, metrics, log }: Shared) {
   const { clickhouseUrl: clickHouse, queryTimeoutMs } = config;
   const local = join(directory.path, 'store');
   const store = await openStore({ clickHouse, directory: local, queryTimeoutMs }, metrics, log);
-  const catalog = new Catalog(store, new MetadataLog(store, directory.node));
+  const metadata = new MetadataLog(store, directory.node);
+  const catalog = new Catalog(store, metadata);
   const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
   await monitor.start();
-  return { store, catalog, monitor };
+  return { store, metadata, catalog, monitor };
 }
 
 type Back = Awaited<ReturnType<typeof startStore>>;
@@ -212,17 +228,36 @@ function startQueries({ config, clock, log }: Shared, { store, catalog }: Back, 
       maxResultRows: limits.queryMaxResultRows,
       maxResultBytes: limits.queryMaxResultBytes,
     },
-    mayRead: (principal, dataset) => decide(principal, 'query', dataset),
+    readableRows,
     waitForPending: () => waitForPending(wal, drain),
   });
   return { parser, query };
 }
 
-/** The administrator from the configuration is the only identity so far. */
-async function createAuthorizer({ config, clock }: Shared, password: string): Promise<Authorizer> {
-  const administrator = await administratorAccount(config.adminUsername, password);
-  const identities = await PasswordIdentities.create((name) =>
-    name === administrator.principal.name ? administrator : undefined,
+/** The administrator from the configuration, and those whom administrators have made. */
+async function startIdentities(shared: Shared, { metadata, catalog }: Back, adminPassword: string) {
+  const { config, directory: dataDirectory, clock, log } = shared;
+  const box = new SecretBox(config.secret ?? (await keptSecret(dataDirectory.path)));
+  const root = config.adminUsername;
+  const administrator = await administratorAccount(root, adminPassword);
+  const directory: Directory = new Directory(metadata, () => authorizer.forgetRefused());
+  const passwords = await PasswordIdentities.create((name) =>
+    name === root ? administrator : directory.user(defaultTenant, name),
   );
-  return new Authorizer([identities], clock);
+  const authorizer = new Authorizer([passwords, new ApiKeyIdentities(directory, box)], clock);
+  const follower = new DirectoryFollower({
+    directory,
+    storeReady: () => catalog.loaded,
+    shared: config.clickhouseUrl !== undefined,
+    timers: clock,
+    log,
+  });
+  await follower.start();
+  const audit = new AuditLog(log, clock);
+  const routes: Route[] = [
+    ...roleRoutes(new RoleAdministration(directory), audit),
+    ...userRoutes(new UserAdministration(directory, root), audit),
+    ...apiKeyRoutes(new ApiKeyAdministration(directory, box, clock), audit),
+  ];
+  return { authorizer, follower, routes };
 }

@@ -19,6 +19,8 @@ export interface Config {
   readonly adminUsername: string;
   /** Undefined: made at the first start and kept in the data directory. */
   readonly adminPassword: string | undefined;
+  /** Undefined: made at the first start and kept in the data directory. */
+  readonly secret: string | undefined;
   /** Undefined: the engine inside this process. */
   readonly clickhouseUrl: ClickHouseAddress | undefined;
   readonly workers: number;
@@ -89,6 +91,14 @@ const options = {
     secret: true,
     parse: (text) => (text.length >= 8 && text.length <= 256 ? text : undefined),
     allowed: '8 to 256 characters',
+  },
+  secret: {
+    env: 'MILLRACE_SECRET',
+    meaning: 'what API keys are encrypted with; made at the first start if it is not set',
+    fallback: undefined,
+    secret: true,
+    parse: (text) => (text.length >= 32 && text.length <= 1024 ? text : undefined),
+    allowed: '32 to 1024 characters that nobody can guess, such as openssl rand -base64 32 prints',
   },
   clickhouseUrl: {
     env: 'MILLRACE_CLICKHOUSE_URL',
@@ -212,6 +222,7 @@ function readConfig(flags: ReadonlyMap<string, string>, environment: NodeJS.Proc
     dataDir: need(options.dataDir),
     adminUsername: need(options.adminUsername),
     adminPassword: read(options.adminPassword),
+    secret: read(options.secret),
     clickhouseUrl: read(options.clickhouseUrl),
     workers: need(options.workers),
     flushIntervalMs: need(options.flushIntervalMs),

@@ -32,6 +32,22 @@ export const limits = {
   /** Password verifications (argon2id, about 50 ms of CPU each) running or waiting; above it 503. */
   maxPendingPasswordChecks: 64,
 
+  /** All roles, users or API keys of a tenant: each node holds them in memory. */
+  maxRolesPerTenant: 1000,
+  maxUsersPerTenant: 10_000,
+  maxApiKeysPerTenant: 100_000,
+  maxPrivilegesPerRole: 1000,
+  maxRolesPerIdentity: 100,
+  identityNameMaxLength: 128,
+  /** `field=value` of a privilege. */
+  maxTagLength: 1000,
+  /** The largest role fits in. */
+  maxIdentityBodyBytes: 2 * MiB,
+  /** How often a node looks for what other nodes have changed; a change takes effect there this much later. */
+  metadataPollIntervalMs: 1000,
+  /** Lines of the log about refused requests, a second; what is beyond is counted in the next line. */
+  maxDenialLinesPerSecond: 20,
+
   // Datasets ---------------------------------------------------------------------------------------------
   datasetNameMaxLength: 128,
   /** Physical columns of one events dataset, and of one request to it. */

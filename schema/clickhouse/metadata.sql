@@ -1,4 +1,5 @@
--- What the service itself must remember: an append-only log, read in order, the later entry of a key wins.
+-- What the service itself must remember: an append-only log. ClickHouse numbers the parts of a table in the order
+-- in which they become visible, and keeps these numbers when it merges them: that is the order of the entries.
 CREATE DATABASE IF NOT EXISTS `millrace`;
 
 CREATE TABLE IF NOT EXISTS `millrace`.`metadata`
@@ -13,3 +14,8 @@ CREATE TABLE IF NOT EXISTS `millrace`.`metadata`
 ENGINE = MergeTree
 ORDER BY (`at`, `node`)
 SETTINGS {tableSettings};
+
+ALTER TABLE `millrace`.`metadata` MODIFY SETTING enable_block_number_column = 1;
+
+-- The entry's own name, and the name of the entry that it takes the place of.
+ALTER TABLE `millrace`.`metadata` ADD COLUMN IF NOT EXISTS `id` String, ADD COLUMN IF NOT EXISTS `base` String;

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { limits } from '../limits.ts';
 import type { Principal } from '../model/identity.ts';
 import { type PresentedCredential, parseCredentials } from './credentials.ts';
-import type { IdentitySource } from './identities.ts';
+import type { Identity, IdentitySource } from './identities.ts';
 
 /** How finely the caches look at the clock; saves a clock call for most lookups. */
 const ttlResolutionMs = 1000;
@@ -17,12 +17,17 @@ const ttlResolutionMs = 1000;
  * broken one costs a password check for each request. The caches are apart, so that a flood of wrong
  * credentials cannot push out good ones. Their keys are digests: a heap dump shows no credential. Requests
  * that come with the same unknown credential at the same time share one check.
+ *
+ * What is remembered is the identity, not what it may do: that is asked of it each time, so that a change of its
+ * privileges, or its end, needs nothing of these caches to be effective at once.
  */
 export class Authorizer {
   readonly #sources: readonly IdentitySource[];
-  readonly #accepted: LRUCache<string, Principal>;
+  readonly #accepted: LRUCache<string, Identity>;
   readonly #refused: LRUCache<string, true>;
   readonly #pending = new Map<string, Promise<Principal | undefined>>();
+  /** Counts the times at which refused credentials were forgotten. */
+  #forgotten = 0;
 
   /** @param sources asked in order; the first that knows the credentials decides */
   constructor(sources: readonly IdentitySource[], clock: Clock = systemClock) {
@@ -44,7 +49,7 @@ export class Authorizer {
    */
   authenticate(presented: PresentedCredential): Principal | undefined | Promise<Principal | undefined> {
     const key = digest(presented);
-    const known = this.#accepted.get(key);
+    const known = this.#accepted.get(key)?.principal;
     if (known !== undefined) return known;
     if (this.#refused.get(key) === true) return undefined;
     const pending = this.#pending.get(key);
@@ -58,19 +63,31 @@ export class Authorizer {
     return check;
   }
 
-  async #check(key: string, presented: PresentedCredential): Promise<Principal | undefined> {
-    const principal = await this.#identify(presented);
-    if (principal === undefined) this.#refused.set(key, true);
-    else this.#accepted.set(key, principal);
-    return principal;
+  /** There are new identities: credentials that were refused may be good now. */
+  forgetRefused(): void {
+    this.#refused.clear();
+    this.#forgotten += 1;
   }
 
-  async #identify(presented: PresentedCredential): Promise<Principal | undefined> {
+  async #check(key: string, presented: PresentedCredential): Promise<Principal | undefined> {
+    const forgotten = this.#forgotten;
+    const identity = await this.#identify(presented);
+    if (identity !== undefined) {
+      this.#accepted.set(key, identity);
+      return identity.principal;
+    }
+    this.#accepted.delete(key);
+    // A check that began before new identities were known may not stand in their way.
+    if (forgotten === this.#forgotten) this.#refused.set(key, true);
+    return undefined;
+  }
+
+  async #identify(presented: PresentedCredential): Promise<Identity | undefined> {
     const credentials = parseCredentials(presented);
     if (credentials === undefined) return undefined;
     for (const source of this.#sources) {
-      const principal = await source.verify(credentials);
-      if (principal !== undefined) return principal;
+      const identity = await source.verify(credentials);
+      if (identity !== undefined) return identity;
     }
     return undefined;
   }

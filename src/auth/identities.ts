@@ -4,15 +4,26 @@ import type { Principal } from '../model/identity.ts';
 import type { Credentials } from './credentials.ts';
 import { hashPassword, PasswordVerifier } from './password.ts';
 
+/**
+ * Somebody who has credentials. A verification is remembered; what it was worth may change meanwhile, so whoever
+ * remembers it keeps this and asks again each time.
+ */
+export interface Identity {
+  /** Who it is and what it may do, at this moment; undefined once its credentials are good no more. */
+  readonly principal: Principal | undefined;
+}
+
 /** A place that knows some identities: accounts with a password, keys, an identity provider. */
 export interface IdentitySource {
-  /** Who these credentials belong to; undefined when they are wrong or not of this source's kind. */
-  verify(credentials: Credentials): Promise<Principal | undefined>;
+  /**
+   * Who these credentials belong to; undefined when they are wrong or not of this source's kind.
+   * @throws AppError `store_unavailable` while the source cannot know
+   */
+  verify(credentials: Credentials): Promise<Identity | undefined>;
 }
 
 /** Somebody who signs in with a name and a password. */
-export interface PasswordAccount {
-  readonly principal: Principal;
+export interface PasswordAccount extends Identity {
   readonly passwordHash: string;
 }
 
@@ -45,7 +56,7 @@ export class PasswordIdentities implements IdentitySource {
     return new PasswordIdentities(find, await hashPassword(randomBytes(32).toString('base64')));
   }
 
-  async verify(credentials: Credentials): Promise<Principal | undefined> {
+  async verify(credentials: Credentials): Promise<Identity | undefined> {
     if (credentials.scheme !== 'basic') return undefined;
     const account = this.#find(credentials.username);
     // An unknown name costs what a wrong password costs, or the time would tell which names exist.
@@ -53,6 +64,6 @@ export class PasswordIdentities implements IdentitySource {
       account?.passwordHash ?? this.#nobodyHash,
       credentials.password,
     );
-    return matches ? account?.principal : undefined;
+    return matches ? account : undefined;
   }
 }

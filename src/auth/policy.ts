@@ -1,4 +1,4 @@
-import type { Action, Principal, Privilege, PrivilegeName } from '../model/identity.ts';
+import type { Action, Principal, Privilege, PrivilegeName, ReadableRows, Tag } from '../model/identity.ts';
 
 /**
  * What a privilege must cover for an action to be allowed.
@@ -42,4 +42,19 @@ export function decide(principal: Principal, action: Action, dataset?: string): 
   return principal.privileges.some(
     (privilege) => rule.privileges.includes(privilege.privilege) && covers(privilege, rule.scope, dataset),
   );
+}
+
+/** The rows of a dataset that a principal may read. Privileges add up: one without a tag lets all rows through. */
+export function readableRows(principal: Principal, dataset: string): ReadableRows {
+  const { privileges } = rules.query;
+  const granting = principal.privileges.filter(
+    (privilege) => privileges.includes(privilege.privilege) && covers(privilege, 'dataset', dataset),
+  );
+  if (granting.length === 0) return 'none';
+  const tags: Tag[] = [];
+  for (const { tag } of granting) {
+    if (tag === undefined) return 'all';
+    tags.push(tag);
+  }
+  return tags;
 }

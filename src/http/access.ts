@@ -12,19 +12,21 @@ import type { DatasetRoute } from './routes.ts';
  * @throws AppError `bad_header`, `bad_dataset_name`
  */
 export function requestDataset(route: DatasetRoute, match: Match, headers: RequestHeaders): string {
-  if (route.dataset === 'path') return checkDatasetName(decodeSegment(match.datasetSegment ?? ''));
+  if (route.dataset === 'path') return checkDatasetName(decodeParameter(match, 'bad_dataset_name'));
   if (headers.stream !== '') return checkDatasetName(headers.stream);
   if (route.defaultDataset !== undefined) return route.defaultDataset;
   throw new AppError('bad_header', 'the header X-P-Stream must name the dataset');
 }
 
-function decodeSegment(segment: string): string {
+/**
+ * What stands in the path for the braces of the route; empty if the route has none.
+ * @throws AppError with this code
+ */
+export function decodeParameter({ parameter = '' }: Match, code: 'bad_name' | 'bad_dataset_name'): string {
   try {
-    return decodeURIComponent(segment);
+    return decodeURIComponent(parameter);
   } catch (error) {
-    throw new AppError('bad_dataset_name', 'the dataset in the path is not valid percent-encoding', {
-      cause: error,
-    });
+    throw new AppError(code, 'the name in the path is not valid percent-encoding', { cause: error });
   }
 }
 

@@ -6,7 +6,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Principal } from '../model/identity.ts';
-import { requestDataset, requirePermission, requireTenant } from './access.ts';
+import { decodeParameter, requestDataset, requirePermission, requireTenant } from './access.ts';
+import type { AuditLog } from './audit.ts';
 import { BodyReader, bodyTooLarge } from './body.ts';
 import { acceptEncoding } from './content.ts';
 import {
@@ -29,6 +30,7 @@ export interface ExchangeContext {
   readonly metrics: Metrics;
   readonly metricsOf: (route: Route | undefined) => RouteMetrics;
   readonly log: Logger;
+  readonly audit: AuditLog;
   readonly clock: Clock;
   /** True once the server stops: what is under way may end, nothing new begins. */
   readonly isClosing: () => boolean;
@@ -61,6 +63,7 @@ export class Exchange {
   readonly #method: string;
   readonly #startedMs: number;
   #route: Route | undefined;
+  #principal: Principal | undefined;
   #body: BodyReader | undefined;
   /** Body length from the headers, bytes; undefined when only the body itself will tell. */
   #declaredBytes: number | undefined = 0;
@@ -111,6 +114,7 @@ export class Exchange {
     const verdict = this.#context.authorizer.authenticate(presentedCredential(headers));
     const principal = verdict instanceof Promise ? await this.#hold(verdict) : verdict;
     if (this.#clientLeft) return undefined;
+    this.#principal = principal;
     if (principal === undefined) throw new AppError('unauthenticated', 'the credentials are not valid');
 
     const handle = authorize(route, match, principal, headers);
@@ -120,11 +124,18 @@ export class Exchange {
     return handle({
       principal,
       tenant: principal.tenant,
+      parameter: decodeParameter(match, 'bad_name'),
       queryString,
       ...content,
       body,
+      clientAddress: () => this.#clientAddress(),
       signal: () => this.#signal(),
     });
+  }
+
+  /** uWebSockets.js tells it as long as the request is open. */
+  #clientAddress(): string {
+    return this.#clientLeft ? '' : Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
   }
 
   /** Waits for a credential to be checked; meanwhile the client cannot send more. */
@@ -168,6 +179,15 @@ export class Exchange {
       );
     }
     this.#context.metrics.rejects.inc({ code: error.code });
+    if (error.code === 'forbidden' || error.code === 'unauthenticated') {
+      this.#context.audit.denied({
+        error,
+        principal: this.#principal,
+        method: this.#method,
+        route: this.#route?.path,
+        from: this.#clientAddress(),
+      });
+    }
     return problemReply(error);
   }
 

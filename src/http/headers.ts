@@ -84,7 +84,7 @@ export function presentedCredential(headers: RequestHeaders): PresentedCredentia
   }
   if (headers.authorization !== '') return bounded({ header: 'authorization', value: headers.authorization });
   if (headers.apiKey !== '') return bounded({ header: 'x-api-key', value: headers.apiKey });
-  throw new AppError('unauthenticated', 'send credentials in the Authorization header');
+  throw new AppError('unauthenticated', 'send credentials in the header Authorization or X-API-Key');
 }
 
 function bounded(presented: PresentedCredential): PresentedCredential {

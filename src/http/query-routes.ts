@@ -1,15 +1,14 @@
-import { AppError, errorText } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Query, QueryResult } from '../query/request.ts';
 import { acceptMediaTypes } from './content.ts';
+import { parseJsonBody } from './json-body.ts';
 import { jsonBytesReply, type Reply } from './reply.ts';
 import type { AuthorizedRequest, Route } from './routes.ts';
 
 const members = ['query', 'startTime', 'endTime', 'streamName'] as const;
 type Member = (typeof members)[number];
 type QueryBody = { readonly query: string } & { readonly [Name in Exclude<Member, 'query'>]?: string };
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** SQL over HTTP. */
 export function queryRoutes(query: Query): Route[] {
@@ -63,7 +62,7 @@ function wantsFields(queryString: string): boolean {
  * @throws AppError `bad_json`, `bad_request`
  */
 export function parseQueryBody(body: Uint8Array): QueryBody {
-  const value = parseJson(body);
+  const value = parseJsonBody(body);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new AppError('bad_request', 'the body must be an object: {"query": "SELECT …"}');
   }
@@ -82,12 +81,4 @@ export function parseQueryBody(body: Uint8Array): QueryBody {
   const { query, ...rest } = given;
   if (query === undefined || query.trim() === '') throw new AppError('bad_request', 'query must hold SQL');
   return { query, ...rest };
-}
-
-function parseJson(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(body));
-  } catch (error) {
-    throw new AppError('bad_json', errorText(error), { cause: error });
-  }
 }

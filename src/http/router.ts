@@ -3,16 +3,16 @@ import type { Route } from './routes.ts';
 
 export interface Match {
   readonly route: Route;
-  /** The `{dataset}` segment, as it stands in the path: still percent-encoded. */
-  readonly datasetSegment: string | undefined;
+  /** The segment that stands for the braces, as it came: still percent-encoded. Undefined if the path has none. */
+  readonly parameter: string | undefined;
 }
 
 /** All rows with the same path. */
 interface Resource {
   /** Path segments; undefined matches any one that is not empty. */
   readonly segments: ReadonlyArray<string | undefined>;
-  /** Index of `{dataset}` in the segments, or -1. */
-  readonly datasetIndex: number;
+  /** Index of the one that matches any, or -1; a path has one at most. */
+  readonly parameterIndex: number;
   readonly byMethod: Map<string, Route>;
 }
 
@@ -30,9 +30,10 @@ export class Router {
     const byPath = new Map<string, Resource>();
     for (const route of routes) {
       const segments = route.path.split('/');
+      if (segments.filter(isParameter).length > 1) throw new Error(`BUG: ${route.path} has two parameters`);
       const resource: Resource = byPath.get(route.path) ?? {
         segments: segments.map((segment) => (isParameter(segment) ? undefined : segment)),
-        datasetIndex: segments.indexOf('{dataset}'),
+        parameterIndex: segments.findIndex(isParameter),
         byMethod: new Map(),
       };
       if (resource.byMethod.has(route.method)) throw new Error(`BUG: ${route.method} ${route.path} twice`);
@@ -49,11 +50,11 @@ export class Router {
   /** @throws AppError `not_found`, `method_not_allowed` with the detail `allow` */
   match(method: string, path: string): Match {
     const exact = this.#exact.get(path);
-    if (exact !== undefined) return { route: routeOf(exact, method), datasetSegment: undefined };
+    if (exact !== undefined) return { route: routeOf(exact, method), parameter: undefined };
     const segments = path.split('/');
     const resource = this.#patterns.find((pattern) => fits(pattern, segments));
     if (resource === undefined) throw new AppError('not_found', 'no route has this path');
-    return { route: routeOf(resource, method), datasetSegment: segments[resource.datasetIndex] };
+    return { route: routeOf(resource, method), parameter: segments[resource.parameterIndex] };
   }
 }
 

@@ -14,7 +14,7 @@ export type Route = PublicRoute | ServiceRoute | DatasetRoute;
 
 interface RouteBase {
   readonly method: Method;
-  /** Segments in braces match anything but a slash: `/api/v1/logstream/{dataset}`. */
+  /** A segment in braces, one at most, matches anything but a slash: `/api/v1/logstream/{dataset}`. */
   readonly path: string;
 }
 
@@ -62,6 +62,8 @@ export interface BodyRules {
 export interface AuthorizedRequest {
   readonly principal: Principal;
   readonly tenant: string;
+  /** What stands in the path for the braces of the route, decoded; empty if it has none. */
+  readonly parameter: string;
   /** What follows the question mark; empty when there is none. */
   readonly queryString: string;
   /** As the route's `ContentTypeRule` gives it. Empty on routes without a body. */
@@ -71,6 +73,8 @@ export interface AuthorizedRequest {
   readonly idempotencyKey: string | undefined;
   /** Not decompressed. Nobody else holds its memory. Empty on routes without a body. */
   readonly body: Uint8Array;
+  /** Where the request comes from, as text; asked for before anything is awaited. */
+  readonly clientAddress: () => string;
   /** Aborted when the client goes away. Made when it is asked for. */
   readonly signal: () => AbortSignal;
 }

@@ -3,6 +3,7 @@ import type { Authorizer } from '../auth/authorizer.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { AuditLog } from './audit.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
 import { RouteMetrics } from './route-metrics.ts';
 import { Router } from './router.ts';
@@ -66,6 +67,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     metrics: options.metrics,
     metricsOf: createMetricsOf(options.metrics, options.routes),
     log: options.log,
+    audit: new AuditLog(options.log, options.clock),
     clock: options.clock,
     isClosing: () => closed !== undefined,
     onEnd: () => underWay.end(),

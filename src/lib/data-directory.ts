@@ -10,6 +10,7 @@ import { takeLock } from './process-lock.ts';
  *     lock             who has it: pid and start time of the process
  *     node             this node's name, made once; part of the store's deduplication tokens
  *     admin-password   if the service made it; mode 0600
+ *     secret           what API keys are encrypted with, if no secret was configured; mode 0600
  *     wal/             the write-ahead log
  *     dead/            rows that the store refused for good
  *     replay/          which requests were stored lately, after they have left the log
@@ -41,6 +42,12 @@ export async function keptPassword(path: string): Promise<{ password: string; ma
   const file = join(path, 'admin-password');
   const { value, made } = await readOrMake(file, () => randomBytes(18).toString('base64url'));
   return { password: value, made, file };
+}
+
+/** The secret that this directory keeps; made if there is none. */
+export async function keptSecret(path: string): Promise<string> {
+  const { value } = await readOrMake(join(path, 'secret'), () => randomBytes(32).toString('base64url'));
+  return value;
 }
 
 /** The file appears whole or not at all, also when the machine stops in between. */

@@ -8,13 +8,25 @@ export type Action =
   | 'identity.manage'
   | 'service.read';
 
-export type PrivilegeName = 'admin' | 'writer' | 'reader' | 'ingestor';
+export const privilegeNames = ['admin', 'writer', 'reader', 'ingestor'] as const;
+export type PrivilegeName = (typeof privilegeNames)[number];
+
+/** Rows whose field has this value. */
+export interface Tag {
+  readonly field: string;
+  readonly value: string;
+}
 
 /** One entry of a role. Without `dataset` it holds for every dataset of the tenant. */
 export interface Privilege {
   readonly privilege: PrivilegeName;
   readonly dataset?: string;
+  /** Narrows a reader to these rows. */
+  readonly tag?: Tag;
 }
+
+/** The rows of a dataset that somebody may read: those that carry at least one of the tags, where there are tags. */
+export type ReadableRows = 'none' | 'all' | readonly Tag[];
 
 /** Who is asking, as far as it was verified. */
 export interface Principal {

@@ -1,10 +1,10 @@
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import type { Principal } from '../model/identity.ts';
+import type { Principal, ReadableRows } from '../model/identity.ts';
 import type { Query as QueryTree } from '../sql/ast.ts';
 import { located } from '../sql/errors.ts';
-import { semanticSettings } from '../sql/print/settings.ts';
+import { narrowedSettings, semanticSettings } from '../sql/print/settings.ts';
 import { type Translation, translate } from '../sql/translate.ts';
 import type { CatalogView } from '../store/catalog.ts';
 import type { Store } from '../store/store.ts';
@@ -21,8 +21,8 @@ export interface QueryServiceParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly bounds: QueryBounds;
-  /** Whether the principal may read a dataset of its tenant. */
-  mayRead(principal: Principal, dataset: string): boolean;
+  /** Which rows of a dataset of its tenant the principal may read. */
+  readableRows(principal: Principal, dataset: string): ReadableRows;
   /** Waits until what was acknowledged is in the store, or for a bounded time; false if nothing is on its way. */
   waitForPending(): Promise<boolean>;
 }
@@ -56,7 +56,7 @@ export class QueryService implements Query {
     checkStreamName(request.streamName, translation);
     try {
       const records = await store.select(translation.sql, 'JSONEachRow', {
-        settings: this.#settings,
+        settings: translation.narrowed ? { ...this.#settings, ...narrowedSettings } : this.#settings,
         signal: request.signal,
       });
       return { fields: translation.columns.map((column) => column.name), records };
@@ -66,8 +66,8 @@ export class QueryService implements Query {
   }
 
   #visible({ principal, tenant }: QueryRequest) {
-    const { catalog, mayRead } = this.#parts;
-    return visibleCatalog(catalog, tenant, (dataset) => mayRead(principal, dataset));
+    const { catalog, readableRows } = this.#parts;
+    return visibleCatalog(catalog, tenant, (dataset) => readableRows(principal, dataset));
   }
 
   /**

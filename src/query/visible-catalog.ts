@@ -1,38 +1,40 @@
 import { AppError } from '../errors.ts';
 import { type FieldType, parseFieldColumn } from '../model/column.ts';
 import { databaseOf } from '../model/dataset.ts';
+import type { ReadableRows } from '../model/identity.ts';
 import type { FromItem, Query } from '../sql/ast.ts';
 import type { SqlCatalog, SqlDataset } from '../sql/catalog.ts';
 import type { CatalogView, DatasetInfo } from '../store/catalog.ts';
 
 /**
  * The datasets of a tenant as one principal sees them.
- * @param mayRead whether the principal may read a dataset; naming one that it may not read is `forbidden`
+ * @param readableRows of a dataset; naming one of which the principal may read none is `forbidden`
  */
 export function visibleCatalog(
   catalog: CatalogView,
   tenant: string,
-  mayRead: (dataset: string) => boolean,
+  readableRows: (dataset: string) => ReadableRows,
 ): SqlCatalog {
   return {
     database: databaseOf(tenant),
     dataset: (name) => {
       const info = catalog.get(tenant, name);
       if (info === undefined) return undefined;
-      if (!mayRead(name))
+      const rows = readableRows(name);
+      if (rows === 'none')
         throw new AppError('forbidden', `the credentials do not allow reading dataset "${name}"`);
-      return describe(info);
+      return describe(info, rows);
     },
     names: () =>
       catalog
         .list(tenant)
         .map((info) => info.name)
-        .filter(mayRead),
+        .filter((name) => readableRows(name) !== 'none'),
   };
 }
 
 /** A field's physical columns, together. */
-function describe(info: DatasetInfo): SqlDataset {
+function describe(info: DatasetInfo, rows: SqlDataset['rows']): SqlDataset {
   const fields = new Map<string, FieldType[]>();
   for (const column of info.columns.values()) {
     const parsed = parseFieldColumn(column.name);
@@ -41,7 +43,7 @@ function describe(info: DatasetInfo): SqlDataset {
     types.push(parsed.type);
     fields.set(parsed.field, types);
   }
-  return { name: info.name, kind: info.kind, fields };
+  return { name: info.name, kind: info.kind, fields, rows };
 }
 
 /** The names of all relations that a query mentions: datasets, and common table expressions too. */

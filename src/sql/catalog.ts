@@ -1,5 +1,6 @@
 import type { FieldType } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
+import type { Tag } from '../model/identity.ts';
 
 /** The datasets that a query may name. What isn't in here doesn't exist for it. */
 export interface SqlCatalog {
@@ -15,4 +16,6 @@ export interface SqlDataset {
   readonly kind: DatasetKind;
   /** Fields of an events dataset, each with the types of value that it has. */
   readonly fields: ReadonlyMap<string, readonly FieldType[]>;
+  /** The rows that the query may read: all, or those that carry one of these tags. */
+  readonly rows: 'all' | readonly Tag[];
 }

@@ -171,20 +171,27 @@ export interface TimeRange {
  */
 export type DatasetRead = EventsRead | PointsRead | SeriesRead | MetadataRead;
 
-interface Read<Kind extends string> {
+interface Read<Kind extends string, Target> {
   readonly kind: Kind;
   readonly database: string;
   readonly dataset: string;
   readonly range: TimeRange;
+  /** What the reader's privileges let through, whatever else the query asks for. */
+  readonly allowed: AllowedRows<Target>;
 }
 
-export interface EventsRead extends Read<'events'> {
+/** All rows, or those of which one of these columns has this value; so none, if there are no such columns. */
+export type AllowedRows<Target> =
+  | 'all'
+  | readonly { readonly column: Target; readonly value: string | number | boolean }[];
+
+export interface EventsRead extends Read<'events', string> {
   /** Physical columns. */
   readonly columns: ReadonlyMap<string, string>;
 }
 
 /** Samples, exemplars or histograms. */
-export interface PointsRead extends Read<'points'> {
+export interface PointsRead extends Read<'points', SeriesColumn> {
   readonly table: PointTable;
   readonly columns: ReadonlyMap<string, MetricColumn>;
   /** Columns that come from the series of a point. */
@@ -197,11 +204,11 @@ export interface PointsRead extends Read<'points'> {
   readonly joined: ReadonlySet<string>;
 }
 
-export interface SeriesRead extends Read<'series'> {
+export interface SeriesRead extends Read<'series', SeriesColumn> {
   readonly series: ReadonlyMap<string, SeriesColumn>;
 }
 
-export interface MetadataRead extends Read<'metadata'> {
+export interface MetadataRead extends Read<'metadata', SeriesColumn> {
   readonly columns: ReadonlyMap<string, MetricColumn>;
 }
 

@@ -23,6 +23,8 @@ export interface Translation {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   /** Names of the datasets that are read. */
   readonly datasets: readonly string[];
+  /** True if rows were left out that the reader may not see: the statement then needs `narrowedSettings`, too. */
+  readonly narrowed: boolean;
 }
 
 /**
@@ -58,5 +60,6 @@ function finish(query: QueryIr, names: readonly string[], env: Environment): Tra
     sql,
     columns: query.columns.map(({ type }, index) => ({ name: names[index] ?? '', type: typeLabel(type) })),
     datasets: [...env.datasets],
+    narrowed: env.narrowed,
   };
 }

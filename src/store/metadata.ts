@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { quoteString } from '../lib/quote.ts';
 import { type DatasetKind, tablesOfKind } from '../model/dataset.ts';
 import { metadataStatements } from './schema.ts';
@@ -10,9 +11,33 @@ export interface DatasetEntry {
   readonly kind: DatasetKind;
 }
 
+export type MetadataKind = 'dataset' | 'role' | 'user' | 'apiKey' | 'setting';
+
+/** What an entry is about. Unique: there is one record of a kind and key in a tenant, or none. */
+export interface MetadataKey {
+  readonly tenant: string;
+  readonly kind: MetadataKind;
+  readonly key: string;
+}
+
+/** One line of the log: a record gets a new value, or ends. */
+export interface MetadataEntry extends MetadataKey {
+  readonly id: string;
+  /** The entry that was in force when this one was written; empty if there was no record. */
+  readonly base: string;
+  /** JSON; empty for the end of the record. */
+  readonly value: string;
+  /** Grows along the log. */
+  readonly position: number;
+}
+
 /**
- * The append-only log of what the service must remember, a table in the store. Entries are read in the order
- * of their time; the first one of a dataset decides its kind, since a kind never changes.
+ * The append-only log of what the service must remember, a table in the store that several nodes may write.
+ *
+ * An entry has an effect only if the one that it names as its base is still in force when its turn comes;
+ * otherwise somebody else was first. All nodes read the same order, so all agree, and no lock is needed: who has
+ * appended an entry reads on to see what became of it. The order is that of visibility, in which the store numbers
+ * its parts: what is read later never comes before what was read already, which a clock could not promise.
  */
 export class MetadataLog {
   readonly #store: Store;
@@ -27,15 +52,43 @@ export class MetadataLog {
     for (const statement of metadataStatements()) await this.#store.command(statement);
   }
 
-  async datasets(): Promise<DatasetEntry[]> {
+  /**
+   * Entries of these kinds after a position, in order.
+   * @throws StoreError
+   */
+  async read(kinds: readonly MetadataKind[], after = 0): Promise<MetadataEntry[]> {
     const bytes = await this.#store.select(
-      "SELECT tenant, key, value FROM `millrace`.`metadata` WHERE kind = 'dataset' ORDER BY at, node",
+      `SELECT tenant, kind, key, id, base, value, toUInt32(_block_number) FROM \`millrace\`.\`metadata\`
+       WHERE kind IN (${kinds.map(quoteString).join(', ')}) AND _block_number > ${after}
+       ORDER BY _block_number, at, node`,
       'JSONCompactEachRow',
     );
+    return Buffer.from(bytes)
+      .toString('utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => {
+        type Row = [string, MetadataKind, string, string, string, string, number];
+        const [tenant, kind, key, id, base, value, position] = JSON.parse(line) as Row;
+        return { tenant, kind, key, id, base, value, position };
+      });
+  }
+
+  /**
+   * Whether the entry comes into force is known once the log has been read up to it.
+   * @throws StoreError; if retryable, the entry may have been written all the same
+   */
+  async append({ tenant, kind, key, id, base, value }: Omit<MetadataEntry, 'position'>): Promise<void> {
+    const values = [this.#node, tenant, kind, key, value, id, base].map(quoteString).join(', ');
+    await this.#store.command(
+      `INSERT INTO \`millrace\`.\`metadata\` (node, tenant, kind, key, value, id, base) SELECT ${values}`,
+    );
+  }
+
+  /** The first entry of a dataset decides its kind, since a kind never changes. */
+  async datasets(): Promise<DatasetEntry[]> {
     const first = new Map<string, DatasetEntry>();
-    for (const line of Buffer.from(bytes).toString('utf8').split('\n')) {
-      if (line === '') continue;
-      const [tenant, name, value] = JSON.parse(line) as [string, string, string];
+    for (const { tenant, key: name, value } of await this.read(['dataset'])) {
       const { kind } = JSON.parse(value) as { kind: string };
       if (!isKind(kind)) throw new Error(`the metadata log has a dataset of the unknown kind ${kind}`);
       const key = `${tenant}/${name}`;
@@ -44,11 +97,9 @@ export class MetadataLog {
     return [...first.values()];
   }
 
-  async addDataset(entry: DatasetEntry): Promise<void> {
-    const values = [this.#node, entry.tenant, 'dataset', entry.name, JSON.stringify({ kind: entry.kind })];
-    await this.#store.command(
-      `INSERT INTO \`millrace\`.\`metadata\` (node, tenant, kind, key, value) SELECT ${values.map(quoteString).join(', ')}`,
-    );
+  async addDataset({ tenant, name, kind }: DatasetEntry): Promise<void> {
+    const value = JSON.stringify({ kind });
+    await this.append({ tenant, kind: 'dataset', key: name, id: randomUUID(), base: '', value });
   }
 }
 

@@ -70,7 +70,7 @@ describe('remote write', () => {
     const seed = Date.now() >>> 0;
     const verdicts = new Map<FuzzVerdict, number>();
     const decoder = new Decoder(new DecodeOutcomes(), hashes);
-    for (let number = 0; number < 20_000; number++) {
+    for (let number = 0; number < 6000; number++) {
       const input = fuzzInput(seed, number);
       try {
         const verdict = checkInput(decoder, input, number + 1);
@@ -81,9 +81,9 @@ describe('remote write', () => {
     }
     // The inputs are worth something only if all of these occur.
     for (const verdict of ['stored', 'partly stored', 'refused', 'unreadable'] as const) {
-      expect(verdicts.get(verdict), verdict).toBeGreaterThan(500);
+      expect(verdicts.get(verdict), verdict).toBeGreaterThan(150);
     }
-  }, 60_000);
+  });
 
   test('any bytes', () => {
     fc.assert(

@@ -1,7 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { Authorizer } from '../../src/auth/authorizer.ts';
-import { administratorAccount, type IdentitySource, PasswordIdentities } from '../../src/auth/identities.ts';
+import {
+  administratorAccount,
+  type Identity,
+  type IdentitySource,
+  PasswordIdentities,
+} from '../../src/auth/identities.ts';
 import type { AppError } from '../../src/errors.ts';
 import { ingestRoutes } from '../../src/http/ingest-routes.ts';
 import { queryRoutes } from '../../src/http/query-routes.ts';
@@ -81,9 +86,10 @@ export class KeyIdentities implements IdentitySource {
     );
   }
 
-  async verify(credentials: Parameters<IdentitySource['verify']>[0]): Promise<Principal | undefined> {
+  async verify(credentials: Parameters<IdentitySource['verify']>[0]): Promise<Identity | undefined> {
     await this.gate;
-    return credentials.scheme === 'apiKey' ? this.#principals.get(credentials.key) : undefined;
+    const principal = credentials.scheme === 'apiKey' ? this.#principals.get(credentials.key) : undefined;
+    return principal && { principal };
   }
 }
 

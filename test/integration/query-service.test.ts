@@ -225,7 +225,11 @@ describe('the request', () => {
   });
 
   test('a dataset that may not be read is forbidden, wherever it is named', async () => {
-    const limited = asker(queryService(store.store, catalog, { mayRead: (_, dataset) => dataset === 'app' }));
+    const limited = asker(
+      queryService(store.store, catalog, {
+        readableRows: (_, dataset) => (dataset === 'app' ? 'all' : 'none'),
+      }),
+    );
     expect((await limited('select count(*) from app')).rows).toEqual([[60]]);
     for (const query of [
       'select * from emp',

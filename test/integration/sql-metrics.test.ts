@@ -146,7 +146,7 @@ describe('what is read', () => {
   async function plan(sql: string): Promise<string> {
     const catalog = {
       database: 't_default',
-      dataset: () => ({ name: 'm', kind: 'metrics', fields: new Map() }) as const,
+      dataset: () => ({ name: 'm', kind: 'metrics', fields: new Map(), rows: 'all' }) as const,
       names: () => [],
     };
     const range = { startMicros: undefined, endMicros: undefined };

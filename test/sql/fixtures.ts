@@ -97,10 +97,9 @@ export function postgresStatements(fixture: Fixture): string {
 }
 
 /** Makes the fixture an events dataset of the store. */
-export async function loadEvents(store: Store, fixture: Fixture): Promise<void> {
-  for (const statement of datasetStatements(defaultTenant, fixture.name, 'events'))
-    await store.command(statement);
-  const table = `${quoteIdentifier(databaseOf(defaultTenant))}.${quoteIdentifier(physicalTable(fixture.name, 'events'))}`;
+export async function loadEvents(store: Store, fixture: Fixture, tenant = defaultTenant): Promise<void> {
+  for (const statement of datasetStatements(tenant, fixture.name, 'events')) await store.command(statement);
+  const table = `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(fixture.name, 'events'))}`;
   for (const column of columnsOf(fixture).values()) {
     await store.command(
       `ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS ${quoteIdentifier(column.name)} ${column.type}`,

@@ -37,7 +37,7 @@ export function queryService(
       maxResultRows: 100_000,
       maxResultBytes: limits.queryMaxResultBytes,
     },
-    mayRead: () => true,
+    readableRows: () => 'all',
     waitForPending: () => Promise.resolve(false),
     ...parts,
   });

@@ -4,6 +4,7 @@ import { physicalTable, type TableName } from '../../model/dataset.ts';
 import { and } from '../build.ts';
 import { microsPerDay } from '../datetime.ts';
 import type {
+  AllowedRows,
   DatasetRead,
   EventsRead,
   MetadataRead,
@@ -57,9 +58,22 @@ function timeConditions(column: string, range: TimeRange, unitMicros: number): r
   ];
 }
 
+/**
+ * What the reader's privileges ask of every row, before anything else is looked at; empty if all rows may be read.
+ */
+function allowedClause<Target>(allowed: AllowedRows<Target>, print: (column: Target) => string): string {
+  if (allowed === 'all') return '';
+  const matches = allowed.map(({ column, value }) => `${print(column)} = ${printValue(value)}`);
+  return ` PREWHERE ${matches.length === 0 ? 'false' : matches.join(' OR ')}`;
+}
+
+const printValue = (value: string | number | boolean): string =>
+  typeof value === 'string' ? quoteString(value) : String(value);
+
 function printEvents(read: EventsRead): string {
+  const allowed = allowedClause(read.allowed, quoteIdentifier);
   const conditions = timeConditions(quoteIdentifier(eventTimeColumn.name), read.range, 1);
-  return `SELECT ${selectList(renamed(read.columns))} FROM ${table(read, 'events')}${whereClause(conditions)}`;
+  return `SELECT ${selectList(renamed(read.columns))} FROM ${table(read, 'events')}${allowed}${whereClause(conditions)}`;
 }
 
 const seriesExpression = (column: SeriesColumn): string => {
@@ -82,15 +96,16 @@ function printPoints(read: PointsRead, alias: string, query: PrintQuery): string
   const series = seriesColumns(read.series);
   const conditions = read.seriesConditions;
   const chosen = ['metric_id', 'series_id', ...series].join(', ');
+  const allowed = allowedClause(read.allowed, seriesExpression);
   const filter = conditions.length === 0 ? '' : ` WHERE ${printExpression(and(...conditions), query)}`;
   // Under the alias of the relation itself, so that its conditions print the same in here.
   const seriesOf = (columns: readonly string[]): string =>
-    `SELECT ${columns.join(', ')} FROM (SELECT ${chosen} FROM ${table(read, 'series')}) AS ${quoteIdentifier(alias)}${filter}`;
+    `SELECT ${columns.join(', ')} FROM (SELECT ${chosen} FROM ${table(read, 'series')}${allowed}) AS ${quoteIdentifier(alias)}${filter}`;
   const { staleIn } = read.table;
   const where = [
     ...timeConditions('timestamp', read.range, 1000),
     ...(staleIn === undefined ? [] : [`reinterpretAsUInt64(${staleIn}) != ${staleMarkerBits}`]),
-    ...(conditions.length === 0
+    ...(conditions.length === 0 && allowed === ''
       ? []
       : [`(metric_id, series_id) IN (${seriesOf(['metric_id', 'series_id'])})`]),
   ];
@@ -106,14 +121,24 @@ function printPoints(read: PointsRead, alias: string, query: PrintQuery): string
 /** The series themselves, each once; those that had samples on a day that the range touches. */
 function printSeries(read: SeriesRead): string {
   const columns = selectList(seriesColumns(read.series));
-  return `SELECT ${columns} FROM ${table(read, 'series')}${whereClause(dayConditions(read.range))} LIMIT 1 BY series_id`;
+  const allowed = allowedClause(read.allowed, seriesExpression);
+  const where = whereClause(dayConditions(read.range));
+  return `SELECT ${columns} FROM ${table(read, 'series')}${allowed}${where} LIMIT 1 BY series_id`;
 }
 
-/** Each metric once, as it was described last; those whose description came on a day that the range touches. */
+/**
+ * Each metric once, as it was described last; those whose description came on a day that the range touches. A
+ * description has no labels: who may not see all series sees those of the metrics that have a series to see.
+ */
 function printMetadata(read: MetadataRead): string {
   const columns = selectList(metricColumns(read.columns));
   const where = whereClause(dayConditions(read.range));
-  return `SELECT ${columns} FROM ${table(read, 'metadata')}${where} ORDER BY received_at DESC LIMIT 1 BY metric_name`;
+  const series = allowedClause(read.allowed, seriesExpression);
+  const allowed =
+    series === ''
+      ? ''
+      : ` PREWHERE metric_name IN (SELECT metric_name FROM ${table(read, 'series')}${series})`;
+  return `SELECT ${columns} FROM ${table(read, 'metadata')}${allowed}${where} ORDER BY received_at DESC LIMIT 1 BY metric_name`;
 }
 
 function dayConditions({ startMicros, endMicros }: TimeRange): readonly string[] {

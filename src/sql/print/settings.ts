@@ -28,3 +28,14 @@ export const semanticSettings = {
   output_format_json_quote_decimals: 0,
   output_format_json_quote_denormals: 0,
 } as const satisfies Readonly<Record<string, string | number>>;
+
+/**
+ * For queries of those who may not see all rows: no condition of theirs is moved to where it would run before the one
+ * that leaves rows out, since an error of it (a division by zero, a bad cast) would tell what is in these rows.
+ */
+export const narrowedSettings = {
+  query_plan_filter_push_down: 0,
+  query_plan_merge_filters: 0,
+  enable_optimize_predicate_expression: 0,
+  optimize_move_to_prewhere: 0,
+} as const satisfies Readonly<Record<string, string | number>>;

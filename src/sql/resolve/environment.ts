@@ -18,6 +18,8 @@ export class Environment {
   readonly prefix: string;
   /** Datasets read so far. */
   readonly datasets = new Set<string>();
+  /** True once a dataset is read of which the reader may not see all rows. */
+  narrowed = false;
   /** All CTEs of the query, however deep, each after those that it uses. */
   readonly ctes: CteIr[] = [];
   #relations = 0;

@@ -2,7 +2,7 @@ import { eventTimeColumn, type FieldType, fieldColumnName } from '../../model/co
 import type { SqlCatalog, SqlDataset } from '../catalog.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import { isNamed } from '../identifier.ts';
-import type { Column, DatasetRead, Expr, FromIr, Mixed, SeriesColumn } from '../ir.ts';
+import type { AllowedRows, Column, DatasetRead, Expr, FromIr, Mixed, SeriesColumn } from '../ir.ts';
 import {
   type MetricColumn,
   type MetricPart,
@@ -13,6 +13,7 @@ import {
 } from '../metric-tables.ts';
 import { suggestion } from '../nearest.ts';
 import { fieldSqlType, map, mixed, type SqlType, text, timestamptz } from '../types.ts';
+import { allowedEvents, allowedSeries } from './allowed-rows.ts';
 import type { Environment } from './environment.ts';
 import type { ScopeColumn, ScopeRelation } from './scope.ts';
 
@@ -33,6 +34,7 @@ export function datasetRelation(
 ): ResolvedRelation {
   const { dataset, part } = findDataset(path, env.catalog, at);
   env.datasets.add(dataset.name);
+  if (dataset.rows !== 'all') env.narrowed = true;
   const alias = env.alias();
   const shown = name ?? path.at(-1);
   const source = { database: env.catalog.database, dataset: dataset.name, range: env.range };
@@ -60,6 +62,7 @@ function findDataset(
 }
 
 type Source = Pick<DatasetRead, 'database' | 'dataset' | 'range'>;
+type MetricSource = Source & { readonly allowed: AllowedRows<SeriesColumn> };
 
 interface BuiltRelation {
   readonly read: DatasetRead;
@@ -74,13 +77,14 @@ function buildRelation(
   alias: string,
 ): BuiltRelation {
   if (dataset.kind === 'events') return eventsRelation(dataset, source, alias);
+  const metrics = { ...source, allowed: allowedSeries(dataset) };
   switch (part) {
     case 'series':
-      return seriesRelation(source, alias);
+      return seriesRelation(metrics, alias);
     case 'metadata':
-      return metadataRelation(source, alias);
+      return metadataRelation(metrics, alias);
     default:
-      return pointsRelation(pointTables[part ?? 'samples'], source, alias);
+      return pointsRelation(pointTables[part ?? 'samples'], metrics, alias);
   }
 }
 
@@ -134,7 +138,12 @@ function eventsRelation(dataset: SqlDataset, source: Source, alias: string): Bui
     if (only === undefined) continue;
     columns.push({ name, expr: () => (types.length === 1 ? field(name, only) : several()) });
   }
-  return { read: { ...source, kind: 'events', columns: reads.byName }, columns, otherColumn: undefined };
+  const allowed = allowedEvents(dataset);
+  return {
+    read: { ...source, kind: 'events', columns: reads.byName, allowed },
+    columns,
+    otherColumn: undefined,
+  };
 }
 
 /** Columns that a series has: its name, its labels, and each label under its own name. */
@@ -182,7 +191,7 @@ function metricColumns(
   return { reads, columns: columns.map(scopeColumn) };
 }
 
-function pointsRelation(table: PointTable, source: Source, alias: string): BuiltRelation {
+function pointsRelation(table: PointTable, source: MetricSource, alias: string): BuiltRelation {
   const { reads, columns } = metricColumns(alias, table.columns);
   const { reads: series, label, fixed } = seriesColumns(alias);
   return {
@@ -201,7 +210,7 @@ function pointsRelation(table: PointTable, source: Source, alias: string): Built
   };
 }
 
-function seriesRelation(source: Source, alias: string): BuiltRelation {
+function seriesRelation(source: MetricSource, alias: string): BuiltRelation {
   const { reads, label, fixed } = seriesColumns(alias);
   return {
     read: { ...source, kind: 'series', series: reads.byName },
@@ -210,7 +219,7 @@ function seriesRelation(source: Source, alias: string): BuiltRelation {
   };
 }
 
-function metadataRelation(source: Source, alias: string): BuiltRelation {
+function metadataRelation(source: MetricSource, alias: string): BuiltRelation {
   const { reads, columns } = metricColumns(alias, metadataColumns);
   return {
     read: { ...source, kind: 'metadata', columns: reads.byName },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Authorizer } from '../../../src/auth/authorizer.ts';
 import type { Credentials, PresentedCredential } from '../../../src/auth/credentials.ts';
-import type { IdentitySource } from '../../../src/auth/identities.ts';
+import type { Identity, IdentitySource } from '../../../src/auth/identities.ts';
 import { AppError } from '../../../src/errors.ts';
 import { limits } from '../../../src/limits.ts';
 import type { Principal } from '../../../src/model/identity.ts';
@@ -12,10 +12,10 @@ const key = (value: string): PresentedCredential => ({ header: 'x-api-key', valu
 /** Knows the key `good`; answers when it is let to. */
 class Source implements IdentitySource {
   asked = 0;
-  answer: (credentials: Credentials) => Promise<Principal | undefined> = async (credentials) =>
-    credentials.scheme === 'apiKey' && credentials.key === 'good' ? alice : undefined;
+  answer: (credentials: Credentials) => Promise<Identity | undefined> = async (credentials) =>
+    credentials.scheme === 'apiKey' && credentials.key === 'good' ? { principal: alice } : undefined;
 
-  verify(credentials: Credentials): Promise<Principal | undefined> {
+  verify(credentials: Credentials): Promise<Identity | undefined> {
     this.asked += 1;
     return this.answer(credentials);
   }
@@ -45,7 +45,7 @@ describe('Authorizer', () => {
     await new Promise((resolve) => setTimeout(resolve, 1100)); // the caches look at the clock once a second
     clock.ms += limits.authCacheTtlMs + 1;
     source.answer = async (credentials) =>
-      credentials.scheme === 'apiKey' && credentials.key === 'bad' ? alice : undefined;
+      credentials.scheme === 'apiKey' && credentials.key === 'bad' ? { principal: alice } : undefined;
     expect(await authorizer.authenticate(key('good'))).toBeUndefined();
     expect(await authorizer.authenticate(key('bad'))).toBe(alice);
   });
@@ -103,10 +103,60 @@ describe('Authorizer', () => {
     expect(await authorizer.authenticate({ header: 'authorization', value: 'good' })).toBeUndefined();
   });
 
+  describe('when what an identity may do changes', () => {
+    it('says so at once', async () => {
+      const { source, authorizer } = setup();
+      const identity: { principal: Principal | undefined } = { principal: alice };
+      source.answer = async () => identity;
+      await authorizer.authenticate(key('good'));
+      const promoted: Principal = { ...alice, privileges: [{ privilege: 'admin' }] };
+      identity.principal = promoted;
+      expect(authorizer.authenticate(key('good'))).toBe(promoted);
+      expect(source.asked).toBe(1);
+    });
+
+    it('lets nobody in any more whose credentials have ended, not even those who wait for a check', async () => {
+      const { source, authorizer } = setup();
+      const identity: { principal: Principal | undefined } = { principal: alice };
+      source.answer = async () => identity;
+      await authorizer.authenticate(key('good'));
+      identity.principal = undefined;
+      expect(await authorizer.authenticate(key('good'))).toBeUndefined();
+
+      let letGo = (): void => {};
+      const gate = new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      const other: { principal: Principal | undefined } = { principal: alice };
+      source.answer = () => gate.then(() => other);
+      const waiting = authorizer.authenticate(key('other'));
+      other.principal = undefined;
+      letGo();
+      expect(await waiting).toBeUndefined();
+    });
+
+    it('forgets whom it refused, also those whose check began before', async () => {
+      const { source, authorizer } = setup();
+      await authorizer.authenticate(key('new'));
+      let letGo = (): void => {};
+      const gate = new Promise<undefined>((resolve) => {
+        letGo = () => resolve(undefined);
+      });
+      source.answer = () => gate;
+      const early = authorizer.authenticate(key('newer'));
+      authorizer.forgetRefused();
+      letGo();
+      expect(await early).toBeUndefined();
+      source.answer = async () => ({ principal: alice });
+      expect(await authorizer.authenticate(key('new'))).toBe(alice);
+      expect(await authorizer.authenticate(key('newer'))).toBe(alice);
+    });
+  });
+
   it('asks its sources in order and stops at the first that knows', async () => {
     const first = new Source();
     const second = new Source();
-    second.answer = async () => ({ ...alice, name: 'second' });
+    second.answer = async () => ({ principal: { ...alice, name: 'second' } });
     const authorizer = new Authorizer([first, second]);
     expect((await authorizer.authenticate(key('good')))?.name).toBe('alice');
     expect((await authorizer.authenticate(key('other')))?.name).toBe('second');

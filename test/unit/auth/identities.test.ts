@@ -35,7 +35,7 @@ describe('the administrator', () => {
     identities.verify({ scheme: 'basic', username, password });
 
   it('is known by name and password, with every privilege', async () => {
-    expect(await verify('admin', 'sesame')).toEqual({
+    expect((await verify('admin', 'sesame'))?.principal).toEqual({
       kind: 'root',
       name: 'admin',
       tenant: 'default',

@@ -29,11 +29,11 @@ function refusal(method: string, path: string): AppError {
 
 describe('Router', () => {
   it('finds rows by method and path', () => {
-    expect(router.match('GET', '/api/v1/logstream')).toEqual({ route: list, datasetSegment: undefined });
+    expect(router.match('GET', '/api/v1/logstream')).toEqual({ route: list, parameter: undefined });
     expect(router.match('PUT', '/api/v1/logstream/app').route).toBe(put);
     expect(router.match('GET', '/api/v1/logstream/app/schema')).toEqual({
       route: schema,
-      datasetSegment: 'app',
+      parameter: 'app',
     });
   });
 
@@ -48,8 +48,8 @@ describe('Router', () => {
   });
 
   it('hands a segment over as it came, and an encoded slash makes no segment', () => {
-    expect(router.match('PUT', '/api/v1/logstream/a%2Fb').datasetSegment).toBe('a%2Fb');
-    expect(router.match('PUT', '/api/v1/logstream/..').datasetSegment).toBe('..');
+    expect(router.match('PUT', '/api/v1/logstream/a%2Fb').parameter).toBe('a%2Fb');
+    expect(router.match('PUT', '/api/v1/logstream/..').parameter).toBe('..');
   });
 
   it.each([

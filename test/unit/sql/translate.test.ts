@@ -16,9 +16,10 @@ const datasets: readonly SqlDataset[] = [
       ['ok', ['bool']],
       ['status', ['num', 'str']],
     ]),
+    rows: 'all',
   },
-  { name: 'm', kind: 'metrics', fields: new Map() },
-  { name: 'otel', kind: 'logs', fields: new Map() },
+  { name: 'm', kind: 'metrics', fields: new Map(), rows: 'all' },
+  { name: 'otel', kind: 'logs', fields: new Map(), rows: 'all' },
 ];
 
 const catalog: SqlCatalog = {

@@ -1,0 +1,91 @@
+import type { AppError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { limits } from '../limits.ts';
+import type { Principal } from '../model/identity.ts';
+import type { AuthorizedRequest } from './routes.ts';
+
+/** What administrators do to identities. */
+export type IdentityChange =
+  | 'role.put'
+  | 'role.delete'
+  | 'role.default'
+  | 'user.create'
+  | 'user.delete'
+  | 'user.password'
+  | 'user.roles'
+  | 'apikey.create'
+  | 'apikey.read'
+  | 'apikey.delete';
+
+export interface Denial {
+  readonly error: AppError;
+  /** Undefined when the credentials are not known. */
+  readonly principal: Principal | undefined;
+  readonly method: string;
+  readonly route: string | undefined;
+  /** Client address. */
+  readonly from: string;
+}
+
+/**
+ * Who did what to identities, and who was refused what: one line each, in the log. No line holds a secret: neither
+ * credentials nor what they were tried as.
+ *
+ * Lines about refusals are bounded, or a flood of bad credentials would slow those who have good ones.
+ */
+export class AuditLog {
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  #windowStartMs = Number.NEGATIVE_INFINITY;
+  #windowLines = 0;
+  #leftOut = 0;
+
+  constructor(log: Logger, clock: Clock) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  /** A change that was made. `target` is the name of what was changed. */
+  changed(
+    { principal, tenant }: AuthorizedRequest,
+    from: string,
+    action: IdentityChange,
+    target: string,
+  ): void {
+    this.#log.info({ audit: action, target, by: shown(principal), tenant, from }, 'administration');
+  }
+
+  denied({ error, principal, method, route, from }: Denial): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#windowStartMs >= 1000) {
+      this.#windowStartMs = nowMs;
+      this.#windowLines = 0;
+    }
+    if (this.#windowLines >= limits.maxDenialLinesPerSecond) {
+      this.#leftOut += 1;
+      return;
+    }
+    this.#windowLines += 1;
+    this.#log.warn(
+      {
+        audit: 'denied',
+        code: error.code,
+        reason: error.message,
+        by: principal && shown(principal),
+        tenant: principal?.tenant,
+        method,
+        route,
+        from,
+        ...(this.#leftOut === 0 ? {} : { leftOut: this.#leftOut }),
+      },
+      'denied',
+    );
+    this.#leftOut = 0;
+  }
+}
+
+const shown = ({ kind, name }: Principal): { readonly kind: string; readonly name: string } => ({
+  kind,
+  name,
+});

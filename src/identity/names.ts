@@ -1,0 +1,31 @@
+import { AppError } from '../errors.ts';
+import { limits } from '../limits.ts';
+
+const identifier = new RegExp(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,${limits.identityNameMaxLength - 1}}$`);
+const keyName = /^(?! )[^\p{C}\p{Zl}\p{Zp}]+(?<! )$/u;
+
+/**
+ * A role's or user's name: it stands in paths, in Basic authentication and in logs.
+ * @throws AppError `bad_name`
+ */
+export function checkIdentifier(name: string, what: 'role' | 'user'): string {
+  if (identifier.test(name)) return name;
+  throw new AppError(
+    'bad_name',
+    `${shown(name)} is not a ${what} name: use letters, digits and . _ @ + -, starting with a letter or digit, at most ${limits.identityNameMaxLength}`,
+  );
+}
+
+/**
+ * The name of an API key: any text that people can read.
+ * @throws AppError `bad_name`
+ */
+export function checkKeyName(name: string): string {
+  if (name.length <= limits.identityNameMaxLength && keyName.test(name)) return name;
+  throw new AppError(
+    'bad_name',
+    `${shown(name)} is not the name of a key: use 1 to ${limits.identityNameMaxLength} printable characters, with no space at either end`,
+  );
+}
+
+const shown = (name: string): string => JSON.stringify(name.length > 40 ? `${name.slice(0, 40)}…` : name);

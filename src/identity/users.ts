@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { hashPassword } from '../auth/password.ts';
+import { AppError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { Privilege } from '../model/identity.ts';
+import type { UserAccount } from './accounts.ts';
+import type { Directory } from './directory.ts';
+import { checkIdentifier } from './names.ts';
+import { requireRoles } from './roles.ts';
+
+/** 144 bits: nobody guesses it, and people can still type it. */
+const passwordBytes = 18;
+
+/**
+ * Administration of users, who sign in with a name and a password that is made here. The root administrator is not
+ * among them: it is configured, and cannot be changed, demoted or removed.
+ */
+export class UserAdministration {
+  readonly #directory: Directory;
+  readonly #root: string;
+
+  /** @param root the name of the root administrator */
+  constructor(directory: Directory, root: string) {
+    this.#directory = directory;
+    this.#root = root;
+  }
+
+  /** The names of all users, the root administrator first, then by name. */
+  list(tenant: string): readonly string[] {
+    const others = this.#directory.users(tenant).map(({ name }) => name);
+    return [this.#root, ...others.filter((name) => name !== this.#root).sort()];
+  }
+
+  /**
+   * What the user's roles grant, by role.
+   * @throws AppError `not_found`, `root_unchangeable`
+   */
+  roles(tenant: string, name: string): ReadonlyMap<string, readonly Privilege[]> {
+    const { roles } = this.#find(tenant, name).value;
+    return new Map(roles.map((role) => [role, this.#directory.role(tenant, role) ?? []]));
+  }
+
+  /**
+   * @returns the password, which is not kept
+   * @throws AppError `bad_name`, `identity_exists`, `role_unknown`, `too_many_identities`, `root_unchangeable`
+   */
+  async create(tenant: string, name: string, roles: readonly string[]): Promise<string> {
+    this.#refuseRoot(name);
+    checkIdentifier(name, 'user');
+    const { password, passwordHash } = await newPassword();
+    await this.#directory.exclusively(async ({ write }) => {
+      if (this.#directory.user(tenant, name) !== undefined) {
+        throw new AppError('identity_exists', `there is a user ${name} already`);
+      }
+      if (this.#directory.users(tenant).length >= limits.maxUsersPerTenant) {
+        throw new AppError(
+          'too_many_identities',
+          `there are ${limits.maxUsersPerTenant} users, no more are allowed`,
+        );
+      }
+      const known = requireRoles(this.#directory, tenant, roles);
+      await write({ tenant, kind: 'user', key: name }, { passwordHash, roles: known });
+    });
+    return password;
+  }
+
+  /** @throws AppError `not_found`, `root_unchangeable`, `identity_changed` */
+  async delete(tenant: string, name: string): Promise<void> {
+    await this.#directory.exclusively(async ({ write }) => {
+      this.#find(tenant, name);
+      await write({ tenant, kind: 'user', key: name }, undefined);
+    });
+  }
+
+  /**
+   * A new password in the place of the old one, which is good no more.
+   * @throws AppError `not_found`, `root_unchangeable`, `identity_changed`
+   */
+  async generatePassword(tenant: string, name: string): Promise<string> {
+    this.#find(tenant, name);
+    const { password, passwordHash } = await newPassword();
+    await this.#directory.exclusively(async ({ write }) => {
+      const { value } = this.#find(tenant, name);
+      await write({ tenant, kind: 'user', key: name }, { ...value, passwordHash });
+    });
+    return password;
+  }
+
+  /**
+   * Gives the user these roles too; or takes them away, where taking what the user does not have is no error.
+   * @throws AppError `not_found`, `root_unchangeable`, `role_unknown`, `identity_changed`
+   */
+  async changeRoles(
+    tenant: string,
+    name: string,
+    change: 'add' | 'remove',
+    roles: readonly string[],
+  ): Promise<void> {
+    await this.#directory.exclusively(async ({ write }) => {
+      const { value } = this.#find(tenant, name);
+      const changed =
+        change === 'remove'
+          ? value.roles.filter((role) => !roles.includes(role))
+          : requireRoles(this.#directory, tenant, [...value.roles, ...roles]);
+      await write({ tenant, kind: 'user', key: name }, { ...value, roles: changed });
+    });
+  }
+
+  #find(tenant: string, name: string): UserAccount {
+    this.#refuseRoot(name);
+    const user = this.#directory.user(tenant, name);
+    if (user !== undefined) return user;
+    const shown = JSON.stringify(name.slice(0, limits.identityNameMaxLength));
+    throw new AppError('not_found', `there is no user ${shown}`);
+  }
+
+  #refuseRoot(name: string): void {
+    if (name !== this.#root) return;
+    const reason = `${name} is the root administrator, with every privilege and the password of the configuration`;
+    throw new AppError('root_unchangeable', reason);
+  }
+}
+
+async function newPassword(): Promise<{ readonly password: string; readonly passwordHash: string }> {
+  const password = randomBytes(passwordBytes).toString('base64url');
+  return { password, passwordHash: await hashPassword(password) };
+}

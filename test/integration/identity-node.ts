@@ -1,0 +1,105 @@
+import { pino } from 'pino';
+import { Authorizer } from '../../src/auth/authorizer.ts';
+import { administratorAccount, PasswordIdentities } from '../../src/auth/identities.ts';
+import { SecretBox } from '../../src/auth/secret-box.ts';
+import { apiKeyRoutes } from '../../src/http/api-key-routes.ts';
+import { AuditLog } from '../../src/http/audit.ts';
+import { ingestRoutes } from '../../src/http/ingest-routes.ts';
+import { queryRoutes } from '../../src/http/query-routes.ts';
+import { remoteWriteRoutes } from '../../src/http/remote-write-routes.ts';
+import { roleRoutes } from '../../src/http/role-routes.ts';
+import type { Route } from '../../src/http/routes.ts';
+import { createHttpServer } from '../../src/http/server.ts';
+import { statusRoutes } from '../../src/http/status-routes.ts';
+import { userRoutes } from '../../src/http/user-routes.ts';
+import { ApiKeyAdministration, ApiKeyIdentities } from '../../src/identity/api-keys.ts';
+import { Directory } from '../../src/identity/directory.ts';
+import { RoleAdministration } from '../../src/identity/roles.ts';
+import { UserAdministration } from '../../src/identity/users.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createMetrics } from '../../src/lib/metrics.ts';
+import { defaultTenant } from '../../src/model/dataset.ts';
+import { MetadataLog } from '../../src/store/metadata.ts';
+import type { Store } from '../../src/store/store.ts';
+import { maxBodyBytes, RecordingIngest, RecordingQuery } from './http-harness.ts';
+
+export type Credential = Readonly<Record<string, string>>;
+
+export const basic = (name: string, password: string): Credential => ({
+  authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
+});
+export const root = basic('admin', 'sesame');
+export const apiKey = (key: string): Credential => ({ 'x-api-key': key });
+
+export interface IdentityNode {
+  readonly url: string;
+  readonly directory: Directory;
+  readonly routes: readonly Route[];
+  readonly logLines: string[];
+  /** Sends a value as JSON, or no body; as the root administrator, if nobody else is named. */
+  send(method: string, path: string, body?: unknown, credential?: Credential): Promise<Response>;
+  /** The JSON of a reply that must be 200. */
+  json<T>(method: string, path: string, body?: unknown, credential?: Credential): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** A node with every route group, real but for what is behind ingest and query; the tables of metadata must exist. */
+export async function startIdentityNode(
+  store: Store,
+  name: string,
+  secret = 's'.repeat(32),
+): Promise<IdentityNode> {
+  const logLines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
+  const box = new SecretBox(secret);
+  const administrator = await administratorAccount('admin', 'sesame');
+  const directory: Directory = new Directory(new MetadataLog(store, name), () => authorizer.forgetRefused());
+  const passwords = await PasswordIdentities.create((user) =>
+    user === 'admin' ? administrator : directory.user(defaultTenant, user),
+  );
+  const authorizer = new Authorizer([passwords, new ApiKeyIdentities(directory, box)]);
+  const metrics = createMetrics();
+  const ingest = new RecordingIngest();
+  const audit = new AuditLog(log, systemClock);
+  const routes: Route[] = [
+    ...statusRoutes({
+      version: '1.2.3',
+      registry: metrics.registry,
+      notReady: () => undefined,
+      storeAvailable: () => true,
+    }),
+    ...ingestRoutes({ ingest, maxBodyBytes }),
+    ...remoteWriteRoutes({ ingest, maxBodyBytes }),
+    ...queryRoutes(new RecordingQuery()),
+    ...roleRoutes(new RoleAdministration(directory), audit),
+    ...userRoutes(new UserAdministration(directory, 'admin'), audit),
+    ...apiKeyRoutes(new ApiKeyAdministration(directory, box, systemClock), audit),
+  ];
+  const server = createHttpServer({ routes, authorizer, metrics, log, clock: systemClock });
+  const { port } = await server.listen('127.0.0.1', 0);
+  const url = `http://127.0.0.1:${port}`;
+  const send: IdentityNode['send'] = (method, path, body, credential = root) =>
+    fetch(url + path, {
+      method,
+      headers: {
+        ...credential,
+        'x-p-stream': 'app',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  return {
+    url,
+    directory,
+    routes,
+    logLines,
+    send,
+    json: async <T>(method: string, path: string, body?: unknown, credential?: Credential) => {
+      const reply = await send(method, path, body, credential);
+      const text = await reply.text();
+      if (reply.status !== 200) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
+      return JSON.parse(text) as T;
+    },
+    close: () => server.close(0),
+  };
+}
