@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Linux only: what the kernel says about a process, from proc(5). */
@@ -25,8 +25,25 @@ export function residentBytes(pid: number): { readonly now: number; readonly pea
 /** Threads of the process, those of the engine and of the runtime among them. */
 export const threadCount = (pid: number): number => statusField(pid, 'Threads');
 
-/** Files, sockets and the like that the process has open. */
-export const openDescriptors = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
+/**
+ * Files, sockets and the like that the process has open, but for the three statistics files that ClickHouse keeps
+ * open for each thread from its first task on: those follow from the threads.
+ */
+export function openDescriptors(pid: number): number {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).filter((name) => !/^\/proc\/\d+\/task\//.test(linkTarget(join(folder, name))))
+    .length;
+}
+
+/** Empty for a descriptor that was closed a moment ago. */
+function linkTarget(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}
 
 /** A number of `/proc/<pid>/status`; those with the unit `kB` are KiB. */
 function statusField(pid: number, name: string): number {
