@@ -12,8 +12,8 @@ const addedColumn = /ADD COLUMN IF NOT EXISTS `(.+?)` (\w+(?:\((?:[^()]|\([^()]*
 export class ModelEngine {
   readonly #chunkRows: number;
   readonly #tables = new Map<string, ModelTable>();
-  /** Entries of the metadata log: tenant, key, value. */
-  readonly #metadata: Array<readonly [string, string, string]> = [];
+  /** Entries of the metadata log, in order: tenant, kind, key, id, base, value. */
+  readonly #metadata: string[][] = [];
 
   constructor(chunkRows: number) {
     this.#chunkRows = chunkRows;
@@ -51,20 +51,24 @@ export class ModelEngine {
       for (const [, column = '', type = ''] of added) columns.set(column, type);
       return;
     }
-    const entry =
-      /^INSERT INTO `millrace`\.`metadata` .* SELECT '.*?', '(.*?)', 'dataset', '(.*?)', '(.*?)'$/;
-    const [, tenant, key, value] = entry.exec(statement) ?? [];
-    if (tenant === undefined || key === undefined || value === undefined) {
+    if (
+      !statement.startsWith('INSERT INTO `millrace`.`metadata` (node, tenant, kind, key, value, id, base) ')
+    ) {
       throw new StoreError(`the model does not know ${statement}`, syntaxError, undefined);
     }
-    this.#metadata.push([tenant, key, value]);
+    const [, tenant = '', kind = '', key = '', value = '', id = '', base = ''] = [
+      ...statement.matchAll(/'(.*?)'/g),
+    ].map((literal) => literal[1] ?? '');
+    this.#metadata.push([tenant, kind, key, id, base, value]);
   }
 
   /** @returns rows as JSONCompactEachRow */
   select(query: string): string {
-    const lines = (rows: Iterable<readonly string[]>) =>
+    const lines = (rows: Iterable<readonly unknown[]>) =>
       [...rows].map((row) => `${JSON.stringify(row)}\n`).join('');
-    if (query.includes('FROM `millrace`.`metadata`')) return lines(this.#metadata);
+    if (query.includes('FROM `millrace`.`metadata`')) {
+      return lines(this.#metadata.map((entry, position) => [...entry, position]));
+    }
     const columnsOf = /FROM system\.columns WHERE database = '(.+?)' AND table = '(.+?)'/.exec(query);
     if (columnsOf === null) throw new StoreError(`the model does not know ${query}`, syntaxError, undefined);
     return lines(this.#tables.get(`${columnsOf[1]}.${columnsOf[2]}`)?.columns ?? []);
