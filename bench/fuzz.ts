@@ -2,7 +2,14 @@ import { parseArgs } from 'node:util';
 import xxhash from 'xxhash-wasm';
 import { Decoder } from '../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../src/decode/outcomes.ts';
-import { checkInput, type FuzzVerdict, fuzzInput } from '../test/support/remote-write-fuzz.ts';
+import { RemoteWriteKernel } from '../src/decode/remote-write-kernel.ts';
+import { compileKernel } from '../test/support/kernel.ts';
+import {
+  checkInput,
+  checkRepetition,
+  type FuzzVerdict,
+  fuzzInput,
+} from '../test/support/remote-write-fuzz.ts';
 import { markdownTable } from './table.ts';
 
 /** `npm run fuzz [-- --inputs n --seed n --only number]`: remote write messages against the decoder and its oracle. */
@@ -29,17 +36,20 @@ const progressEvery = 500_000;
 const hashes = await xxhash();
 const outcomes = new DecodeOutcomes();
 const counted = new Map<FuzzVerdict, number>();
-let decoder = new Decoder(outcomes, hashes);
+const kernel = compileKernel();
+const newDecoder = (): Decoder => new Decoder(outcomes, hashes, new RemoteWriteKernel(kernel));
+let decoder = newDecoder();
 let slowestMs = 0;
 const startedMs = performance.now();
 console.log(`inputs ${first} to ${end - 1}, seed ${seed}`);
 for (let number = first; number < end; number++) {
-  if (number % inputsPerDecoder === 0) decoder = new Decoder(outcomes, hashes);
+  if (number % inputsPerDecoder === 0) decoder = newDecoder();
   const input = fuzzInput(seed, number);
   const inputStartedMs = performance.now();
   let verdict: FuzzVerdict;
   try {
-    verdict = checkInput(decoder, input, number + 1);
+    verdict = checkInput(decoder, input, 3 * number + 1);
+    if (verdict === 'stored') checkRepetition(decoder, outcomes, input, 3 * number + 2);
   } catch (error) {
     console.log(`npm run fuzz -- --seed ${seed} --only ${number}`);
     console.log(`version ${input.version}, message ${input.message.toString('hex')}`);

@@ -3,13 +3,23 @@ import { parseArgs } from 'node:util';
 import { measureDurability } from './durability.ts';
 import { type Measurement, measure, medianOf } from './measure.ts';
 import { isInstalled, millrace, peers, type ReceiverKind } from './receivers.ts';
+import { remoteWriteCases, remoteWriteWorkload } from './remote-write-workloads.ts';
 import { markdownTable } from './table.ts';
-import { jsonWorkload, remoteWriteWorkload, type Workload } from './workloads.ts';
+import { jsonWorkload, type Workload } from './workloads.ts';
 
-const usage = `npm run bench [-- [durability] [remote-write] [json] [--quick] [--rounds n] [--prometheus]]
+const remoteWriteNames = Object.keys(remoteWriteCases) as (keyof typeof remoteWriteCases)[];
+const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
+  ...remoteWriteNames.map(
+    (name) => [name, (requests: number) => remoteWriteWorkload(name, requests)] as const,
+  ),
+  ['json', jsonWorkload],
+]);
+
+const usage = `npm run bench [-- [durability] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
   durability           what the fsync before the reply costs, in place of a comparison of receivers
-  remote-write, json   what to send; both when none is named
+  <workload>           what to send: ${[...workloads.keys()].join(', ')};
+                       remote-write and json when none is named
   --quick              one round of a tenth of the load
   --rounds n           rounds, of which the medians are shown (default 3)
   --prometheus         also measure Prometheus as a receiver (slow)
@@ -29,10 +39,13 @@ function readArguments() {
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: use 1 or more`);
   const named = positionals.filter((name) => name !== 'durability');
-  const names = named.length === 0 ? Object.keys(workloads) : named;
+  const names = named.length === 0 ? ['remote-write', 'json'] : named;
   const chosen = names.map((name) => {
-    if (!isWorkload(name)) throw new Error(`${name}: use durability, ${Object.keys(workloads).join(' or ')}`);
-    return workloads[name];
+    const make = workloads.get(name);
+    if (make === undefined) {
+      throw new Error(`${name}: use durability or one of ${[...workloads.keys()].join(', ')}`);
+    }
+    return make;
   });
   return {
     chosen,
@@ -43,12 +56,9 @@ function readArguments() {
   };
 }
 
-const workloads = { 'remote-write': remoteWriteWorkload, json: jsonWorkload } as const;
-const isWorkload = (name: string): name is keyof typeof workloads => name in workloads;
-
 function chooseReceivers(workload: Workload, withPrometheus: boolean): ReceiverKind[] {
   const wanted = [peers['victoria-metrics'], ...(withPrometheus ? [peers.prometheus] : [])].filter((peer) =>
-    peer.takes.includes(workload.name),
+    peer.takes.includes(workload.protocol),
   );
   for (const peer of wanted) {
     if (!isInstalled(peer)) console.log(`${peer.name} is not on the PATH: not measured.`);

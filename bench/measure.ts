@@ -31,20 +31,28 @@ export async function measure(kind: ReceiverKind, workload: Workload): Promise<M
   const receiver = await kind.start(workload);
   try {
     const { pid } = receiver.child;
+    const { url, headers } = receiver;
+    const { bodies, items, warmUp } = workload;
+    if (warmUp.length > 0) {
+      await sendAll({ url, headers, bodies: warmUp, connections });
+      await receiver.settled();
+    }
     await sleep(warmUpMs);
     const idleRssBytes = residentBytes(pid).now;
     const idleCpuPerMs = await idleRate(pid);
 
     const cpuBefore = cpuSeconds(pid);
     const start = performance.now();
-    const { bodies, items } = workload;
-    const sent = await sendAll({ url: receiver.url, headers: receiver.headers, bodies, connections });
+    const sent = await sendAll({ url, headers, bodies, connections });
     await receiver.settled();
     const cpu = cpuSeconds(pid) - cpuBefore - idleCpuPerMs * (performance.now() - start);
 
     const peakRssBytes = residentBytes(pid).peak;
     const stored = await receiver.count();
-    if (stored !== items) throw new Error(`${kind.name} stored ${stored} of ${items} ${workload.unit}`);
+    const sentItems = items + workload.warmUpItems;
+    if (stored !== sentItems) {
+      throw new Error(`${kind.name} stored ${stored} of ${sentItems} ${workload.unit}`);
+    }
     await receiver.child.stop('SIGTERM');
     return {
       cpuSecondsPerMillion: (cpu / items) * 1e6,
@@ -53,7 +61,7 @@ export async function measure(kind: ReceiverKind, workload: Workload): Promise<M
       ackP99Ms: percentile(sent.latenciesMs, 0.99),
       idleRssBytes,
       peakRssBytes,
-      diskBytesPerItem: diskBytes(receiver.dataDir) / items,
+      diskBytesPerItem: diskBytes(receiver.dataDir) / sentItems,
     };
   } finally {
     await receiver.dispose();

@@ -23,7 +23,7 @@ export interface ReceiverKind {
   readonly name: string;
   /** What must be on the PATH; unset for the program of this repository. */
   readonly program?: string;
-  readonly takes: readonly Workload['name'][];
+  readonly takes: readonly Workload['protocol'][];
   readonly start: (workload: Workload) => Promise<Receiver>;
 }
 
@@ -44,13 +44,13 @@ export const millrace: ReceiverKind = {
 
 /** @param env further variables of its environment */
 export async function startMillrace(
-  { name }: Workload,
+  { protocol }: Workload,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Receiver & { readonly service: Service }> {
   const service = await Service.start({ env: { MILLRACE_LOG_LEVEL: 'warn', ...env } });
   const dataset = 'bench';
   const route =
-    name === 'json'
+    protocol === 'json'
       ? { path: '/api/v1/ingest', headers: { 'content-type': 'application/json' } }
       : { path: '/v1/prometheus/write', headers: remoteWriteHeaders };
   return {

@@ -1,13 +1,17 @@
 /** The Piscina entry of the decoding workers: bodies in, Native blocks out. */
+import { readFileSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import xxhash from 'xxhash-wasm';
 import { Decoder } from '../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../src/decode/outcomes.ts';
+import { RemoteWriteKernel } from '../src/decode/remote-write-kernel.ts';
 import type { DecodeBatch, DecodeWorkerData } from '../src/decode/task.ts';
 
 const { outcomes } = workerData as DecodeWorkerData;
-const decoder = new Decoder(new DecodeOutcomes(outcomes), await xxhash());
+const kernelBinary = readFileSync(new URL('../src/decode/kernel/kernel.wasm', import.meta.url));
+const kernel = new RemoteWriteKernel(new WebAssembly.Module(kernelBinary));
+const decoder = new Decoder(new DecodeOutcomes(outcomes), await xxhash(), kernel);
 
 /**
  * Piscina's handler, by name. It resolves to a `readonly DecodeResult[]`: one for each task, in their order. The

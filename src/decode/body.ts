@@ -63,7 +63,11 @@ function inflate(run: Inflate, body: Uint8Array, encoding: BodyEncoding, maxDeco
   return inflated.buffer;
 }
 
-function unsnappy(body: Uint8Array, maxDecodedBytes: number): Buffer {
+/**
+ * The length that a snappy block declares, when it may be decompressed.
+ * @throws AppError `body_too_large`, `bad_encoding`
+ */
+export function declaredSnappyLength(body: Uint8Array, maxDecodedBytes: number): number {
   const declared = snappyLength(body);
   if (declared > maxDecodedBytes) {
     throw tooLarge(`The snappy block declares ${declared} bytes`, maxDecodedBytes);
@@ -74,6 +78,11 @@ function unsnappy(body: Uint8Array, maxDecodedBytes: number): Buffer {
       `The snappy block declares ${declared} bytes, which its ${body.length} bytes cannot hold`,
     );
   }
+  return declared;
+}
+
+function unsnappy(body: Uint8Array, maxDecodedBytes: number): Buffer {
+  declaredSnappyLength(body, maxDecodedBytes);
   try {
     // Copying the output into memory of Node's own is 20 times faster than mapping fresh pages for each block.
     return uncompressSync(body, { copyOutputData: true, asBuffer: true }) as Buffer;

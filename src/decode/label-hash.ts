@@ -34,6 +34,11 @@ export class LabelHash {
     this.#seedHigh = this.high;
   }
 
+  /** The seed of this scope, for another hash function. */
+  get seed(): bigint {
+    return (BigInt(this.#seedHigh) << 32n) ^ BigInt(this.#seedLow);
+  }
+
   /** Hashes the bytes `[start, end)` into `low` and `high`. */
   compute(view: DataView, start: number, end: number): void {
     let low = this.#seedLow ^ (end - start);

@@ -7,6 +7,11 @@ const labelField = fieldTag(1, 'bytes');
 const labelName = fieldTag(1, 'bytes');
 const labelValue = fieldTag(2, 'bytes');
 
+/** Another hash function for parts of one message, with the results of `LabelHash.compute`. */
+export interface MessageHash {
+  hashInto(hash: LabelHash, start: number, end: number): void;
+}
+
 /**
  * Labels as Remote Write 1.0 has them: a message for each, usually side by side. Their key is a hash of the bytes
  * from the first to the last one. Other fields in between do no harm but make the key differ.
@@ -15,12 +20,14 @@ export class LabelMessages implements LabelFields {
   readonly bytes: Buffer;
   /** A cursor of its own: labels are read when the walk is elsewhere. */
   readonly #reader: ProtobufReader;
+  readonly #messageHash: MessageHash | undefined;
   #start = 0;
   #end = 0;
 
-  constructor(message: Buffer) {
+  constructor(message: Buffer, messageHash?: MessageHash) {
     this.bytes = message;
     this.#reader = new ProtobufReader(message);
+    this.#messageHash = messageHash;
   }
 
   begin(): void {
@@ -41,7 +48,8 @@ export class LabelMessages implements LabelFields {
   }
 
   hash(hash: LabelHash): void {
-    hash.compute(this.#reader.view, this.#start, this.#end);
+    if (this.#messageHash === undefined) hash.compute(this.#reader.view, this.#start, this.#end);
+    else this.#messageHash.hashInto(hash, this.#start, this.#end);
   }
 
   isAscii(): boolean {

@@ -144,7 +144,8 @@ function timeProblem(what: string, low: number, high: number): string | undefine
   return `its ${what} is ${timestampMs} ms, from 0 to ${limits.maxSampleTimestampMs} are allowed`;
 }
 
-function checkRoom(rows: number, what: string): void {
+/** @throws AppError `body_too_large` when there is no room for one more */
+export function checkRoom(rows: number, what: string): void {
   if (rows < limits.maxSamplesPerRequest) return;
   throw new AppError('body_too_large', `The request has more than ${limits.maxSamplesPerRequest} ${what}`);
 }

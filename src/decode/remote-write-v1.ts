@@ -4,15 +4,17 @@
  */
 import type { TableBlock } from '../model/block.ts';
 import { noCounts } from '../model/counts.ts';
-import { LabelMessages } from './label-messages.ts';
+import { LabelMessages, type MessageHash } from './label-messages.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import { MetadataColumns, type MetricDescription } from './metadata-columns.ts';
-import { MetricRows } from './metric-rows.ts';
+import { checkRoom, MetricRows } from './metric-rows.ts';
 import { fieldTag, ProtobufReader } from './protobuf-reader.ts';
 import { Refusals } from './refusals.ts';
+import type { RemoteWriteKernel } from './remote-write-kernel.ts';
 import { type SeriesContext, SeriesResolver } from './series-resolver.ts';
 import type { DecodedBody, DecodeTask } from './task.ts';
 import { TimeSeriesReader, type TimeSeriesTags } from './time-series.ts';
+import { isDurable } from './written-rows.ts';
 
 const requestTimeseries = fieldTag(1, 'bytes');
 const requestMetadata = fieldTag(3, 'bytes');
@@ -27,7 +29,9 @@ const metadataHelp = fieldTag(4, 'bytes');
 const metadataUnit = fieldTag(5, 'bytes');
 
 /** Typical requests have 150 to 400 bytes a sample; this only sizes the first allocation. */
-const typicalSampleBytes = 150;
+const typicalRows = (message: Buffer): number => Math.ceil(message.length / 150);
+/** Rows to begin with where the kernel takes most of the samples. */
+const expectedOddRows = 64;
 
 /**
  * @param message the decompressed body
@@ -38,9 +42,33 @@ export function decodeRemoteWriteV1(
   task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros'>,
   context: SeriesContext,
 ): DecodedBody {
-  const walk = new WriteRequestWalk(message, task, context);
-  walk.readRequest();
+  const walk = new WriteRequestWalk(message, task, context, typicalRows(message));
+  for (let position = 0; position < message.length; ) position = walk.readField(position);
   return walk.finish();
+}
+
+/**
+ * Decodes the message that the kernel has loaded. The kernel takes what it can; fields at which it stops are read here.
+ * @throws AppError `bad_protobuf`, `bad_series`, `body_too_large`
+ */
+export function decodeWithKernel(
+  kernel: RemoteWriteKernel,
+  task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros'>,
+  context: SeriesContext,
+): DecodedBody {
+  const { message } = kernel;
+  let walk: WriteRequestWalk | undefined;
+  for (let position = kernel.walk(0); position < message.length; position = kernel.walk(position)) {
+    const slot = kernel.unconfirmedSlot;
+    if (slot >= 0 && isDurable(context.table, context.outcomes, slot)) continue;
+    walk ??= new WriteRequestWalk(message, task, context, expectedOddRows, kernel);
+    position = walk.readField(position);
+  }
+  const { blocks, counts } = walk?.finish() ?? { blocks: [], counts: noCounts };
+  if (kernel.samples === 0) return { blocks, counts };
+  const samples = counts.samples + kernel.samples;
+  checkRoom(samples - 1, 'samples');
+  return { blocks: [...blocks, kernel.sampleBlock()], counts: { ...counts, samples } };
 }
 
 /** One pass over the bytes of a message. */
@@ -57,16 +85,18 @@ class WriteRequestWalk {
     message: Buffer,
     task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros'>,
     context: SeriesContext,
+    expectedSamples: number,
+    messageHash?: MessageHash,
   ) {
     const reader = new ProtobufReader(message);
     const budget = new MemoryBudget();
-    const labels = new LabelMessages(message);
+    const labels = new LabelMessages(message, messageHash);
     const series = new SeriesResolver(task, context, labels, budget);
     const rows = new MetricRows({
       reader,
       exemplarLabels: () => new LabelMessages(message),
       budget,
-      expectedSamples: Math.ceil(message.length / typicalSampleBytes),
+      expectedSamples,
       hasStart: false,
     });
     this.#reader = reader;
@@ -84,15 +114,16 @@ class WriteRequestWalk {
     });
   }
 
-  readRequest(): void {
+  /** Reads the field of the request at that offset. @returns the offset of the next */
+  readField(position: number): number {
     const reader = this.#reader;
     const end = reader.bytes.length;
-    while (reader.position < end) {
-      const tag = reader.tag(end);
-      if (tag === requestTimeseries) this.#readSeries(reader.lengthEnd(end));
-      else if (tag === requestMetadata) this.#readMetadata(reader.lengthEnd(end));
-      else reader.skip(tag, end);
-    }
+    reader.position = position;
+    const tag = reader.tag(end);
+    if (tag === requestTimeseries) this.#readSeries(reader.lengthEnd(end));
+    else if (tag === requestMetadata) this.#readMetadata(reader.lengthEnd(end));
+    else reader.skip(tag, end);
+    return reader.position;
   }
 
   #readSeries(end: number): void {

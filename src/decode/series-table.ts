@@ -14,6 +14,8 @@
  *
  * Nothing is ever removed. A table that is full starts over, empty: the next sample of each series then costs
  * what the first one did, and its series row is written again, which the store folds into one.
+ *
+ * The kernel (`remote-write-kernel.ts`) has the table in its own memory, with room for its largest size.
  */
 import { limits } from '../limits.ts';
 
@@ -34,15 +36,35 @@ export const slotField = {
 /** In a slot's `day`: no series row was written yet. */
 export const noDay = -1;
 
+/** Words of memory that a table of up to that many entries needs. */
+export function seriesTableWords(maxEntries: number): number {
+  let slots = initialSlots;
+  while (4 * maxEntries > 3 * slots) slots *= 2;
+  return slots * slotWords;
+}
+
 export class SeriesTable {
-  /** All slots. Replaced when the table grows, and so is every offset into it. */
-  words = new Int32Array(initialSlots * slotWords);
+  /** The slots, and room for more. Growing moves them, so an offset is good until the next `insert`. */
+  words: Int32Array;
   readonly #maxEntries: number;
   #slots = initialSlots;
   #entries = 0;
 
-  constructor(maxEntries: number = limits.seriesCacheEntries) {
+  /**
+   * @param words zeros. The table grows in this memory, and takes another only when it is full: never, if it
+   *   holds `seriesTableWords(maxEntries)`
+   */
+  constructor(
+    maxEntries: number = limits.seriesCacheEntries,
+    words: Int32Array = new Int32Array(initialSlots * slotWords),
+  ) {
     this.#maxEntries = maxEntries;
+    this.words = words;
+  }
+
+  /** Slots in use, a power of two, less one. */
+  get slotMask(): number {
+    return this.#slots - 1;
   }
 
   get size(): number {
@@ -73,7 +95,7 @@ export class SeriesTable {
     // A hash of zero would look like a free slot.
     const keyHigh = low === 0 && high === 0 ? 1 : high;
     const { words } = this;
-    const mask = words.length - 1;
+    const mask = this.#slots * slotWords - 1;
     let slot = (low << slotShift) & mask;
     for (;;) {
       const slotLow = words[slot] as number;
@@ -85,9 +107,10 @@ export class SeriesTable {
   }
 
   #grow(): void {
-    const old = this.words;
+    const old = this.words.slice(0, this.#slots * slotWords);
     this.#slots *= 2;
-    this.words = new Int32Array(this.#slots * slotWords);
+    if (this.#slots * slotWords > this.words.length) this.words = new Int32Array(this.#slots * slotWords);
+    else this.words.fill(0, 0, old.length);
     for (let from = 0; from < old.length; from += slotWords) {
       const low = old[from] as number;
       const high = old[from + 1] as number;
@@ -97,8 +120,8 @@ export class SeriesTable {
   }
 
   #startOver(): void {
+    this.words.fill(0, 0, this.#slots * slotWords);
     this.#slots = initialSlots;
-    this.words = new Int32Array(initialSlots * slotWords);
     this.#entries = 0;
   }
 }

@@ -1,5 +1,16 @@
 import type { DecodeOutcomes } from './outcomes.ts';
-import { type SeriesTable, slotField } from './series-table.ts';
+import { noDay, type SeriesTable, slotField } from './series-table.ts';
+
+/** Whether the row of that slot, whatever its day, is durable. */
+export function isDurable({ words }: SeriesTable, outcomes: DecodeOutcomes, slot: number): boolean {
+  if (words[slot + slotField.durable] === 1) return true;
+  // A request that was refused may have left a slot without a row, and without a sequence to ask for.
+  if (words[slot + slotField.day] === noDay) return false;
+  if (!outcomes.isCommitted(words[slot + slotField.sequence] as number)) return false;
+  // Remembered here, since the outcome is forgotten after some time.
+  words[slot + slotField.durable] = 1;
+  return true;
+}
 
 /**
  * Which rows that are written once a day (of series, of metadata) need not be written again.
@@ -23,13 +34,9 @@ export class WrittenRows {
   has(slot: number, day: number): boolean {
     const { words } = this.#table;
     if (words[slot + slotField.day] !== day) return false;
-    if (words[slot + slotField.durable] === 1) return true;
-    const sequence = words[slot + slotField.sequence] as number;
-    if (sequence === this.#sequence) return true;
-    if (!this.#outcomes.isCommitted(sequence)) return false;
-    // Remembered here, since the outcome is forgotten after some time.
-    words[slot + slotField.durable] = 1;
-    return true;
+    return (
+      words[slot + slotField.sequence] === this.#sequence || isDurable(this.#table, this.#outcomes, slot)
+    );
   }
 
   /** Notes that the block under way has the row of that day. */

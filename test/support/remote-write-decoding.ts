@@ -2,9 +2,11 @@ import { compressSync } from 'snappy';
 import xxhash from 'xxhash-wasm';
 import { Decoder } from '../../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../../src/decode/outcomes.ts';
+import { RemoteWriteKernel } from '../../src/decode/remote-write-kernel.ts';
 import type { DecodeResult } from '../../src/decode/task.ts';
 import { limits } from '../../src/limits.ts';
 import type { TableName } from '../../src/model/dataset.ts';
+import { compileKernel } from './kernel.ts';
 import { type NativeRow, nativeRows } from './native-rows.ts';
 import {
   encodeRequestV2,
@@ -15,11 +17,12 @@ import {
 import type { Version } from './remote-write-oracle.ts';
 
 const hashes = await xxhash();
+const kernel = compileKernel();
 
 /** A worker's decoder, and what becomes of what it decodes. */
 export class RemoteWriteDecoding {
   readonly #outcomes = new DecodeOutcomes();
-  readonly #decoder = new Decoder(this.#outcomes, hashes);
+  readonly #decoder = new Decoder(this.#outcomes, hashes, new RemoteWriteKernel(kernel));
   #sequence = 0;
   receivedMicros = 1_763_640_000_000_000;
 

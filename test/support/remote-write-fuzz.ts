@@ -6,10 +6,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compressSync } from 'snappy';
 import type { Decoder } from '../../src/decode/decoder.ts';
+import type { DecodeOutcomes } from '../../src/decode/outcomes.ts';
 import type { DecodeResult } from '../../src/decode/task.ts';
 import { limits } from '../../src/limits.ts';
 import { type Random, seededRandom } from './random.ts';
 import { type Expected, expectedRows, storedRows, type Version } from './remote-write-oracle.ts';
+import { sampleRows } from './sample-rows.ts';
 import { bytesField, doubleField, fixed64, message, packed, varint, varintField, zigzag } from './wire.ts';
 
 export interface FuzzInput {
@@ -50,16 +52,7 @@ export function fuzzInput(seed: number, number: number): FuzzInput {
  * @throws Error when the decoder did anything but store what it must and refuse what it must
  */
 export function checkInput(decoder: Decoder, input: FuzzInput, sequence: number): FuzzVerdict {
-  const result = decoder.decode({
-    tenant: 'default',
-    dataset: 'd',
-    format: input.version === 1 ? 'remote-write-1' : 'remote-write-2',
-    encoding: 'snappy',
-    receivedMicros: 1_763_640_000_000_000,
-    body: input.body,
-    maxDecodedBytes: 1 << 20,
-    sequence,
-  });
+  const result = decode(decoder, input, 'd', sequence);
   if (!result.ok && (result.code === 'internal' || result.stack !== undefined)) {
     throw new Error(`The decoder failed: ${result.stack ?? result.message}`);
   }
@@ -79,6 +72,39 @@ export function checkInput(decoder: Decoder, input: FuzzInput, sequence: number)
   }
   return 'unreadable';
 }
+
+/**
+ * Decodes an input that is stored, makes it durable and decodes it again: series that are known take another way
+ * through the decoder, and their samples must come out the same.
+ * @param sequence the repetition has the next one
+ * @throws Error when they do not
+ */
+export function checkRepetition(
+  decoder: Decoder,
+  outcomes: DecodeOutcomes,
+  input: FuzzInput,
+  sequence: number,
+): void {
+  const first = decode(decoder, input, 'known', sequence);
+  outcomes.commit(sequence);
+  const again = decode(decoder, input, 'known', sequence + 1);
+  const [rows, rowsAgain] = [first, again].map(sampleRows);
+  if (!isDeepStrictEqual(rowsAgain, rows)) {
+    throw new Error(`Other samples\n${JSON.stringify(rowsAgain)}\nthan before\n${JSON.stringify(rows)}`);
+  }
+}
+
+const decode = (decoder: Decoder, input: FuzzInput, dataset: string, sequence: number): DecodeResult =>
+  decoder.decode({
+    tenant: 'default',
+    dataset,
+    format: input.version === 1 ? 'remote-write-1' : 'remote-write-2',
+    encoding: 'snappy',
+    receivedMicros: 1_763_640_000_000_000,
+    body: input.body,
+    maxDecodedBytes: 1 << 20,
+    sequence,
+  });
 
 function compareStored(result: DecodeResult & { ok: true }, expected: Expected, isWellFormed: boolean): void {
   if (expected === 'ambiguous') return;

@@ -1,0 +1,461 @@
+import fc from 'fast-check';
+import { compressSync, uncompressSync } from 'snappy';
+import { describe, expect, test } from 'vitest';
+import xxhash from 'xxhash-wasm';
+import { declaredSnappyLength } from '../../../src/decode/body.ts';
+import { Decoder } from '../../../src/decode/decoder.ts';
+import { DecodeOutcomes } from '../../../src/decode/outcomes.ts';
+import { RemoteWriteKernel } from '../../../src/decode/remote-write-kernel.ts';
+import type { DecodeResult, DecodeTask } from '../../../src/decode/task.ts';
+import { limits } from '../../../src/limits.ts';
+import { compileKernel } from '../../support/kernel.ts';
+import { buildWriteRequest, encodeWriteRequest } from '../../support/remote-write.ts';
+import { sampleRows } from '../../support/sample-rows.ts';
+import { bytesField, varint, varintField } from '../../support/wire.ts';
+
+const hashes = await xxhash();
+const compiled = compileKernel();
+const kernel = new RemoteWriteKernel(compiled);
+
+/** The kernel is shared by all tests, and so is its table: a dataset of its own gives a run its own series. */
+let datasets = 0;
+const newDataset = (): string => `d${++datasets}`;
+
+const dayMs = 86_400_000;
+const noonMs = 1_763_640_000_000;
+
+const taskOf = (dataset: string, sequence: number, body: Uint8Array): DecodeTask => ({
+  tenant: 'default',
+  dataset,
+  format: 'remote-write-1',
+  encoding: 'snappy',
+  receivedMicros: 0,
+  body,
+  maxDecodedBytes: limits.maxBodyBytes,
+  sequence,
+});
+
+/** The decoder with the kernel and the one without, side by side, with the same outcomes. */
+class Pair {
+  readonly #outcomes = new DecodeOutcomes();
+  readonly #fast = new Decoder(this.#outcomes, hashes, kernel);
+  readonly #full = new Decoder(this.#outcomes, hashes);
+  readonly #dataset = newDataset();
+  #sequence = 0;
+
+  /** Decodes with both and expects the same of them. */
+  decode(message: Buffer): DecodeResult {
+    return this.decodeBody(compressSync(message));
+  }
+
+  decodeBody(body: Buffer): DecodeResult {
+    this.#sequence += 1;
+    const task = taskOf(this.#dataset, this.#sequence, body);
+    const fast = this.#fast.decode(task);
+    const full = this.#full.decode(task);
+    if (!fast.ok || !full.ok) {
+      expect(fast).toEqual(full);
+      expect(fast).not.toHaveProperty('stack');
+      return fast;
+    }
+    expect(fast.counts).toEqual(full.counts);
+    expect(sampleRows(fast)).toEqual(sampleRows(full));
+    expect(seriesBlock(fast)).toEqual(seriesBlock(full));
+    return fast;
+  }
+
+  /** The last request is durable. */
+  commit(): void {
+    this.#outcomes.commit(this.#sequence);
+  }
+
+  /** Makes the series of a message known: the kernel takes their samples of that day from now on. */
+  learn(message: Buffer): void {
+    expect(this.decode(message)).toMatchObject({ ok: true });
+    this.commit();
+    this.decode(message);
+  }
+
+  /** How many samples the kernel takes of a message by itself. */
+  taken(message: Buffer): number {
+    expect(kernel.load(taskOf(this.#dataset, 0, compressSync(message)))).toBe(true);
+    expect(kernel.message.equals(message)).toBe(true);
+    kernel.walk(0);
+    return kernel.samples;
+  }
+}
+
+/** As text: it is long, and text is compared fast. */
+const seriesBlock = (result: DecodeResult): string | undefined => {
+  const block = result.ok ? result.blocks.find(({ table }) => table === 'series') : undefined;
+  return block && Buffer.from(block.bytes).toString('latin1');
+};
+
+// Messages --------------------------------------------------------------------------------------------------
+
+const label = (name: string, value: string): Buffer =>
+  bytesField(1, Buffer.concat([bytesField(1, Buffer.from(name)), bytesField(2, Buffer.from(value))]));
+/** A field of eight bytes, given as its bits: through a number, a NaN may lose its payload. */
+const bitsField = (field: number, bits: bigint): Buffer => {
+  const bytes = Buffer.alloc(9);
+  bytes.writeUInt8(field * 8 + 1);
+  bytes.writeBigUInt64LE(bits, 1);
+  return bytes;
+};
+const pointField = (field: number, ...parts: readonly Buffer[]): Buffer =>
+  bytesField(field, Buffer.concat(parts));
+const sample = (bits: bigint, timestampMs: number): Buffer =>
+  pointField(2, bitsField(1, bits), varintField(2, timestampMs));
+const series = (...fields: readonly Buffer[]): Buffer => bytesField(1, Buffer.concat(fields));
+const up = [label('__name__', 'up'), label('job', 'x')];
+const one = 0x3ff0000000000000n;
+const staleMarker = 0x7ff0000000000002n;
+
+const bits = fc.oneof(
+  fc.constantFrom(0n, one, staleMarker, 0x7ff8000000000001n, 0xfff0000000000000n, 1n << 63n),
+  fc.bigInt({ min: 0n, max: (1n << 64n) - 1n }),
+);
+const timestamp = fc.oneof(
+  { weight: 8, arbitrary: fc.integer({ min: noonMs, max: noonMs + 1000 }) },
+  fc.integer({ min: noonMs - 2 * dayMs, max: noonMs + 2 * dayMs }),
+  fc.constantFrom(0, 1, limits.maxSampleTimestampMs, limits.maxSampleTimestampMs + 1, -1, 2 ** 60),
+);
+/** As senders write them, which is without a value of zero, and in all other ways. */
+const sampleField = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc
+      .tuple(bits, timestamp)
+      .map(([value, ms]) =>
+        pointField(2, value === 0n ? Buffer.alloc(0) : bitsField(1, value), varintField(2, ms)),
+      ),
+  },
+  fc.tuple(bits, timestamp).map(([value, ms]) => pointField(2, varintField(2, ms), bitsField(1, value))),
+  bits.map((value) => pointField(2, bitsField(1, value))),
+  timestamp.map((ms) => pointField(2, varintField(2, ms), varintField(2, ms))),
+  timestamp.map((ms) => pointField(2, varintField(3, 7), varintField(2, ms))),
+  fc.constant(pointField(2)),
+);
+const labelField = fc
+  .tuple(
+    fc.constantFrom('a', 'b', 'job', '__name__', 'größe', ''),
+    fc.constantFrom('', 'x', 'y', 'ö', 'v'.repeat(130)),
+  )
+  .map(([name, value]) => label(name, value));
+const otherField = fc.oneof(
+  fc.constant(pointField(3, bitsField(2, one))),
+  fc.constant(pointField(4, varintField(1, 5))),
+  fc.constant(varintField(9, 300)),
+  fc.constant(Buffer.from([0x7b, 0x08, 0x01, 0x7c])),
+);
+const labelRun = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(up, [...up, label('z', '1')], [label('__name__', 'down')]) },
+  fc.array(labelField, { maxLength: 4 }).map((fields) => [label('__name__', 'up'), ...fields]),
+  fc.array(labelField, { maxLength: 4 }),
+);
+const seriesField = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(labelRun, fc.array(sampleField, { maxLength: 3 }))
+      .map(([labels, samples]) => series(...labels, ...samples)),
+  },
+  // Any order, and anything between.
+  fc
+    .tuple(labelRun, fc.array(fc.oneof(sampleField, otherField), { maxLength: 4 }))
+    .chain(([labels, fields]) =>
+      fc
+        .shuffledSubarray([...labels, ...fields], { minLength: labels.length + fields.length })
+        .map((shuffled) => series(...shuffled)),
+    ),
+);
+const message = fc
+  .array(fc.oneof({ weight: 6, arbitrary: seriesField }, otherField), { maxLength: 8 })
+  .map((fields) => Buffer.concat(fields));
+
+const known = Buffer.concat([
+  series(...up, sample(one, noonMs)),
+  series(...up, label('z', '1'), sample(one, noonMs)),
+  series(label('__name__', 'down'), sample(one, noonMs), sample(staleMarker, noonMs + 1)),
+]);
+
+const mutation = fc.record({
+  kind: fc.constantFrom('overwrite', 'cut', 'insert'),
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  bytes: fc.oneof(
+    fc.uint8Array({ minLength: 1, maxLength: 3 }),
+    fc.constantFrom(0x00, 0x01, 0x09, 0x0a, 0x10, 0x12, 0x7f, 0x80, 0xff).map((byte) => Uint8Array.of(byte)),
+  ),
+});
+
+function mutated(
+  body: Buffer,
+  mutations: readonly { kind: string; at: number; bytes: Uint8Array }[],
+): Buffer {
+  let result = body;
+  for (const { kind, at, bytes } of mutations) {
+    const offset = Math.floor(at * result.length);
+    const behind = kind === 'insert' ? offset : offset + bytes.length;
+    const middle = kind === 'cut' ? [] : [bytes];
+    result = Buffer.concat([result.subarray(0, offset), ...middle, result.subarray(behind)]);
+  }
+  return result;
+}
+
+const runs = (numRuns: number) => ({ numRuns, interruptAfterTimeLimit: 15_000 }) as const;
+
+// Tests -----------------------------------------------------------------------------------------------------
+
+describe('the decoder with the kernel says what the one without says', () => {
+  test('of any messages, one after another, whether their records became durable or not', () => {
+    const step = fc.record({ message, commits: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), (steps) => {
+        const pair = new Pair();
+        for (const { message, commits } of steps) {
+          const result = pair.decode(message);
+          if (commits && result.ok) pair.commit();
+        }
+      }),
+      runs(1500),
+    );
+  });
+
+  test('of messages cut, overwritten and lengthened anywhere', () => {
+    const pair = new Pair();
+    pair.learn(known);
+    let accepted = 0;
+    fc.assert(
+      fc.property(fc.array(mutation, { minLength: 1, maxLength: 3 }), (mutations) => {
+        if (pair.decode(mutated(known, mutations)).ok) accepted++;
+      }),
+      runs(6000),
+    );
+    expect(accepted).toBeGreaterThan(100);
+  });
+
+  test('of any bytes behind a message', () => {
+    const pair = new Pair();
+    pair.learn(known);
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+        pair.decode(Buffer.concat([known, bytes]));
+        pair.decode(Buffer.from(bytes));
+      }),
+      runs(3000),
+    );
+  });
+
+  test('of a message cut off at each of its bytes', () => {
+    const pair = new Pair();
+    pair.learn(known);
+    for (let length = 0; length <= known.length; length++) pair.decode(known.subarray(0, length));
+  });
+
+  test('of labels and series so long that their lengths take one, two, three and four bytes', () => {
+    const pair = new Pair();
+    const sizes = [1, 100, 127, 128, 129, 300, 16_370, 16_383, 16_384, 17_000, 65_536];
+    const messages = [
+      ...sizes.map((size) => series(...up, label('v', 'v'.repeat(size)), sample(one, noonMs))),
+      series(
+        ...up,
+        ...Array.from({ length: 40 }, (_, n) => label(`l${n}`, 'v'.repeat(60_000))),
+        sample(one, noonMs),
+      ),
+    ];
+    for (const one of messages) pair.learn(one);
+    pair.decode(Buffer.concat(messages));
+  });
+
+  test('of a request with more samples than the kernel has room for', () => {
+    const pair = new Pair();
+    pair.learn(known);
+    const samples = Array.from({ length: 50_000 }, (_, index) => sample(BigInt(index), noonMs + index));
+    const message = Buffer.concat(Array.from({ length: 6 }, () => series(...up, Buffer.concat(samples))));
+    expect(pair.decode(message)).toMatchObject({ counts: { samples: 300_000 } });
+    expect(pair.taken(message)).toBe(250_000);
+  });
+
+  test('of a message too large for the kernel', () => {
+    const pair = new Pair();
+    const filler = label('v', 'v'.repeat(60_000));
+    const large = Buffer.concat(
+      Array.from({ length: 150 }, () => series(...up, filler, sample(one, noonMs))),
+    );
+    expect(large.length).toBeGreaterThan(8 * 1024 * 1024);
+    expect(pair.decode(large)).toMatchObject({ counts: { samples: 150 } });
+  });
+});
+
+describe('the kernel takes', () => {
+  test('samples of known series, with every bit of their values', () => {
+    const pair = new Pair();
+    pair.learn(known);
+    const values = [one, staleMarker, 0x7ff8000000000001n, 1n << 63n, (1n << 64n) - 1n];
+    const message = series(...up, ...values.map((value, index) => sample(value, noonMs + index)));
+    expect(pair.taken(message)).toBe(values.length);
+    const result = pair.decode(message);
+    expect(sampleRows(result).map((row) => BigInt(row.split(' ').at(-1) ?? ''))).toEqual(
+      expect.arrayContaining(values),
+    );
+  });
+
+  test('a value of zero, which senders leave out', () => {
+    const pair = new Pair();
+    pair.learn(known);
+    expect(pair.taken(series(...up, pointField(2, varintField(2, noonMs))))).toBe(1);
+  });
+
+  test('nothing of a series before its row is known to be durable', () => {
+    const pair = new Pair();
+    expect(pair.taken(known)).toBe(0);
+    pair.decode(known);
+    expect(pair.taken(known)).toBe(0);
+    pair.commit();
+    expect(pair.taken(known)).toBe(0);
+    pair.decode(known);
+    expect(pair.taken(known)).toBe(4);
+  });
+
+  test('nothing of another day than that of the row', () => {
+    const pair = new Pair();
+    pair.learn(known);
+    const dayStart = noonMs - (noonMs % dayMs);
+    const at = (timestampMs: number): number => pair.taken(series(...up, sample(one, timestampMs)));
+    expect([dayStart - 1, dayStart, dayStart + dayMs - 1, dayStart + dayMs].map(at)).toEqual([0, 1, 1, 0]);
+  });
+
+  test('nothing behind the last timestamp allowed, though its day is known', () => {
+    const pair = new Pair();
+    pair.learn(series(...up, sample(one, limits.maxSampleTimestampMs)));
+    const at = (timestampMs: number): number => pair.taken(series(...up, sample(one, timestampMs)));
+    expect(at(limits.maxSampleTimestampMs)).toBe(1);
+    expect(at(limits.maxSampleTimestampMs + 1)).toBe(0);
+  });
+
+  test('known series that follow and precede others', () => {
+    const pair = new Pair();
+    pair.learn(known);
+    const exemplar = series(...up, sample(one, noonMs), pointField(3, bitsField(2, one)));
+    const mixed = Buffer.concat([known, varintField(9, 1), known, exemplar, known]);
+    expect(pair.taken(mixed)).toBe(4);
+    expect(pair.decode(mixed)).toMatchObject({ counts: { samples: 13 } });
+  });
+
+  test('the series of one dataset and not the same series of another', () => {
+    new Pair().learn(known);
+    expect(new Pair().taken(known)).toBe(0);
+  });
+
+  test('series that were met before the table grew', () => {
+    const pair = new Pair();
+    const many = encodeWriteRequest(
+      Array.from({ length: 5000 }, (_, index) => ({
+        labels: { __name__: 'many', index: String(index) },
+        samples: [{ value: index, timestampMs: noonMs }],
+      })),
+    );
+    pair.learn(many);
+    expect(pair.taken(many)).toBe(5000);
+  });
+});
+
+describe('snappy in the kernel', () => {
+  interface Unsnappy {
+    readonly memory: { readonly buffer: ArrayBuffer };
+    readonly bodyAddress: { readonly value: number };
+    readonly messageAddress: { readonly value: number };
+    unsnappy(bodyLength: number, declaredLength: number): number;
+  }
+  const { memory, bodyAddress, messageAddress, unsnappy } = new WebAssembly.Instance(compiled)
+    .exports as Unsnappy;
+  const bytes = Buffer.from(memory.buffer);
+
+  const inKernel = (body: Buffer): Buffer => {
+    const declared = declaredSnappyLength(body, 100_000);
+    bytes.set(body, bodyAddress.value);
+    // What is left of an earlier body must not matter.
+    bytes.fill(0xa5, bodyAddress.value + body.length, bodyAddress.value + body.length + 64);
+    if (unsnappy(body.length, declared) !== 1) throw new Error('refused');
+    return bytes.subarray(messageAddress.value, messageAddress.value + declared);
+  };
+  const inLibrary = (body: Buffer): Buffer => {
+    declaredSnappyLength(body, 100_000);
+    return uncompressSync(body, { asBuffer: true }) as Buffer;
+  };
+  /** What both make of a body; undefined when they refuse it. */
+  const both = (body: Buffer): (Buffer | undefined)[] =>
+    [inKernel, inLibrary].map((decompress) => {
+      try {
+        return Buffer.from(decompress(body));
+      } catch {
+        return undefined;
+      }
+    });
+
+  /** Repetitions from near and far, which a compressor turns into copies of all kinds. */
+  const text = fc
+    .array(
+      fc.oneof(
+        fc.uint8Array({ minLength: 1, maxLength: 80 }),
+        fc
+          .tuple(fc.uint8Array({ minLength: 1, maxLength: 20 }), fc.nat({ max: 300 }))
+          .map(([part, times]) => Buffer.concat(Array.from({ length: times }, () => part))),
+      ),
+      { maxLength: 12 },
+    )
+    .map((parts) => Buffer.concat(parts));
+
+  test('reads what the library compresses', () => {
+    fc.assert(
+      fc.property(text, (original) => {
+        const [actual, expected] = both(compressSync(original));
+        expect(expected).toEqual(original);
+        expect(actual).toEqual(original);
+      }),
+      runs(400),
+    );
+  });
+
+  test('accepts and refuses the blocks that the library accepts and refuses', () => {
+    let accepted = 0;
+    fc.assert(
+      fc.property(text, fc.array(mutation, { minLength: 1, maxLength: 3 }), (original, mutations) => {
+        const body = mutated(compressSync(original), mutations);
+        const [actual, expected] = both(body);
+        expect(actual).toEqual(expected);
+        if (expected !== undefined) accepted++;
+      }),
+      runs(1500),
+    );
+    expect(accepted).toBeGreaterThan(10);
+  });
+
+  test('reads literals with lengths of one to four bytes, and copies with offsets of one, two and four', () => {
+    const literal = (lengthBytes: number, content: Buffer): Buffer => {
+      const length = Buffer.alloc(4);
+      length.writeUInt32LE(content.length - 1);
+      return Buffer.concat([
+        Buffer.from([(59 + lengthBytes) << 2]),
+        length.subarray(0, lengthBytes),
+        content,
+      ]);
+    };
+    const content = Buffer.from('0123456789abcdefghijklmnopqrstuv');
+    const copies = Buffer.from([0x01 | (3 << 2), 9, 0x02 | (40 << 2), 20, 0, 0x03 | (63 << 2), 1, 0, 0, 0]);
+    for (const lengthBytes of [1, 2, 3, 4]) {
+      const elements = Buffer.concat([literal(lengthBytes, content), copies]);
+      const [actual, expected] = both(Buffer.concat([varint(32 + 7 + 41 + 64), elements]));
+      expect(expected).toBeDefined();
+      expect(actual).toEqual(expected);
+    }
+  });
+});
+
+test('a body that is not snappy is refused with the reason', () => {
+  const body = buildWriteRequest([
+    { labels: { __name__: 'up' }, samples: [{ value: 1, timestampMs: noonMs }] },
+  ]);
+  const result = new Pair().decodeBody(body.subarray(0, body.length - 1));
+  expect(result).toMatchObject({ ok: false, code: 'bad_encoding' });
+});
