@@ -29,7 +29,7 @@ export class Faults {
     this.#rates = {
       write: rate(0, 0.01, 0.1),
       sync: rate(0, 0.01, 0.1, 0.3),
-      directory: rate(0, 0, 0.01, 0.1),
+      directory: rate(0, 0.02, 0.1),
       read: rate(0, 0, 0.005),
       insert: rate(0, 0.05, 0.2, 0.5),
       episode: rate(0, 0, 0.002, 0.01),

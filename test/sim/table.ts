@@ -12,7 +12,7 @@ export interface Part {
  * Inserts that a table remembers. The engine counts parts and remembers 10,000; so few show at once when
  * something comes later than it may: a segment that was stored and comes again with others in between.
  */
-const rememberedTokens = 4;
+const rememberedTokens = 2;
 
 /**
  * A MergeTree table as far as deduplication goes. An insert is cut into chunks of a fixed number of rows, a
