@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { readStored, receiveTimes, sendBatch } from '../support/numbered-batches.ts';
 import { compareBatches, type SentBatch } from '../support/sent-and-stored.ts';
 import { Service } from '../support/service.ts';
+import { sayIfSkipped } from '../support/skipped.ts';
 import { WallClock, wallClockProblem } from '../support/wall-clock.ts';
 
 const problem = wallClockProblem();
@@ -58,9 +59,9 @@ class Subject {
   }
 }
 
-const skipped = problem === undefined ? '' : ` (skipped: ${problem})`;
+sayIfSkipped('a wall clock that jumps', problem);
 
-describe.skipIf(problem !== undefined)(`a wall clock that jumps${skipped}`, () => {
+describe.skipIf(problem !== undefined)('a wall clock that jumps', () => {
   test('back and forth while requests come in loses and doubles nothing', async () => {
     const subject = await Subject.start();
     const { clock, sent, service } = subject;

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Ext4Mount, type Mount, mountProblem, mountTmpfs } from '../support/mounts.ts';
 import { authorization, Service } from '../support/service.ts';
+import { sayIfSkipped } from '../support/skipped.ts';
 
 const MiB = 2 ** 20;
 const eventsPerBatch = 100;
@@ -109,12 +110,12 @@ async function expectRefusal(reply: Response, code: string): Promise<void> {
   expect(await reply.json()).toMatchObject({ code });
 }
 
-const skipped = (problem: string | undefined): string =>
-  problem === undefined ? '' : ` (skipped: ${problem})`;
+sayIfSkipped('a disk that fills up', tmpfsProblem);
+sayIfSkipped('a disk that becomes read-only', ext4Problem);
 
 describe('a disk that fills up', () => {
   test.skipIf(tmpfsProblem !== undefined)(
-    `keeps its last room for what was acknowledged${skipped(tmpfsProblem)}`,
+    `keeps its last room for what was acknowledged`,
     async () => {
       const mount = mountTmpfs(64);
       const service = await startOn(mount, 3000);
@@ -134,7 +135,7 @@ describe('a disk that fills up', () => {
   );
 
   test.skipIf(tmpfsProblem !== undefined)(
-    `refuses before the body is read, answers queries, and goes on when there is room${skipped(tmpfsProblem)}`,
+    `refuses before the body is read, answers queries, and goes on when there is room`,
     async () => {
       const mount = mountTmpfs(64);
       const service = await startOn(mount, 100);
@@ -164,7 +165,7 @@ describe('a disk that fills up', () => {
 
 describe('a disk that becomes read-only', () => {
   test.skipIf(ext4Problem !== undefined)(
-    `is refused to writes and serves queries, and a restart on the repaired disk has all that was acknowledged${skipped(ext4Problem)}`,
+    `is refused to writes and serves queries, and a restart on the repaired disk has all that was acknowledged`,
     async () => {
       const mount = new Ext4Mount(64);
       const service = await startOn(mount, 3000);

@@ -9,6 +9,7 @@ import { eventBlocks } from '../support/blocks.ts';
 import { onPath, removeFolder, temporaryFolder } from '../support/child.ts';
 import { ClickHouseServer, openStoreOn } from '../support/clickhouse-server.ts';
 import { type TestStore, testStore } from '../support/embedded.ts';
+import { sayIfSkipped } from '../support/skipped.ts';
 
 let server: ClickHouseServer;
 let test: TestStore;
@@ -194,7 +195,11 @@ describe('the way to the server', () => {
   });
 });
 
-describe.skipIf(!onPath('openssl'))('HTTPS (needs openssl to make a certificate)', () => {
+const opensslProblem = onPath('openssl')
+  ? undefined
+  : 'openssl, which makes the certificate, is not on the PATH';
+sayIfSkipped('HTTPS', opensslProblem);
+describe.skipIf(opensslProblem !== undefined)('HTTPS', () => {
   it('takes the authority from the address, and no server without', async () => {
     const folder = temporaryFolder('certificate');
     onTestFinished(() => removeFolder(folder));

@@ -7,11 +7,13 @@ import { catalogOf, fixtures, loadEvents, postgresStatements } from '../sql/fixt
 import { Postgres, type PostgresAnswer, postgresBinaries } from '../sql/postgres.ts';
 import { type Ask, asker, queryService } from '../sql/querier.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
+import { sayIfSkipped } from '../support/skipped.ts';
 
 /** Errors of the translator and of values; anything else means that the store did not understand us. */
 const expectedCodes = ['sql_division_by_zero', 'sql_out_of_range', 'sql_bad_value', 'sql_unsupported'];
 
 const bin = postgresBinaries();
+sayIfSkipped('random expressions', bin === undefined ? 'PostgreSQL is not installed' : undefined);
 let store: TestStore;
 let ask: Ask;
 

@@ -7,12 +7,14 @@ import { openEmbeddedStore } from '../../src/store/embedded.ts';
 import { datasetStatements } from '../../src/store/schema.ts';
 import { eventBlocks } from '../support/blocks.ts';
 import { mountProblem, mountTmpfs } from '../support/mounts.ts';
+import { sayIfSkipped } from '../support/skipped.ts';
 
 const MiB = 2 ** 20;
 const problem = mountProblem(() => mountTmpfs(1));
+sayIfSkipped('the embedded engine on a full disk', problem);
 
 test.skipIf(problem !== undefined)(
-  `the embedded engine stores none of a batch that its disk took only a part of${problem === undefined ? '' : ` (skipped: ${problem})`}`,
+  `the embedded engine stores none of a batch that its disk took only a part of`,
   async () => {
     const mount = mountTmpfs(128);
     onTestFinished(() => mount.unmount());
