@@ -10,6 +10,7 @@ import { AppError } from './errors.ts';
 import { apiKeyRoutes } from './http/api-key-routes.ts';
 import { AuditLog } from './http/audit.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
+import { otlpRoutes } from './http/otlp-routes.ts';
 import { queryRoutes } from './http/query-routes.ts';
 import { remoteWriteRoutes } from './http/remote-write-routes.ts';
 import { roleRoutes } from './http/role-routes.ts';
@@ -94,6 +95,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       }),
       ...ingestRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
       ...remoteWriteRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
+      ...otlpRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
       ...queryRoutes(reading.query),
       ...identities.routes,
     ],

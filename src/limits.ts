@@ -90,6 +90,26 @@ export const limits = {
    */
   maxSampleTimestampMs: 2 ** 32 * 1000 - 1,
 
+  // OTLP logs and traces --------------------------------------------------------------------------------
+  /** Log records or spans. */
+  maxRecordsPerRequest: 1_000_000,
+  /** Attributes of a record, a resource, a scope, an event or a link. The limit of SDKs is 128 by default. */
+  maxAttributesPerRecord: 4096,
+  maxAttributeKeyBytes: 1 * KiB,
+  /** One value, the body of a log record too. */
+  maxAttributeValueBytes: 16 * MiB,
+  /** Arrays and maps inside each other in one value. */
+  maxAttributeDepth: 32,
+  /** Different keys of one kind of attributes in a request; each takes some 200 bytes while it is decoded. */
+  maxAttributeKeysPerRequest: 100_000,
+  /** Lists of attribute keys that are remembered while a request is decoded; beyond it they start over. */
+  maxAttributeShapes: 20_000,
+  /** Events of a span, and as many links. The limit of SDKs is 128 by default. */
+  maxItemsPerSpan: 10_000,
+  maxEntityRefsPerResource: 100,
+  /** Keys in all entity references of a resource. */
+  maxEntityKeysPerResource: 1000,
+
   // Decoding workers -------------------------------------------------------------------------------------
   /**
    * What the parts of the blocks that a small body can inflate may take: the cells of sparse columns, the series

@@ -9,6 +9,7 @@ import {
 } from '../../src/auth/identities.ts';
 import type { AppError } from '../../src/errors.ts';
 import { ingestRoutes } from '../../src/http/ingest-routes.ts';
+import { otlpRoutes } from '../../src/http/otlp-routes.ts';
 import { queryRoutes } from '../../src/http/query-routes.ts';
 import { remoteWriteRoutes } from '../../src/http/remote-write-routes.ts';
 import type { Route } from '../../src/http/routes.ts';
@@ -136,6 +137,7 @@ export async function startServer(extraRoutes: readonly Route[] = []): Promise<H
     }),
     ...ingestRoutes({ ingest, maxBodyBytes }),
     ...remoteWriteRoutes({ ingest, maxBodyBytes }),
+    ...otlpRoutes({ ingest, maxBodyBytes }),
     ...queryRoutes(query),
     ...extraRoutes,
   ];

@@ -5,6 +5,7 @@ import { SecretBox } from '../../src/auth/secret-box.ts';
 import { apiKeyRoutes } from '../../src/http/api-key-routes.ts';
 import { AuditLog } from '../../src/http/audit.ts';
 import { ingestRoutes } from '../../src/http/ingest-routes.ts';
+import { otlpRoutes } from '../../src/http/otlp-routes.ts';
 import { queryRoutes } from '../../src/http/query-routes.ts';
 import { remoteWriteRoutes } from '../../src/http/remote-write-routes.ts';
 import { roleRoutes } from '../../src/http/role-routes.ts';
@@ -70,6 +71,7 @@ export async function startIdentityNode(
     }),
     ...ingestRoutes({ ingest, maxBodyBytes }),
     ...remoteWriteRoutes({ ingest, maxBodyBytes }),
+    ...otlpRoutes({ ingest, maxBodyBytes }),
     ...queryRoutes(new RecordingQuery()),
     ...roleRoutes(new RoleAdministration(directory), audit),
     ...userRoutes(new UserAdministration(directory, 'admin'), audit),
