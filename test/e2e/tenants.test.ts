@@ -26,8 +26,8 @@ async function administer(service: Service, method: string, tenant: string): Pro
 /** The tables of which tenants the embedded engine has, as its own files say. */
 const databases = (service: Service): string[] =>
   readdirSync(join(service.dataDir, 'store/engine/metadata'))
-    .map((name) => decodeURIComponent(name.replace(/\.sql$/, '')))
-    .filter((name) => name.startsWith('t_'));
+    .filter((name) => name.startsWith('t_') && name.endsWith('.sql'))
+    .map((name) => decodeURIComponent(name.slice(0, -'.sql'.length)));
 
 interface Sender {
   readonly client: ServiceClient;
