@@ -16,11 +16,13 @@ import { roleRoutes } from './http/role-routes.ts';
 import type { Route } from './http/routes.ts';
 import { createHttpServer, type HttpAddress } from './http/server.ts';
 import { statusRoutes } from './http/status-routes.ts';
+import { tenantRoutes } from './http/tenant-routes.ts';
 import { userRoutes } from './http/user-routes.ts';
 import { ApiKeyAdministration, ApiKeyIdentities } from './identity/api-keys.ts';
 import { Directory } from './identity/directory.ts';
 import { DirectoryFollower } from './identity/follower.ts';
 import { RoleAdministration } from './identity/roles.ts';
+import { TenantAdministration } from './identity/tenants.ts';
 import { UserAdministration } from './identity/users.ts';
 import { Admission } from './ingest/admission.ts';
 import { DecodePool } from './ingest/decode-pool.ts';
@@ -34,13 +36,15 @@ import { type DataDirectory, keptSecret } from './lib/data-directory.ts';
 import type { Logger } from './lib/log.ts';
 import { createMetrics, type Metrics } from './lib/metrics.ts';
 import { limits } from './limits.ts';
-import { defaultTenant } from './model/dataset.ts';
 import { SqlParser } from './query/parser.ts';
 import { QueryService } from './query/service.ts';
 import { Catalog } from './store/catalog.ts';
 import { MetadataLog } from './store/metadata.ts';
 import { StoreMonitor } from './store/monitor.ts';
 import { openStore } from './store/open.ts';
+import { TenantCleaner } from './store/tenant-cleaner.ts';
+import { TenantDatabases } from './store/tenant-databases.ts';
+import { Tenants } from './store/tenants.ts';
 import { Backlog } from './wal/backlog.ts';
 import { DiskGuard, diskSpace } from './wal/disk-guard.ts';
 import { openWalDirectory } from './wal/files.ts';
@@ -81,6 +85,10 @@ export async function startApp(options: AppOptions): Promise<App> {
   const front = await startIngest(shared, back, durable);
   const reading = startQueries(shared, back, durable);
   const identities = await startIdentities(shared, back, options.adminPassword);
+  back.cleaner.add(identities.directory, durable.replays, back.catalog);
+  back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters);
+  // What an earlier life did not get done. Before the store answers, nobody knows of any.
+  if (back.tenants.loaded) void back.cleaner.clean();
 
   let stopping = false;
   const server = createHttpServer({
@@ -98,6 +106,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       ...identities.routes,
     ],
     authorizer: identities.authorizer,
+    tenancy: { multiTenant: config.multiTenant, idOf: (name) => back.tenants.idOf(name) },
     metrics: shared.metrics,
     log,
     clock: shared.clock,
@@ -117,6 +126,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await durable.journal.close();
       durable.disk.stop();
       identities.follower.stop();
+      await back.cleaner.stop();
       back.monitor.stop();
       await back.store.close();
     },
@@ -128,10 +138,16 @@ async function startStore({ config, directory, clock, metrics, log }: Shared) {
   const local = join(directory.path, 'store');
   const store = await openStore({ clickHouse, directory: local, queryTimeoutMs }, metrics, log);
   const metadata = new MetadataLog(store, directory.node);
-  const catalog = new Catalog(store, metadata);
+  const cleaner: TenantCleaner = new TenantCleaner({
+    hasEnded: (tenant) => tenants.hasEnded(tenant),
+    timers: clock,
+    log,
+  });
+  const tenants = new Tenants(metadata, () => void cleaner.clean());
+  const catalog = new Catalog(store, metadata, tenants);
   const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
   await monitor.start();
-  return { store, metadata, catalog, monitor };
+  return { store, metadata, tenants, cleaner, catalog, monitor };
 }
 
 type Back = Awaited<ReturnType<typeof startStore>>;
@@ -152,12 +168,13 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
     windowMs,
     onStored: (tenant, dataset, request) => replays.recover(tenant, dataset, request),
   });
+  const deadLetters = await DeadLetters.open({ files: await open('dead'), metrics, log });
   const drain = new Drain({
     node: directory.node,
     backlog,
     store,
     catalog,
-    deadLetters: await DeadLetters.open({ files: await open('dead'), metrics, log }),
+    deadLetters,
     clock,
     log,
     metrics,
@@ -187,7 +204,7 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
   registerWalGauges(metrics.registry, wal);
   const disk = await DiskGuard.start({ measure: () => diskSpace(directory.path), timers: clock, log });
   drain.start();
-  return { wal, drain, replays, journal, disk };
+  return { wal, drain, deadLetters, replays, journal, disk };
 }
 
 type Durable = Awaited<ReturnType<typeof startLog>>;
@@ -238,14 +255,15 @@ function startQueries({ config, clock, log }: Shared, { store, catalog }: Back, 
 }
 
 /** The administrator from the configuration, and those whom administrators have made. */
-async function startIdentities(shared: Shared, { metadata, catalog }: Back, adminPassword: string) {
+async function startIdentities(shared: Shared, back: Back, adminPassword: string) {
+  const { metadata, tenants, cleaner, catalog } = back;
   const { config, directory: dataDirectory, clock, log } = shared;
   const box = new SecretBox(config.secret ?? (await keptSecret(dataDirectory.path)));
-  const root = config.adminUsername;
+  const { adminUsername: root, multiTenant } = config;
   const administrator = await administratorAccount(root, adminPassword);
-  const directory: Directory = new Directory(metadata, () => authorizer.forgetRefused());
-  const passwords = await PasswordIdentities.create((name) =>
-    name === root ? administrator : directory.user(defaultTenant, name),
+  const directory: Directory = new Directory(metadata, tenants, () => authorizer.forgetRefused());
+  const passwords = await PasswordIdentities.create((tenant, name) =>
+    name === root ? administrator : directory.user(tenant, name),
   );
   const authorizer = new Authorizer([passwords, new ApiKeyIdentities(directory, box)], clock);
   const follower = new DirectoryFollower({
@@ -261,6 +279,7 @@ async function startIdentities(shared: Shared, { metadata, catalog }: Back, admi
     ...roleRoutes(new RoleAdministration(directory), audit),
     ...userRoutes(new UserAdministration(directory, root), audit),
     ...apiKeyRoutes(new ApiKeyAdministration(directory, box, clock), audit),
+    ...tenantRoutes(new TenantAdministration({ tenants, cleaner, clock, multiTenant }), audit),
   ];
-  return { authorizer, follower, routes };
+  return { authorizer, directory, follower, routes };
 }

@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 import type { Principal } from '../model/identity.ts';
 import type { AuthorizedRequest } from './routes.ts';
 
-/** What administrators do to identities. */
+/** What administrators do to identities and tenants. */
 export type IdentityChange =
   | 'role.put'
   | 'role.delete'
@@ -16,12 +16,16 @@ export type IdentityChange =
   | 'user.roles'
   | 'apikey.create'
   | 'apikey.read'
-  | 'apikey.delete';
+  | 'apikey.delete'
+  | 'tenant.create'
+  | 'tenant.delete';
 
 export interface Denial {
   readonly error: AppError;
   /** Undefined when the credentials are not known. */
   readonly principal: Principal | undefined;
+  /** Id of the tenant that was named; empty if there is no such one. */
+  readonly tenant: string;
   readonly method: string;
   readonly route: string | undefined;
   /** Client address. */
@@ -56,7 +60,7 @@ export class AuditLog {
     this.#log.info({ audit: action, target, by: shown(principal), tenant, from }, 'administration');
   }
 
-  denied({ error, principal, method, route, from }: Denial): void {
+  denied({ error, principal, tenant, method, route, from }: Denial): void {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#windowStartMs >= 1000) {
       this.#windowStartMs = nowMs;
@@ -73,7 +77,7 @@ export class AuditLog {
         code: error.code,
         reason: error.message,
         by: principal && shown(principal),
-        tenant: principal?.tenant,
+        tenant: tenant === '' ? undefined : tenant,
         method,
         route,
         from,

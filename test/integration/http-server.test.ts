@@ -7,6 +7,7 @@ import {
   adminCredentials,
   deferred,
   type Harness,
+  oneTenant,
   RawClient,
   someCounts,
   startServer,
@@ -27,6 +28,7 @@ describe('listen', () => {
     const second = createHttpServer({
       routes: [],
       authorizer: { authenticate: () => undefined },
+      tenancy: oneTenant,
       metrics: createMetrics(),
       log: createLogger('silent'),
       clock: systemClock,
@@ -41,6 +43,7 @@ describe('listen', () => {
     const second = createHttpServer({
       routes: [],
       authorizer: { authenticate: () => undefined },
+      tenancy: oneTenant,
       metrics: createMetrics(),
       log: createLogger('silent'),
       clock: systemClock,
