@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 import type { Principal } from '../model/identity.ts';
 import type { AuthorizedRequest } from './routes.ts';
 
-/** What administrators do to identities. */
+/** What administrators do to identities, and what people do to their sign-ins. */
 export type IdentityChange =
   | 'role.put'
   | 'role.delete'
@@ -16,7 +16,9 @@ export type IdentityChange =
   | 'user.roles'
   | 'apikey.create'
   | 'apikey.read'
-  | 'apikey.delete';
+  | 'apikey.delete'
+  | 'session.begin'
+  | 'session.end';
 
 export interface Denial {
   readonly error: AppError;
@@ -48,7 +50,7 @@ export class AuditLog {
 
   /** A change that was made. `target` is the name of what was changed. */
   changed(
-    { principal, tenant }: AuthorizedRequest,
+    { principal, tenant }: Pick<AuthorizedRequest, 'principal' | 'tenant'>,
     from: string,
     action: IdentityChange,
     target: string,

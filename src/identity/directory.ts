@@ -19,6 +19,7 @@ export class Directory {
   readonly #keys = new Map<string, ApiKeyAccount>();
   readonly #keysByDigest = new Map<string, ApiKeyAccount>();
   #changing: Promise<unknown> = Promise.resolve();
+  #revision = 0;
 
   /** @param onChange called after each change, by this node or another */
   constructor(log: MetadataLog, onChange: () => void) {
@@ -30,6 +31,11 @@ export class Directory {
 
   get loaded(): boolean {
     return this.#replica.loaded;
+  }
+
+  /** Another number after each change: what was worked out from the directory is good as long as it stays. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /**
@@ -115,6 +121,7 @@ export class Directory {
     if (kind === 'role') this.#applyRole(tenant, key, parsed);
     else if (kind === 'user') this.#applyUser(tenant, key, parsed as UserValue | undefined);
     else if (kind === 'apiKey') this.#applyApiKey(tenant, key, parsed as ApiKeyValue | undefined);
+    this.#revision += 1;
     this.#onChange();
   }
 

@@ -8,6 +8,7 @@ import {
   PasswordIdentities,
 } from '../../src/auth/identities.ts';
 import type { AppError } from '../../src/errors.ts';
+import { AuditLog } from '../../src/http/audit.ts';
 import { ingestRoutes } from '../../src/http/ingest-routes.ts';
 import { queryRoutes } from '../../src/http/query-routes.ts';
 import { remoteWriteRoutes } from '../../src/http/remote-write-routes.ts';
@@ -125,6 +126,7 @@ export async function startServer(extraRoutes: readonly Route[] = []): Promise<H
   });
   const metrics = createMetrics();
   const logLines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
   const admin = await administratorAccount('admin', 'sesame');
   const passwords = await PasswordIdentities.create((name) => (name === 'admin' ? admin : undefined));
   const routes: Route[] = [
@@ -143,7 +145,8 @@ export async function startServer(extraRoutes: readonly Route[] = []): Promise<H
     routes,
     authorizer: new Authorizer([passwords, keys]),
     metrics,
-    log: pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) }),
+    log,
+    audit: new AuditLog(log, systemClock),
     clock: systemClock,
   });
   const { port } = await server.listen('127.0.0.1', 0);

@@ -1,7 +1,9 @@
 import { pino } from 'pino';
+import { createOidc } from '../../src/app/identities.ts';
 import { Authorizer } from '../../src/auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from '../../src/auth/identities.ts';
 import { SecretBox } from '../../src/auth/secret-box.ts';
+import type { OidcConfig } from '../../src/config/oidc.ts';
 import { apiKeyRoutes } from '../../src/http/api-key-routes.ts';
 import { AuditLog } from '../../src/http/audit.ts';
 import { ingestRoutes } from '../../src/http/ingest-routes.ts';
@@ -43,11 +45,16 @@ export interface IdentityNode {
   close(): Promise<void>;
 }
 
+export interface IdentityNodeOptions {
+  readonly secret?: string;
+  readonly oidc?: OidcConfig;
+}
+
 /** A node with every route group, real but for what is behind ingest and query; the tables of metadata must exist. */
 export async function startIdentityNode(
   store: Store,
   name: string,
-  secret = 's'.repeat(32),
+  { secret = 's'.repeat(32), oidc: oidcConfig }: IdentityNodeOptions = {},
 ): Promise<IdentityNode> {
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
@@ -57,10 +64,16 @@ export async function startIdentityNode(
   const passwords = await PasswordIdentities.create((user) =>
     user === 'admin' ? administrator : directory.user(defaultTenant, user),
   );
-  const authorizer = new Authorizer([passwords, new ApiKeyIdentities(directory, box)]);
+  const audit = new AuditLog(log, systemClock);
+  const shared = { clock: systemClock, log };
+  const oidc = oidcConfig && createOidc(oidcConfig, { shared, directory, box, audit });
+  const authorizer = new Authorizer([
+    passwords,
+    new ApiKeyIdentities(directory, box),
+    ...(oidc?.sources ?? []),
+  ]);
   const metrics = createMetrics();
   const ingest = new RecordingIngest();
-  const audit = new AuditLog(log, systemClock);
   const routes: Route[] = [
     ...statusRoutes({
       version: '1.2.3',
@@ -74,8 +87,9 @@ export async function startIdentityNode(
     ...roleRoutes(new RoleAdministration(directory), audit),
     ...userRoutes(new UserAdministration(directory, 'admin'), audit),
     ...apiKeyRoutes(new ApiKeyAdministration(directory, box, systemClock), audit),
+    ...(oidc?.routes ?? []),
   ];
-  const server = createHttpServer({ routes, authorizer, metrics, log, clock: systemClock });
+  const server = createHttpServer({ routes, authorizer, metrics, log, audit, clock: systemClock });
   const { port } = await server.listen('127.0.0.1', 0);
   const url = `http://127.0.0.1:${port}`;
   const send: IdentityNode['send'] = (method, path, body, credential = root) =>
