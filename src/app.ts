@@ -29,6 +29,9 @@ import { Catalog } from './store/catalog.ts';
 import { MetadataLog } from './store/metadata.ts';
 import { StoreMonitor } from './store/monitor.ts';
 import { openStore } from './store/open.ts';
+import { TenantCleaner } from './store/tenant-cleaner.ts';
+import { TenantDatabases } from './store/tenant-databases.ts';
+import { Tenants } from './store/tenants.ts';
 import { Backlog } from './wal/backlog.ts';
 import { DiskGuard, diskSpace } from './wal/disk-guard.ts';
 import { openWalDirectory } from './wal/files.ts';
@@ -60,6 +63,10 @@ export async function startApp(options: AppOptions): Promise<App> {
   const front = await startIngest(shared, back, durable);
   const reading = startQueries(shared, back, durable);
   const identities = await startIdentities(shared, back, options.adminPassword);
+  back.cleaner.add(identities.directory, durable.replays, back.catalog);
+  back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters);
+  // What an earlier life did not get done. Before the store answers, nobody knows of any.
+  if (back.tenants.loaded) void back.cleaner.clean();
 
   let stopping = false;
   const server = createHttpServer({
@@ -77,6 +84,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       ...identities.routes,
     ],
     authorizer: identities.authorizer,
+    tenancy: { multiTenant: config.multiTenant, idOf: (name) => back.tenants.idOf(name) },
     metrics: shared.metrics,
     log,
     audit: identities.audit,
@@ -98,6 +106,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await durable.journal.close();
       durable.disk.stop();
       identities.follower.stop();
+      await back.cleaner.stop();
       back.monitor.stop();
       await back.store.close();
     },
@@ -109,10 +118,16 @@ async function startStore({ config, directory, clock, metrics, log }: Shared) {
   const local = join(directory.path, 'store');
   const store = await openStore({ clickHouse, directory: local, queryTimeoutMs }, metrics, log);
   const metadata = new MetadataLog(store, directory.node);
-  const catalog = new Catalog(store, metadata);
+  const cleaner: TenantCleaner = new TenantCleaner({
+    hasEnded: (tenant) => tenants.hasEnded(tenant),
+    timers: clock,
+    log,
+  });
+  const tenants = new Tenants(metadata, () => void cleaner.clean());
+  const catalog = new Catalog(store, metadata, tenants);
   const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
   await monitor.start();
-  return { store, metadata, catalog, monitor };
+  return { store, metadata, tenants, cleaner, catalog, monitor };
 }
 
 type Back = Awaited<ReturnType<typeof startStore>>;
@@ -132,12 +147,13 @@ async function startLog({ config, directory, clock, metrics, log }: Shared, { st
     windowMs,
     onStored: (tenant, dataset, request) => replays.recover(tenant, dataset, request),
   });
+  const deadLetters = await DeadLetters.open({ files: await open('dead'), metrics, log });
   const drain = new Drain({
     node: directory.node,
     backlog,
     store,
     catalog,
-    deadLetters: await DeadLetters.open({ files: await open('dead'), metrics, log }),
+    deadLetters,
     clock,
     log,
     metrics,
@@ -165,7 +181,7 @@ async function startLog({ config, directory, clock, metrics, log }: Shared, { st
   registerWalGauges(metrics.registry, wal);
   const disk = await DiskGuard.start({ measure: () => diskSpace(directory.path), timers: clock, log });
   drain.start();
-  return { wal, drain, replays, journal, disk };
+  return { wal, drain, deadLetters, replays, journal, disk };
 }
 
 type Durable = Awaited<ReturnType<typeof startLog>>;

@@ -12,7 +12,7 @@ import {
 import { splitArguments } from './lib/arguments.ts';
 import { type ClickHouseAddress, clickHouseUrlSyntax, parseClickHouseUrl } from './lib/clickhouse-url.ts';
 import { type LogLevel, logLevels } from './lib/log.ts';
-import { type Address, byteCount, integer, parseAddress } from './lib/option-values.ts';
+import { type Address, boolean, byteCount, integer, parseAddress } from './lib/option-values.ts';
 import { limits } from './limits.ts';
 
 /**
@@ -31,6 +31,7 @@ export interface Config {
   readonly secret: string | undefined;
   /** Undefined: the engine inside this process. */
   readonly clickhouseUrl: ClickHouseAddress | undefined;
+  readonly multiTenant: boolean;
   readonly workers: number;
   readonly flushIntervalMs: number;
   readonly walMaxBytes: number;
@@ -100,6 +101,13 @@ const options = {
     secret: true,
     parse: parseClickHouseUrl,
     allowed: clickHouseUrlSyntax,
+  },
+  multiTenant: {
+    env: 'MILLRACE_MULTI_TENANT',
+    meaning: 'whether there are tenants, so that each request names its own in X-P-Tenant',
+    fallback: 'false',
+    parse: boolean,
+    allowed: 'true, false',
   },
   workers: {
     env: 'MILLRACE_WORKERS',
@@ -212,6 +220,7 @@ function readConfig(texts: OptionTexts): Config {
     adminPassword: read(options.adminPassword),
     secret: read(options.secret),
     clickhouseUrl: read(options.clickhouseUrl),
+    multiTenant: need(options.multiTenant),
     workers: need(options.workers),
     flushIntervalMs: need(options.flushIntervalMs),
     walMaxBytes: need(options.walMaxBytes),

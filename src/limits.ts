@@ -73,6 +73,12 @@ export const limits = {
   /** Lines of the log about refused requests, a second; what is beyond is counted in the next line. */
   maxDenialLinesPerSecond: 20,
 
+  // Tenants ----------------------------------------------------------------------------------------------
+  /** In all. Each node holds their roles, users, keys and datasets in memory. */
+  maxTenants: 1000,
+  /** The store names files after them, with three bytes for each `-`. */
+  tenantNameMaxLength: 64,
+
   // Datasets ---------------------------------------------------------------------------------------------
   datasetNameMaxLength: 128,
   /** Physical columns of one events dataset, and of one request to it. */

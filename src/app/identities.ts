@@ -10,6 +10,7 @@ import { AuditLog } from '../http/audit.ts';
 import { loginRoutes } from '../http/login-routes.ts';
 import { roleRoutes } from '../http/role-routes.ts';
 import type { Route } from '../http/routes.ts';
+import { tenantRoutes } from '../http/tenant-routes.ts';
 import { userRoutes } from '../http/user-routes.ts';
 import { ApiKeyAdministration, ApiKeyIdentities } from '../identity/api-keys.ts';
 import { Directory } from '../identity/directory.ts';
@@ -17,26 +18,35 @@ import { DirectoryFollower } from '../identity/follower.ts';
 import { OidcIdentities } from '../identity/oidc-identities.ts';
 import { RoleAdministration } from '../identity/roles.ts';
 import { Sessions } from '../identity/sessions.ts';
+import { TenantAdministration } from '../identity/tenants.ts';
 import { UserAdministration } from '../identity/users.ts';
 import { keptSecret } from '../lib/data-directory.ts';
-import { defaultTenant } from '../model/dataset.ts';
 import type { Catalog } from '../store/catalog.ts';
 import type { MetadataLog } from '../store/metadata.ts';
+import type { TenantCleaner } from '../store/tenant-cleaner.ts';
+import type { Tenants } from '../store/tenants.ts';
 import type { Shared } from './shared.ts';
+
+interface Back {
+  readonly metadata: MetadataLog;
+  readonly tenants: Tenants;
+  readonly cleaner: TenantCleaner;
+  readonly catalog: Catalog;
+}
 
 /** The administrator from the configuration, those whom administrators have made, and those whom others vouch for. */
 export async function startIdentities(
   shared: Shared,
-  { metadata, catalog }: { readonly metadata: MetadataLog; readonly catalog: Catalog },
+  { metadata, tenants, cleaner, catalog }: Back,
   adminPassword: string,
 ) {
   const { config, directory: dataDirectory, clock, log } = shared;
   const box = new SecretBox(config.secret ?? (await keptSecret(dataDirectory.path)));
-  const root = config.adminUsername;
+  const { adminUsername: root, multiTenant } = config;
   const administrator = await administratorAccount(root, adminPassword);
-  const directory: Directory = new Directory(metadata, () => authorizer.forgetRefused());
-  const passwords = await PasswordIdentities.create((name) =>
-    name === root ? administrator : directory.user(defaultTenant, name),
+  const directory: Directory = new Directory(metadata, tenants, () => authorizer.forgetRefused());
+  const passwords = await PasswordIdentities.create((tenant, name) =>
+    name === root ? administrator : directory.user(tenant, name),
   );
   const audit = new AuditLog(log, clock);
   const oidc = config.oidc && createOidc(config.oidc, { shared, directory, box, audit });
@@ -54,9 +64,10 @@ export async function startIdentities(
     ...roleRoutes(new RoleAdministration(directory), audit),
     ...userRoutes(new UserAdministration(directory, root), audit),
     ...apiKeyRoutes(new ApiKeyAdministration(directory, box, clock), audit),
+    ...tenantRoutes(new TenantAdministration({ tenants, cleaner, clock, multiTenant }), audit),
     ...(oidc?.routes ?? []),
   ];
-  return { authorizer, follower, routes, audit };
+  return { authorizer, directory, follower, routes, audit };
 }
 
 interface OidcParts {

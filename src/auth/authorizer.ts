@@ -137,6 +137,9 @@ function createLane(clock: Clock, maxPending: number, refusedTtlMs: number): Lan
   };
 }
 
-/** The header's name goes in too: a key sent as a password must not match the key. */
-const digest = (presented: PresentedCredential): string =>
-  hash('sha256', `${presented.header}: ${presented.value}`, 'base64');
+/**
+ * The header's name goes in too: a key sent as a password must not match the key. And the tenant: two of them may
+ * have a user of the same name and password. Neither holds a line break.
+ */
+const digest = ({ tenant, header, value }: PresentedCredential): string =>
+  hash('sha256', `${tenant}\n${header}: ${value}`, 'base64');

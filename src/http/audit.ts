@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 import type { Principal } from '../model/identity.ts';
 import type { AuthorizedRequest } from './routes.ts';
 
-/** What administrators do to identities, and what people do to their sign-ins. */
+/** What administrators do to identities and tenants, and what people do to their sign-ins. */
 export type IdentityChange =
   | 'role.put'
   | 'role.delete'
@@ -18,12 +18,16 @@ export type IdentityChange =
   | 'apikey.read'
   | 'apikey.delete'
   | 'session.begin'
-  | 'session.end';
+  | 'session.end'
+  | 'tenant.create'
+  | 'tenant.delete';
 
 export interface Denial {
   readonly error: AppError;
   /** Undefined when the credentials are not known. */
   readonly principal: Principal | undefined;
+  /** Id of the tenant that was named; empty if there is no such one. */
+  readonly tenant: string;
   readonly method: string;
   readonly route: string | undefined;
   /** Client address. */
@@ -58,7 +62,7 @@ export class AuditLog {
     this.#log.info({ audit: action, target, by: shown(principal), tenant, from }, 'administration');
   }
 
-  denied({ error, principal, method, route, from }: Denial): void {
+  denied({ error, principal, tenant, method, route, from }: Denial): void {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#windowStartMs >= 1000) {
       this.#windowStartMs = nowMs;
@@ -75,7 +79,7 @@ export class AuditLog {
         code: error.code,
         reason: error.message,
         by: principal && shown(principal),
-        tenant: principal?.tenant,
+        tenant: tenant === '' ? undefined : tenant,
         method,
         route,
         from,

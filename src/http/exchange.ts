@@ -1,12 +1,13 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Authorizer } from '../auth/authorizer.ts';
+import { mayEnter } from '../auth/policy.ts';
 import type { BodyEncoding } from '../decode/task.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Principal } from '../model/identity.ts';
-import { decodeParameter, requestDataset, requirePermission, requireTenant } from './access.ts';
+import { decodeParameter, requestDataset, requestTenant, requirePermission, type Tenancy } from './access.ts';
 import type { AuditLog } from './audit.ts';
 import { BodyReader, bodyTooLarge } from './body.ts';
 import { acceptEncoding } from './content.ts';
@@ -28,6 +29,7 @@ import { send } from './send.ts';
 export interface ExchangeContext {
   readonly router: Router;
   readonly authorizer: Pick<Authorizer, 'authenticate'>;
+  readonly tenancy: Tenancy;
   readonly metrics: Metrics;
   readonly metricsOf: (route: Route | undefined) => RouteMetrics;
   readonly log: Logger;
@@ -69,6 +71,8 @@ export class Exchange {
   readonly #startedMs: number;
   #route: Route | undefined;
   #principal: Principal | undefined;
+  /** Id of the tenant that the request is about, once that is known; empty if there is none. */
+  #tenant = '';
   #body: BodyReader | undefined;
   /** Body length from the headers, bytes; undefined when only the body itself will tell. */
   #declaredBytes: number | undefined = 0;
@@ -116,23 +120,28 @@ export class Exchange {
     const headers = readHeaders(req);
     const queryString = req.getQuery() ?? '';
     this.#declaredBytes = declaredLength(headers);
-    const presented = presentedCredential(headers);
-    if (presented.header === 'cookie') {
+    const credential = presentedCredential(headers);
+    if (credential.header === 'cookie') {
       requireSameSite(this.#method, headers, this.#context.publicOrigin);
     }
-    const verdict = this.#context.authorizer.authenticate(presented);
+    const tenant = requestTenant(route, headers, this.#context.tenancy);
+    this.#tenant = tenant.id;
+    const verdict = this.#context.authorizer.authenticate({ ...credential, tenant: tenant.id });
     const principal = verdict instanceof Promise ? await this.#hold(verdict) : verdict;
     if (this.#clientLeft) return undefined;
+    if (principal === undefined || !mayEnter(principal, tenant.id)) {
+      throw new AppError('unauthenticated', 'the credentials are not valid');
+    }
     this.#principal = principal;
-    if (principal === undefined) throw new AppError('unauthenticated', 'the credentials are not valid');
 
     const handle = authorize(route, match, principal, headers);
+    if (tenant.problem !== undefined) throw tenant.problem;
     const content = route.body === undefined ? noContent : admit(route.body, headers, this.#declaredBytes);
     const body = route.body === undefined ? emptyBody : await this.#receive(route.body);
     if (body === undefined) return undefined;
     return handle({
       principal,
-      tenant: principal.tenant,
+      tenant: tenant.id,
       parameter: decodeParameter(match, 'bad_name'),
       queryString,
       ...content,
@@ -200,6 +209,7 @@ export class Exchange {
       this.#context.audit.denied({
         error,
         principal: this.#principal,
+        tenant: this.#tenant,
         method: this.#method,
         route: this.#route?.path,
         from: this.#clientAddress(),
@@ -236,7 +246,7 @@ type Handle = (request: AuthorizedRequest) => Reply | Promise<Reply>;
 
 /**
  * The handler of a route, if this principal may use it.
- * @throws AppError `forbidden`, `bad_header`, `bad_dataset_name`, `tenant_not_supported`
+ * @throws AppError `forbidden`, `bad_header`, `bad_dataset_name`
  */
 function authorize(
   route: Exclude<Route, PublicRoute>,
@@ -246,12 +256,10 @@ function authorize(
 ): Handle {
   if (route.dataset === 'none') {
     requirePermission(principal, route.permission);
-    requireTenant(headers);
     return (request) => route.handler(request);
   }
   const dataset = requestDataset(route, match, headers);
   requirePermission(principal, route.permission, dataset);
-  requireTenant(headers);
   return (request) => route.handler({ ...request, dataset });
 }
 

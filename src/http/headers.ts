@@ -88,11 +88,11 @@ export function declaredLength(headers: RequestHeaders): number | undefined {
 }
 
 /**
- * The one credential of a request. The cookie of a session comes last: a browser sends it with everything, a header
+ * The one credential of a request, for whatever tenant. The cookie of a session comes last: a browser sends it with everything, a header
  * only where it is meant.
  * @throws AppError `unauthenticated`, `credentials_ambiguous`, `headers_too_large`
  */
-export function presentedCredential(headers: RequestHeaders): PresentedCredential {
+export function presentedCredential(headers: RequestHeaders): Omit<PresentedCredential, 'tenant'> {
   if (headers.authorization !== '' && headers.apiKey !== '') {
     throw new AppError('credentials_ambiguous', 'send either Authorization or X-API-Key, not both');
   }
@@ -103,7 +103,7 @@ export function presentedCredential(headers: RequestHeaders): PresentedCredentia
   throw new AppError('unauthenticated', 'send credentials in the header Authorization or X-API-Key');
 }
 
-function bounded(presented: PresentedCredential): PresentedCredential {
+function bounded(presented: Omit<PresentedCredential, 'tenant'>): typeof presented {
   if (presented.value.length <= limits.maxCredentialBytes) return presented;
   throw new AppError(
     'headers_too_large',

@@ -22,6 +22,7 @@ interface RouteBase {
 export interface PublicRoute extends RouteBase {
   readonly permission: 'public';
   readonly dataset?: never;
+  readonly tenant?: never;
   readonly body?: never;
   handler(request: PublicRequest): Reply | Promise<Reply>;
 }
@@ -40,6 +41,8 @@ export interface PublicRequest {
 export interface ServiceRoute extends RouteBase {
   readonly permission: Action;
   readonly dataset: 'none';
+  /** It is about the server and not about one of its tenants, so that a request need not name one. */
+  readonly tenant?: 'none';
   readonly body?: BodyRules;
   handler(request: AuthorizedRequest): Reply | Promise<Reply>;
 }
@@ -51,6 +54,7 @@ export interface DatasetRoute extends RouteBase {
   readonly dataset: 'path' | 'header';
   /** What a missing header means; without one, it is an error. */
   readonly defaultDataset?: string;
+  readonly tenant?: never;
   readonly body?: BodyRules;
   handler(request: DatasetRequest): Reply | Promise<Reply>;
 }
@@ -71,6 +75,7 @@ export interface BodyRules {
 
 export interface AuthorizedRequest {
   readonly principal: Principal;
+  /** Id of the tenant that it is about, which the principal may enter. */
   readonly tenant: string;
   /** What stands in the path for the braces of the route, decoded; empty if it has none. */
   readonly parameter: string;

@@ -3,6 +3,7 @@ import type { Authorizer } from '../auth/authorizer.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import type { Tenancy } from './access.ts';
 import type { AuditLog } from './audit.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
 import { RouteMetrics } from './route-metrics.ts';
@@ -12,6 +13,7 @@ import type { Route } from './routes.ts';
 export interface HttpServerOptions {
   readonly routes: readonly Route[];
   readonly authorizer: Pick<Authorizer, 'authenticate'>;
+  readonly tenancy: Tenancy;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly audit: AuditLog;
@@ -67,6 +69,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const context: ExchangeContext = {
     router: new Router(options.routes),
     authorizer: options.authorizer,
+    tenancy: options.tenancy,
     metrics: options.metrics,
     metricsOf: createMetricsOf(options.metrics, options.routes),
     log: options.log,

@@ -91,7 +91,7 @@ export class BatchInserter {
   }
 
   /**
-   * Stores a batch of a loaded segment. Tries until it is done.
+   * Stores a batch of a loaded segment. Tries until it is done. What was of a tenant that has ended is left out.
    * @returns false if it was stopped before
    */
   async insert(segment: number, batch: TableBatch, retrying: Retrying): Promise<boolean> {
@@ -115,13 +115,15 @@ export class BatchInserter {
     const { batch, token } = job;
     const { tenant, dataset, kind, database, table, columns } = batch;
     const left = withoutRows(job.rows, job.dead);
-    if (left.length === 0) return true;
+    if (left.length === 0 || catalog.hasEnded(tenant)) return true;
     try {
       const stop = metrics.insertDuration.startTimer();
       await catalog.ensure(tenant, dataset, kind, columns);
       await store.insert({ database, table, columns, token, blocks: blocksOf(left) }, job.signal);
       stop();
     } catch (error) {
+      // Its database may have been dropped under the insert.
+      if (catalog.hasEnded(tenant)) return true;
       if (!(error instanceof StoreError) || error.retryable) throw error;
       await this.#settle(job, left, error);
       return false;

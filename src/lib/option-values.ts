@@ -21,6 +21,10 @@ export function integer(min: number, max: number): (text: string) => number | un
   };
 }
 
+/** `true` or `false`. */
+export const boolean = (text: string): boolean | undefined =>
+  text === 'true' ? true : text === 'false' ? false : undefined;
+
 const byteUnits: Readonly<Record<string, number>> = {
   KiB: 2 ** 10,
   MiB: 2 ** 20,

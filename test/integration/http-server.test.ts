@@ -8,6 +8,7 @@ import {
   adminCredentials,
   deferred,
   type Harness,
+  oneTenant,
   RawClient,
   someCounts,
   startServer,
@@ -28,6 +29,7 @@ describe('listen', () => {
     const second = createHttpServer({
       routes: [],
       authorizer: { authenticate: () => undefined },
+      tenancy: oneTenant,
       metrics: createMetrics(),
       log: createLogger('silent'),
       audit: new AuditLog(createLogger('silent'), systemClock),
@@ -43,6 +45,7 @@ describe('listen', () => {
     const second = createHttpServer({
       routes: [],
       authorizer: { authenticate: () => undefined },
+      tenancy: oneTenant,
       metrics: createMetrics(),
       log: createLogger('silent'),
       audit: new AuditLog(createLogger('silent'), systemClock),

@@ -25,6 +25,8 @@ const readers: readonly PrivilegeName[] = ['admin', 'writer', 'reader'];
 const ingest: Rule = { everywhere: writers, own: writers, other: [] };
 /** Which datasets a query may name is decided when it names them. */
 const ask: Rule = { everywhere: readers, own: readers, other: readers };
+/** No privilege is enough. */
+const rootAlone: Rule = { everywhere: [], own: [], other: [] };
 const administer: Rule = { everywhere: ['admin'], own: [], other: [] };
 
 /** The policy: every route that needs credentials. Requests are about the dataset `app` or about none. */
@@ -34,6 +36,10 @@ const policy: Readonly<Record<string, Rule>> = {
   'POST /v1/prometheus/write': ingest,
   'POST /api/v1/query': ask,
   'GET /api/v1/about': ask,
+  'GET /api/v1/tenants': rootAlone,
+  'GET /api/v1/tenants/{tenant}': rootAlone,
+  'PUT /api/v1/tenants/{tenant}': rootAlone,
+  'DELETE /api/v1/tenants/{tenant}': rootAlone,
   'GET /api/v1/roles': administer,
   'GET /api/v1/role/default': administer,
   'PUT /api/v1/role/default': administer,

@@ -7,7 +7,8 @@ import { limits } from '../../../src/limits.ts';
 import type { Principal } from '../../../src/model/identity.ts';
 
 const alice: Principal = { kind: 'apiKey', name: 'alice', tenant: 'default', privileges: [] };
-const key = (value: string): PresentedCredential => ({ header: 'x-api-key', value });
+const tenant = 'default';
+const key = (value: string): PresentedCredential => ({ header: 'x-api-key', value, tenant });
 
 /** Knows the key `good`; answers when it is let to. */
 class Source implements IdentitySource {
@@ -53,6 +54,7 @@ describe('Authorizer', () => {
   it('lets a flood of one kind of credentials take nothing from the other kinds', async () => {
     const { source, authorizer } = setup();
     const basic = (pair: string): PresentedCredential => ({
+      tenant: 'default',
       header: 'authorization',
       value: `Basic ${Buffer.from(pair).toString('base64')}`,
     });
@@ -69,8 +71,12 @@ describe('Authorizer', () => {
       expect.objectContaining({ code: 'overloaded' }),
     );
     expect(await authorizer.authenticate(key('never seen'))).toBe(alice);
-    expect(await authorizer.authenticate({ header: 'authorization', value: 'Bearer a.b.c' })).toBe(alice);
-    expect(await authorizer.authenticate({ header: 'cookie', value: 'session' })).toBe(alice);
+    expect(
+      await authorizer.authenticate({ header: 'authorization', value: 'Bearer a.b.c', tenant: 'default' }),
+    ).toBe(alice);
+    expect(await authorizer.authenticate({ header: 'cookie', value: 'session', tenant: 'default' })).toBe(
+      alice,
+    );
     letGo();
     await Promise.all(flood);
   });
@@ -137,7 +143,22 @@ describe('Authorizer', () => {
   it('tells the headers apart: a key sent as a password is not the key', async () => {
     const { authorizer } = setup();
     await authorizer.authenticate(key('good'));
-    expect(await authorizer.authenticate({ header: 'authorization', value: 'good' })).toBeUndefined();
+    expect(await authorizer.authenticate({ header: 'authorization', value: 'good', tenant })).toBeUndefined();
+  });
+
+  it('tells the tenants apart: what was checked in one says nothing about another', async () => {
+    const { authorizer, source } = setup();
+    const basic = `Basic ${Buffer.from('alice:sesame').toString('base64')}`;
+    source.answer = async (credentials) =>
+      credentials.scheme === 'basic' && credentials.tenant === 'acme' ? { principal: alice } : undefined;
+    const present = (where: string) =>
+      authorizer.authenticate({ header: 'authorization', value: basic, tenant: where });
+    expect(await present('acme')).toBe(alice);
+    expect(await present('globex')).toBeUndefined();
+    // From the caches.
+    expect(present('acme')).toBe(alice);
+    expect(present('globex')).toBeUndefined();
+    expect(source.asked).toBe(2);
   });
 
   describe('when what an identity may do changes', () => {
@@ -202,7 +223,9 @@ describe('Authorizer', () => {
 
   it('does not ask anybody about malformed credentials', async () => {
     const { source, authorizer } = setup();
-    expect(await authorizer.authenticate({ header: 'authorization', value: 'Basic !' })).toBeUndefined();
+    expect(
+      await authorizer.authenticate({ header: 'authorization', value: 'Basic !', tenant }),
+    ).toBeUndefined();
     expect(source.asked).toBe(0);
   });
 });
