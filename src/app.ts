@@ -133,7 +133,8 @@ async function startStore({ config, directory, clock, metrics, log }: Shared) {
 type Back = Awaited<ReturnType<typeof startStore>>;
 
 /** The log, what an earlier life left in it, and its way into the store. */
-async function startLog({ config, directory, clock, metrics, log }: Shared, { store, catalog }: Back) {
+async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
+  const { config, directory, clock, metrics, log } = shared;
   const open = (name: string) => openWalDirectory(join(directory.path, name));
   const files = await open('wal');
   const recovery = await recoverWal(files, log, metrics);
@@ -157,6 +158,8 @@ async function startLog({ config, directory, clock, metrics, log }: Shared, { st
     clock,
     log,
     metrics,
+    storeReturned: monitor.returned,
+    onNoAnswer: () => monitor.suspect(),
     beforeRemove: (segment) => journal.keep(segment),
   });
   for (const segment of recovery.segments) {

@@ -176,7 +176,7 @@ export const limits = {
   storeQueryConnections: 4,
   /** Statements of the service itself (schema, metadata) that wait for the one connection they share. */
   maxQueuedStatements: 1000,
-  /** Inserts of one segment that run at the same time (embedded mode runs them one after another). */
+  /** Inserts that run at the same time (embedded mode runs them one after another). */
   maxParallelInserts: 4,
   /**
    * A statement to the store. Adding 1,000 columns with the longest names takes 0.6 MiB, and the insert into
@@ -193,9 +193,9 @@ export const limits = {
   storeIdleConnectionMs: 2500,
   /** How long a start waits for the store; beyond it the service starts without. */
   storeStartWaitMs: 5000,
-  /** How often the store is asked for a sign of life, and how soon after it gave none. */
+  /** How often the store is asked for a sign of life, and how often while it gives none. */
   storeCheckIntervalMs: 5000,
-  storeCheckBackoffMinMs: 250,
+  storeProbeIntervalMs: 300,
   /**
    * Trials in which the rows of one batch that the store refuses are told from those that it takes. A trial takes
    * some milliseconds, and a single bad row twice as many trials as there are halvings down to it. A table whose

@@ -1,6 +1,7 @@
 import { untilDone } from '../lib/backoff.ts';
 import type { Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import { Wakeup } from '../lib/wakeup.ts';
 import { limits } from '../limits.ts';
 
 /** A part of the program that keeps something of tenants. */
@@ -29,6 +30,8 @@ export class TenantCleaner {
   readonly #options: TenantCleanerOptions;
   readonly #holders: TenantHolder[] = [];
   readonly #stopping = new AbortController();
+  /** A new end does not wait for the pause after an earlier failure. */
+  readonly #asked = new Wakeup();
   /** Called when the holders have been asked, or could not be. */
   readonly #waiting: Array<() => void> = [];
   #running: Promise<void> | undefined;
@@ -47,6 +50,7 @@ export class TenantCleaner {
       this.#waiting.push(done);
     });
     this.#wake();
+    this.#asked.wake();
     return tried;
   }
 
@@ -69,6 +73,7 @@ export class TenantCleaner {
       minMs: limits.insertBackoffMinMs,
       maxMs: limits.insertBackoffMaxMs,
       timers,
+      wakeup: this.#asked,
       onFailure: (error, waitMs) =>
         log.error(
           { err: error, waitMs },

@@ -3,6 +3,7 @@ import { Drain } from '../../src/ingest/drain.ts';
 import { type Clock, systemClock, type Timers } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
+import { Wakeup } from '../../src/lib/wakeup.ts';
 import { limits } from '../../src/limits.ts';
 import type { TableBlock } from '../../src/model/block.ts';
 import type { DatasetKind } from '../../src/model/dataset.ts';
@@ -24,17 +25,32 @@ export interface LifeOptions {
   readonly store: Store;
   readonly dead?: WalFiles;
   readonly clock?: Clock & Timers;
+  readonly storeReturned?: Wakeup;
+  readonly onNoAnswer?: () => void;
 }
 
 /** A life of the service's back half: log, drain and catalog, on a directory that may have seen others. */
-export async function live({ files, store, dead = new MemoryFiles(), clock = systemClock }: LifeOptions) {
+export async function live(options: LifeOptions) {
+  const { files, store, dead = new MemoryFiles(), clock = systemClock } = options;
+  const { storeReturned = new Wakeup(), onNoAnswer = () => {} } = options;
   const metrics = createMetrics();
   const catalog = new Catalog(store, new MetadataLog(store, testNode));
   await catalog.load();
   const recovery = await recoverWal(files, log, metrics);
   const backlog = new Backlog(files);
   const deadLetters = await DeadLetters.open({ files: dead, metrics, log });
-  const drain = new Drain({ node: testNode, backlog, store, catalog, deadLetters, clock, log, metrics });
+  const drain = new Drain({
+    node: testNode,
+    backlog,
+    store,
+    catalog,
+    deadLetters,
+    clock,
+    log,
+    metrics,
+    storeReturned,
+    onNoAnswer,
+  });
   for (const segment of recovery.segments) {
     for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
     backlog.add(segment);
@@ -65,7 +81,7 @@ export async function live({ files, store, dead = new MemoryFiles(), clock = sys
     drain.start();
     await drain.stop(20_000);
   };
-  return { wal, drain, catalog, deadLetters, metrics, append, write, finish };
+  return { wal, drain, catalog, backlog, deadLetters, metrics, append, write, finish };
 }
 
 /** The real store, with a fault before or after the insert reached it. */
