@@ -1,29 +1,16 @@
 import { join } from 'node:path';
 import xxhash from 'xxhash-wasm';
-import { Authorizer } from './auth/authorizer.ts';
-import { administratorAccount, PasswordIdentities } from './auth/identities.ts';
+import { startIdentities } from './app/identities.ts';
+import type { Shared } from './app/shared.ts';
 import { readableRows } from './auth/policy.ts';
-import { SecretBox } from './auth/secret-box.ts';
 import type { Config } from './config.ts';
 import { DeadLetters } from './dead/letters.ts';
 import { AppError } from './errors.ts';
-import { apiKeyRoutes } from './http/api-key-routes.ts';
-import { AuditLog } from './http/audit.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
 import { queryRoutes } from './http/query-routes.ts';
 import { remoteWriteRoutes } from './http/remote-write-routes.ts';
-import { roleRoutes } from './http/role-routes.ts';
-import type { Route } from './http/routes.ts';
 import { createHttpServer, type HttpAddress } from './http/server.ts';
 import { statusRoutes } from './http/status-routes.ts';
-import { tenantRoutes } from './http/tenant-routes.ts';
-import { userRoutes } from './http/user-routes.ts';
-import { ApiKeyAdministration, ApiKeyIdentities } from './identity/api-keys.ts';
-import { Directory } from './identity/directory.ts';
-import { DirectoryFollower } from './identity/follower.ts';
-import { RoleAdministration } from './identity/roles.ts';
-import { TenantAdministration } from './identity/tenants.ts';
-import { UserAdministration } from './identity/users.ts';
 import { Admission } from './ingest/admission.ts';
 import { DecodePool } from './ingest/decode-pool.ts';
 import { Drain } from './ingest/drain.ts';
@@ -32,9 +19,9 @@ import { ReplayWindow } from './ingest/replay-window.ts';
 import { RequestIdentifier } from './ingest/request-identity.ts';
 import { IngestService } from './ingest/service.ts';
 import { systemClock } from './lib/clock.ts';
-import { type DataDirectory, keptSecret } from './lib/data-directory.ts';
+import type { DataDirectory } from './lib/data-directory.ts';
 import type { Logger } from './lib/log.ts';
-import { createMetrics, type Metrics } from './lib/metrics.ts';
+import { createMetrics } from './lib/metrics.ts';
 import { limits } from './limits.ts';
 import { SqlParser } from './query/parser.ts';
 import { QueryService } from './query/service.ts';
@@ -65,15 +52,6 @@ export interface App {
   readonly address: HttpAddress;
   /** Finishes what is under way, in the reverse order of the start. */
   stop(): Promise<void>;
-}
-
-/** What every part is handed. */
-interface Shared {
-  readonly config: Config;
-  readonly directory: DataDirectory;
-  readonly clock: typeof systemClock;
-  readonly metrics: Metrics;
-  readonly log: Logger;
 }
 
 /** Puts the service together and starts it, each part after those that it needs. */
@@ -109,7 +87,9 @@ export async function startApp(options: AppOptions): Promise<App> {
     tenancy: { multiTenant: config.multiTenant, idOf: (name) => back.tenants.idOf(name) },
     metrics: shared.metrics,
     log,
+    audit: identities.audit,
     clock: shared.clock,
+    publicOrigin: config.oidc?.publicOrigin,
   });
   const address = await server.listen(config.httpAddr.host, config.httpAddr.port);
 
@@ -252,34 +232,4 @@ function startQueries({ config, clock, log }: Shared, { store, catalog }: Back, 
     waitForPending: () => waitForPending(wal, drain),
   });
   return { parser, query };
-}
-
-/** The administrator from the configuration, and those whom administrators have made. */
-async function startIdentities(shared: Shared, back: Back, adminPassword: string) {
-  const { metadata, tenants, cleaner, catalog } = back;
-  const { config, directory: dataDirectory, clock, log } = shared;
-  const box = new SecretBox(config.secret ?? (await keptSecret(dataDirectory.path)));
-  const { adminUsername: root, multiTenant } = config;
-  const administrator = await administratorAccount(root, adminPassword);
-  const directory: Directory = new Directory(metadata, tenants, () => authorizer.forgetRefused());
-  const passwords = await PasswordIdentities.create((tenant, name) =>
-    name === root ? administrator : directory.user(tenant, name),
-  );
-  const authorizer = new Authorizer([passwords, new ApiKeyIdentities(directory, box)], clock);
-  const follower = new DirectoryFollower({
-    directory,
-    storeReady: () => catalog.loaded,
-    shared: config.clickhouseUrl !== undefined,
-    timers: clock,
-    log,
-  });
-  await follower.start();
-  const audit = new AuditLog(log, clock);
-  const routes: Route[] = [
-    ...roleRoutes(new RoleAdministration(directory), audit),
-    ...userRoutes(new UserAdministration(directory, root), audit),
-    ...apiKeyRoutes(new ApiKeyAdministration(directory, box, clock), audit),
-    ...tenantRoutes(new TenantAdministration({ tenants, cleaner, clock, multiTenant }), audit),
-  ];
-  return { authorizer, directory, follower, routes };
 }

@@ -16,10 +16,11 @@ export interface Identity {
 /** A place that knows some identities: accounts with a password, keys, an identity provider. */
 export interface IdentitySource {
   /**
-   * Who these credentials belong to, in whatever tenant; undefined when they are wrong or not of this source's kind.
+   * Who these credentials belong to, in whatever tenant; undefined when they are wrong or not of this source's kind. A promise only where
+   * there is something to wait for: the checks that are waited for are bounded.
    * @throws AppError `store_unavailable` while the source cannot know
    */
-  verify(credentials: Credentials): Promise<Identity | undefined>;
+  verify(credentials: Credentials): Identity | undefined | Promise<Identity | undefined>;
 }
 
 /** Somebody who signs in with a name and a password. */
@@ -58,14 +59,16 @@ export class PasswordIdentities implements IdentitySource {
     return new PasswordIdentities(find, await hashPassword(randomBytes(32).toString('base64')));
   }
 
-  async verify(credentials: Credentials): Promise<Identity | undefined> {
-    if (credentials.scheme !== 'basic') return undefined;
-    const account = this.#find(credentials.tenant, credentials.username);
+  verify(credentials: Credentials): Promise<Identity | undefined> | undefined {
+    return credentials.scheme === 'basic'
+      ? this.#check(credentials.tenant, credentials.username, credentials.password)
+      : undefined;
+  }
+
+  async #check(tenant: string, username: string, password: string): Promise<Identity | undefined> {
+    const account = this.#find(tenant, username);
     // An unknown name costs what a wrong password costs, or the time would tell which names exist.
-    const matches = await this.#verifier.verify(
-      account?.passwordHash ?? this.#nobodyHash,
-      credentials.password,
-    );
+    const matches = await this.#verifier.verify(account?.passwordHash ?? this.#nobodyHash, password);
     return matches ? account : undefined;
   }
 }

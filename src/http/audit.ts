@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 import type { Principal } from '../model/identity.ts';
 import type { AuthorizedRequest } from './routes.ts';
 
-/** What administrators do to identities and tenants. */
+/** What administrators do to identities and tenants, and what people do to their sign-ins. */
 export type IdentityChange =
   | 'role.put'
   | 'role.delete'
@@ -17,6 +17,8 @@ export type IdentityChange =
   | 'apikey.create'
   | 'apikey.read'
   | 'apikey.delete'
+  | 'session.begin'
+  | 'session.end'
   | 'tenant.create'
   | 'tenant.delete';
 
@@ -52,7 +54,7 @@ export class AuditLog {
 
   /** A change that was made. `target` is the name of what was changed. */
   changed(
-    { principal, tenant }: AuthorizedRequest,
+    { principal, tenant }: Pick<AuthorizedRequest, 'principal' | 'tenant'>,
     from: string,
     action: IdentityChange,
     target: string,

@@ -18,10 +18,11 @@ import {
   type RequestHeaders,
   readHeaders,
 } from './headers.ts';
+import { requireSameSite } from './origin.ts';
 import { problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
 import type { RouteMetrics } from './route-metrics.ts';
 import type { Match, Router } from './router.ts';
-import type { AuthorizedRequest, BodyRules, PublicRoute, Route } from './routes.ts';
+import type { AuthorizedRequest, BodyRules, PublicRequest, PublicRoute, Route } from './routes.ts';
 import { send } from './send.ts';
 
 /** What all exchanges of a server share. */
@@ -34,6 +35,8 @@ export interface ExchangeContext {
   readonly log: Logger;
   readonly audit: AuditLog;
   readonly clock: Clock;
+  /** Where browsers reach the service; undefined: what their requests say. */
+  readonly publicOrigin: string | undefined;
   /** True once the server stops: what is under way may end, nothing new begins. */
   readonly isClosing: () => boolean;
   /** Called once for each exchange, when it is over. */
@@ -49,6 +52,8 @@ interface Content {
 
 /** For the counters: a client that left got no status. */
 const clientLeftStatus = 499;
+/** Refusals that are about who asks. */
+const deniedCodes: ReadonlySet<string> = new Set(['forbidden', 'unauthenticated', 'login_failed']);
 const emptyBody = new Uint8Array(0);
 const noContent: Content = { contentType: '', encoding: 'identity', idempotencyKey: undefined };
 
@@ -110,12 +115,15 @@ export class Exchange {
     const { route } = match;
     this.#route = route;
     if (this.#context.isClosing()) throw new AppError('shutting_down', 'this server is stopping');
-    if (route.permission === 'public') return route.handler();
+    if (route.permission === 'public') return route.handler(this.#publicRequest(req));
 
     const headers = readHeaders(req);
     const queryString = req.getQuery() ?? '';
     this.#declaredBytes = declaredLength(headers);
     const credential = presentedCredential(headers);
+    if (credential.header === 'cookie') {
+      requireSameSite(this.#method, headers, this.#context.publicOrigin);
+    }
     const tenant = requestTenant(route, headers, this.#context.tenancy);
     this.#tenant = tenant.id;
     const verdict = this.#context.authorizer.authenticate({ ...credential, tenant: tenant.id });
@@ -141,6 +149,14 @@ export class Exchange {
       clientAddress: () => this.#clientAddress(),
       signal: () => this.#signal(),
     });
+  }
+
+  #publicRequest(req: HttpRequest): PublicRequest {
+    return {
+      queryString: req.getQuery() ?? '',
+      header: (name) => req.getHeader(name),
+      clientAddress: () => this.#clientAddress(),
+    };
   }
 
   /** uWebSockets.js tells it as long as the request is open. */
@@ -189,7 +205,7 @@ export class Exchange {
       );
     }
     this.#context.metrics.rejects.inc({ code: error.code });
-    if (error.code === 'forbidden' || error.code === 'unauthenticated') {
+    if (deniedCodes.has(error.code)) {
       this.#context.audit.denied({
         error,
         principal: this.#principal,

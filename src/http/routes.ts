@@ -24,7 +24,17 @@ export interface PublicRoute extends RouteBase {
   readonly dataset?: never;
   readonly tenant?: never;
   readonly body?: never;
-  handler(): Reply | Promise<Reply>;
+  handler(request: PublicRequest): Reply | Promise<Reply>;
+}
+
+/** A request of anybody. It is asked before anything is awaited. */
+export interface PublicRequest {
+  /** What follows the question mark; empty when there is none. */
+  readonly queryString: string;
+  /** @param name in small letters; a header that is not there is empty */
+  readonly header: (name: string) => string;
+  /** As text. */
+  readonly clientAddress: () => string;
 }
 
 /** For those who may do `permission` somewhere; a query is narrowed to datasets by whoever runs it. */

@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Tenancy } from './access.ts';
-import { AuditLog } from './audit.ts';
+import type { AuditLog } from './audit.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
 import { RouteMetrics } from './route-metrics.ts';
 import { Router } from './router.ts';
@@ -16,7 +16,10 @@ export interface HttpServerOptions {
   readonly tenancy: Tenancy;
   readonly metrics: Metrics;
   readonly log: Logger;
+  readonly audit: AuditLog;
   readonly clock: Clock;
+  /** Where browsers reach the service; undefined: what their requests say. */
+  readonly publicOrigin?: string | undefined;
 }
 
 export interface HttpServer {
@@ -70,8 +73,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     metrics: options.metrics,
     metricsOf: createMetricsOf(options.metrics, options.routes),
     log: options.log,
-    audit: new AuditLog(options.log, options.clock),
+    audit: options.audit,
     clock: options.clock,
+    publicOrigin: options.publicOrigin,
     isClosing: () => closed !== undefined,
     onEnd: () => underWay.end(),
   };

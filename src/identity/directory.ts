@@ -22,6 +22,7 @@ export class Directory implements TenantHolder {
   readonly #identities = new Map<string, TenantIdentities>();
   readonly #keysByDigest = new Map<string, ApiKeyAccount>();
   #changing: Promise<unknown> = Promise.resolve();
+  #revision = 0;
 
   /** @param onChange called after each change, by this node or another */
   constructor(log: MetadataLog, tenants: Pick<Tenants, 'refresh' | 'hasEnded'>, onChange: () => void) {
@@ -34,6 +35,11 @@ export class Directory implements TenantHolder {
 
   get loaded(): boolean {
     return this.#replica.loaded;
+  }
+
+  /** Another number after each change: what was worked out from the directory is good as long as it stays. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /**
@@ -132,6 +138,7 @@ export class Directory implements TenantHolder {
     if (kind === 'role') identities.applyRole(key, parsed);
     else if (kind === 'user') identities.applyUser(key, parsed as UserValue | undefined);
     else if (kind === 'apiKey') this.#applyApiKey(identities, key, parsed as ApiKeyValue | undefined);
+    this.#revision += 1;
     this.#onChange();
   }
 

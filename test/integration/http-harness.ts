@@ -9,6 +9,7 @@ import {
 } from '../../src/auth/identities.ts';
 import type { AppError } from '../../src/errors.ts';
 import type { Tenancy } from '../../src/http/access.ts';
+import { AuditLog } from '../../src/http/audit.ts';
 import { ingestRoutes } from '../../src/http/ingest-routes.ts';
 import { queryRoutes } from '../../src/http/query-routes.ts';
 import { remoteWriteRoutes } from '../../src/http/remote-write-routes.ts';
@@ -128,6 +129,7 @@ export async function startServer(extraRoutes: readonly Route[] = []): Promise<H
   });
   const metrics = createMetrics();
   const logLines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
   const admin = await administratorAccount('admin', 'sesame');
   const passwords = await PasswordIdentities.create((_, name) => (name === 'admin' ? admin : undefined));
   const routes: Route[] = [
@@ -147,7 +149,8 @@ export async function startServer(extraRoutes: readonly Route[] = []): Promise<H
     authorizer: new Authorizer([passwords, keys]),
     tenancy: oneTenant,
     metrics,
-    log: pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) }),
+    log,
+    audit: new AuditLog(log, systemClock),
     clock: systemClock,
   });
   const { port } = await server.listen('127.0.0.1', 0);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AuditLog } from '../../src/http/audit.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -31,6 +32,7 @@ describe('listen', () => {
       tenancy: oneTenant,
       metrics: createMetrics(),
       log: createLogger('silent'),
+      audit: new AuditLog(createLogger('silent'), systemClock),
       clock: systemClock,
     });
     await expect(second.listen('127.0.0.1', harness.port)).rejects.toThrow(
@@ -46,6 +48,7 @@ describe('listen', () => {
       tenancy: oneTenant,
       metrics: createMetrics(),
       log: createLogger('silent'),
+      audit: new AuditLog(createLogger('silent'), systemClock),
       clock: systemClock,
     });
     await expect(second.listen('192.0.2.1', 0)).rejects.toThrow('cannot listen on 192.0.2.1:0');

@@ -1,7 +1,9 @@
 import { pino } from 'pino';
+import { createOidc } from '../../src/app/identities.ts';
 import { Authorizer } from '../../src/auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from '../../src/auth/identities.ts';
 import { SecretBox } from '../../src/auth/secret-box.ts';
+import type { OidcConfig } from '../../src/config/oidc.ts';
 import { apiKeyRoutes } from '../../src/http/api-key-routes.ts';
 import { AuditLog } from '../../src/http/audit.ts';
 import { ingestRoutes } from '../../src/http/ingest-routes.ts';
@@ -49,12 +51,17 @@ export interface IdentityNode {
   close(): Promise<void>;
 }
 
+export interface IdentityNodeOptions {
+  readonly secret?: string;
+  readonly multiTenant?: boolean;
+  readonly oidc?: OidcConfig;
+}
+
 /** A node with every route group, real but for what is behind ingest and query; the tables of metadata must exist. */
 export async function startIdentityNode(
   store: Store,
   name: string,
-  secret = 's'.repeat(32),
-  multiTenant = false,
+  { secret = 's'.repeat(32), multiTenant = false, oidc: oidcConfig }: IdentityNodeOptions = {},
 ): Promise<IdentityNode> {
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
@@ -72,11 +79,17 @@ export async function startIdentityNode(
   const passwords = await PasswordIdentities.create((tenant, user) =>
     user === 'admin' ? administrator : directory.user(tenant, user),
   );
-  const authorizer = new Authorizer([passwords, new ApiKeyIdentities(directory, box)]);
+  const audit = new AuditLog(log, systemClock);
+  const shared = { clock: systemClock, log };
+  const oidc = oidcConfig && createOidc(oidcConfig, { shared, directory, box, audit });
+  const authorizer = new Authorizer([
+    passwords,
+    new ApiKeyIdentities(directory, box),
+    ...(oidc?.sources ?? []),
+  ]);
   const metrics = createMetrics();
   const ingest = new RecordingIngest();
   const query = new RecordingQuery();
-  const audit = new AuditLog(log, systemClock);
   const routes: Route[] = [
     ...statusRoutes({
       version: '1.2.3',
@@ -91,9 +104,10 @@ export async function startIdentityNode(
     ...userRoutes(new UserAdministration(directory, 'admin'), audit),
     ...apiKeyRoutes(new ApiKeyAdministration(directory, box, systemClock), audit),
     ...tenantRoutes(new TenantAdministration({ tenants, cleaner, clock: systemClock, multiTenant }), audit),
+    ...(oidc?.routes ?? []),
   ];
   const tenancy = { multiTenant, idOf: (tenant: string) => tenants.idOf(tenant) };
-  const server = createHttpServer({ routes, authorizer, tenancy, metrics, log, clock: systemClock });
+  const server = createHttpServer({ routes, authorizer, tenancy, metrics, log, audit, clock: systemClock });
   const { port } = await server.listen('127.0.0.1', 0);
   const url = `http://127.0.0.1:${port}`;
   const send: IdentityNode['send'] = (method, path, body, credential = root) =>

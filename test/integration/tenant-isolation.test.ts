@@ -33,7 +33,7 @@ async function makeAdmins(tenant: string): Promise<Credential[]> {
 beforeAll(async () => {
   store = await openTestStore();
   await new MetadataLog(store.store, 'node').prepare();
-  node = await startIdentityNode(store.store, 'node', 's'.repeat(32), true);
+  node = await startIdentityNode(store.store, 'node', { multiTenant: true });
   await node.directory.refresh();
   for (const tenant of ['acme', 'globex']) {
     await node.json('PUT', `/api/v1/tenants/${tenant}`);
@@ -212,7 +212,7 @@ describe('a deleted tenant', () => {
     await node.json('PUT', '/api/v1/tenants/hooli');
     const old = await makeAdmins('hooli');
     await node.send('DELETE', '/api/v1/tenants/hooli');
-    const later = await startIdentityNode(store.store, 'later', 's'.repeat(32), true);
+    const later = await startIdentityNode(store.store, 'later', { multiTenant: true });
     try {
       await later.directory.refresh();
       for (const credential of old) {

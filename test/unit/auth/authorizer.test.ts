@@ -39,16 +39,58 @@ describe('Authorizer', () => {
     expect(source.asked).toBe(2);
   });
 
-  it('checks again after a while, good and bad alike', async () => {
+  it('checks a bad one again after a while; a good one is good until its identity says otherwise', async () => {
     const { source, clock, authorizer } = setup();
     await authorizer.authenticate(key('good'));
     await authorizer.authenticate(key('bad'));
-    await new Promise((resolve) => setTimeout(resolve, 1100)); // the caches look at the clock once a second
-    clock.ms += limits.authCacheTtlMs + 1;
+    await new Promise((resolve) => setTimeout(resolve, 1100)); // the cache looks at the clock once a second
+    clock.ms += limits.refusedCacheTtlMs + 1;
     source.answer = async (credentials) =>
       credentials.scheme === 'apiKey' && credentials.key === 'bad' ? { principal: alice } : undefined;
-    expect(await authorizer.authenticate(key('good'))).toBeUndefined();
     expect(await authorizer.authenticate(key('bad'))).toBe(alice);
+    expect(authorizer.authenticate(key('good'))).toBe(alice);
+  });
+
+  it('lets a flood of one kind of credentials take nothing from the other kinds', async () => {
+    const { source, authorizer } = setup();
+    const basic = (pair: string): PresentedCredential => ({
+      tenant: 'default',
+      header: 'authorization',
+      value: `Basic ${Buffer.from(pair).toString('base64')}`,
+    });
+    let letGo = (): void => {};
+    const gate = new Promise<undefined>((resolve) => {
+      letGo = () => resolve(undefined);
+    });
+    source.answer = (credentials) =>
+      credentials.scheme === 'basic' ? gate : Promise.resolve({ principal: alice });
+    const flood = Array.from({ length: limits.maxPendingPasswordChecks }, (_, index) =>
+      authorizer.authenticate(basic(`admin:${index}`)),
+    );
+    expect(() => authorizer.authenticate(basic('admin:more'))).toThrow(
+      expect.objectContaining({ code: 'overloaded' }),
+    );
+    expect(await authorizer.authenticate(key('never seen'))).toBe(alice);
+    expect(
+      await authorizer.authenticate({ header: 'authorization', value: 'Bearer a.b.c', tenant: 'default' }),
+    ).toBe(alice);
+    expect(await authorizer.authenticate({ header: 'cookie', value: 'session', tenant: 'default' })).toBe(
+      alice,
+    );
+    letGo();
+    await Promise.all(flood);
+  });
+
+  it('answers at once what takes no waiting to check, so that no number of such checks is too many', () => {
+    const source: IdentitySource = {
+      verify: (credentials) =>
+        credentials.scheme === 'apiKey' && credentials.key === 'good' ? { principal: alice } : undefined,
+    };
+    const authorizer = new Authorizer([source]);
+    for (let index = 0; index < 2 * limits.maxPendingKeyChecks; index += 1) {
+      expect(authorizer.authenticate(key(`bad ${index}`))).toBeUndefined();
+    }
+    expect(authorizer.authenticate(key('good'))).toBe(alice);
   });
 
   it('shares one check among all who wait for it', async () => {

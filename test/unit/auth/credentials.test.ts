@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseCredentials } from '../../../src/auth/credentials.ts';
+import { parseCredentials, schemeOf } from '../../../src/auth/credentials.ts';
 
 const tenant = 'acme';
 const authorization = (value: string) => parseCredentials({ header: 'authorization', value, tenant });
@@ -48,7 +48,7 @@ describe('Basic credentials', () => {
   });
 
   it.each([
-    ['an unknown scheme', 'Bearer abc'],
+    ['an unknown scheme', 'Digest abc'],
     ['no scheme', Buffer.from('a:b').toString('base64')],
     ['no value', 'Basic'],
     ['an empty value', 'Basic '],
@@ -59,6 +59,25 @@ describe('Basic credentials', () => {
   ])('are refused with %s', (_, value) => {
     expect(authorization(value)).toBeUndefined();
   });
+});
+
+describe('a bearer token', () => {
+  it('is what follows the scheme, in any case', () => {
+    const token = 'eyJ.a-b_c~d+e/f.g=';
+    for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+      const presented = { tenant: 'default', header: 'authorization', value: `${scheme} ${token}` } as const;
+      expect(parseCredentials(presented)).toEqual({ scheme: 'bearer', token });
+      expect(schemeOf(presented)).toBe('bearer');
+    }
+    expect(schemeOf({ header: 'authorization', value: basic('a:b') })).toBe('basic');
+  });
+
+  it.each(['Bearer', 'Bearer ', 'Bearer a b', 'Bearer a,b', 'Bearerabc', 'Bearer a\u00e4'])(
+    'is none with %j',
+    (value) => {
+      expect(authorization(value)).toBeUndefined();
+    },
+  );
 });
 
 describe('an API key', () => {
