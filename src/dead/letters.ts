@@ -89,9 +89,9 @@ export class DeadLetters implements TenantHolder {
     await this.#write(`${name}${noteSuffix}`, [Buffer.from(noteText(note))]);
     metrics.deadRows.inc(note.rows);
     this.#count();
-    const { dataset, table, rows, error } = note;
+    const { tenant, dataset, table, rows, error } = note;
     log.error(
-      { name, dataset, table, rows, error },
+      { name, tenant, dataset, table, rows, error },
       'the store refused rows for good; they are a dead letter now',
     );
   }
