@@ -35,7 +35,7 @@ export class ApiKeyIdentities implements IdentitySource {
     this.#box = box;
   }
 
-  async verify(credentials: Credentials): Promise<Identity | undefined> {
+  verify(credentials: Credentials): Identity | undefined {
     if (credentials.scheme !== 'apiKey') return undefined;
     return this.#directory.apiKeyByDigest(this.#box.digest(credentials.key));
   }

@@ -97,6 +97,11 @@ export class MetadataReplica {
     }
   }
 
+  /** Records that nobody will ask for any more, by their tenant. */
+  forget(isGone: (tenant: string) => boolean): void {
+    for (const [name, { tenant }] of this.#records) if (isGone(tenant)) this.#records.delete(name);
+  }
+
   async #read(): Promise<void> {
     const entries = await this.#log.read(this.#kinds, this.#next);
     for (const entry of entries) {

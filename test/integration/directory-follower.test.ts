@@ -4,6 +4,7 @@ import { DirectoryFollower } from '../../src/identity/follower.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
+import { Tenants } from '../../src/store/tenants.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 import { waitFor } from './http-harness.ts';
 
@@ -16,7 +17,7 @@ afterAll(() => store?.close());
 describe('following the metadata log', () => {
   it('begins when the store can be read, goes on where others write, and ends when told', async () => {
     const log = new MetadataLog(store.store, 'one');
-    const directory = new Directory(log, () => {});
+    const directory = new Directory(log, new Tenants(log), () => {});
     let ready = false;
     // A second passes in a moment.
     const timers = {
@@ -55,7 +56,7 @@ describe('following the metadata log', () => {
   it('reads once where nobody else writes', async () => {
     const log = new MetadataLog(store.store, 'one');
     let reads = 0;
-    const directory = new Directory(log, () => {});
+    const directory = new Directory(log, new Tenants(log), () => {});
     const counting = Object.assign(directory, {
       refresh: () => {
         reads += 1;
