@@ -244,6 +244,12 @@ export const limits = {
   maxStoreSqlBytes: 250 * 1024,
   /** Nesting of the syntax tree that the translator walks. */
   maxSqlDepth: 200,
+  /** Sets of keys of one GROUP BY: the store groups once for each. */
+  maxGroupingSets: 64,
+  /** Rows of `generate_series`, which are made in memory. */
+  maxSeriesRows: 10_000_000,
+  /** Steps of WITH RECURSIVE. */
+  maxRecursionDepth: 1000,
 
   // Threads ----------------------------------------------------------------------------------------------
   /**
