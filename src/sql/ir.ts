@@ -180,10 +180,10 @@ export interface CteIr {
   readonly recursive: boolean;
 }
 
-/** Half-open; microseconds since 1970. */
-export interface TimeRange {
-  readonly startMicros: number | undefined;
-  readonly endMicros: number | undefined;
+/** Which ends the time range of the query has. What they are is not part of its translation. */
+export interface RangeShape {
+  readonly start: boolean;
+  readonly end: boolean;
 }
 
 /**
@@ -196,7 +196,7 @@ interface Read<Kind extends string, Target> {
   readonly kind: Kind;
   readonly database: string;
   readonly dataset: string;
-  readonly range: TimeRange;
+  readonly range: RangeShape;
   /** What the reader's privileges let through, whatever else the query asks for. */
   readonly allowed: AllowedRows<Target>;
 }
