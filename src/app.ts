@@ -28,6 +28,7 @@ import { QueryService } from './query/service.ts';
 import { Catalog } from './store/catalog.ts';
 import { MetadataLog } from './store/metadata.ts';
 import { StoreMonitor } from './store/monitor.ts';
+import { NodeRegistry } from './store/nodes.ts';
 import { openStore } from './store/open.ts';
 import { TenantCleaner } from './store/tenant-cleaner.ts';
 import { TenantDatabases } from './store/tenant-databases.ts';
@@ -105,7 +106,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await durable.drain.stop(limits.shutdownDrainMs);
       await durable.journal.close();
       durable.disk.stop();
-      identities.follower.stop();
+      await identities.stop();
       await back.cleaner.stop();
       back.monitor.stop();
       await back.store.close();
@@ -127,7 +128,8 @@ async function startStore({ config, directory, clock, metrics, log }: Shared) {
   const catalog = new Catalog(store, metadata, tenants);
   const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
   await monitor.start();
-  return { store, metadata, tenants, cleaner, catalog, monitor };
+  const registry = new NodeRegistry(store, directory.node);
+  return { store, metadata, registry, tenants, cleaner, catalog, monitor };
 }
 
 type Back = Awaited<ReturnType<typeof startStore>>;

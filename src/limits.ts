@@ -70,6 +70,17 @@ export const limits = {
   maxIdentityBodyBytes: 2 * MiB,
   /** How often a node looks for what other nodes have changed; a change takes effect there this much later. */
   metadataPollIntervalMs: 1000,
+  /**
+   * How long a node trusts what it has read of users, keys and roles while it cannot read on. A deletion waits this long
+   * for a node that went without a word.
+   */
+  identityLeaseMs: 5 * 60_000,
+  /** How often a deletion looks whether the other nodes know of it. */
+  caughtUpPollMs: 200,
+  /** A node that has said nothing for two leases and this is waited for no more: by the store's clock, which may jump. */
+  nodeGoneMs: 60_000,
+  /** How long a stop tries to tell the others, who otherwise wait for this node. */
+  nodeLeaveWaitMs: 2000,
   /** Lines of the log about refused requests, a second; what is beyond is counted in the next line. */
   maxDenialLinesPerSecond: 20,
 
@@ -233,6 +244,12 @@ export const limits = {
   maxStoreSqlBytes: 250 * 1024,
   /** Nesting of the syntax tree that the translator walks. */
   maxSqlDepth: 200,
+  /** Sets of keys of one GROUP BY: the store groups once for each. */
+  maxGroupingSets: 64,
+  /** Rows of `generate_series`, which are made in memory. */
+  maxSeriesRows: 10_000_000,
+  /** Steps of WITH RECURSIVE. */
+  maxRecursionDepth: 1000,
 
   // Threads ----------------------------------------------------------------------------------------------
   /**

@@ -103,7 +103,16 @@ export async function startIdentityNode(
     ...roleRoutes(new RoleAdministration(directory), audit),
     ...userRoutes(new UserAdministration(directory, 'admin'), audit),
     ...apiKeyRoutes(new ApiKeyAdministration(directory, box, systemClock), audit),
-    ...tenantRoutes(new TenantAdministration({ tenants, cleaner, clock: systemClock, multiTenant }), audit),
+    ...tenantRoutes(
+      new TenantAdministration({
+        tenants,
+        cleaner,
+        clock: systemClock,
+        multiTenant,
+        caughtUp: () => Promise.resolve(),
+      }),
+      audit,
+    ),
     ...(oidc?.routes ?? []),
   ];
   const tenancy = { multiTenant, idOf: (tenant: string) => tenants.idOf(tenant) };
