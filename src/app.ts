@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { DeadLetters } from './dead/letters.ts';
 import { AppError } from './errors.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
+import { otlpRoutes } from './http/otlp-routes.ts';
 import { queryRoutes } from './http/query-routes.ts';
 import { remoteWriteRoutes } from './http/remote-write-routes.ts';
 import { createHttpServer, type HttpAddress } from './http/server.ts';
@@ -81,6 +82,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       }),
       ...ingestRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
       ...remoteWriteRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
+      ...otlpRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
       ...queryRoutes(reading.query),
       ...identities.routes,
     ],
