@@ -7,11 +7,13 @@ import type { Config } from './config.ts';
 import { DeadLetters } from './dead/letters.ts';
 import { AppError } from './errors.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
+import { otlpRoutes } from './http/otlp-routes.ts';
 import { queryRoutes } from './http/query-routes.ts';
 import { remoteWriteRoutes } from './http/remote-write-routes.ts';
 import { createHttpServer, type HttpAddress } from './http/server.ts';
 import { statusRoutes } from './http/status-routes.ts';
 import { Admission } from './ingest/admission.ts';
+import { AuditTrail } from './ingest/audit-trail.ts';
 import { DecodePool } from './ingest/decode-pool.ts';
 import { Drain } from './ingest/drain.ts';
 import { waitForPending } from './ingest/freshness.ts';
@@ -63,7 +65,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const durable = await startLog(shared, back);
   const front = await startIngest(shared, back, durable);
   const reading = startQueries(shared, back, durable);
-  const identities = await startIdentities(shared, back, options.adminPassword);
+  const identities = await startIdentities(shared, back, options.adminPassword, front.trail);
   back.cleaner.add(identities.directory, durable.replays, back.catalog);
   back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters);
   // What an earlier life did not get done. Before the store answers, nobody knows of any.
@@ -81,6 +83,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       }),
       ...ingestRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
       ...remoteWriteRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
+      ...otlpRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
       ...queryRoutes(reading.query),
       ...identities.routes,
     ],
@@ -100,6 +103,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       stopping = true;
       front.admission.close();
       await server.close(limits.shutdownRequestsMs);
+      await front.trail.stop();
       await reading.parser.close();
       await front.decoders.close();
       await durable.wal.close();
@@ -213,7 +217,13 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
     log,
     maxBodyBytes: config.maxBodyBytes,
   });
-  return { ingest, admission, decoders };
+  const onLost = (rows: number) => metrics.auditRowsLost.inc(rows);
+  const checkRoom = () => {
+    disk.check();
+    wal.checkRoom();
+  };
+  const trail = new AuditTrail({ ingest, checkRoom, timers: clock, log, onLost });
+  return { ingest, trail, admission, decoders };
 }
 
 function startQueries({ config, clock, log }: Shared, { store, catalog }: Back, { wal, drain }: Durable) {

@@ -68,6 +68,9 @@ export class Exchange {
   readonly #context: ExchangeContext;
   readonly #res: HttpResponse;
   readonly #method: string;
+  readonly #path: string;
+  /** As it came: what is answered may depend on it, also where the request is refused before it is looked at. */
+  readonly #contentType: string;
   readonly #startedMs: number;
   #route: Route | undefined;
   #principal: Principal | undefined;
@@ -84,6 +87,8 @@ export class Exchange {
     this.#context = context;
     this.#res = res;
     this.#method = req.getCaseSensitiveMethod();
+    this.#path = req.getUrl();
+    this.#contentType = req.getHeader('content-type');
     this.#startedMs = context.clock.monotonicMs();
     res.onAborted(() => this.#onAborted());
   }
@@ -111,7 +116,7 @@ export class Exchange {
 
   /** The reply of the route's handler; undefined when the client left before there was one. */
   async #answer(req: HttpRequest): Promise<Reply | undefined> {
-    const match = this.#context.router.match(this.#method, req.getUrl());
+    const match = this.#context.router.match(this.#method, this.#path);
     const { route } = match;
     this.#route = route;
     if (this.#context.isClosing()) throw new AppError('shutting_down', 'this server is stopping');
@@ -215,7 +220,7 @@ export class Exchange {
         from: this.#clientAddress(),
       });
     }
-    return problemReply(error);
+    return (this.#context.router.refusalOf(this.#path) ?? problemReply)(error, this.#contentType);
   }
 
   #signal(): AbortSignal {
