@@ -6,7 +6,7 @@ import { TokenVerifier } from '../auth/oidc/token-verifier.ts';
 import { SecretBox } from '../auth/secret-box.ts';
 import type { OidcConfig } from '../config/oidc.ts';
 import { apiKeyRoutes } from '../http/api-key-routes.ts';
-import { AuditLog } from '../http/audit.ts';
+import { AuditLog, type AuditRows } from '../http/audit.ts';
 import { loginRoutes } from '../http/login-routes.ts';
 import { roleRoutes } from '../http/role-routes.ts';
 import type { Route } from '../http/routes.ts';
@@ -42,6 +42,7 @@ export async function startIdentities(
   shared: Shared,
   { metadata, registry, tenants, cleaner, catalog }: Back,
   adminPassword: string,
+  trail: AuditRows,
 ) {
   const { config, directory: dataDirectory, clock, log } = shared;
   const box = new SecretBox(config.secret ?? (await keptSecret(dataDirectory.path)));
@@ -62,7 +63,7 @@ export async function startIdentities(
   const passwords = await PasswordIdentities.create((tenant, name) =>
     name === root ? administrator : directory.user(tenant, name),
   );
-  const audit = new AuditLog(log, clock);
+  const audit = new AuditLog(log, clock, trail);
   const oidc = config.oidc && createOidc(config.oidc, { shared, directory, box, audit });
   const sources = [passwords, new ApiKeyIdentities(directory, box), ...(oidc?.sources ?? [])];
   const authorizer = new Authorizer(sources, clock, () => lease?.requireCurrent());
