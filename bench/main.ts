@@ -7,6 +7,7 @@ import { barChart } from './chart.ts';
 import { measureCodecs } from './codecs.ts';
 import { measureDurability } from './durability.ts';
 import { type Measurement, measure, medianOf } from './measure.ts';
+import { measureQueries } from './query.ts';
 import { isInstalled, millrace, peers, type ReceiverKind } from './receivers.ts';
 import { remoteWriteCases, remoteWriteWorkload } from './remote-write-workloads.ts';
 import { type CaseResults, resultBars, resultTable } from './report.ts';
@@ -23,10 +24,11 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
 const remoteWrite = 'remote-write';
 const picture = 'bench/remote-write.svg';
 
-const usage = `npm run bench [-- [codecs | durability] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [codecs | durability | query] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
   codecs               order keys and codecs for samples: bytes on disk, CPU and query time; no workload
   durability           what the fsync before the reply costs, in place of a comparison of receivers
+  query                what queries cost beside the work of the store, large results, label predicates
   <workload>           what to send: ${[...workloads.keys()].join(', ')};
                        ${remoteWrite} for all of the first, with a picture of the result in ${picture};
                        remote-write-first and json when none is named
@@ -48,7 +50,7 @@ function readArguments() {
   });
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: use 1 or more`);
-  const named = positionals.filter((name) => name !== 'durability' && name !== 'codecs');
+  const named = positionals.filter((name) => !['codecs', 'durability', 'query'].includes(name));
   const names = (named.length === 0 ? ['remote-write-first', 'json'] : named).flatMap((name) =>
     name === remoteWrite ? remoteWriteNames : [name],
   );
@@ -56,7 +58,7 @@ function readArguments() {
     const make = workloads.get(name);
     if (make === undefined) {
       throw new Error(
-        `${name}: use codecs, durability, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
+        `${name}: use codecs, durability, query, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
       );
     }
     return make;
@@ -68,6 +70,8 @@ function readArguments() {
     prometheus: values.prometheus,
     codecs: positionals.includes('codecs'),
     durability: positionals.includes('durability'),
+    query: positionals.includes('query'),
+    quick: values.quick,
     draws: named.includes(remoteWrite) && !values.quick,
   };
 }
@@ -110,6 +114,10 @@ async function main(): Promise<void> {
   );
   if (options.codecs) {
     console.log(`\n${await measureCodecs()}`);
+    return;
+  }
+  if (options.query) {
+    console.log(`\n${await measureQueries(options.quick)}`);
     return;
   }
   const results: CaseResults[] = [];

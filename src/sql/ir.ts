@@ -155,6 +155,13 @@ export type FromIr =
   | { readonly kind: 'derived'; readonly alias: string; readonly query: QueryIr }
   | { readonly kind: 'cte'; readonly alias: string; readonly cte: string }
   | {
+      /** Rows that are known already: of the catalog. */
+      readonly kind: 'rows';
+      readonly alias: string;
+      readonly columns: readonly OutputColumn[];
+      readonly rows: readonly (readonly (string | number | null)[])[];
+    }
+  | {
       /** A row for each element of an array, beside the row of `input` that it belongs to. */
       readonly kind: 'unnest';
       readonly alias: string;
