@@ -149,6 +149,8 @@ describe('a request of version 2.0', () => {
         custom_values: '[]',
         reset_hint: 'no',
         is_float: false,
+        min: null,
+        max: null,
         labels: { job: 'api' },
       },
       {
@@ -167,6 +169,8 @@ describe('a request of version 2.0', () => {
         custom_values: '[]',
         reset_hint: 'unknown',
         is_float: true,
+        min: null,
+        max: null,
         labels: { job: 'api' },
       },
     ]);
@@ -176,7 +180,15 @@ describe('a request of version 2.0', () => {
 
   test('shows what its metrics are', async () => {
     expect(await query('SELECT * FROM m.metadata')).toEqual([
-      { metric_name: 'requests_total', type: 'counter', unit: 'requests', description: 'All requests' },
+      {
+        metric_name: 'requests_total',
+        type: 'counter',
+        unit: 'requests',
+        description: 'All requests',
+        temporality: null,
+        is_monotonic: false,
+        metric_metadata: {},
+      },
     ]);
     const joined = `SELECT m.value, d.type FROM m JOIN m.metadata AS d ON d.metric_name = m.metric_name`;
     expect(await query(joined)).toEqual([{ value: 7, type: 'counter' }]);

@@ -1,10 +1,8 @@
 /** Scalars of OTLP's JSON, which is protobuf's with hexadecimal ids (https://protobuf.dev/programming-guides/json/). */
-import type { ByteWriter } from '../../lib/bytes.ts';
 import { ascii, type JsonReader } from '../json-reader.ts';
 import type { Bits } from '../protobuf-values.ts';
 import type { Draft, DraftText } from './draft.ts';
 import type { HexId } from './hex-id.ts';
-import { writeBase64 } from './value-text.ts';
 
 export function readText(reader: JsonReader, draft: Draft, into: DraftText): void {
   reader.openString('a string');
@@ -30,13 +28,21 @@ export function readPlainString(reader: JsonReader): string {
     : reader.bytes.toString('utf8', start, close);
 }
 
-/** Base64, with either alphabet, padded or not, as canonical base64. */
-export function readBase64(reader: JsonReader, out: ByteWriter): void {
+/** Base64, with either alphabet, padded or not, as the bytes that it stands for. */
+export function readBase64(reader: JsonReader): Buffer {
   const start = reader.position;
   const text = readPlainString(reader);
   if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(text)) throw reader.syntaxError('expected base64', start);
-  const bytes = Buffer.from(text, 'base64');
-  writeBase64(out, bytes, 0, bytes.length);
+  return Buffer.from(text, 'base64');
+}
+
+/** Hexadecimal digits as the bytes that they stand for. */
+export function readHex(reader: JsonReader): Buffer {
+  const start = reader.position;
+  const text = readPlainString(reader);
+  if (!/^([0-9A-Fa-f]{2})*$/.test(text))
+    throw reader.syntaxError('expected pairs of hexadecimal digits', start);
+  return Buffer.from(text, 'hex');
 }
 
 export function readBool(reader: JsonReader): boolean {
@@ -49,14 +55,21 @@ export function readBool(reader: JsonReader): boolean {
 
 /** A number, or a string with one, or with NaN, Infinity or -Infinity. */
 export function readDouble(reader: JsonReader): number {
-  const start = reader.peek() === ascii.quote ? reader.position + 1 : reader.position;
-  const text = readNumberText(reader);
+  if (reader.peek() === ascii.quote) return readQuotedDouble(reader);
+  const start = reader.readNumber();
+  if (!Number.isNaN(reader.number)) return reader.number;
+  // An integer that a double holds but roughly, or more than it can hold.
+  return Number(reader.bytes.toString('latin1', start, reader.position));
+}
+
+function readQuotedDouble(reader: JsonReader): number {
+  const start = reader.position + 1;
+  const text = readPlainString(reader);
   if (text === 'NaN') return Number.NaN;
-  const value = Number(text);
-  if (!/^-?(\d+(\.\d+)?([eE][+-]?\d+)?|Infinity)$/.test(text) || Number.isNaN(value)) {
+  if (!/^-?(\d+(\.\d+)?([eE][+-]?\d+)?|Infinity)$/.test(text)) {
     throw reader.syntaxError('expected a number', start);
   }
-  return value;
+  return Number(text);
 }
 
 function readNumberText(reader: JsonReader): string {
@@ -81,6 +94,12 @@ const small: Bits = { low: 0, high: 0 };
 export function readUnsigned32(reader: JsonReader): number {
   readInteger(reader, small, 0n, 2n ** 32n - 1n, 'an unsigned integer of 32 bits');
   return small.low >>> 0;
+}
+
+/** A signed integer of 32 bits, as a number or as a string. */
+export function readSigned32(reader: JsonReader): number {
+  readInteger(reader, small, -(2n ** 31n), 2n ** 31n - 1n, 'an integer of 32 bits');
+  return small.low;
 }
 
 /** An enum as its number, or by its name. */
