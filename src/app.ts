@@ -1,28 +1,17 @@
 import { join } from 'node:path';
 import xxhash from 'xxhash-wasm';
-import { Authorizer } from './auth/authorizer.ts';
-import { administratorAccount, PasswordIdentities } from './auth/identities.ts';
+import { startIdentities } from './app/identities.ts';
+import type { Shared } from './app/shared.ts';
 import { readableRows } from './auth/policy.ts';
-import { SecretBox } from './auth/secret-box.ts';
 import type { Config } from './config.ts';
 import { DeadLetters } from './dead/letters.ts';
 import { AppError } from './errors.ts';
-import { apiKeyRoutes } from './http/api-key-routes.ts';
-import { AuditLog } from './http/audit.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
 import { otlpRoutes } from './http/otlp-routes.ts';
 import { queryRoutes } from './http/query-routes.ts';
 import { remoteWriteRoutes } from './http/remote-write-routes.ts';
-import { roleRoutes } from './http/role-routes.ts';
-import type { Route } from './http/routes.ts';
 import { createHttpServer, type HttpAddress } from './http/server.ts';
 import { statusRoutes } from './http/status-routes.ts';
-import { userRoutes } from './http/user-routes.ts';
-import { ApiKeyAdministration, ApiKeyIdentities } from './identity/api-keys.ts';
-import { Directory } from './identity/directory.ts';
-import { DirectoryFollower } from './identity/follower.ts';
-import { RoleAdministration } from './identity/roles.ts';
-import { UserAdministration } from './identity/users.ts';
 import { Admission } from './ingest/admission.ts';
 import { DecodePool } from './ingest/decode-pool.ts';
 import { Drain } from './ingest/drain.ts';
@@ -31,17 +20,20 @@ import { ReplayWindow } from './ingest/replay-window.ts';
 import { RequestIdentifier } from './ingest/request-identity.ts';
 import { IngestService } from './ingest/service.ts';
 import { systemClock } from './lib/clock.ts';
-import { type DataDirectory, keptSecret } from './lib/data-directory.ts';
+import type { DataDirectory } from './lib/data-directory.ts';
 import type { Logger } from './lib/log.ts';
-import { createMetrics, type Metrics } from './lib/metrics.ts';
+import { createMetrics } from './lib/metrics.ts';
 import { limits } from './limits.ts';
-import { defaultTenant } from './model/dataset.ts';
 import { SqlParser } from './query/parser.ts';
 import { QueryService } from './query/service.ts';
 import { Catalog } from './store/catalog.ts';
 import { MetadataLog } from './store/metadata.ts';
 import { StoreMonitor } from './store/monitor.ts';
+import { NodeRegistry } from './store/nodes.ts';
 import { openStore } from './store/open.ts';
+import { TenantCleaner } from './store/tenant-cleaner.ts';
+import { TenantDatabases } from './store/tenant-databases.ts';
+import { Tenants } from './store/tenants.ts';
 import { Backlog } from './wal/backlog.ts';
 import { DiskGuard, diskSpace } from './wal/disk-guard.ts';
 import { openWalDirectory } from './wal/files.ts';
@@ -64,15 +56,6 @@ export interface App {
   stop(): Promise<void>;
 }
 
-/** What every part is handed. */
-interface Shared {
-  readonly config: Config;
-  readonly directory: DataDirectory;
-  readonly clock: typeof systemClock;
-  readonly metrics: Metrics;
-  readonly log: Logger;
-}
-
 /** Puts the service together and starts it, each part after those that it needs. */
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, directory, log } = options;
@@ -82,6 +65,10 @@ export async function startApp(options: AppOptions): Promise<App> {
   const front = await startIngest(shared, back, durable);
   const reading = startQueries(shared, back, durable);
   const identities = await startIdentities(shared, back, options.adminPassword);
+  back.cleaner.add(identities.directory, durable.replays, back.catalog);
+  back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters);
+  // What an earlier life did not get done. Before the store answers, nobody knows of any.
+  if (back.tenants.loaded) void back.cleaner.clean();
 
   let stopping = false;
   const server = createHttpServer({
@@ -100,9 +87,12 @@ export async function startApp(options: AppOptions): Promise<App> {
       ...identities.routes,
     ],
     authorizer: identities.authorizer,
+    tenancy: { multiTenant: config.multiTenant, idOf: (name) => back.tenants.idOf(name) },
     metrics: shared.metrics,
     log,
+    audit: identities.audit,
     clock: shared.clock,
+    publicOrigin: config.oidc?.publicOrigin,
   });
   const address = await server.listen(config.httpAddr.host, config.httpAddr.port);
 
@@ -118,7 +108,8 @@ export async function startApp(options: AppOptions): Promise<App> {
       await durable.drain.stop(limits.shutdownDrainMs);
       await durable.journal.close();
       durable.disk.stop();
-      identities.follower.stop();
+      await identities.stop();
+      await back.cleaner.stop();
       back.monitor.stop();
       await back.store.close();
     },
@@ -130,16 +121,24 @@ async function startStore({ config, directory, clock, metrics, log }: Shared) {
   const local = join(directory.path, 'store');
   const store = await openStore({ clickHouse, directory: local, queryTimeoutMs }, metrics, log);
   const metadata = new MetadataLog(store, directory.node);
-  const catalog = new Catalog(store, metadata);
+  const cleaner: TenantCleaner = new TenantCleaner({
+    hasEnded: (tenant) => tenants.hasEnded(tenant),
+    timers: clock,
+    log,
+  });
+  const tenants = new Tenants(metadata, () => void cleaner.clean());
+  const catalog = new Catalog(store, metadata, tenants);
   const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
   await monitor.start();
-  return { store, metadata, catalog, monitor };
+  const registry = new NodeRegistry(store, directory.node);
+  return { store, metadata, registry, tenants, cleaner, catalog, monitor };
 }
 
 type Back = Awaited<ReturnType<typeof startStore>>;
 
 /** The log, what an earlier life left in it, and its way into the store. */
-async function startLog({ config, directory, clock, metrics, log }: Shared, { store, catalog }: Back) {
+async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
+  const { config, directory, clock, metrics, log } = shared;
   const open = (name: string) => openWalDirectory(join(directory.path, name));
   const files = await open('wal');
   const recovery = await recoverWal(files, log, metrics);
@@ -153,15 +152,18 @@ async function startLog({ config, directory, clock, metrics, log }: Shared, { st
     windowMs,
     onStored: (tenant, dataset, request) => replays.recover(tenant, dataset, request),
   });
+  const deadLetters = await DeadLetters.open({ files: await open('dead'), metrics, log });
   const drain = new Drain({
     node: directory.node,
     backlog,
     store,
     catalog,
-    deadLetters: await DeadLetters.open({ files: await open('dead'), metrics, log }),
+    deadLetters,
     clock,
     log,
     metrics,
+    storeReturned: monitor.returned,
+    onNoAnswer: () => monitor.suspect(),
     beforeRemove: (segment) => journal.keep(segment),
   });
   for (const segment of recovery.segments) {
@@ -186,7 +188,7 @@ async function startLog({ config, directory, clock, metrics, log }: Shared, { st
   registerWalGauges(metrics.registry, wal);
   const disk = await DiskGuard.start({ measure: () => diskSpace(directory.path), timers: clock, log });
   drain.start();
-  return { wal, drain, replays, journal, disk };
+  return { wal, drain, deadLetters, replays, journal, disk };
 }
 
 type Durable = Awaited<ReturnType<typeof startLog>>;
@@ -234,32 +236,4 @@ function startQueries({ config, clock, log }: Shared, { store, catalog }: Back, 
     waitForPending: () => waitForPending(wal, drain),
   });
   return { parser, query };
-}
-
-/** The administrator from the configuration, and those whom administrators have made. */
-async function startIdentities(shared: Shared, { metadata, catalog }: Back, adminPassword: string) {
-  const { config, directory: dataDirectory, clock, log } = shared;
-  const box = new SecretBox(config.secret ?? (await keptSecret(dataDirectory.path)));
-  const root = config.adminUsername;
-  const administrator = await administratorAccount(root, adminPassword);
-  const directory: Directory = new Directory(metadata, () => authorizer.forgetRefused());
-  const passwords = await PasswordIdentities.create((name) =>
-    name === root ? administrator : directory.user(defaultTenant, name),
-  );
-  const authorizer = new Authorizer([passwords, new ApiKeyIdentities(directory, box)], clock);
-  const follower = new DirectoryFollower({
-    directory,
-    storeReady: () => catalog.loaded,
-    shared: config.clickhouseUrl !== undefined,
-    timers: clock,
-    log,
-  });
-  await follower.start();
-  const audit = new AuditLog(log, clock);
-  const routes: Route[] = [
-    ...roleRoutes(new RoleAdministration(directory), audit),
-    ...userRoutes(new UserAdministration(directory, root), audit),
-    ...apiKeyRoutes(new ApiKeyAdministration(directory, box, clock), audit),
-  ];
-  return { authorizer, follower, routes };
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 import type { HttpAddress } from './http/server.ts';
+import { defaultTenant } from './model/dataset.ts';
 
 export interface BannerOptions {
   readonly version: string;
@@ -20,7 +21,9 @@ export function banner({ version, config, address, newPassword }: BannerOptions)
   const file = join(config.dataDir, 'admin-password');
   const own = config.adminPassword !== undefined;
   const password = own ? '"$MILLRACE_ADMIN_PASSWORD"' : `"$(cat ${quote(file)})"`;
-  const user = `-u ${config.adminUsername}:${password}`;
+  const tenant = config.multiTenant ? ` -H 'X-P-Tenant: ${defaultTenant}'` : '';
+  const user = `-u ${config.adminUsername}:${password}${tenant}`;
+  const headers = config.multiTenant ? `, headers: {X-P-Tenant: ${defaultTenant}}` : '';
   const basicAuth = own
     ? `{username: ${config.adminUsername}, password: <password>}`
     : `{username: ${config.adminUsername}, password_file: ${file}}`;
@@ -40,7 +43,7 @@ export function banner({ version, config, address, newPassword }: BannerOptions)
     'Query them:',
     `  curl ${user} -H 'Content-Type: application/json' -d '{"query":"SELECT level, count(*) FROM app GROUP BY level"}' ${url}/api/v1/query`,
     'Send a Prometheus here:',
-    `  echo 'remote_write: [{url: "${url}/v1/prometheus/write", basic_auth: ${basicAuth}}]' >> prometheus.yml`,
+    `  echo 'remote_write: [{url: "${url}/v1/prometheus/write", basic_auth: ${basicAuth}${headers}}]' >> prometheus.yml`,
     '',
     '',
   ].join('\n');

@@ -1,10 +1,18 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { errorText } from './errors.ts';
+import { type OidcConfig, oidcOptions, readOidc } from './config/oidc.ts';
+import {
+  ConfigError,
+  flagOf,
+  needOption,
+  type Option,
+  type OptionTexts,
+  readOption,
+} from './config/option.ts';
 import { splitArguments } from './lib/arguments.ts';
 import { type ClickHouseAddress, clickHouseUrlSyntax, parseClickHouseUrl } from './lib/clickhouse-url.ts';
 import { type LogLevel, logLevels } from './lib/log.ts';
-import { type Address, byteCount, integer, parseAddress } from './lib/option-values.ts';
+import { type Address, boolean, byteCount, integer, parseAddress } from './lib/option-values.ts';
 import { limits } from './limits.ts';
 
 /**
@@ -23,6 +31,9 @@ export interface Config {
   readonly secret: string | undefined;
   /** Undefined: the engine inside this process. */
   readonly clickhouseUrl: ClickHouseAddress | undefined;
+  readonly multiTenant: boolean;
+  /** How long this node trusts what it knows of users, keys and roles while it cannot read the store. */
+  readonly identityLeaseMs: number;
   readonly workers: number;
   readonly flushIntervalMs: number;
   readonly walMaxBytes: number;
@@ -31,6 +42,8 @@ export interface Config {
   readonly queryTimeoutMs: number;
   readonly queryMaxMemoryBytes: number;
   readonly logLevel: LogLevel;
+  /** Undefined: nobody is vouched for by an identity provider. */
+  readonly oidc: OidcConfig | undefined;
 }
 
 /** What the command line asks for. */
@@ -44,23 +57,6 @@ export type Command =
 export type DeadAction =
   | { readonly verb: 'list' }
   | { readonly verb: 'retry' | 'drop'; readonly names: readonly string[] | 'all' };
-
-/** A value that cannot be used: names the option, the value and what is allowed. The program exits with 2. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
-
-interface Option<T> {
-  readonly env: string;
-  readonly meaning: string;
-  /** As text, the way a user would write it; undefined for none. */
-  readonly fallback: string | undefined;
-  /** Secrets are not repeated in errors. */
-  readonly secret?: true;
-  /** Undefined for a text that is not allowed; or an error that says why, which must repeat no secret. */
-  readonly parse: (text: string) => T | undefined;
-  readonly allowed: string;
-}
 
 const options = {
   httpAddr: {
@@ -107,6 +103,21 @@ const options = {
     secret: true,
     parse: parseClickHouseUrl,
     allowed: clickHouseUrlSyntax,
+  },
+  multiTenant: {
+    env: 'MILLRACE_MULTI_TENANT',
+    meaning: 'whether there are tenants, so that each request names its own in X-P-Tenant',
+    fallback: 'false',
+    parse: boolean,
+    allowed: 'true, false',
+  },
+  identityLeaseMs: {
+    env: 'MILLRACE_IDENTITY_LEASE_MS',
+    meaning:
+      'how long users and keys are let in while their ClickHouse server does not answer, in milliseconds; the same for all that share it',
+    fallback: String(limits.identityLeaseMs),
+    parse: integer(3000, 86_400_000),
+    allowed: 'a number of milliseconds from 3000 to 86400000',
   },
   workers: {
     env: 'MILLRACE_WORKERS',
@@ -164,12 +175,11 @@ const options = {
     parse: (text) => logLevels.find((level) => level === text),
     allowed: logLevels.join(', '),
   },
-} as const satisfies { readonly [K in keyof Config]: Option<Config[K]> };
+} as const satisfies { readonly [K in Exclude<keyof Config, 'oidc'>]: Option<Config[K]> };
 
-const flagOf = (env: string): string =>
-  `--${env.slice('MILLRACE_'.length).toLowerCase().replaceAll('_', '-')}`;
+const allOptions: ReadonlyArray<Option<unknown>> = [...Object.values(options), ...Object.values(oidcOptions)];
 
-const flagNames = new Set(Object.values(options).map(({ env }) => flagOf(env)));
+const flagNames = new Set(allOptions.map(({ env }) => flagOf(env)));
 /** Arguments that stand without a value. */
 const switchNames = new Set(['--help', '-h', '--version', '-v', '--all', '--yes']);
 
@@ -183,7 +193,7 @@ export function readCommand(args = process.argv.slice(2), environment = process.
   if (switches.has('--version') || switches.has('-v')) return { name: 'version' };
   if (unknown !== undefined) throw new ConfigError(unknownArgument(unknown));
   if (incomplete !== undefined) throw new ConfigError(`${incomplete} needs a value, such as ${incomplete}=…`);
-  const config = readConfig(flags, environment);
+  const config = readConfig({ flags, environment });
   const [first, ...rest] = words;
   if (first === 'dead') return { name: 'dead', action: readDeadAction(rest, switches), config };
   const [stray] = [...words, ...switches];
@@ -210,13 +220,9 @@ function readDeadAction(words: readonly string[], switches: ReadonlySet<string>)
   return { verb, names: all ? 'all' : names };
 }
 
-function readConfig(flags: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv): Config {
-  const read = <T>(option: Option<T>): T | undefined => readOption(option, flags, environment);
-  const need = <T>(option: Option<T>): T => {
-    const value = read(option);
-    if (value === undefined) throw new Error(`BUG: ${option.env} has neither value nor default`);
-    return value;
-  };
+function readConfig(texts: OptionTexts): Config {
+  const read = <T>(option: Option<T>): T | undefined => readOption(option, texts);
+  const need = <T>(option: Option<T>): T => needOption(option, texts);
   const config: Config = {
     httpAddr: need(options.httpAddr),
     dataDir: need(options.dataDir),
@@ -224,6 +230,8 @@ function readConfig(flags: ReadonlyMap<string, string>, environment: NodeJS.Proc
     adminPassword: read(options.adminPassword),
     secret: read(options.secret),
     clickhouseUrl: read(options.clickhouseUrl),
+    multiTenant: need(options.multiTenant),
+    identityLeaseMs: need(options.identityLeaseMs),
     workers: need(options.workers),
     flushIntervalMs: need(options.flushIntervalMs),
     walMaxBytes: need(options.walMaxBytes),
@@ -232,6 +240,7 @@ function readConfig(flags: ReadonlyMap<string, string>, environment: NodeJS.Proc
     queryTimeoutMs: need(options.queryTimeoutMs),
     queryMaxMemoryBytes: need(options.queryMaxMemoryBytes),
     logLevel: need(options.logLevel),
+    oidc: readOidc(texts),
   };
   return Object.freeze(config);
 }
@@ -246,7 +255,7 @@ export function prepareProcess(): void {
 }
 
 export function helpText(): string {
-  const rows = Object.values(options).flatMap(({ env, meaning, fallback, allowed }) => [
+  const rows = allOptions.flatMap(({ env, meaning, fallback, allowed }) => [
     `  ${flagOf(env)}, ${env}`,
     `      ${meaning}`,
     `      ${allowed}${fallback === undefined ? '' : `; default ${fallback}`}`,
@@ -265,27 +274,4 @@ export function helpText(): string {
     ...rows,
     '',
   ].join('\n');
-}
-
-function readOption<T>(
-  option: Option<T>,
-  flags: ReadonlyMap<string, string>,
-  environment: NodeJS.ProcessEnv,
-): T | undefined {
-  const flag = flagOf(option.env);
-  const fromFlag = flags.get(flag);
-  const text = fromFlag ?? environment[option.env] ?? option.fallback;
-  if (text === undefined) return undefined;
-  const name = fromFlag === undefined ? option.env : flag;
-  const shown = option.secret === true ? '' : ` is ${JSON.stringify(text)}, which`;
-  const refuse = (reason: string): ConfigError =>
-    new ConfigError(`${name}${shown} cannot be used${reason}: ${option.meaning}. Allowed: ${option.allowed}`);
-  let value: T | undefined;
-  try {
-    value = option.parse(text);
-  } catch (error) {
-    throw refuse(`, because ${errorText(error)}`);
-  }
-  if (value === undefined) throw refuse('');
-  return value;
 }

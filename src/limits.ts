@@ -25,12 +25,37 @@ export const limits = {
   maxCredentialBytes: 16 * KiB,
 
   // Identities -------------------------------------------------------------------------------------------
-  /** Credentials whose verification is remembered, good and bad ones counted separately. */
-  authCacheEntries: 10_000,
-  /** A verified credential is checked again after this long. */
-  authCacheTtlMs: 5 * 60_000,
+  /** Credentials whose verification is remembered: of each kind, good and bad ones counted separately. */
+  authCacheEntries: 20_000,
+  /** A refused password or key is checked again after this long. */
+  refusedCacheTtlMs: 5 * 60_000,
   /** Password verifications (argon2id, about 50 ms of CPU each) running or waiting; above it 503. */
   maxPendingPasswordChecks: 64,
+  /** Keys are looked up in memory, so that no check of one waits; a bound all the same. */
+  maxPendingKeyChecks: 64,
+  /** Bearer tokens being verified: some 0.1 ms each, or a wait for the identity provider's keys; above it 503. */
+  maxPendingTokenChecks: 256,
+  /** A refused token is checked again after this long: it may be signed with a key that was not known yet. */
+  refusedTokenTtlMs: 10_000,
+  /** How long a reply of the identity provider is waited for. */
+  oidcTimeoutMs: 5000,
+  /** What the provider says about itself is read again after this long, and after a failure this soon. */
+  oidcMetadataMaxAgeMs: 60 * 60_000,
+  oidcRetryIntervalMs: 2000,
+  /** The provider's keys are read again after this long; for a key that is not known, this soon after the last time. */
+  oidcKeysMaxAgeMs: 10 * 60_000,
+  oidcKeysCooldownMs: 10_000,
+  /** How much the clocks of provider and service may differ. */
+  oidcClockSkewMs: 30_000,
+  /** Names of roles and groups in a token that are looked at. */
+  maxRolesPerToken: 1000,
+  /** How long a sign-in may take from the way to the provider to the way back. */
+  loginLifetimeMs: 10 * 60_000,
+  /** A sign-in is good for this long, and this many at the same time; above it the one that was used longest ago ends. */
+  sessionLifetimeMs: 60 * 60_000,
+  maxSessions: 10_000,
+  /** The address to return to after a sign-in, which travels in a cookie. */
+  maxReturnPathLength: 1000,
 
   /** All roles, users or API keys of a tenant: each node holds them in memory. */
   maxRolesPerTenant: 1000,
@@ -45,8 +70,25 @@ export const limits = {
   maxIdentityBodyBytes: 2 * MiB,
   /** How often a node looks for what other nodes have changed; a change takes effect there this much later. */
   metadataPollIntervalMs: 1000,
+  /**
+   * How long a node trusts what it has read of users, keys and roles while it cannot read on. A deletion waits this long
+   * for a node that went without a word.
+   */
+  identityLeaseMs: 5 * 60_000,
+  /** How often a deletion looks whether the other nodes know of it. */
+  caughtUpPollMs: 200,
+  /** A node that has said nothing for two leases and this is waited for no more: by the store's clock, which may jump. */
+  nodeGoneMs: 60_000,
+  /** How long a stop tries to tell the others, who otherwise wait for this node. */
+  nodeLeaveWaitMs: 2000,
   /** Lines of the log about refused requests, a second; what is beyond is counted in the next line. */
   maxDenialLinesPerSecond: 20,
+
+  // Tenants ----------------------------------------------------------------------------------------------
+  /** In all. Each node holds their roles, users, keys and datasets in memory. */
+  maxTenants: 1000,
+  /** The store names files after them, with three bytes for each `-`. */
+  tenantNameMaxLength: 64,
 
   // Datasets ---------------------------------------------------------------------------------------------
   datasetNameMaxLength: 128,
@@ -165,7 +207,7 @@ export const limits = {
   storeQueryConnections: 4,
   /** Statements of the service itself (schema, metadata) that wait for the one connection they share. */
   maxQueuedStatements: 1000,
-  /** Inserts of one segment that run at the same time (embedded mode runs them one after another). */
+  /** Inserts that run at the same time (embedded mode runs them one after another). */
   maxParallelInserts: 4,
   /**
    * A statement to the store. Adding 1,000 columns with the longest names takes 0.6 MiB, and the insert into
@@ -182,9 +224,9 @@ export const limits = {
   storeIdleConnectionMs: 2500,
   /** How long a start waits for the store; beyond it the service starts without. */
   storeStartWaitMs: 5000,
-  /** How often the store is asked for a sign of life, and how soon after it gave none. */
+  /** How often the store is asked for a sign of life, and how often while it gives none. */
   storeCheckIntervalMs: 5000,
-  storeCheckBackoffMinMs: 250,
+  storeProbeIntervalMs: 300,
   /**
    * Trials in which the rows of one batch that the store refuses are told from those that it takes. A trial takes
    * some milliseconds, and a single bad row twice as many trials as there are halvings down to it. A table whose
@@ -222,6 +264,12 @@ export const limits = {
   maxStoreSqlBytes: 250 * 1024,
   /** Nesting of the syntax tree that the translator walks. */
   maxSqlDepth: 200,
+  /** Sets of keys of one GROUP BY: the store groups once for each. */
+  maxGroupingSets: 64,
+  /** Rows of `generate_series`, which are made in memory. */
+  maxSeriesRows: 10_000_000,
+  /** Steps of WITH RECURSIVE. */
+  maxRecursionDepth: 1000,
 
   // Threads ----------------------------------------------------------------------------------------------
   /**

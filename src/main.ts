@@ -1,14 +1,8 @@
 #!/usr/bin/env node
 import { join } from 'node:path';
 import { banner } from './banner.ts';
-import {
-  type Config,
-  ConfigError,
-  type DeadAction,
-  helpText,
-  prepareProcess,
-  readCommand,
-} from './config.ts';
+import { ConfigError } from './config/option.ts';
+import { type Config, type DeadAction, helpText, prepareProcess, readCommand } from './config.ts';
 import { AppError } from './errors.ts';
 import { keptPassword, takeDataDirectory } from './lib/data-directory.ts';
 import { createLogger } from './lib/log.ts';

@@ -4,95 +4,158 @@ import { AppError } from '../errors.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { limits } from '../limits.ts';
 import type { Principal } from '../model/identity.ts';
-import { type PresentedCredential, parseCredentials } from './credentials.ts';
+import {
+  type Credentials,
+  type PresentedCredential,
+  parseCredentials,
+  type Scheme,
+  schemeOf,
+} from './credentials.ts';
 import type { Identity, IdentitySource } from './identities.ts';
 
 /** How finely the caches look at the clock; saves a clock call for most lookups. */
 const ttlResolutionMs = 1000;
 
 /**
+ * What is known about the credentials of one kind. Kinds share nothing, so that a flood of one (each wrong password
+ * costs a core tens of milliseconds) takes nothing from the others.
+ */
+interface Lane {
+  /**
+   * Verified credentials. They stay until others take their place: an identity tells by itself when it has ended,
+   * and a flood of wrong passwords must not stand in the way of a right one that was checked long ago.
+   */
+  readonly accepted: LRUCache<string, Identity>;
+  /** Refused ones, for a while; apart, so that a flood of them cannot push out good ones. */
+  readonly refused: LRUCache<string, true>;
+  readonly pending: Map<string, Promise<Principal | undefined>>;
+  readonly maxPending: number;
+}
+
+type Verdict = Principal | undefined | Promise<Principal | undefined>;
+
+/**
  * Tells who presents a credential.
  *
- * A verified credential is remembered for a while, a refused one too, so that neither a busy client nor a
- * broken one costs a password check for each request. The caches are apart, so that a flood of wrong
- * credentials cannot push out good ones. Their keys are digests: a heap dump shows no credential. Requests
- * that come with the same unknown credential at the same time share one check.
+ * A verified credential is remembered, a refused one too, so that neither a busy client nor a broken one costs a
+ * check for each request. The keys of the caches are digests: a heap dump shows no credential. Requests that come
+ * with the same unknown credential at the same time share one check.
  *
  * What is remembered is the identity, not what it may do: that is asked of it each time, so that a change of its
  * privileges, or its end, needs nothing of these caches to be effective at once.
  */
 export class Authorizer {
   readonly #sources: readonly IdentitySource[];
-  readonly #accepted: LRUCache<string, Identity>;
-  readonly #refused: LRUCache<string, true>;
-  readonly #pending = new Map<string, Promise<Principal | undefined>>();
+  readonly #lanes: Readonly<Record<Scheme, Lane>>;
+  readonly #requireCurrent: () => void;
   /** Counts the times at which refused credentials were forgotten. */
   #forgotten = 0;
 
-  /** @param sources asked in order; the first that knows the credentials decides */
-  constructor(sources: readonly IdentitySource[], clock: Clock = systemClock) {
-    const options = {
-      max: limits.authCacheEntries,
-      ttl: limits.authCacheTtlMs,
-      ttlResolution: ttlResolutionMs,
-      perf: { now: () => clock.monotonicMs() },
-    };
+  /**
+   * @param sources asked in order; the first that knows the credentials decides
+   * @param requireCurrent throws when what the sources know may be out of date; the administrator from the
+   *   configuration is let in all the same
+   */
+  constructor(
+    sources: readonly IdentitySource[],
+    clock: Clock = systemClock,
+    requireCurrent: () => void = () => {},
+  ) {
+    this.#requireCurrent = requireCurrent;
     this.#sources = sources;
-    this.#accepted = new LRUCache(options);
-    this.#refused = new LRUCache(options);
+    this.#lanes = {
+      basic: createLane(clock, limits.maxPendingPasswordChecks, limits.refusedCacheTtlMs),
+      apiKey: createLane(clock, limits.maxPendingKeyChecks, limits.refusedCacheTtlMs),
+      bearer: createLane(clock, limits.maxPendingTokenChecks, limits.refusedTokenTtlMs),
+      session: createLane(clock, limits.maxPendingKeyChecks, limits.refusedCacheTtlMs),
+    };
   }
 
   /**
-   * Who presents this credential; undefined for nobody. Answers at once when it was checked before, so that
-   * the caller can go on in the same tick; a promise otherwise.
-   * @throws AppError `overloaded` when too many checks are under way
+   * Who presents this credential; undefined for nobody. Answers at once when it was checked before or takes no
+   * waiting to check, so that the caller can go on in the same tick; a promise otherwise.
+   * @throws AppError `overloaded` when too many checks of this kind are under way, and what the sources throw
    */
-  authenticate(presented: PresentedCredential): Principal | undefined | Promise<Principal | undefined> {
+  authenticate(presented: PresentedCredential): Verdict {
+    const lane = this.#lanes[schemeOf(presented)];
     const key = digest(presented);
-    const known = this.#accepted.get(key)?.principal;
-    if (known !== undefined) return known;
-    if (this.#refused.get(key) === true) return undefined;
-    const pending = this.#pending.get(key);
-    if (pending !== undefined) return pending;
-
-    if (this.#pending.size >= limits.maxPendingPasswordChecks) {
-      throw new AppError('overloaded', 'too many credentials are being checked at the moment');
-    }
-    const check = this.#check(key, presented).finally(() => this.#pending.delete(key));
-    this.#pending.set(key, check);
-    return check;
+    const known = lane.accepted.get(key)?.principal;
+    if (known !== undefined) return this.#verdict(known);
+    if (lane.refused.get(key) === true) return this.#verdict(undefined);
+    return lane.pending.get(key) ?? this.#check(lane, key, presented);
   }
 
   /** There are new identities: credentials that were refused may be good now. */
   forgetRefused(): void {
-    this.#refused.clear();
+    for (const lane of Object.values(this.#lanes)) lane.refused.clear();
     this.#forgotten += 1;
   }
 
-  async #check(key: string, presented: PresentedCredential): Promise<Principal | undefined> {
-    const forgotten = this.#forgotten;
-    const identity = await this.#identify(presented);
-    if (identity !== undefined) {
-      this.#accepted.set(key, identity);
-      return identity.principal;
-    }
-    this.#accepted.delete(key);
-    // A check that began before new identities were known may not stand in their way.
-    if (forgotten === this.#forgotten) this.#refused.set(key, true);
-    return undefined;
-  }
-
-  async #identify(presented: PresentedCredential): Promise<Identity | undefined> {
+  #check(lane: Lane, key: string, presented: PresentedCredential): Verdict {
     const credentials = parseCredentials(presented);
     if (credentials === undefined) return undefined;
-    for (const source of this.#sources) {
-      const identity = await source.verify(credentials);
+    if (lane.pending.size >= lane.maxPending) {
+      throw new AppError('overloaded', 'too many credentials of this kind are being checked at the moment');
+    }
+    const forgotten = this.#forgotten;
+    const identity = this.#identify(credentials, 0);
+    if (!(identity instanceof Promise)) return this.#remember(lane, key, identity, forgotten);
+    const check = identity
+      .then((found) => this.#remember(lane, key, found, forgotten))
+      .finally(() => lane.pending.delete(key));
+    lane.pending.set(key, check);
+    return check;
+  }
+
+  #remember(
+    lane: Lane,
+    key: string,
+    identity: Identity | undefined,
+    forgotten: number,
+  ): Principal | undefined {
+    if (identity !== undefined) {
+      lane.accepted.set(key, identity);
+      return this.#verdict(identity.principal);
+    }
+    lane.accepted.delete(key);
+    // A check that began before new identities were known may not stand in their way.
+    if (forgotten === this.#forgotten) lane.refused.set(key, true);
+    return this.#verdict(undefined);
+  }
+
+  /** Who is unknown here may be known by now, and who is known may not be any more. */
+  #verdict(principal: Principal | undefined): Principal | undefined {
+    if (principal?.kind !== 'root') this.#requireCurrent();
+    return principal;
+  }
+
+  #identify(credentials: Credentials, first: number): ReturnType<IdentitySource['verify']> {
+    for (const [index, source] of this.#sources.entries()) {
+      if (index < first) continue;
+      const identity = source.verify(credentials);
+      if (identity instanceof Promise) {
+        return identity.then((found) => found ?? this.#identify(credentials, index + 1));
+      }
       if (identity !== undefined) return identity;
     }
     return undefined;
   }
 }
 
-/** The header's name goes in too: a key sent as a password must not match the key. */
-const digest = (presented: PresentedCredential): string =>
-  hash('sha256', `${presented.header}: ${presented.value}`, 'base64');
+function createLane(clock: Clock, maxPending: number, refusedTtlMs: number): Lane {
+  const max = limits.authCacheEntries;
+  const perf = { now: () => clock.monotonicMs() };
+  return {
+    accepted: new LRUCache({ max }),
+    refused: new LRUCache({ max, ttl: refusedTtlMs, ttlResolution: ttlResolutionMs, perf }),
+    pending: new Map(),
+    maxPending,
+  };
+}
+
+/**
+ * The header's name goes in too: a key sent as a password must not match the key. And the tenant: two of them may
+ * have a user of the same name and password. Neither holds a line break.
+ */
+const digest = ({ tenant, header, value }: PresentedCredential): string =>
+  hash('sha256', `${tenant}\n${header}: ${value}`, 'base64');

@@ -1,25 +1,60 @@
-/** A credential as it came: the value of one header, not looked at yet. */
+/** A credential as it came: the value of one header, or of the cookie of a session, not looked at yet. */
 export interface PresentedCredential {
-  readonly header: 'authorization' | 'x-api-key';
+  readonly header: 'authorization' | 'x-api-key' | 'cookie';
   readonly value: string;
+  /** Id of the tenant to act in; empty for one that does not exist. */
+  readonly tenant: string;
 }
 
 /** A credential that is well-formed. */
 export type Credentials =
-  | { readonly scheme: 'basic'; readonly username: string; readonly password: string }
-  | { readonly scheme: 'apiKey'; readonly key: string };
+  | {
+      readonly scheme: 'basic';
+      /** As presented. Users have their names within their tenant. */
+      readonly tenant: string;
+      readonly username: string;
+      readonly password: string;
+    }
+  | { readonly scheme: 'apiKey'; readonly key: string }
+  | { readonly scheme: 'bearer'; readonly token: string }
+  | { readonly scheme: 'session'; readonly id: string };
+
+export type Scheme = Credentials['scheme'];
 
 const basicHeader = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
+const bearerHeader = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** Which kind of credential this is, if it is well-formed; a scheme that is not known counts as `basic`. */
+export function schemeOf({ header, value }: Omit<PresentedCredential, 'tenant'>): Scheme {
+  if (header === 'x-api-key') return 'apiKey';
+  if (header === 'cookie') return 'session';
+  // The schemes differ in their second letter; the bit makes it a small one.
+  return (value.charCodeAt(1) | 0x20) === 0x65 ? 'bearer' : 'basic';
+}
+
+/** The credentials in a header value, or undefined when it is malformed or of a scheme that is not known. */
+export function parseCredentials(presented: PresentedCredential): Credentials | undefined {
+  const { header, value } = presented;
+  if (header === 'x-api-key') return { scheme: 'apiKey', key: value };
+  if (header === 'cookie') return { scheme: 'session', id: value };
+  return parseBasic(presented) ?? parseBearer(value);
+}
+
 /** Basic authentication (RFC 7617) with UTF-8: the user name ends at the first colon. */
-function parseBasic(value: string): Credentials | undefined {
+function parseBasic({ value, tenant }: PresentedCredential): Credentials | undefined {
   const encoded = basicHeader.exec(value)?.[1];
   if (encoded === undefined) return undefined;
   const pair = decodeUtf8(Buffer.from(encoded, 'base64'));
   const colon = pair?.indexOf(':') ?? -1;
   if (pair === undefined || colon < 0) return undefined;
-  return { scheme: 'basic', username: pair.slice(0, colon), password: pair.slice(colon + 1) };
+  return { scheme: 'basic', tenant, username: pair.slice(0, colon), password: pair.slice(colon + 1) };
+}
+
+/** A bearer token (RFC 6750, section 2.1). */
+function parseBearer(value: string): Credentials | undefined {
+  const token = bearerHeader.exec(value)?.[1];
+  return token === undefined ? undefined : { scheme: 'bearer', token };
 }
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {
@@ -29,7 +64,3 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
     return undefined; // `fatal` has no other way to say that this is not UTF-8
   }
 }
-
-/** The credentials in a header value, or undefined when it is malformed or of a scheme that is not known. */
-export const parseCredentials = (presented: PresentedCredential): Credentials | undefined =>
-  presented.header === 'x-api-key' ? { scheme: 'apiKey', key: presented.value } : parseBasic(presented.value);

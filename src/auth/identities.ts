@@ -16,10 +16,11 @@ export interface Identity {
 /** A place that knows some identities: accounts with a password, keys, an identity provider. */
 export interface IdentitySource {
   /**
-   * Who these credentials belong to; undefined when they are wrong or not of this source's kind.
+   * Who these credentials belong to, in whatever tenant; undefined when they are wrong or not of this source's kind. A promise only where
+   * there is something to wait for: the checks that are waited for are bounded.
    * @throws AppError `store_unavailable` while the source cannot know
    */
-  verify(credentials: Credentials): Promise<Identity | undefined>;
+  verify(credentials: Credentials): Identity | undefined | Promise<Identity | undefined>;
 }
 
 /** Somebody who signs in with a name and a password. */
@@ -27,7 +28,7 @@ export interface PasswordAccount extends Identity {
   readonly passwordHash: string;
 }
 
-/** The administrator from the configuration: all privileges, on everything. */
+/** The administrator from the configuration: all privileges, on everything, in all tenants. */
 export async function administratorAccount(username: string, password: string): Promise<PasswordAccount> {
   return {
     principal: {
@@ -40,30 +41,34 @@ export async function administratorAccount(username: string, password: string): 
   };
 }
 
+/** The account of that name that may act in a tenant, if there is one. */
+type FindAccount = (tenant: string, username: string) => PasswordAccount | undefined;
+
 /** Accounts with a password. */
 export class PasswordIdentities implements IdentitySource {
-  readonly #find: (username: string) => PasswordAccount | undefined;
+  readonly #find: FindAccount;
   readonly #nobodyHash: string;
   readonly #verifier = new PasswordVerifier();
 
-  private constructor(find: (username: string) => PasswordAccount | undefined, nobodyHash: string) {
+  private constructor(find: FindAccount, nobodyHash: string) {
     this.#find = find;
     this.#nobodyHash = nobodyHash;
   }
 
-  /** @param find the account of that name, if there is one */
-  static async create(find: (username: string) => PasswordAccount | undefined): Promise<PasswordIdentities> {
+  static async create(find: FindAccount): Promise<PasswordIdentities> {
     return new PasswordIdentities(find, await hashPassword(randomBytes(32).toString('base64')));
   }
 
-  async verify(credentials: Credentials): Promise<Identity | undefined> {
-    if (credentials.scheme !== 'basic') return undefined;
-    const account = this.#find(credentials.username);
+  verify(credentials: Credentials): Promise<Identity | undefined> | undefined {
+    return credentials.scheme === 'basic'
+      ? this.#check(credentials.tenant, credentials.username, credentials.password)
+      : undefined;
+  }
+
+  async #check(tenant: string, username: string, password: string): Promise<Identity | undefined> {
+    const account = this.#find(tenant, username);
     // An unknown name costs what a wrong password costs, or the time would tell which names exist.
-    const matches = await this.#verifier.verify(
-      account?.passwordHash ?? this.#nobodyHash,
-      credentials.password,
-    );
+    const matches = await this.#verifier.verify(account?.passwordHash ?? this.#nobodyHash, password);
     return matches ? account : undefined;
   }
 }

@@ -7,8 +7,9 @@ import type { Action, Principal, Privilege, PrivilegeName, ReadableRows, Tag } f
  * - `visible`: the action shows what the caller may see, whatever that is, so a privilege on one dataset is
  *   enough to ask; what the answer holds is decided again for each dataset.
  * - `tenant`: the tenant as a whole; a privilege on one dataset never suffices.
+ * - `server`: all tenants; no privilege suffices, and only the root administrator may.
  */
-type Scope = 'dataset' | 'visible' | 'tenant';
+type Scope = 'dataset' | 'visible' | 'tenant' | 'server';
 
 interface Rule {
   readonly scope: Scope;
@@ -23,6 +24,7 @@ const rules: Readonly<Record<Action, Rule>> = {
   'dataset.read': { scope: 'dataset', privileges: ['admin', 'writer', 'reader'] },
   'dataset.manage': { scope: 'dataset', privileges: ['admin'] },
   'identity.manage': { scope: 'tenant', privileges: ['admin'] },
+  'tenant.manage': { scope: 'server', privileges: [] },
   'service.read': { scope: 'visible', privileges: ['admin', 'writer', 'reader'] },
 };
 
@@ -33,12 +35,17 @@ function covers(privilege: Privilege, scope: Scope, dataset: string | undefined)
   return privilege.dataset === dataset;
 }
 
+/** Whether a principal may act in a tenant at all: nobody but the root administrator leaves the own one. */
+export const mayEnter = (principal: Principal, tenant: string): boolean =>
+  principal.kind === 'root' || principal.tenant === tenant;
+
 /**
- * Whether a principal may do something in its own tenant.
+ * Whether a principal may do something in a tenant that it may enter.
  * @param dataset the dataset that it is about; left out when it is about none, or about all of them
  */
 export function decide(principal: Principal, action: Action, dataset?: string): boolean {
   const rule = rules[action];
+  if (rule.scope === 'server') return principal.kind === 'root';
   return principal.privileges.some(
     (privilege) => rule.privileges.includes(privilege.privilege) && covers(privilege, rule.scope, dataset),
   );

@@ -9,6 +9,7 @@ import { defaultTenant } from '../model/dataset.ts';
 import { Catalog } from '../store/catalog.ts';
 import { MetadataLog } from '../store/metadata.ts';
 import type { Store } from '../store/store.ts';
+import { Tenants } from '../store/tenants.ts';
 import { openWalDirectory } from '../wal/files.ts';
 import { segmentName } from '../wal/segment.ts';
 import { DeadLetters } from './letters.ts';
@@ -69,7 +70,8 @@ export async function retryDeadLetters(
   return withTakenLetters(options, wanted, async (letters, names, directory) => {
     const store = await options.openStore();
     try {
-      const catalog = new Catalog(store, new MetadataLog(store, directory.node));
+      const log = new MetadataLog(store, directory.node);
+      const catalog = new Catalog(store, log, new Tenants(log));
       await catalog.load();
       let complete = true;
       for (const name of names) {
@@ -116,6 +118,7 @@ async function insertLetter(
   const note = await letters.note(name);
   if (note === undefined) throw new AppError('not_found', 'its note is not whole');
   const { tenant, dataset, kind, database, table, columns, token } = note;
+  if (catalog.hasEnded(tenant)) throw new AppError('tenant_not_found', 'its tenant has been deleted');
   catalog.checkKind(tenant, dataset, kind);
   catalog.recover(tenant, dataset, kind);
   await catalog.ensure(tenant, dataset, kind, columns);

@@ -17,6 +17,7 @@ import { createHash } from 'node:crypto';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { RowRange } from '../model/block.ts';
+import type { TenantHolder } from '../store/tenant-cleaner.ts';
 import type { WalFiles } from '../wal/files.ts';
 import { type DeadNote, noteText, readNote } from './note.ts';
 
@@ -29,7 +30,7 @@ export interface DeadLettersOptions {
 const noteSuffix = '.json';
 const rowsSuffix = '.native';
 
-export class DeadLetters {
+export class DeadLetters implements TenantHolder {
   readonly #options: DeadLettersOptions;
   readonly #names: Set<string>;
 
@@ -88,9 +89,9 @@ export class DeadLetters {
     await this.#write(`${name}${noteSuffix}`, [Buffer.from(noteText(note))]);
     metrics.deadRows.inc(note.rows);
     this.#count();
-    const { dataset, table, rows, error } = note;
+    const { tenant, dataset, table, rows, error } = note;
     log.error(
-      { name, dataset, table, rows, error },
+      { name, tenant, dataset, table, rows, error },
       'the store refused rows for good; they are a dead letter now',
     );
   }
@@ -103,6 +104,14 @@ export class DeadLetters {
       await this.#options.files.syncDirectory();
     }
     this.#count();
+  }
+
+  /** Tenants have ended. The drain leaves out their rows, so that it needs no letters about them. */
+  async forgetEnded(hasEnded: (tenant: string) => boolean): Promise<void> {
+    for (const name of this.names()) {
+      const note = await this.note(name);
+      if (note !== undefined && hasEnded(note.tenant)) await this.remove(name);
+    }
   }
 
   #count(): void {

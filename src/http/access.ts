@@ -2,9 +2,10 @@ import { decide } from '../auth/policy.ts';
 import { AppError } from '../errors.ts';
 import { checkDatasetName, defaultTenant } from '../model/dataset.ts';
 import type { Action, Principal } from '../model/identity.ts';
+import { checkTenantName } from '../model/tenant.ts';
 import type { RequestHeaders } from './headers.ts';
 import type { Match } from './router.ts';
-import type { DatasetRoute } from './routes.ts';
+import type { DatasetRoute, PublicRoute, Route } from './routes.ts';
 
 /**
  * The dataset that a request names. It is checked before the policy sees it, so that the policy compares
@@ -37,14 +38,49 @@ export function requirePermission(principal: Principal, action: Action, dataset?
   throw new AppError('forbidden', `this needs a privilege for ${action}${where}`);
 }
 
-/**
- * This server has one tenant only, so the header may name that one and no other.
- * @throws AppError `tenant_not_supported`
- */
-export function requireTenant(headers: RequestHeaders): void {
-  if (headers.tenant === '' || headers.tenant === defaultTenant) return;
-  throw new AppError(
-    'tenant_not_supported',
-    `leave the header X-P-Tenant out, or set it to ${JSON.stringify(defaultTenant)}`,
-  );
+/** The tenants of a server. */
+export interface Tenancy {
+  /** False: there is the default tenant and no other, and requests need not name it. */
+  readonly multiTenant: boolean;
+  /**
+   * The id of the tenant that has this name now; undefined if there is none.
+   * @throws AppError `store_unavailable`
+   */
+  idOf(name: string): string | undefined;
 }
+
+/** The tenant that a request names, or is about without naming it. */
+export interface RequestTenant {
+  /** Empty if there is no such tenant. */
+  readonly id: string;
+  /** Why nobody can act in it; told only to those who are known. */
+  readonly problem?: AppError;
+}
+
+/**
+ * Which tenant a request wants to act in. What is wrong with the header itself is said at once, to anybody.
+ * @throws AppError `tenant_required`, `bad_tenant_name`, `store_unavailable`
+ */
+export function requestTenant(
+  route: Exclude<Route, PublicRoute>,
+  { tenant: name }: RequestHeaders,
+  tenancy: Tenancy,
+): RequestTenant {
+  if (name === defaultTenant) return { id: defaultTenant };
+  if (!tenancy.multiTenant)
+    return name === '' ? { id: defaultTenant } : { id: defaultTenant, problem: notSupported };
+  if (name === '') {
+    if (route.tenant === 'none') return { id: defaultTenant };
+    throw new AppError('tenant_required', 'the header X-P-Tenant must name the tenant');
+  }
+  const id = tenancy.idOf(checkTenantName(name));
+  return id === undefined ? { id: '', problem: notFound(name) } : { id };
+}
+
+const notSupported = new AppError(
+  'tenant_not_supported',
+  `leave the header X-P-Tenant out, or set it to ${JSON.stringify(defaultTenant)}`,
+);
+
+const notFound = (name: string): AppError =>
+  new AppError('tenant_not_found', `there is no tenant ${JSON.stringify(name)}`);

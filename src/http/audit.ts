@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 import type { Principal } from '../model/identity.ts';
 import type { AuthorizedRequest } from './routes.ts';
 
-/** What administrators do to identities. */
+/** What administrators do to identities and tenants, and what people do to their sign-ins. */
 export type IdentityChange =
   | 'role.put'
   | 'role.delete'
@@ -16,12 +16,18 @@ export type IdentityChange =
   | 'user.roles'
   | 'apikey.create'
   | 'apikey.read'
-  | 'apikey.delete';
+  | 'apikey.delete'
+  | 'session.begin'
+  | 'session.end'
+  | 'tenant.create'
+  | 'tenant.delete';
 
 export interface Denial {
   readonly error: AppError;
   /** Undefined when the credentials are not known. */
   readonly principal: Principal | undefined;
+  /** Id of the tenant that was named; empty if there is no such one. */
+  readonly tenant: string;
   readonly method: string;
   readonly route: string | undefined;
   /** Client address. */
@@ -48,7 +54,7 @@ export class AuditLog {
 
   /** A change that was made. `target` is the name of what was changed. */
   changed(
-    { principal, tenant }: AuthorizedRequest,
+    { principal, tenant }: Pick<AuthorizedRequest, 'principal' | 'tenant'>,
     from: string,
     action: IdentityChange,
     target: string,
@@ -56,7 +62,7 @@ export class AuditLog {
     this.#log.info({ audit: action, target, by: shown(principal), tenant, from }, 'administration');
   }
 
-  denied({ error, principal, method, route, from }: Denial): void {
+  denied({ error, principal, tenant, method, route, from }: Denial): void {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#windowStartMs >= 1000) {
       this.#windowStartMs = nowMs;
@@ -73,7 +79,7 @@ export class AuditLog {
         code: error.code,
         reason: error.message,
         by: principal && shown(principal),
-        tenant: principal?.tenant,
+        tenant: tenant === '' ? undefined : tenant,
         method,
         route,
         from,

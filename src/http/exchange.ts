@@ -1,12 +1,13 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Authorizer } from '../auth/authorizer.ts';
+import { mayEnter } from '../auth/policy.ts';
 import type { BodyEncoding } from '../decode/task.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Principal } from '../model/identity.ts';
-import { decodeParameter, requestDataset, requirePermission, requireTenant } from './access.ts';
+import { decodeParameter, requestDataset, requestTenant, requirePermission, type Tenancy } from './access.ts';
 import type { AuditLog } from './audit.ts';
 import { BodyReader, bodyTooLarge } from './body.ts';
 import { acceptEncoding } from './content.ts';
@@ -17,21 +18,25 @@ import {
   type RequestHeaders,
   readHeaders,
 } from './headers.ts';
+import { requireSameSite } from './origin.ts';
 import { problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
 import type { RouteMetrics } from './route-metrics.ts';
 import type { Match, Router } from './router.ts';
-import type { AuthorizedRequest, BodyRules, PublicRoute, Route } from './routes.ts';
+import type { AuthorizedRequest, BodyRules, PublicRequest, PublicRoute, Route } from './routes.ts';
 import { send } from './send.ts';
 
 /** What all exchanges of a server share. */
 export interface ExchangeContext {
   readonly router: Router;
   readonly authorizer: Pick<Authorizer, 'authenticate'>;
+  readonly tenancy: Tenancy;
   readonly metrics: Metrics;
   readonly metricsOf: (route: Route | undefined) => RouteMetrics;
   readonly log: Logger;
   readonly audit: AuditLog;
   readonly clock: Clock;
+  /** Where browsers reach the service; undefined: what their requests say. */
+  readonly publicOrigin: string | undefined;
   /** True once the server stops: what is under way may end, nothing new begins. */
   readonly isClosing: () => boolean;
   /** Called once for each exchange, when it is over. */
@@ -47,6 +52,8 @@ interface Content {
 
 /** For the counters: a client that left got no status. */
 const clientLeftStatus = 499;
+/** Refusals that are about who asks. */
+const deniedCodes: ReadonlySet<string> = new Set(['forbidden', 'unauthenticated', 'login_failed']);
 const emptyBody = new Uint8Array(0);
 const noContent: Content = { contentType: '', encoding: 'identity', idempotencyKey: undefined };
 
@@ -67,6 +74,8 @@ export class Exchange {
   readonly #startedMs: number;
   #route: Route | undefined;
   #principal: Principal | undefined;
+  /** Id of the tenant that the request is about, once that is known; empty if there is none. */
+  #tenant = '';
   #body: BodyReader | undefined;
   /** Body length from the headers, bytes; undefined when only the body itself will tell. */
   #declaredBytes: number | undefined = 0;
@@ -111,24 +120,33 @@ export class Exchange {
     const { route } = match;
     this.#route = route;
     if (this.#context.isClosing()) throw new AppError('shutting_down', 'this server is stopping');
-    if (route.permission === 'public') return route.handler();
+    if (route.permission === 'public') return route.handler(this.#publicRequest(req));
 
     const headers = readHeaders(req);
     const queryString = req.getQuery() ?? '';
     this.#declaredBytes = declaredLength(headers);
-    const verdict = this.#context.authorizer.authenticate(presentedCredential(headers));
+    const credential = presentedCredential(headers);
+    if (credential.header === 'cookie') {
+      requireSameSite(this.#method, headers, this.#context.publicOrigin);
+    }
+    const tenant = requestTenant(route, headers, this.#context.tenancy);
+    this.#tenant = tenant.id;
+    const verdict = this.#context.authorizer.authenticate({ ...credential, tenant: tenant.id });
     const principal = verdict instanceof Promise ? await this.#hold(verdict) : verdict;
     if (this.#clientLeft) return undefined;
+    if (principal === undefined || !mayEnter(principal, tenant.id)) {
+      throw new AppError('unauthenticated', 'the credentials are not valid');
+    }
     this.#principal = principal;
-    if (principal === undefined) throw new AppError('unauthenticated', 'the credentials are not valid');
 
     const handle = authorize(route, match, principal, headers);
+    if (tenant.problem !== undefined) throw tenant.problem;
     const content = route.body === undefined ? noContent : admit(route.body, headers, this.#declaredBytes);
     const body = route.body === undefined ? emptyBody : await this.#receive(route.body);
     if (body === undefined) return undefined;
     return handle({
       principal,
-      tenant: principal.tenant,
+      tenant: tenant.id,
       parameter: decodeParameter(match, 'bad_name'),
       queryString,
       ...content,
@@ -136,6 +154,14 @@ export class Exchange {
       clientAddress: () => this.#clientAddress(),
       signal: () => this.#signal(),
     });
+  }
+
+  #publicRequest(req: HttpRequest): PublicRequest {
+    return {
+      queryString: req.getQuery() ?? '',
+      header: (name) => req.getHeader(name),
+      clientAddress: () => this.#clientAddress(),
+    };
   }
 
   /** uWebSockets.js tells it as long as the request is open. */
@@ -184,10 +210,11 @@ export class Exchange {
       );
     }
     this.#context.metrics.rejects.inc({ code: error.code });
-    if (error.code === 'forbidden' || error.code === 'unauthenticated') {
+    if (deniedCodes.has(error.code)) {
       this.#context.audit.denied({
         error,
         principal: this.#principal,
+        tenant: this.#tenant,
         method: this.#method,
         route: this.#route?.path,
         from: this.#clientAddress(),
@@ -224,7 +251,7 @@ type Handle = (request: AuthorizedRequest) => Reply | Promise<Reply>;
 
 /**
  * The handler of a route, if this principal may use it.
- * @throws AppError `forbidden`, `bad_header`, `bad_dataset_name`, `tenant_not_supported`
+ * @throws AppError `forbidden`, `bad_header`, `bad_dataset_name`
  */
 function authorize(
   route: Exclude<Route, PublicRoute>,
@@ -234,12 +261,10 @@ function authorize(
 ): Handle {
   if (route.dataset === 'none') {
     requirePermission(principal, route.permission);
-    requireTenant(headers);
     return (request) => route.handler(request);
   }
   const dataset = requestDataset(route, match, headers);
   requirePermission(principal, route.permission, dataset);
-  requireTenant(headers);
   return (request) => route.handler({ ...request, dataset });
 }
 

@@ -2,6 +2,7 @@ import type { HttpRequest } from 'uWebSockets.js';
 import type { PresentedCredential } from '../auth/credentials.ts';
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { cookieIn } from './cookies.ts';
 
 /** The request headers that mean something here. An absent header is the empty string. */
 export interface RequestHeaders {
@@ -14,6 +15,10 @@ export interface RequestHeaders {
   contentLength: string;
   transferEncoding: string;
   idempotencyKey: string;
+  cookie: string;
+  host: string;
+  origin: string;
+  fetchSite: string;
 }
 
 const fields: ReadonlyMap<string, keyof RequestHeaders> = new Map([
@@ -26,6 +31,10 @@ const fields: ReadonlyMap<string, keyof RequestHeaders> = new Map([
   ['content-length', 'contentLength'],
   ['transfer-encoding', 'transferEncoding'],
   ['idempotency-key', 'idempotencyKey'],
+  ['cookie', 'cookie'],
+  ['host', 'host'],
+  ['origin', 'origin'],
+  ['sec-fetch-site', 'fetchSite'],
 ]);
 
 /**
@@ -45,6 +54,10 @@ export function readHeaders(req: HttpRequest): RequestHeaders {
     contentLength: '',
     transferEncoding: '',
     idempotencyKey: '',
+    cookie: '',
+    host: '',
+    origin: '',
+    fetchSite: '',
   };
   let repeated: string | undefined;
   // An exception must not leave this callback: the native loop would go on with it pending.
@@ -75,19 +88,22 @@ export function declaredLength(headers: RequestHeaders): number | undefined {
 }
 
 /**
- * The one credential of a request.
+ * The one credential of a request, for whatever tenant. The cookie of a session comes last: a browser sends it with everything, a header
+ * only where it is meant.
  * @throws AppError `unauthenticated`, `credentials_ambiguous`, `headers_too_large`
  */
-export function presentedCredential(headers: RequestHeaders): PresentedCredential {
+export function presentedCredential(headers: RequestHeaders): Omit<PresentedCredential, 'tenant'> {
   if (headers.authorization !== '' && headers.apiKey !== '') {
     throw new AppError('credentials_ambiguous', 'send either Authorization or X-API-Key, not both');
   }
   if (headers.authorization !== '') return bounded({ header: 'authorization', value: headers.authorization });
   if (headers.apiKey !== '') return bounded({ header: 'x-api-key', value: headers.apiKey });
+  const session = headers.cookie === '' ? '' : cookieIn(headers.cookie, 'millrace-session');
+  if (session !== '') return bounded({ header: 'cookie', value: session });
   throw new AppError('unauthenticated', 'send credentials in the header Authorization or X-API-Key');
 }
 
-function bounded(presented: PresentedCredential): PresentedCredential {
+function bounded(presented: Omit<PresentedCredential, 'tenant'>): typeof presented {
   if (presented.value.length <= limits.maxCredentialBytes) return presented;
   throw new AppError(
     'headers_too_large',

@@ -31,14 +31,27 @@ export type RefusalFormat = (error: AppError, contentType: string) => Reply;
 export interface PublicRoute extends RouteBase {
   readonly permission: 'public';
   readonly dataset?: never;
+  readonly tenant?: never;
   readonly body?: never;
-  handler(): Reply | Promise<Reply>;
+  handler(request: PublicRequest): Reply | Promise<Reply>;
+}
+
+/** A request of anybody. It is asked before anything is awaited. */
+export interface PublicRequest {
+  /** What follows the question mark; empty when there is none. */
+  readonly queryString: string;
+  /** @param name in small letters; a header that is not there is empty */
+  readonly header: (name: string) => string;
+  /** As text. */
+  readonly clientAddress: () => string;
 }
 
 /** For those who may do `permission` somewhere; a query is narrowed to datasets by whoever runs it. */
 export interface ServiceRoute extends RouteBase {
   readonly permission: Action;
   readonly dataset: 'none';
+  /** It is about the server and not about one of its tenants, so that a request need not name one. */
+  readonly tenant?: 'none';
   readonly body?: BodyRules;
   handler(request: AuthorizedRequest): Reply | Promise<Reply>;
 }
@@ -50,6 +63,7 @@ export interface DatasetRoute extends RouteBase {
   readonly dataset: 'path' | 'header';
   /** What a missing header means; without one, it is an error. */
   readonly defaultDataset?: string;
+  readonly tenant?: never;
   readonly body?: BodyRules;
   handler(request: DatasetRequest): Reply | Promise<Reply>;
 }
@@ -70,6 +84,7 @@ export interface BodyRules {
 
 export interface AuthorizedRequest {
   readonly principal: Principal;
+  /** Id of the tenant that it is about, which the principal may enter. */
   readonly tenant: string;
   /** What stands in the path for the braces of the route, decoded; empty if it has none. */
   readonly parameter: string;

@@ -3,7 +3,8 @@ import type { Authorizer } from '../auth/authorizer.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { AuditLog } from './audit.ts';
+import type { Tenancy } from './access.ts';
+import type { AuditLog } from './audit.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
 import { RouteMetrics } from './route-metrics.ts';
 import { Router } from './router.ts';
@@ -12,9 +13,13 @@ import type { Route } from './routes.ts';
 export interface HttpServerOptions {
   readonly routes: readonly Route[];
   readonly authorizer: Pick<Authorizer, 'authenticate'>;
+  readonly tenancy: Tenancy;
   readonly metrics: Metrics;
   readonly log: Logger;
+  readonly audit: AuditLog;
   readonly clock: Clock;
+  /** Where browsers reach the service; undefined: what their requests say. */
+  readonly publicOrigin?: string | undefined;
 }
 
 export interface HttpServer {
@@ -64,11 +69,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const context: ExchangeContext = {
     router: new Router(options.routes),
     authorizer: options.authorizer,
+    tenancy: options.tenancy,
     metrics: options.metrics,
     metricsOf: createMetricsOf(options.metrics, options.routes),
     log: options.log,
-    audit: new AuditLog(options.log, options.clock),
+    audit: options.audit,
     clock: options.clock,
+    publicOrigin: options.publicOrigin,
     isClosing: () => closed !== undefined,
     onEnd: () => underWay.end(),
   };

@@ -35,7 +35,7 @@ export class ApiKeyIdentities implements IdentitySource {
     this.#box = box;
   }
 
-  async verify(credentials: Credentials): Promise<Identity | undefined> {
+  verify(credentials: Credentials): Identity | undefined {
     if (credentials.scheme !== 'apiKey') return undefined;
     return this.#directory.apiKeyByDigest(this.#box.digest(credentials.key));
   }
@@ -102,7 +102,7 @@ export class ApiKeyAdministration {
   }
 
   /**
-   * From its reply on the key is unknown to this node; others have read the log within `metadataPollIntervalMs`.
+   * The key is good on no node when this returns.
    * @returns the name of the key
    * @throws AppError `not_found`, `identity_changed`
    */

@@ -1,27 +1,42 @@
-import { parseRole } from '../auth/privilege-entries.ts';
 import { AppError } from '../errors.ts';
 import type { Privilege } from '../model/identity.ts';
 import type { MetadataKey, MetadataLog } from '../store/metadata.ts';
 import { MetadataReplica } from '../store/metadata-replica.ts';
-import { ApiKeyAccount, type ApiKeyValue, UserAccount, type UserValue } from './accounts.ts';
+import type { TenantHolder } from '../store/tenant-cleaner.ts';
+import type { Tenants } from '../store/tenants.ts';
+import type { ApiKeyAccount, ApiKeyValue, UserAccount, UserValue } from './accounts.ts';
+import { TenantIdentities } from './tenant-identities.ts';
 
 /**
  * Roles, users and API keys, as this node knows them: all of it in memory, fed from the metadata log.
  *
  * What an account may do is worked out when its roles change, not when it asks. A role that does not exist grants
  * nothing. An account whose credentials have ended says so by itself to whoever remembers it.
+ *
+ * Tenants are apart, so that none waits while those of another are looked through.
  */
-export class Directory {
+export class Directory implements TenantHolder {
   readonly #replica: MetadataReplica;
   readonly #onChange: () => void;
-  readonly #roles = new Map<string, readonly Privilege[]>();
-  readonly #users = new Map<string, UserAccount>();
-  readonly #keys = new Map<string, ApiKeyAccount>();
+  readonly #tenants: Pick<Tenants, 'refresh' | 'hasEnded'>;
+  readonly #identities = new Map<string, TenantIdentities>();
   readonly #keysByDigest = new Map<string, ApiKeyAccount>();
+  readonly #caughtUp: () => Promise<void>;
   #changing: Promise<unknown> = Promise.resolve();
+  #revision = 0;
 
-  /** @param onChange called after each change, by this node or another */
-  constructor(log: MetadataLog, onChange: () => void) {
+  /**
+   * @param onChange called after each change, by this node or another
+   * @param caughtUp fulfils when all other nodes know what this one knows, and may not be asked for what they do not
+   */
+  constructor(
+    log: MetadataLog,
+    tenants: Pick<Tenants, 'refresh' | 'hasEnded'>,
+    onChange: () => void,
+    caughtUp: () => Promise<void> = () => Promise.resolve(),
+  ) {
+    this.#caughtUp = caughtUp;
+    this.#tenants = tenants;
     this.#onChange = onChange;
     this.#replica = new MetadataReplica(log, ['role', 'user', 'apiKey', 'setting'], (key, value) =>
       this.#apply(key, value),
@@ -32,47 +47,56 @@ export class Directory {
     return this.#replica.loaded;
   }
 
+  /** Everything before this position of the metadata log has been read. */
+  get position(): number {
+    return this.#replica.position;
+  }
+
+  /** Another number after each change: what was worked out from the directory is good as long as it stays. */
+  get revision(): number {
+    return this.#revision;
+  }
+
   /**
-   * Reads what has changed since. The tables of the metadata log must exist.
+   * Reads what has changed since, and which tenants there are. The tables of the metadata log must exist.
    * @throws StoreError
    */
-  refresh(): Promise<void> {
-    return this.#replica.refresh();
+  async refresh(): Promise<void> {
+    await this.#tenants.refresh();
+    await this.#replica.refresh();
   }
 
   role(tenant: string, name: string): readonly Privilege[] | undefined {
     this.#requireLoaded();
-    return this.#roles.get(keyOf(tenant, name));
+    return this.#of(tenant)?.roles.get(name);
   }
 
   /** By name, in its order. */
   roles(tenant: string): ReadonlyMap<string, readonly Privilege[]> {
     this.#requireLoaded();
-    const prefix = keyOf(tenant, '');
-    const own = [...this.#roles].filter(([key]) => key.startsWith(prefix));
-    return new Map(own.map(([key, role]) => [key.slice(prefix.length), role] as const).sort(byName));
+    return new Map([...(this.#of(tenant)?.roles ?? [])].sort(byName));
   }
 
   user(tenant: string, name: string): UserAccount | undefined {
     this.#requireLoaded();
-    return this.#users.get(keyOf(tenant, name));
+    return this.#of(tenant)?.users.get(name);
   }
 
   /** In no particular order. */
   users(tenant: string): readonly UserAccount[] {
     this.#requireLoaded();
-    return ofTenant(this.#users, tenant);
+    return [...(this.#of(tenant)?.users.values() ?? [])];
   }
 
   apiKey(tenant: string, name: string): ApiKeyAccount | undefined {
     this.#requireLoaded();
-    return this.#keys.get(keyOf(tenant, name));
+    return this.#of(tenant)?.apiKeys.get(name);
   }
 
   /** In no particular order. */
   apiKeys(tenant: string): readonly ApiKeyAccount[] {
     this.#requireLoaded();
-    return ofTenant(this.#keys, tenant);
+    return [...(this.#of(tenant)?.apiKeys.values() ?? [])];
   }
 
   apiKeyByDigest(digest: string): ApiKeyAccount | undefined {
@@ -89,17 +113,26 @@ export class Directory {
 
   /**
    * Runs a decision and the changes that follow from it, on what the log says now; one after another on this node.
+   * Where something was changed or ended that was there, it returns when no node goes by what was before.
    * @throws AppError `store_unavailable`
    */
   async exclusively<T>(work: (changes: Changes) => Promise<T>): Promise<T> {
     this.#requireLoaded();
+    let isNew = true;
     const done = this.#changing.then(async () => {
       await this.#replica.catchUp();
-      return work({ write: (key, value) => this.#write(key, value) });
+      return work({
+        write: async (key, value) => {
+          isNew &&= this.#replica.get(key.tenant, key.kind, key.key) === undefined;
+          await this.#write(key, value);
+        },
+      });
     });
     // The caller learns of a failure through `done`; the next change only waits for its end.
     this.#changing = done.catch(() => undefined);
-    return done;
+    const result = await done;
+    if (!isNew) await this.#caughtUp();
+    return result;
   }
 
   async #write(key: MetadataKey, value: unknown): Promise<void> {
@@ -110,51 +143,40 @@ export class Directory {
     throw new AppError('identity_changed', reason);
   }
 
+  /** Tenants have ended, and with them all credentials of theirs. */
+  forgetEnded(hasEnded: (tenant: string) => boolean): void {
+    for (const [tenant, identities] of this.#identities) {
+      if (!hasEnded(tenant)) continue;
+      identities.end();
+      for (const { value } of identities.apiKeys.values()) this.#keysByDigest.delete(value.digest);
+      this.#identities.delete(tenant);
+    }
+    this.#replica.forget(hasEnded);
+  }
+
   #apply({ tenant, kind, key }: MetadataKey, value: string | undefined): void {
+    if (this.#tenants.hasEnded(tenant)) return;
     const parsed: unknown = value === undefined ? undefined : JSON.parse(value);
-    if (kind === 'role') this.#applyRole(tenant, key, parsed);
-    else if (kind === 'user') this.#applyUser(tenant, key, parsed as UserValue | undefined);
-    else if (kind === 'apiKey') this.#applyApiKey(tenant, key, parsed as ApiKeyValue | undefined);
+    const identities = this.#of(tenant) ?? new TenantIdentities(tenant);
+    this.#identities.set(tenant, identities);
+    if (kind === 'role') identities.applyRole(key, parsed);
+    else if (kind === 'user') identities.applyUser(key, parsed as UserValue | undefined);
+    else if (kind === 'apiKey') this.#applyApiKey(identities, key, parsed as ApiKeyValue | undefined);
+    this.#revision += 1;
     this.#onChange();
   }
 
-  #applyRole(tenant: string, name: string, value: unknown): void {
-    if (value === undefined) this.#roles.delete(keyOf(tenant, name));
-    else this.#roles.set(keyOf(tenant, name), parseRole(value));
-    for (const user of this.#users.values()) {
-      if (user.tenant === tenant && user.value.roles.includes(name)) user.update(user.value, this.#grant);
-    }
-    for (const key of this.#keys.values()) {
-      if (key.tenant === tenant && key.value.roles.includes(name)) key.update(key.value, this.#grant);
-    }
+  #applyApiKey(identities: TenantIdentities, name: string, value: ApiKeyValue | undefined): void {
+    const before = identities.apiKeys.get(name);
+    identities.applyApiKey(name, value);
+    if (before !== undefined) this.#keysByDigest.delete(before.value.digest);
+    const account = identities.apiKeys.get(name);
+    if (account !== undefined) this.#keysByDigest.set(account.value.digest, account);
   }
 
-  #applyUser(tenant: string, name: string, value: UserValue | undefined): void {
-    const known = this.#users.get(keyOf(tenant, name));
-    if (known !== undefined && known.passwordHash === value?.passwordHash) {
-      known.update(value, this.#grant);
-      return;
-    }
-    known?.end();
-    if (value === undefined) this.#users.delete(keyOf(tenant, name));
-    else this.#users.set(keyOf(tenant, name), new UserAccount(tenant, name, value, this.#grant));
+  #of(tenant: string): TenantIdentities | undefined {
+    return this.#identities.get(tenant);
   }
-
-  #applyApiKey(tenant: string, name: string, value: ApiKeyValue | undefined): void {
-    const known = this.#keys.get(keyOf(tenant, name));
-    if (known !== undefined) {
-      known.end();
-      this.#keys.delete(keyOf(tenant, name));
-      this.#keysByDigest.delete(known.value.digest);
-    }
-    if (value === undefined) return;
-    const account = new ApiKeyAccount(tenant, name, value, this.#grant);
-    this.#keys.set(keyOf(tenant, name), account);
-    this.#keysByDigest.set(value.digest, account);
-  }
-
-  readonly #grant = (tenant: string, roles: readonly string[]): readonly Privilege[] =>
-    roles.flatMap((role) => this.#roles.get(keyOf(tenant, role)) ?? []);
 
   #requireLoaded(): void {
     if (this.loaded) return;
@@ -174,12 +196,5 @@ export interface Changes {
 
 export const defaultRoleSetting = 'default-role';
 
-const keyOf = (tenant: string, name: string): string => `${tenant}/${name}`;
-
 const byName = (a: readonly [string, unknown], b: readonly [string, unknown]): number =>
   a[0] < b[0] ? -1 : 1;
-
-const ofTenant = <Account extends { readonly tenant: string }>(
-  accounts: ReadonlyMap<string, Account>,
-  tenant: string,
-): readonly Account[] => [...accounts.values()].filter((account) => account.tenant === tenant);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hashPassword } from '../auth/password.ts';
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { defaultTenant } from '../model/dataset.ts';
 import type { Privilege } from '../model/identity.ts';
 import type { UserAccount } from './accounts.ts';
 import type { Directory } from './directory.ts';
@@ -28,10 +29,11 @@ export class UserAdministration {
     this.#root = root;
   }
 
-  /** The names of all users, the root administrator first, then by name. */
+  /** The names of all users by name; in the default tenant after the root administrator, who is of no other. */
   list(tenant: string): readonly string[] {
     const others = this.#directory.users(tenant).map(({ name }) => name);
-    return [this.#root, ...others.filter((name) => name !== this.#root).sort()];
+    const root = tenant === defaultTenant ? [this.#root] : [];
+    return [...root, ...others.filter((name) => name !== this.#root).sort()];
   }
 
   /**
@@ -39,7 +41,7 @@ export class UserAdministration {
    * @throws AppError `not_found`
    */
   roles(tenant: string, name: string): ReadonlyMap<string, readonly Privilege[]> {
-    if (name === this.#root) return rootRoles;
+    if (name === this.#root && tenant === defaultTenant) return rootRoles;
     const { roles } = this.#find(tenant, name).value;
     return new Map(roles.map((role) => [role, this.#directory.role(tenant, role) ?? []]));
   }

@@ -36,7 +36,6 @@
 
 import type { DeadLetters } from '../dead/letters.ts';
 import { AppError } from '../errors.ts';
-import { type Retrying, untilDone } from '../lib/backoff.ts';
 import type { Clock, Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
@@ -46,7 +45,7 @@ import type { Catalog } from '../store/catalog.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import { TrialTable } from '../store/trial-table.ts';
-import { batchRows, type TableBatch } from './batch.ts';
+import { batchRows, nameOf, type TableBatch } from './batch.ts';
 import { findRefusedRows, type Refusal } from './refused-rows.ts';
 import { type Rows, takeRows, withoutRows } from './rows.ts';
 
@@ -91,19 +90,18 @@ export class BatchInserter {
   }
 
   /**
-   * Stores a batch of a loaded segment. Tries until it is done.
-   * @returns false if it was stopped before
+   * Stores a batch whose records are in memory. What was of a tenant that has ended is left out.
+   * @param signal aborting it ends the wait for the store
+   * @throws whatever is worth another try
    */
-  async insert(segment: number, batch: TableBatch, retrying: Retrying): Promise<boolean> {
+  async insert(segment: number, batch: TableBatch, signal: AbortSignal): Promise<void> {
     const { node, deadLetters } = this.#options;
     const token = `${node}-${segment}-${nameOf(batch)}`;
-    return untilDone(async () => {
-      const dead = await deadLetters.rangesOf(token);
-      const job: Job = { batch, segment, token, rows: batchRows(batch), dead, signal: retrying.signal };
-      while (!(await this.#tryInsert(job))) {
-        // Each turn has found more rows that are dead.
-      }
-    }, retrying);
+    const dead = await deadLetters.rangesOf(token);
+    const job: Job = { batch, segment, token, rows: batchRows(batch), dead, signal };
+    while (!(await this.#tryInsert(job))) {
+      // Each turn has found more rows that are dead.
+    }
   }
 
   /**
@@ -115,13 +113,15 @@ export class BatchInserter {
     const { batch, token } = job;
     const { tenant, dataset, kind, database, table, columns } = batch;
     const left = withoutRows(job.rows, job.dead);
-    if (left.length === 0) return true;
+    if (left.length === 0 || catalog.hasEnded(tenant)) return true;
     try {
       const stop = metrics.insertDuration.startTimer();
       await catalog.ensure(tenant, dataset, kind, columns);
       await store.insert({ database, table, columns, token, blocks: blocksOf(left) }, job.signal);
       stop();
     } catch (error) {
+      // Its database may have been dropped under the insert.
+      if (catalog.hasEnded(tenant)) return true;
       if (!(error instanceof StoreError) || error.retryable) throw error;
       await this.#settle(job, left, error);
       return false;
@@ -221,8 +221,6 @@ export class BatchInserter {
     return done;
   }
 }
-
-const nameOf = ({ database, table }: TableBatch): string => `${database}.${table}`;
 
 const blocksOf = (rows: readonly Rows[]): Uint8Array[] =>
   rows.flatMap(({ blocks }) => blocks.map(({ bytes }) => bytes));

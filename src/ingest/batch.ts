@@ -19,6 +19,8 @@ export interface TableBatch {
   /** The union of the blocks' columns, in order of first appearance. */
   readonly columns: readonly ColumnSpec[];
   readonly rows: number;
+  /** The name of the dataset's table that is inserted first, `<database>.<table>`: this one follows it. */
+  readonly lead: string;
   /** Where the blocks are: record and index of the block in it, in log order. */
   readonly parts: ReadonlyArray<{ readonly record: SegmentRecord; readonly index: number }>;
 }
@@ -34,9 +36,9 @@ interface Growing extends TableBatch {
 /**
  * Sorts a segment's blocks by table. A pure function of the segment, so that a repeat after a crash makes the
  * same batches.
- * @returns a list for each dataset, its tables in the order in which they are to be inserted
+ * @returns for each dataset, its tables in the order in which they are to be inserted
  */
-export function batchesOf(segment: SealedSegment): TableBatch[][] {
+export function batchesOf(segment: SealedSegment): TableBatch[] {
   const batches = new Map<string, Growing>();
   for (const record of segment.records) {
     const { tenant, dataset, kind, blocks } = record.header;
@@ -59,34 +61,42 @@ export function batchesOf(segment: SealedSegment): TableBatch[][] {
     const key = `${batch.tenant}/${batch.dataset}`;
     datasets.set(key, [...(datasets.get(key) ?? []), batch]);
   }
-  return [...datasets.values()].map((tables) => tables.toSorted((a, b) => a.order - b.order).map(finish));
+  return [...datasets.values()].flatMap((tables) => tables.toSorted((a, b) => a.order - b.order).map(finish));
 }
 
-/** The rows of a batch whose segment is loaded. */
+/** What a table is known by, unquoted. */
+export const nameOf = ({ database, table }: Pick<TableBatch, 'database' | 'table'>): string =>
+  `${database}.${table}`;
+
+/** The rows of a batch whose records are in memory. */
 export function batchRows(batch: TableBatch): Rows {
   const blocks = batch.parts.map(({ record, index }) => {
     const bytes = record.blocks?.[index];
     const rows = record.header.blocks[index]?.rows;
     if (bytes === undefined || rows === undefined) {
-      throw new Error('BUG: a segment was not loaded before its insert');
+      throw new Error('BUG: a record was not in memory at its insert');
     }
     return { rows, bytes };
   });
   return { from: 0, to: batch.rows, blocks };
 }
 
-const start = (tenant: string, dataset: string, kind: DatasetKind, table: TableName): Growing => ({
-  tenant,
-  dataset,
-  kind,
-  database: databaseOf(tenant),
-  table: physicalTable(dataset, table),
-  columns: [],
-  byName: new Map(),
-  order: (tablesOfKind[kind] as readonly TableName[]).indexOf(table),
-  rows: 0,
-  parts: [],
-});
+function start(tenant: string, dataset: string, kind: DatasetKind, table: TableName): Growing {
+  const database = databaseOf(tenant);
+  return {
+    tenant,
+    dataset,
+    kind,
+    database,
+    table: physicalTable(dataset, table),
+    lead: nameOf({ database, table: physicalTable(dataset, tablesOfKind[kind][0]) }),
+    columns: [],
+    byName: new Map(),
+    order: (tablesOfKind[kind] as readonly TableName[]).indexOf(table),
+    rows: 0,
+    parts: [],
+  };
+}
 
 const finish = ({ byName, order: _, ...batch }: Growing): TableBatch => ({
   ...batch,

@@ -1,40 +1,60 @@
+/**
+ * Moves sealed segments into the store.
+ *
+ * - A segment makes one insert for each table in it, with the token `<node>-<segment>-<database>.<table>`. The
+ *   store drops what it has already, so a segment may be inserted any number of times.
+ * - A table takes its segments in their order, one at a time. The tables of a dataset follow their first one, the
+ *   series, so that a reader never finds a sample without its labels. Otherwise tables move at the same time.
+ * - A failed insert is tried again, with growing pauses, until it succeeds or the drain stops; meanwhile the log
+ *   grows up to its bound and then refuses new writes. Pauses end when the store answers after it did not. Rows
+ *   that the store refuses for good go to the dead letters (`batch-inserter.ts`), and everything else goes on.
+ * - A segment leaves the log when the store or the dead letters have all of it, and not before.
+ *
+ * The store remembers a number of tokens for each table and no more. So a table must not go on to its next segment
+ * while the log still has the last one, where a crash would have it inserted again:
+ *
+ * - As long as all goes well it waits until the segment is gone, which takes as long as its slowest table.
+ * - Where all tables that are left of the segment are in trouble, having failed and not succeeded since, it is
+ *   noted durably which ones the store has (`wal/stored-notes.ts`), and these go on. So a table that cannot move
+ *   holds up no other; it costs a small file for each segment that it is in.
+ */
 import { type Retrying, sleep, untilDone } from '../lib/backoff.ts';
-import { forEachParallel } from '../lib/parallel.ts';
+import { Slots } from '../lib/slots.ts';
+import type { Wakeup } from '../lib/wakeup.ts';
 import { limits } from '../limits.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Backlog } from '../wal/backlog.ts';
 import type { SealedSegment } from '../wal/segment.ts';
-import { batchesOf } from './batch.ts';
+import { batchesOf, nameOf, type TableBatch } from './batch.ts';
 import { BatchInserter, type BatchInserterOptions } from './batch-inserter.ts';
+import { Lane, Shipment } from './shipment.ts';
 
 export interface DrainOptions extends BatchInserterOptions {
   readonly backlog: Backlog;
+  /** Wakes when the store answers after it did not. */
+  readonly storeReturned: Wakeup;
+  /** Told when the store did not answer. */
+  readonly onNoAnswer: () => void;
   /** Makes what else is to outlive a segment durable elsewhere; then the segment is removed. */
   readonly beforeRemove?: (segment: SealedSegment) => Promise<void>;
 }
 
-/**
- * Moves sealed segments into the store, one after another, in the order of the log.
- *
- * - A segment makes one insert for each table in it, with the token `<node>-<segment>-<database>.<table>`. The
- *   store drops what it has already, so a segment may be inserted any number of times.
- * - Datasets are inserted in parallel. The tables of one follow each other, series before samples, so that a reader
- *   never finds a sample without its labels.
- * - A failed insert is tried again, with growing pauses, until it succeeds or the drain stops; meanwhile the log
- *   grows up to its bound and then refuses new writes. Rows that the store refuses for good go to the dead
- *   letters (`batch-inserter.ts`), and everything else goes on.
- * - A segment leaves the log when the store or the dead letters have all of it, and not before.
- */
 export class Drain {
   readonly #options: DrainOptions;
   readonly #inserter: BatchInserter;
-  readonly #queue: SealedSegment[] = [];
+  readonly #slots = new Slots(limits.maxParallelInserts);
+  /** What has come, oldest first, until it and all before it are gone. */
+  readonly #queue: Shipment[] = [];
+  /** By table; only those that a segment of the queue needs. */
+  readonly #lanes = new Map<string, Lane>();
   readonly #stopping = new AbortController();
   readonly #waiters = new Set<{ readonly number: number; done(): void }>();
+  /** Segments in which a table waits until it may go on. */
+  readonly #awaited = new Set<Shipment>();
   #newest = 0;
   /** The store has the segment of this number and all before it. */
   #drained = 0;
-  #running: Promise<void> | undefined;
+  #removing: Promise<void> = Promise.resolve();
   #started = false;
 
   constructor(options: DrainOptions) {
@@ -45,17 +65,18 @@ export class Drain {
   /** Begins; what was added before waits until now. */
   start(): void {
     this.#started = true;
-    this.#wake();
+    for (const shipment of this.#queue) this.#dispatch(shipment);
   }
 
   /** Takes the next segment; numbers only grow. */
   add(segment: SealedSegment): void {
-    this.#queue.push(segment);
+    const shipment = new Shipment(segment);
+    this.#queue.push(shipment);
     this.#newest = segment.number;
-    this.#wake();
+    if (this.#started) this.#dispatch(shipment);
   }
 
-  /** Fulfils when the store has the segment of that number, which may not even be sealed yet. */
+  /** Fulfils when the store has the segment of that number, which may not even be sealed yet, and all before. */
   async drained(number: number): Promise<void> {
     if (number <= this.#drained) return;
     await new Promise<void>((done) => {
@@ -69,7 +90,9 @@ export class Drain {
     await Promise.race([this.drained(this.#newest), sleep(graceMs, timer.signal, this.#options.clock)]);
     timer.abort();
     this.#stopping.abort();
-    await this.#running;
+    for (const shipment of this.#awaited) shipment.passable.wake();
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.tail));
+    await this.#removing;
     if (this.#queue.length > 0) {
       this.#options.log.info(
         { segments: this.#queue.length },
@@ -78,54 +101,129 @@ export class Drain {
     }
   }
 
-  #wake(): void {
-    if (!this.#started || this.#running !== undefined || this.#stopping.signal.aborted) return;
-    this.#running = this.#run().finally(() => {
-      this.#running = undefined;
-      if (this.#queue.length > 0) this.#wake();
+  /** Puts each table's part of a segment behind what its lane has already. */
+  #dispatch(shipment: Shipment): void {
+    if (this.#stopping.signal.aborted) return;
+    const { stored } = shipment.segment;
+    const batches = batchesOf(shipment.segment).filter((batch) => !stored.tables.has(nameOf(batch)));
+    for (const batch of batches) {
+      const name = nameOf(batch);
+      const lane = this.#lanes.get(name) ?? new Lane(name, batch.lead);
+      this.#lanes.set(name, lane);
+      shipment.left.add(lane);
+      const previous = lane.newest;
+      lane.newest = shipment;
+      const before = [lane.tail, this.#lanes.get(batch.lead)?.tail];
+      lane.tail = Promise.all(before).then(() => this.#move(lane, shipment, batch, previous));
+    }
+    if (batches.length === 0) this.#remove(shipment);
+  }
+
+  async #move(
+    lane: Lane,
+    shipment: Shipment,
+    batch: TableBatch,
+    previous: Shipment | undefined,
+  ): Promise<void> {
+    const { segment } = shipment;
+    if (previous !== undefined && !(await this.#mayPass(lane, previous))) return;
+    const work = () => this.#slots.run(() => this.#insert(segment, batch));
+    if (
+      !(await untilDone(
+        work,
+        this.#retrying(segment, lane.name, () => this.#noteTrouble(lane)),
+      ))
+    )
+      return;
+    lane.inTrouble = false;
+    shipment.arrived(lane);
+    if (shipment.left.size === 0) this.#remove(shipment);
+    else this.#noteIfStuck(shipment);
+  }
+
+  async #insert(segment: SealedSegment, batch: TableBatch): Promise<void> {
+    const { backlog } = this.#options;
+    try {
+      await backlog.hold(segment, new Set(batch.parts.map(({ record }) => record)));
+      await this.#inserter.insert(segment.number, batch, this.#stopping.signal);
+    } finally {
+      backlog.release(segment);
+    }
+  }
+
+  /** Waits until a table that is done with a segment may go on. @returns false if the drain was stopped before */
+  async #mayPass(lane: Lane, shipment: Shipment): Promise<boolean> {
+    while (!shipment.lets(lane)) {
+      if (this.#stopping.signal.aborted) return false;
+      this.#awaited.add(shipment);
+      this.#noteIfStuck(shipment);
+      await shipment.passable.next();
+    }
+    return true;
+  }
+
+  #noteTrouble(lane: Lane): void {
+    if (lane.inTrouble) return;
+    lane.inTrouble = true;
+    for (const shipment of this.#awaited) this.#noteIfStuck(shipment);
+  }
+
+  /** Lets the tables that are done with a segment go on, if nothing else moves in it. */
+  #noteIfStuck(shipment: Shipment): void {
+    const isStuck = (lane: Lane) => lane.inTrouble || this.#lanes.get(lane.lead)?.inTrouble === true;
+    if (!this.#awaited.has(shipment) || shipment.noting !== undefined || shipment.toNote().length === 0)
+      return;
+    if (shipment.left.size === 0 || ![...shipment.left].every(isStuck)) return;
+    const { segment } = shipment;
+    const note = async () => {
+      if (shipment.left.size > 0) await this.#options.backlog.note(segment, shipment.toNote());
+    };
+    shipment.noting = untilDone(note, this.#retrying(segment, 'note')).then(() => {
+      shipment.noting = undefined;
+      shipment.passable.wake();
     });
   }
 
-  async #run(): Promise<void> {
-    for (let segment = this.#queue[0]; segment !== undefined; segment = this.#queue[0]) {
-      if (!(await this.#drainSegment(segment))) return;
+  /** One segment after another. */
+  #remove(shipment: Shipment): void {
+    this.#removing = this.#removing.then(async () => {
+      const { backlog, beforeRemove } = this.#options;
+      const { segment } = shipment;
+      const retrying = (step: string) => this.#retrying(segment, step);
+      // A note that came after its segment had gone would be left behind.
+      await shipment.noting;
+      if (beforeRemove !== undefined) {
+        if (!(await untilDone(() => beforeRemove(segment), retrying('remember')))) return;
+      }
+      if (!(await untilDone(() => backlog.remove(segment), retrying('remove')))) return;
+      shipment.isGone = true;
+      this.#awaited.delete(shipment);
+      for (const [name, lane] of this.#lanes) if (lane.newest === shipment) this.#lanes.delete(name);
+      shipment.passable.wake();
+      this.#advance();
+    });
+  }
+
+  #advance(): void {
+    for (let oldest = this.#queue[0]; oldest?.isGone === true; oldest = this.#queue[0]) {
       this.#queue.shift();
-      this.#drained = segment.number;
-      for (const waiter of this.#waiters) {
-        if (waiter.number > this.#drained) continue;
-        this.#waiters.delete(waiter);
-        waiter.done();
-      }
+      this.#drained = oldest.segment.number;
+    }
+    for (const waiter of this.#waiters) {
+      if (waiter.number > this.#drained) continue;
+      this.#waiters.delete(waiter);
+      waiter.done();
     }
   }
 
-  /** @returns false if the drain was stopped before the store had all of it */
-  async #drainSegment(segment: SealedSegment): Promise<boolean> {
-    const { backlog, beforeRemove } = this.#options;
-    if (!(await untilDone(() => backlog.load(segment), this.#retrying(segment, 'load')))) return false;
-    let complete = true;
-    await forEachParallel(batchesOf(segment), limits.maxParallelInserts, async (tables) => {
-      for (const batch of tables) {
-        const retrying = this.#retrying(segment, `${batch.database}.${batch.table}`);
-        if (await this.#inserter.insert(segment.number, batch, retrying)) continue;
-        complete = false;
-        return;
-      }
-    });
-    if (!complete) return false;
-    if (beforeRemove !== undefined) {
-      if (!(await untilDone(() => beforeRemove(segment), this.#retrying(segment, 'remember')))) return false;
-    }
-    return untilDone(() => backlog.remove(segment), this.#retrying(segment, 'remove'));
-  }
-
-  #retrying(segment: SealedSegment, step: string): Retrying {
-    const { clock, metrics, log } = this.#options;
+  #retrying(segment: SealedSegment, step: string, onTrouble = () => {}): Retrying {
+    const { clock, metrics, log, storeReturned, onNoAnswer } = this.#options;
     return {
       signal: this.#stopping.signal,
       minMs: limits.insertBackoffMinMs,
       maxMs: limits.insertBackoffMaxMs,
       timers: clock,
+      wakeup: storeReturned,
       onFailure: (error, waitMs) => {
         metrics.insertFailures.inc();
         const code = error instanceof StoreError ? error.clickHouseCode : undefined;
@@ -133,6 +231,8 @@ export class Drain {
           { err: error, code, segment: segment.number, step, waitMs },
           'a segment could not be stored; it will be tried again',
         );
+        if (error instanceof StoreError && code === undefined) onNoAnswer();
+        onTrouble();
       },
     };
   }

@@ -4,6 +4,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
 import type { DecodeCounts } from '../model/counts.ts';
 import type { RequestIdentity, StoredRequest } from '../model/replay.ts';
+import type { TenantHolder } from '../store/tenant-cleaner.ts';
 import type { Acknowledgement } from './request.ts';
 
 export interface ReplayWindowOptions {
@@ -30,7 +31,7 @@ interface Entry {
  *   bounded by the bodies in flight, like that of all requests.
  * - It survives a restart: the log and its journal (`wal/replay-journal.ts`) hold the same, and `recover` takes it.
  */
-export class ReplayWindow {
+export class ReplayWindow implements TenantHolder {
   readonly #options: ReplayWindowOptions;
   readonly #maxEntries: number;
   /** In the order in which they were stored. */
@@ -113,6 +114,13 @@ export class ReplayWindow {
     this.#entries.delete(key);
     this.#entries.set(key, { body, counts, expiresMs });
     this.#forgetOld();
+  }
+
+  /** Tenants have ended. Their ids are never used again, so this only makes room. */
+  forgetEnded(hasEnded: (tenant: string) => boolean): void {
+    for (const key of this.#entries.keys()) {
+      if (hasEnded(key.slice(0, key.indexOf('/')))) this.#entries.delete(key);
+    }
   }
 
   /** Looks at the oldest only: entries come in the order in which they go, but for what a restart brought. */

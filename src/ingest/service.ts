@@ -123,7 +123,8 @@ export class IngestService implements Ingest {
       maxDecodedBytes: maxBodyBytes,
     });
     if (!result.ok) {
-      if (result.stack !== undefined) log.error({ dataset, format, stack: result.stack }, 'a decoder failed');
+      if (result.stack !== undefined)
+        log.error({ tenant, dataset, format, stack: result.stack }, 'a decoder failed');
       throw new AppError(result.code, result.message);
     }
     return { ...result, sequence };

@@ -1,4 +1,5 @@
 import { systemClock, type Timers } from './clock.ts';
+import type { Wakeup } from './wakeup.ts';
 
 /** Waiting times between tries: doubling from `minMs` to `maxMs`, each with up to a quarter less by chance. */
 export function backoffMs(
@@ -17,24 +18,48 @@ export interface Retrying {
   readonly minMs: number;
   readonly maxMs: number;
   readonly timers: Timers;
+  /** Ends a pause, after which the pauses begin anew with the shortest: what was in the way may be gone. */
+  readonly wakeup: Wakeup;
   /** Told of each failure, and how long the pause after it is. */
   onFailure(error: unknown, waitMs: number): void;
 }
 
 /** Tries until it succeeds, with growing pauses. @returns false if it was given up before */
 export async function untilDone(work: () => Promise<void>, options: Retrying): Promise<boolean> {
-  const { signal, minMs, maxMs, timers } = options;
-  for (let attempt = 0; !signal.aborted; attempt += 1) {
+  const { signal, minMs, maxMs, timers, wakeup } = options;
+  for (let failures = 0; !signal.aborted; ) {
     try {
       await work();
       return true;
     } catch (error) {
-      const waitMs = backoffMs(attempt, minMs, maxMs, timers);
+      const waitMs = backoffMs(failures, minMs, maxMs, timers);
       options.onFailure(error, waitMs);
-      await sleep(waitMs, signal, timers);
+      failures = (await sleepUnlessWoken(waitMs, wakeup, signal, timers)) ? failures + 1 : 0;
     }
   }
   return false;
+}
+
+/** As `sleep`, and ends early with a wake. @returns false if it did */
+export async function sleepUnlessWoken(
+  ms: number,
+  wakeup: Wakeup,
+  signal: AbortSignal,
+  timers: Timers = systemClock,
+): Promise<boolean> {
+  const early = new AbortController();
+  let woken = false;
+  const end = () => early.abort();
+  const endWakes = wakeup.onWake(() => {
+    woken = true;
+    end();
+  });
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  await sleep(ms, early.signal, timers);
+  signal.removeEventListener('abort', end);
+  endWakes();
+  return !woken;
 }
 
 /** Waits; ends early, without an error, when the signal is aborted. */

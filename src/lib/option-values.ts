@@ -21,6 +21,10 @@ export function integer(min: number, max: number): (text: string) => number | un
   };
 }
 
+/** `true` or `false`. */
+export const boolean = (text: string): boolean | undefined =>
+  text === 'true' ? true : text === 'false' ? false : undefined;
+
 const byteUnits: Readonly<Record<string, number>> = {
   KiB: 2 ** 10,
   MiB: 2 ** 20,
@@ -36,4 +40,23 @@ export function byteCount(min: number, max: number): (text: string) => number | 
     const value = Number(match[1]) * (byteUnits[match[2] ?? ''] ?? 1);
     return value >= min && value <= max ? value : undefined;
   };
+}
+
+const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** An absolute URL of a provider of identities: nobody may read or change what it says on its way. */
+export function parseProviderUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  if (url === null || url.search !== '' || url.hash !== '' || url.username + url.password !== '')
+    return undefined;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname))
+    ? url
+    : undefined;
+}
+
+/** `https://host` or `https://host:port`, without a path. */
+export function parseOrigin(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  return url.href === `${url.origin}/` ? url.origin : undefined;
 }

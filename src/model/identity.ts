@@ -6,6 +6,7 @@ export type Action =
   | 'dataset.read'
   | 'dataset.manage'
   | 'identity.manage'
+  | 'tenant.manage'
   | 'service.read';
 
 export const privilegeNames = ['admin', 'writer', 'reader', 'ingestor'] as const;
@@ -32,6 +33,7 @@ export type ReadableRows = 'none' | 'all' | readonly Tag[];
 export interface Principal {
   readonly kind: 'root' | 'user' | 'apiKey' | 'oidc';
   readonly name: string;
+  /** Id of the tenant that it belongs to. The root administrator acts in all. */
   readonly tenant: string;
   readonly privileges: readonly Privilege[];
 }

@@ -18,6 +18,8 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
   ...each([69, 70, 321, 407], 'sql_out_of_range', 'a value is out of range'),
   ...each([215, 184], 'sql_grouping', 'a column must appear in GROUP BY or in an aggregate function'),
   ...each([125], 'sql_cardinality', 'more than one row returned by a subquery used as an expression'),
+  // The translator's own, for values that it learns of only while the query runs.
+  ...each([395], 'sql_unsupported', 'the query meets a value that is not supported here'),
   ...each([1, 48, 344, 403], 'sql_unsupported', 'the query combines features in a way that is not supported'),
   ...each([62, 167, 168, 306], 'sql_too_large', 'the query is too complex'),
   ...each([159, 160, 209], 'query_timeout', 'the query ran longer than allowed'),

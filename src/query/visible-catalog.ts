@@ -4,7 +4,8 @@ import { databaseOf } from '../model/dataset.ts';
 import type { ReadableRows } from '../model/identity.ts';
 import type { FromItem, Query } from '../sql/ast.ts';
 import type { SqlCatalog, SqlDataset } from '../sql/catalog.ts';
-import type { CatalogView, DatasetInfo } from '../store/catalog.ts';
+import type { CatalogView } from '../store/catalog.ts';
+import type { DatasetInfo } from '../store/dataset-entry.ts';
 
 /**
  * The datasets of a tenant as one principal sees them.

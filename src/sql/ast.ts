@@ -16,17 +16,22 @@ export interface Cte {
   readonly name: string;
   readonly columns: readonly string[];
   readonly query: Query;
+  /** `WITH RECURSIVE`: the query may read its own rows. */
+  readonly recursive: boolean;
   readonly at: number | undefined;
 }
 
 export interface Select {
   readonly kind: 'select';
   readonly distinct: boolean;
+  /** `DISTINCT ON (…)`; empty without. */
+  readonly distinctOn: readonly Expression[];
   readonly items: readonly SelectItem[];
   /** Comma-separated relations; they are cross-joined. */
   readonly from: readonly FromItem[];
   readonly where: Expression | undefined;
-  readonly groupBy: readonly Expression[];
+  /** Each is grouped by on its own; `GROUP BY a, b` is one, `ROLLUP (a, b)` three. None: no GROUP BY. */
+  readonly groupingSets: readonly (readonly Expression[])[];
   readonly having: Expression | undefined;
   readonly windows: ReadonlyMap<string, Window>;
 }
@@ -67,12 +72,21 @@ export type FromItem =
     }
   | { readonly kind: 'derived'; readonly query: Query; readonly alias: Alias | undefined }
   | {
+      /** A function whose rows are a relation. It sees the relations to its left. */
+      readonly kind: 'function';
+      readonly call: Call;
+      readonly ordinality: boolean;
+      readonly alias: Alias | undefined;
+      readonly at: number | undefined;
+    }
+  | {
       readonly kind: 'join';
       readonly type: JoinType;
       readonly left: FromItem;
       readonly right: FromItem;
       readonly on: Expression | undefined;
       readonly using: readonly string[];
+      readonly natural: boolean;
     };
 
 export interface Alias {
@@ -135,6 +149,8 @@ export interface Call extends Node<'call'> {
   readonly filter: Expression | undefined;
   /** `WITHIN GROUP (ORDER BY …)`. */
   readonly withinGroup: readonly SortKey[];
+  /** `array_agg(x ORDER BY …)`. */
+  readonly orderBy: readonly SortKey[];
   readonly over: Window | undefined;
 }
 
@@ -178,5 +194,13 @@ export type Expression =
     })
   | (Node<'cast'> & { readonly arg: Expression; readonly type: TypeName })
   | (Node<'subscript'> & { readonly arg: Expression; readonly index: Expression })
+  | (Node<'array'> & { readonly items: readonly Expression[] })
+  /** `x = ANY (array)`, `x <> ALL (array)`. */
+  | (Node<'any' | 'all'> & {
+      readonly operator: string;
+      readonly arg: Expression;
+      readonly array: Expression;
+    })
+  | (Node<'grouping'> & { readonly args: readonly Expression[] })
   | (Node<'scalar subquery' | 'exists'> & { readonly query: Query })
   | (Node<'in subquery'> & { readonly arg: Expression; readonly query: Query });

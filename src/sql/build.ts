@@ -43,3 +43,13 @@ export function children(expr: Expr): readonly Expr[] {
 /** True if the expression or one below it satisfies the condition. */
 export const some = (expr: Expr, condition: (expr: Expr) => boolean): boolean =>
   condition(expr) || children(expr).some((child) => some(child, condition));
+
+/** The aliases of the relations that an expression reads. */
+export function relationsIn(expr: Expr): ReadonlySet<string> {
+  const names = new Set<string>();
+  some(expr, (each) => {
+    if (each.kind === 'column') names.add(each.relation);
+    return false;
+  });
+  return names;
+}

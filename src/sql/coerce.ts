@@ -1,9 +1,12 @@
+import { quoteString } from '../lib/quote.ts';
 import { apply, literal } from './build.ts';
 import { sqlError, unsupported } from './errors.ts';
 import { conversion } from './functions/conversions.ts';
+import { intervalPartsText, intervalText } from './functions/interval-text.ts';
 import type { Expr, Literal, Mixed } from './ir.ts';
-import { readLiteral } from './literals.ts';
+import { readArrayText, readLiteral } from './literals.ts';
 import {
+  arrayOf,
   bool,
   commonType,
   float,
@@ -13,8 +16,10 @@ import {
   numericScale,
   type SqlType,
   sameType,
+  storeType,
   text,
   typeLabel,
+  unknown,
   widerInteger,
 } from './types.ts';
 
@@ -25,6 +30,7 @@ export function isImplicit(from: SqlType, to: SqlType): boolean {
   if (isInteger(from) && isInteger(to)) return widerInteger(from, to) === to;
   if (isNumber(from) && isNumber(to))
     return to.name === 'float' || (to.name === 'numeric' && from.name !== 'float');
+  if (from.name === 'array' && to.name === 'array') return isImplicit(from.element, to.element);
   return (from.name === 'date' && isTimestamp(to)) || (isTimestamp(from) && isTimestamp(to));
 }
 
@@ -55,6 +61,8 @@ export function convert(expr: Expr, to: SqlType, at: number | undefined): Expr {
   if (expr.type.name === 'numeric' && to.name === 'text' && !expr.type.exact) {
     throw unsupported('The text of a numeric whose digits are not fixed (use round(x, digits) first)', at);
   }
+  if (expr.type.name === 'array' && to.name === 'array') return castElements(expr, to.element, at);
+  if (expr.type.name === 'interval' && to.name === 'text') return intervalAsText(expr, at);
   const render = conversion(expr.type, to);
   if (render === undefined) {
     throw sqlError('sql_type', `cannot cast type ${typeLabel(expr.type)} to ${typeLabel(to)}`, at);
@@ -62,14 +70,48 @@ export function convert(expr: Expr, to: SqlType, at: number | undefined): Expr {
   return apply(`cast ${typeKey(expr.type)} ${typeKey(to)}`, to, render, expr);
 }
 
+function intervalAsText(expr: Expr, at: number | undefined): Expr {
+  if (expr.kind === 'literal' && typeof expr.value === 'object' && expr.value !== null) {
+    return literal(text, intervalPartsText(expr.value));
+  }
+  const form = expr.type.name === 'interval' ? expr.type.form : 'any';
+  if (form === 'any' || form === 'mixed') {
+    throw unsupported(
+      'The text of an interval whose days and hours the store has lost (use extract (epoch from …), justify_hours (…))',
+      at,
+    );
+  }
+  return apply(`text of ${form}`, text, (a) => `if(isNull(${a}), NULL, ${intervalText(a, form)})`, expr);
+}
+
 /** Tells apart types that print differently. */
-export const typeKey = (type: SqlType): string =>
-  type.name === 'numeric' ? `numeric(${type.scale})` : type.name;
+export function typeKey(type: SqlType): string {
+  if (type.name === 'array') return `${typeKey(type.element)}[]`;
+  return type.name === 'numeric' ? `numeric(${type.scale})` : type.name;
+}
+
+/** Every element of an array, which is kept inside an outer one, as a value of that type. */
+export function castElements(array: Expr, to: SqlType, at: number | undefined): Expr {
+  if (array.type.name !== 'array') throw new Error(`BUG: ${array.type.name} is no array`);
+  const element = convert(
+    apply('x', array.type.element, () => 'x'),
+    to,
+    at,
+  );
+  return apply(
+    `elements ${typeKey(array.type.element)} ${typeKey(to)}`,
+    arrayOf(to),
+    (a, x) => (x === 'x' ? `${a}` : `arrayMap(e -> arrayMap(x -> ${x}, e), ${a})`),
+    array,
+    element,
+  );
+}
 
 function convertLiteral(expr: Literal, to: SqlType, at: number | undefined): Expr | undefined {
   const { value } = expr;
   if (value === null) return literal(to, null);
   if (typeof value !== 'string') return undefined;
+  if (expr.type.name === 'unknown' && to.name === 'array') return arrayOfText(value, to.element, at);
   if (expr.type.name === 'unknown') return readLiteral(value, to, at);
   if (isInteger(expr.type) && isInteger(to)) return readLiteral(value, to, at);
   if (isNumber(expr.type) && to.name === 'float') return literal(float, value);
@@ -77,11 +119,25 @@ function convertLiteral(expr: Literal, to: SqlType, at: number | undefined): Exp
   return undefined;
 }
 
+/** `'{1,2,NULL}'`, in which what stands in quotes is no NULL. */
+function arrayOfText(value: string, element: SqlType, at: number | undefined): Expr {
+  const words = readArrayText(value);
+  if (words === undefined)
+    throw sqlError('sql_bad_value', `malformed array literal: ${JSON.stringify(value)}`, at);
+  const items = words.map((word) => convert(literal(unknown, word), element, at));
+  return apply('array', arrayOf(element), (...each) => `[${printedArray(each, element)}]`, ...items);
+}
+
+const printedArray = (items: readonly string[], element: SqlType): string =>
+  items.length === 0
+    ? `CAST([], ${quoteString(`Array(Nullable(${storeType(element)}))`)})`
+    : `[${items.join(', ')}]`;
+
 /** The column of a field that has values of the type asked for; as text, all of them. */
 function narrow(expr: Mixed, to: SqlType, at: number | undefined): Expr {
   const wanted = isNumber(to) ? 'num' : to.name === 'bool' ? 'bool' : 'str';
   if (wanted !== 'str') {
-    if (expr.has.includes(wanted)) return expr.column(wanted);
+    if (expr.convertible || expr.has.includes(wanted)) return expr.column(wanted);
     throw sqlError('sql_type', `column "${expr.label}" has no value of type ${typeLabel(to)}`, at);
   }
   const parts = expr.has.map((type) => convert(expr.column(type), text, at));

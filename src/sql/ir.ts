@@ -34,6 +34,8 @@ export interface Column {
   readonly label: string;
   /** True in a correlated subquery, for a column of the query around it. */
   readonly outer: boolean;
+  /** True for the rows of an array: the store knows them by one name, without a relation. */
+  readonly unnested?: boolean;
 }
 
 /** A field with several physical columns, not yet narrowed to the one that its context needs. */
@@ -41,7 +43,10 @@ export interface Mixed {
   readonly kind: 'mixed';
   readonly type: SqlType;
   readonly label: string;
+  /** The types of the columns that hold all of its values together. */
   readonly has: readonly FieldType[];
+  /** True if any type of column can be asked for: the others hold those values that read like one of theirs. */
+  readonly convertible: boolean;
   /** Asking for a column marks it as read. */
   readonly column: (type: FieldType) => Column;
 }
@@ -117,10 +122,13 @@ export interface SelectIr {
   readonly kind: 'select';
   readonly columns: readonly OutputColumn[];
   readonly distinct: boolean;
+  /** One row for each value of these, the first in the order asked for. */
+  readonly distinctOn: readonly Expr[];
   readonly items: readonly Expr[];
   readonly from: FromIr | undefined;
   readonly where: Expr | undefined;
-  readonly groupBy: readonly Expr[];
+  /** None: not grouped. */
+  readonly groupingSets: readonly (readonly Expr[])[];
   readonly having: Expr | undefined;
   readonly orderBy: readonly Sort[];
   readonly limit: number | undefined;
@@ -147,6 +155,17 @@ export type FromIr =
   | { readonly kind: 'derived'; readonly alias: string; readonly query: QueryIr }
   | { readonly kind: 'cte'; readonly alias: string; readonly cte: string }
   | {
+      /** A row for each element of an array, beside the row of `input` that it belongs to. */
+      readonly kind: 'unnest';
+      readonly alias: string;
+      readonly input: FromIr | undefined;
+      readonly array: Expr;
+      /** With the position of the element, from 1. */
+      readonly ordinality: boolean;
+      /** Rows of `input` without elements are kept. */
+      readonly outer: boolean;
+    }
+  | {
       readonly kind: 'join';
       readonly type: JoinType;
       readonly left: FromIr;
@@ -157,6 +176,8 @@ export type FromIr =
 export interface CteIr {
   readonly name: string;
   readonly query: QueryIr;
+  /** It reads its own rows. */
+  readonly recursive: boolean;
 }
 
 /** Half-open; microseconds since 1970. */
@@ -169,7 +190,7 @@ export interface TimeRange {
  * The part of a dataset that a query reads: only the columns it names. Keys are generated names, values what
  * they stand for.
  */
-export type DatasetRead = EventsRead | PointsRead | SeriesRead | MetadataRead;
+export type DatasetRead = EventsRead | RecordsRead | PointsRead | SeriesRead | MetadataRead;
 
 interface Read<Kind extends string, Target> {
   readonly kind: Kind;
@@ -187,6 +208,12 @@ export type AllowedRows<Target> =
 
 export interface EventsRead extends Read<'events', string> {
   /** Physical columns. */
+  readonly columns: ReadonlyMap<string, string>;
+}
+
+/** Logs or spans; columns, and what privileges look at, in the store's SQL. */
+export interface RecordsRead extends Read<'records', string> {
+  readonly table: 'logs' | 'spans';
   readonly columns: ReadonlyMap<string, string>;
 }
 
@@ -220,3 +247,6 @@ export type SeriesColumn =
 
 /** The name in the store of an output column, counted from 0. */
 export const outputName = (index: number): string => `o${index + 1}`;
+
+/** The name in the store of an element of an unnested array. */
+export const unnestedName = (relation: string, column: string): string => `${relation}_${column}`;

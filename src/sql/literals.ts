@@ -1,9 +1,10 @@
 import { literal } from './build.ts';
 import { microsPerDay, parseInterval, parseTimestamp } from './datetime.ts';
 import { sqlError } from './errors.ts';
-import type { Literal, LiteralValue } from './ir.ts';
+import type { IntervalParts, Literal, LiteralValue } from './ir.ts';
 import {
   float,
+  intervalOf,
   maxNumericDigits,
   maxNumericScale,
   numeric,
@@ -80,7 +81,15 @@ export function readLiteral(text: string, type: SqlType, at: number | undefined)
       at,
     );
   }
+  if (type.name === 'interval' && typeof value === 'object' && value !== null) return intervalLiteral(value);
   return type.name === 'numeric' ? numericOfScale(String(value), type, at) : literal(type, value);
+}
+
+export function intervalLiteral(parts: IntervalParts): Literal {
+  const { months, days, micros } = parts;
+  const isFitting = Math.abs(micros) < microsPerDay && days * micros >= 0;
+  const form = months !== 0 ? 'any' : days === 0 ? 'clock' : isFitting ? 'days' : 'mixed';
+  return literal(intervalOf(form), parts);
 }
 
 /** A numeric literal keeps the digits that it was written with; decimals of different scales mix. */
@@ -89,6 +98,26 @@ function numericOfScale(text: string, type: SqlType, at: number | undefined): Li
   if (own === undefined)
     throw sqlError('sql_out_of_range', `${text} has more digits than numeric can have here`, at);
   return numericScale(own.type) < numericScale(type) ? literal(type, String(own.value)) : own;
+}
+
+/**
+ * The elements of PostgreSQL's text form of an array of one dimension.
+ * @returns undefined for any other text
+ */
+export function readArrayText(text: string): readonly (string | null)[] | undefined {
+  const body = /^\s*\{(.*)\}\s*$/s.exec(text)?.[1]?.trim();
+  if (body === undefined) return undefined;
+  if (body === '') return [];
+  const items: (string | null)[] = [];
+  const item = /\s*(?:"((?:[^"\\]|\\.)*)"|((?:[^"{},\\]|\\.)+?))\s*(?:,|$)/sy;
+  const unescaped = (word: string): string => word.replace(/\\(.)/gs, '$1');
+  while (item.lastIndex < body.length) {
+    const match = item.exec(body);
+    if (match === null) return undefined;
+    const [, quoted, bare = ''] = match;
+    items.push(quoted === undefined && /^null$/i.test(bare) ? null : unescaped(quoted ?? bare));
+  }
+  return body.endsWith(',') ? undefined : items;
 }
 
 function parseAs(text: string, type: SqlType, at: number | undefined): LiteralValue | undefined {
@@ -124,8 +153,19 @@ function parseAs(text: string, type: SqlType, at: number | undefined): LiteralVa
     }
     case 'interval':
       return parseInterval(trimmed);
+    case 'jsonb':
+      return isJson(text) ? text : undefined;
     default:
       return undefined;
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

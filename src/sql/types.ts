@@ -12,7 +12,16 @@ export type SqlType =
       readonly scale: number;
       /** True when PostgreSQL shows exactly `scale` digits too, so that the text form is known. */
       readonly exact: boolean;
-    };
+    }
+  | { readonly name: 'array'; readonly element: SqlType }
+  | { readonly name: 'interval'; readonly form: IntervalForm };
+
+/**
+ * What is known of the months, days and hours of an interval, of which the store keeps the length alone: `clock` has
+ * hours only, however many, `days` as many days as fit, like a difference of timestamps, `mixed` some days and hours;
+ * `any` may have months.
+ */
+export type IntervalForm = 'clock' | 'days' | 'mixed' | 'any';
 
 export type SimpleTypeName =
   | 'bool'
@@ -24,9 +33,9 @@ export type SimpleTypeName =
   | 'timestamp'
   | 'timestamptz'
   | 'date'
-  /** Microseconds, with a day of 24 hours and, as in PostgreSQL's comparisons, a month of 30 days. */
-  | 'interval'
   | 'map'
+  /** JSON as text. */
+  | 'jsonb'
   /** A string literal or NULL whose context has not given it a type yet. */
   | 'unknown'
   /** A field that holds several types of value. */
@@ -42,8 +51,15 @@ export const text = simple('text');
 export const timestamp = simple('timestamp');
 export const timestamptz = simple('timestamptz');
 export const date = simple('date');
-export const interval = simple('interval');
+/** Microseconds, with a day of 24 hours and, as in PostgreSQL's comparisons, a month of 30 days. */
+export const intervalOf = (form: IntervalForm): SqlType => ({ name: 'interval', form });
+export const interval = intervalOf('any');
+/** The form of what is made of several: without months, if none of them may have some. */
+export const commonForm = (forms: readonly IntervalForm[], otherwise: IntervalForm): IntervalForm =>
+  forms.includes('any') ? 'any' : otherwise;
 export const map = simple('map');
+export const jsonb = simple('jsonb');
+export const arrayOf = (element: SqlType): SqlType => ({ name: 'array', element });
 export const unknown = simple('unknown');
 export const mixed = simple('mixed');
 export const numeric = (scale: number, exact: boolean): SqlType => ({ name: 'numeric', scale, exact });
@@ -96,20 +112,29 @@ const labels: Readonly<Record<SimpleTypeName, string>> = {
   timestamp: 'timestamp without time zone',
   timestamptz: 'timestamp with time zone',
   date: 'date',
-  interval: 'interval',
   map: 'map',
+  jsonb: 'jsonb',
   unknown: 'unknown',
   mixed: 'a field of several types',
 };
 
 /** The type as PostgreSQL writes it in messages. */
 export function typeLabel(type: SqlType): string {
-  return type.name === 'numeric' ? 'numeric' : labels[type.name];
+  switch (type.name) {
+    case 'array':
+      return `${typeLabel(type.element)}[]`;
+    case 'numeric':
+    case 'interval':
+      return type.name;
+    default:
+      return labels[type.name];
+  }
 }
 
 /** Two types that print, compare and store alike. */
 export function sameType(left: SqlType, right: SqlType): boolean {
   if (left.name === 'numeric' && right.name === 'numeric') return left.scale === right.scale;
+  if (left.name === 'array' && right.name === 'array') return sameType(left.element, right.element);
   return left.name === right.name;
 }
 
@@ -132,6 +157,13 @@ function commonOfTwo(left: SqlType, right: SqlType): SqlType | undefined {
   const timeTypes = ['date', 'timestamp', 'timestamptz'];
   const [leftRank, rightRank] = [timeTypes.indexOf(left.name), timeTypes.indexOf(right.name)];
   if (leftRank >= 0 && rightRank >= 0) return leftRank >= rightRank ? left : right;
+  if (left.name === 'interval' && right.name === 'interval') {
+    return left.form === right.form ? left : intervalOf(commonForm([left.form, right.form], 'mixed'));
+  }
+  if (left.name === 'array' && right.name === 'array') {
+    const element = commonOfTwo(left.element, right.element);
+    return element && arrayOf(element);
+  }
   return left.name === right.name ? left : undefined;
 }
 
@@ -141,4 +173,33 @@ function commonNumber(left: SqlType, right: SqlType): SqlType {
   const [leftScale, rightScale] = [numericScale(left), numericScale(right)];
   const exact = isExactNumeric(left) && isExactNumeric(right) && leftScale === rightScale;
   return numeric(Math.max(leftScale, rightScale), exact);
+}
+
+/** The ClickHouse type of the values of a type. */
+export function storeType(type: SqlType): string {
+  switch (type.name) {
+    case 'bool':
+      return 'Bool';
+    case 'int2':
+    case 'int4':
+    case 'int8':
+      return storeInteger(type);
+    case 'float':
+      return 'Float64';
+    case 'numeric':
+      return `Decimal(${maxNumericDigits}, ${type.scale})`;
+    case 'timestamp':
+    case 'timestamptz':
+      return "DateTime64(6, 'UTC')";
+    case 'date':
+      return 'Date32';
+    case 'interval':
+      return 'Int64';
+    case 'map':
+      return 'Map(String, String)';
+    case 'array':
+      return `Array(Array(Nullable(${storeType(type.element)})))`;
+    default:
+      return 'String';
+  }
 }

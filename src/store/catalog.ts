@@ -2,22 +2,14 @@ import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type ColumnSpec, eventTimeColumn } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
+import { type DatasetInfo, type Entry, entryKey, keyOf, learn } from './dataset-entry.ts';
 import { StoreError } from './errors.ts';
 import { addEventColumns, readEventColumns } from './event-table.ts';
 import type { DatasetEntry, MetadataLog } from './metadata.ts';
 import { datasetStatements } from './schema.ts';
 import type { Store } from './store.ts';
-
-/** A dataset as this node knows it. */
-export interface DatasetInfo {
-  readonly tenant: string;
-  readonly name: string;
-  readonly kind: DatasetKind;
-  /** Physical columns of its events table that exist in the store, by name; empty for other kinds. */
-  readonly columns: ReadonlyMap<string, ColumnSpec>;
-  /** True once its tables exist in the store. */
-  readonly ready: boolean;
-}
+import type { TenantHolder } from './tenant-cleaner.ts';
+import type { Tenants } from './tenants.ts';
 
 /**
  * What the readers of the catalog need: all of it is in memory. Until the store has been read once, what this
@@ -40,19 +32,6 @@ export interface KindConflict {
   readonly written: DatasetKind;
 }
 
-interface Entry extends DatasetInfo {
-  readonly columns: Map<string, ColumnSpec>;
-  /** Columns that acknowledged records need; a superset of `columns`. Bounds what a dataset can grow to. */
-  readonly promised: Set<string>;
-  /** Writes that claimed the dataset and have not ended. */
-  claims: number;
-  /** True once a record of it is in the log or in the store: from then on it exists for everybody. */
-  confirmed: boolean;
-  ready: boolean;
-  /** Schema changes of one dataset run one after another. */
-  changing: Promise<void>;
-}
-
 /**
  * Which datasets exist, of which kind, with which columns. Held in memory, fed from the store as soon as it
  * answers; writes do not wait for that.
@@ -67,19 +46,26 @@ interface Entry extends DatasetInfo {
  * own. If the store then says otherwise, the store is right: the dataset is what it was, and later writes of the
  * wrong kind are refused. Those that were acknowledged have tables of their own kind to go to, since no two kinds
  * share a table name. They are stored there and `load` reports them; SQL does not show them.
+ *
+ * A tenant that has ended has no datasets, and gets none: whatever is still on its way to one is refused.
  */
-export class Catalog implements CatalogView {
+export class Catalog implements CatalogView, TenantHolder {
   readonly #store: Store;
   readonly #metadata: MetadataLog;
+  readonly #tenants: Pick<Tenants, 'refresh' | 'hasEnded'> | undefined;
   /** By tenant, dataset and kind. */
   readonly #entries = new Map<string, Entry>();
+  /** The same, so that no tenant waits while others are looked through. */
+  readonly #byTenant = new Map<string, Set<Entry>>();
   /** The kind of each dataset; entries of another kind belong to a conflict. */
   readonly #kinds = new Map<string, DatasetKind>();
   #loaded = false;
 
-  constructor(store: Store, metadata: MetadataLog) {
+  /** @param tenants without them, no tenant ever ends */
+  constructor(store: Store, metadata: MetadataLog, tenants?: Pick<Tenants, 'refresh' | 'hasEnded'>) {
     this.#store = store;
     this.#metadata = metadata;
+    this.#tenants = tenants;
   }
 
   /** True once what the store knows has been read. */
@@ -95,8 +81,10 @@ export class Catalog implements CatalogView {
   async load(): Promise<readonly KindConflict[]> {
     if (this.#loaded) return [];
     await this.#metadata.prepare();
+    await this.#tenants?.refresh();
     const stored: Array<DatasetEntry & { readonly columns: readonly ColumnSpec[] }> = [];
     for (const dataset of await this.#metadata.datasets()) {
+      if (this.hasEnded(dataset.tenant)) continue;
       const columns = dataset.kind === 'events' ? await readEventColumns(this.#store, dataset) : [];
       stored.push({ ...dataset, columns });
     }
@@ -115,16 +103,17 @@ export class Catalog implements CatalogView {
 
   list(tenant: string): readonly DatasetInfo[] {
     if (!this.#loaded) throw notLoaded('which datasets exist');
-    return [...this.#entries.values()]
-      .filter((entry) => entry.tenant === tenant && entry.confirmed && this.#isVisible(entry))
+    return [...(this.#byTenant.get(tenant) ?? [])]
+      .filter((entry) => entry.confirmed && this.#isVisible(entry))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /**
    * Takes a dataset for a write of `kind` with these columns, making it if it is new.
-   * @throws AppError `kind_conflict` naming both kinds, `too_many_columns`
+   * @throws AppError `kind_conflict` naming both kinds, `too_many_columns`, `tenant_not_found` if it was deleted
    */
   claim(tenant: string, dataset: string, kind: DatasetKind, columns: readonly ColumnSpec[]): Claim {
+    if (this.hasEnded(tenant)) throw new AppError('tenant_not_found', 'the tenant has been deleted');
     this.checkKind(tenant, dataset, kind);
     const entry = this.#visible(tenant, dataset) ?? this.#make(tenant, dataset, kind);
     const added = kind === 'events' ? columns.filter((column) => !entry.promised.has(column.name)) : [];
@@ -152,6 +141,7 @@ export class Catalog implements CatalogView {
 
   /** A dataset of which the log holds records from an earlier life of this process. */
   recover(tenant: string, dataset: string, kind: DatasetKind): void {
+    if (this.hasEnded(tenant)) return;
     const entry = this.#entry(tenant, dataset, kind) ?? this.#make(tenant, dataset, kind);
     entry.confirmed = true;
   }
@@ -182,6 +172,8 @@ export class Catalog implements CatalogView {
       throw new StoreError('the store has not answered since the service was started', undefined, undefined);
     }
     const change = async () => {
+      // Checked when it is its turn, since `forgetEnded` waits for those whose turn it was before.
+      if (this.hasEnded(tenant)) throw new AppError('tenant_not_found', 'the tenant has been deleted');
       if (!entry.ready) {
         for (const statement of datasetStatements(tenant, dataset, kind))
           await this.#store.command(statement);
@@ -213,6 +205,22 @@ export class Catalog implements CatalogView {
     entry.columns.clear();
   }
 
+  /** Whether that tenant was deleted, as far as this node knows. Nothing of it is to be stored any more. */
+  hasEnded(tenant: string): boolean {
+    return this.#tenants?.hasEnded(tenant) === true;
+  }
+
+  /** Fulfils when nothing makes tables of theirs any more. */
+  async forgetEnded(hasEnded: (tenant: string) => boolean): Promise<void> {
+    for (const [tenant, entries] of this.#byTenant) {
+      if (!hasEnded(tenant)) continue;
+      const gone = [...entries];
+      for (const entry of gone) this.#forget(entry);
+      this.#byTenant.delete(tenant);
+      await Promise.all(gone.map(({ changing }) => changing));
+    }
+  }
+
   /** Takes what the store says about a dataset. */
   #adopt({ tenant, name, kind }: DatasetEntry, columns: readonly ColumnSpec[]): KindConflict[] {
     const written = this.#kinds.get(keyOf(tenant, name));
@@ -237,6 +245,8 @@ export class Catalog implements CatalogView {
       changing: Promise.resolve(),
     };
     this.#entries.set(entryKey(tenant, name, kind), entry);
+    const siblings = this.#byTenant.get(tenant) ?? new Set();
+    this.#byTenant.set(tenant, siblings.add(entry));
     // The first kind decides, until the store says otherwise.
     if (!this.#kinds.has(keyOf(tenant, name))) this.#kinds.set(keyOf(tenant, name), kind);
     return entry;
@@ -256,9 +266,13 @@ export class Catalog implements CatalogView {
   }
 
   #forgetIfUnused(entry: Entry): void {
-    if (entry.claims > 0 || entry.confirmed) return;
+    if (entry.claims === 0 && !entry.confirmed) this.#forget(entry);
+  }
+
+  #forget(entry: Entry): void {
     if (this.#isVisible(entry)) this.#kinds.delete(keyOf(entry.tenant, entry.name));
     this.#entries.delete(entryKey(entry.tenant, entry.name, entry.kind));
+    this.#byTenant.get(entry.tenant)?.delete(entry);
   }
 }
 
@@ -269,18 +283,6 @@ export interface Claim {
   /** Nothing was written. */
   release(): void;
 }
-
-function learn(entry: Entry, columns: readonly ColumnSpec[]): void {
-  for (const column of columns) {
-    entry.columns.set(column.name, column);
-    entry.promised.add(column.name);
-  }
-}
-
-const keyOf = (tenant: string, dataset: string): string => `${tenant}/${dataset}`;
-
-const entryKey = (tenant: string, dataset: string, kind: DatasetKind): string =>
-  `${keyOf(tenant, dataset)}/${kind}`;
 
 const notLoaded = (what: string): AppError =>
   new AppError('store_unavailable', `${what} is not known: the store has not answered since the start`);

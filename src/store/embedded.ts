@@ -11,6 +11,7 @@ import { ConnectionPool } from './connection-pool.ts';
 import { StoreError } from './errors.ts';
 import { insertSettings } from './insert-settings.ts';
 import type { InsertBatch, Store } from './store.ts';
+import { repairTokens } from './token-repair.ts';
 
 type Connection = NonNullable<ClickHouseClientConfigOptions['connection']>;
 
@@ -27,6 +28,7 @@ export async function openEmbeddedStore(directory: string, metrics: Metrics, log
   // What a crash left there belongs to inserts that the log will repeat.
   await rm(temporary, { recursive: true, force: true });
   await mkdir(temporary, { recursive: true });
+  await repairTokens(engine, log);
   // Both packages declare this interface, each in its own copy of the client's types: same shape, other names.
   const connection = () => createChdbConnection({ path: engine }) as unknown as Connection;
   const connect = () => createClient({ connection: connection() });

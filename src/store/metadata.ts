@@ -11,7 +11,7 @@ export interface DatasetEntry {
   readonly kind: DatasetKind;
 }
 
-export type MetadataKind = 'dataset' | 'role' | 'user' | 'apiKey' | 'setting';
+export type MetadataKind = 'dataset' | 'tenant' | 'role' | 'user' | 'apiKey' | 'setting';
 
 /** What an entry is about. Unique: there is one record of a kind and key in a tenant, or none. */
 export interface MetadataKey {

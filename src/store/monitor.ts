@@ -1,8 +1,9 @@
 import { errorText } from '../errors.ts';
-import { backoffMs, sleep } from '../lib/backoff.ts';
-import type { Clock } from '../lib/clock.ts';
+import { backoffMs, sleep, sleepUnlessWoken } from '../lib/backoff.ts';
+import type { Clock, Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { Wakeup } from '../lib/wakeup.ts';
 import { limits } from '../limits.ts';
 import type { Catalog } from './catalog.ts';
 import { checkEngineVersion } from './engine-version.ts';
@@ -12,7 +13,7 @@ import type { Store } from './store.ts';
 export interface StoreMonitorOptions {
   readonly store: Store;
   readonly catalog: Catalog;
-  readonly clock: Clock;
+  readonly clock: Clock & Timers;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -22,10 +23,17 @@ export interface StoreMonitorOptions {
  *
  * A store that is down stops neither the start nor the writes, which go into the log: they need nothing of it.
  * A change between answering and not is logged once, and shown on `/metrics` and by readiness.
+ *
+ * Whoever got no answer says so, and the store is asked at once; while it is away it is asked several times a
+ * second. So a store that comes back for a moment only is noticed, and those who wait for it are woken.
  */
 export class StoreMonitor {
   readonly #options: StoreMonitorOptions;
   readonly #stopping = new AbortController();
+  readonly #suspicion = new Wakeup();
+  #isSuspected = false;
+  /** Wakes when the store answers after it did not. */
+  readonly returned = new Wakeup();
   /** Since when, on the monotonic clock, and why the store has not answered. */
   #outage: { readonly sinceMs: number; readonly reason: string } | undefined;
 
@@ -40,7 +48,10 @@ export class StoreMonitor {
   async start(): Promise<void> {
     const first = this.#check();
     const enough = new AbortController();
-    const failure = await Promise.race([first, sleep(limits.storeStartWaitMs, enough.signal)]);
+    const failure = await Promise.race([
+      first,
+      sleep(limits.storeStartWaitMs, enough.signal, this.#options.clock),
+    ]);
     enough.abort();
     if (failure !== undefined && !isPassing(failure)) throw failure;
     void this.#run(first);
@@ -51,6 +62,12 @@ export class StoreMonitor {
     return this.#options.catalog.loaded && this.#outage === undefined;
   }
 
+  /** Somebody got no answer. */
+  suspect(): void {
+    this.#isSuspected = true;
+    this.#suspicion.wake();
+  }
+
   /** A check under way is left alone. */
   stop(): void {
     this.#stopping.abort();
@@ -58,15 +75,16 @@ export class StoreMonitor {
 
   async #run(first: Promise<unknown>): Promise<void> {
     const { signal } = this.#stopping;
+    const { clock } = this.#options;
+    const pauseOf = (ms: number) => backoffMs(0, ms, ms, clock);
     await first;
-    for (let failures = 0; !signal.aborted; ) {
-      const { storeCheckIntervalMs, storeCheckBackoffMinMs } = limits;
-      const pauseMs = this.available
-        ? storeCheckIntervalMs
-        : backoffMs(failures, storeCheckBackoffMinMs, storeCheckIntervalMs);
-      await sleep(pauseMs, signal);
-      if (signal.aborted) return;
-      failures = (await this.#check()) === undefined ? 0 : failures + 1;
+    while (!signal.aborted) {
+      if (!this.available) await sleep(pauseOf(limits.storeProbeIntervalMs), signal, clock);
+      else if (!this.#isSuspected) {
+        await sleepUnlessWoken(pauseOf(limits.storeCheckIntervalMs), this.#suspicion, signal, clock);
+      }
+      this.#isSuspected = false;
+      if (!signal.aborted) await this.#check();
     }
   }
 
@@ -103,6 +121,7 @@ export class StoreMonitor {
     const outageMs = Math.round(this.#options.clock.monotonicMs() - this.#outage.sinceMs);
     this.#outage = undefined;
     this.#options.log.info({ outageMs }, 'the store answers');
+    this.returned.wake();
   }
 
   #failed(error: unknown): void {

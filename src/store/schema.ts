@@ -4,12 +4,14 @@ import { type DatasetKind, databaseOf, physicalTable, tablesOfKind } from '../mo
 
 /**
  * Settings of every table. The log deletes a segment once its inserts returned, so a returned insert must
- * survive a power cut; and it repeats inserts after a crash, so the store must know 10,000 tokens back.
+ * survive a power cut; and it repeats inserts after a crash, so the store must know 10,000 tokens back. Merged
+ * parts are removed by one thread: above 100 at once the engine would start 128 threads for it, and keep them.
  */
 const tableSettings = [
   'fsync_after_insert = 1',
   'fsync_part_directory = 1',
   'non_replicated_deduplication_window = 10000',
+  'concurrent_part_removal_threshold = 1000000',
 ].join(', ');
 
 const template = (name: string): string =>

@@ -1,6 +1,7 @@
 import type { WalFile, WalFiles } from './files.ts';
 import { type EncodedRecord, encodeSegmentHeader, placeRecord, segmentHeaderBytes } from './record.ts';
 import { type SealedSegment, type SegmentRecord, segmentName, segmentRecord } from './segment.ts';
+import { noStoredTables } from './stored-notes.ts';
 
 /** The segment that takes records. Used by one writer at a time. */
 export class ActiveSegment {
@@ -90,6 +91,7 @@ export class ActiveSegment {
       sinceMicros: this.#sinceMicros,
       byteLength: this.recordBytes,
       records,
+      stored: noStoredTables(),
     };
   }
 }

@@ -1,12 +1,14 @@
 import { limits } from '../limits.ts';
 import type { WalFiles } from './files.ts';
 import { blockBytes, readBlocks, type SealedSegment, type SegmentRecord, segmentName } from './segment.ts';
+import { noteStored } from './stored-notes.ts';
 
 /**
  * The sealed segments that the store does not have yet.
  *
  * - Blocks stay in memory up to `limits.walMaxRetainedBytes`; those of later segments are dropped and read back
- *   from the file when their turn comes. An outage of the store costs disk, not memory.
+ *   from the file when their turn comes, for as long as somebody holds them. So do those of a segment of which a
+ *   table cannot move. An outage of the store, or of a table, costs disk, not memory.
  * - The file with the highest number of all is never removed: the next life of the process counts on from it,
  *   and a number used twice would be a deduplication token used twice. It goes when a newer file exists.
  * - A segment is gone durably when `remove` returns. One that came back could be stored a second time: the store
@@ -19,8 +21,10 @@ export class Backlog {
   #bytes = 0;
   #retainedBytes = 0;
   #highestNumber = 0;
-  /** Numbers of the files that are of no use any more. */
-  readonly #useless = new Set<number>();
+  /** Numbers of the files that are of no use any more, and the notes about them. */
+  readonly #useless = new Map<number, readonly string[]>();
+  /** How many use the blocks of a segment. */
+  readonly #holders = new Map<SealedSegment, number>();
 
   constructor(files: WalFiles, maxRetainedBytes: number = limits.walMaxRetainedBytes) {
     this.#files = files;
@@ -59,24 +63,46 @@ export class Backlog {
     if (this.#retainedBytes > this.#maxRetainedBytes) this.#forget(segment.records);
   }
 
-  /** Brings the blocks of a segment back into memory, where they were dropped. They leave it with `remove`. */
-  async load(segment: SealedSegment): Promise<void> {
-    const missing = segment.records.filter((record) => record.blocks === undefined);
+  /**
+   * Brings the blocks of some of a segment's records back into memory, where they were dropped. They stay until
+   * `release`, which is to be called whether this succeeds or not.
+   */
+  async hold(segment: SealedSegment, records: Iterable<SegmentRecord>): Promise<void> {
+    this.#holders.set(segment, this.#holdersOf(segment) + 1);
+    const missing = [...records].filter((record) => record.blocks === undefined);
     if (missing.length === 0) return;
     const file = await this.#files.open(segment.name);
     try {
       for (const record of missing) {
-        record.blocks = await readBlocks(file, record);
-        this.#retainedBytes += blockBytes(record);
+        const blocks = await readBlocks(file, record);
+        // Another holder may have been faster.
+        if (record.blocks === undefined) this.#retainedBytes += blockBytes(record);
+        record.blocks ??= blocks;
       }
     } finally {
       await file.close();
     }
   }
 
+  release(segment: SealedSegment): void {
+    const left = this.#holdersOf(segment) - 1;
+    if (left > 0) this.#holders.set(segment, left);
+    else this.#holders.delete(segment);
+    if (this.#retainedBytes > this.#maxRetainedBytes) this.#drop(segment);
+  }
+
+  /**
+   * The store has these tables of a segment, `<database>.<table>`, and the others may take long. Durable when it
+   * returns. Safe to repeat after a failure.
+   */
+  async note(segment: SealedSegment, tables: readonly string[]): Promise<void> {
+    await noteStored(this.#files, segment.number, segment.stored, tables);
+    this.#drop(segment);
+  }
+
   /** The store has all of a segment. Safe to repeat after a failure. */
   async remove(segment: SealedSegment): Promise<void> {
-    this.#useless.add(segment.number);
+    this.#useless.set(segment.number, segment.stored.files);
     await this.#removeUseless();
     this.#segments.delete(segment.number);
     this.#bytes -= segment.byteLength;
@@ -94,17 +120,28 @@ export class Backlog {
    * with the next one.
    */
   async discard(number: number): Promise<void> {
-    this.#useless.add(number);
+    this.#useless.set(number, []);
     await this.#removeUseless();
   }
 
   /** Two calls at a time do no harm: a file may be removed twice. */
   async #removeUseless(): Promise<void> {
-    const numbers = [...this.#useless].filter((number) => number !== this.#highestNumber);
-    if (numbers.length === 0) return;
-    for (const number of numbers) await this.#files.remove(segmentName(number));
+    const useless = [...this.#useless].filter(([number]) => number !== this.#highestNumber);
+    if (useless.length === 0) return;
+    for (const [number] of useless) await this.#files.remove(segmentName(number));
     await this.#files.syncDirectory();
-    for (const number of numbers) this.#useless.delete(number);
+    // A note that came back without its segment is removed at the next start.
+    for (const [, notes] of useless) for (const note of notes) await this.#files.remove(note);
+    for (const [number] of useless) this.#useless.delete(number);
+  }
+
+  #holdersOf(segment: SealedSegment): number {
+    return this.#holders.get(segment) ?? 0;
+  }
+
+  /** Lets go of blocks that nobody holds. */
+  #drop(segment: SealedSegment): void {
+    if (this.#holdersOf(segment) === 0) this.#forget(segment.records);
   }
 
   #forget(records: readonly SegmentRecord[]): void {

@@ -4,6 +4,7 @@ import type { WalFile, WalFiles } from './files.ts';
 import { readSegmentHeader, segmentHeaderBytes } from './record.ts';
 import { scanSegment } from './scan.ts';
 import { type SealedSegment, segmentName, segmentNumber } from './segment.ts';
+import { noStoredTables, recoverStored } from './stored-notes.ts';
 
 /**
  * Reads the log after a stop of any kind.
@@ -35,9 +36,11 @@ export async function recoverWal(files: WalFiles, log: Logger, metrics: Metrics)
   const numbers = (await files.list()).map(segmentNumber).filter((number) => number !== undefined);
   numbers.sort((a, b) => a - b);
   const newest = numbers.at(-1) ?? 0;
+  const stored = await recoverStored(files, new Set(numbers));
   const segments: SealedSegment[] = [];
   for (const number of numbers) {
-    segments.push(await recoverSegment(files, number, number === newest, log, metrics));
+    const segment = await recoverSegment(files, number, number === newest, log, metrics);
+    segments.push({ ...segment, stored: stored.get(number) ?? noStoredTables() });
   }
   if (newest > 0) await writeAgain(files, segmentName(newest));
   return {
@@ -53,7 +56,7 @@ async function recoverSegment(
   isNewest: boolean,
   log: Logger,
   metrics: Metrics,
-): Promise<SealedSegment> {
+): Promise<Omit<SealedSegment, 'stored'>> {
   const name = segmentName(number);
   const size = await files.size(name);
   const file = await files.open(name);

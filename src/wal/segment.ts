@@ -1,5 +1,6 @@
 import type { WalFile } from './files.ts';
 import type { EncodedRecord, RecordHeader } from './record.ts';
+import type { StoredTables } from './stored-notes.ts';
 
 /** A durable record: where it lies in its segment file, and its blocks as long as they are held in memory. */
 export interface SegmentRecord {
@@ -17,6 +18,8 @@ export interface SealedSegment {
   readonly sinceMicros: number;
   readonly byteLength: number;
   readonly records: readonly SegmentRecord[];
+  /** What of it the store has, durably noted. */
+  readonly stored: StoredTables;
 }
 
 const suffix = '.wal';

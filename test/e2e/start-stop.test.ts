@@ -25,9 +25,9 @@ async function runToEnd(args: readonly string[], env: Readonly<Record<string, st
 
 describe('the first start', () => {
   /** A start as a newcomer does it: in some folder, with the data beside it, and no password given. */
-  async function startAsNewcomer(folder: string, port: number): Promise<Child> {
+  async function startAsNewcomer(folder: string, port: number, ...more: string[]): Promise<Child> {
     const address = `127.0.0.1:${port}`;
-    const args = [mainPath, '--http-addr', address, '--data-dir', './data'];
+    const args = [mainPath, '--http-addr', address, '--data-dir', './data', ...more];
     const child = await Child.start({ name: 'millrace', command: process.execPath, args, cwd: folder });
     onTestFinished(() => child.kill('SIGKILL'));
     await child.ready(async () => child.stdout.includes('prometheus.yml'));
@@ -80,6 +80,19 @@ describe('the first start', () => {
       .poll(async () => JSON.parse(await paste(query, elsewhere)), { timeout: 5000 })
       .toEqual([{ level: 'info', count: 2 }]);
     await second.stop();
+  });
+
+  test('with tenants, the lines work too, in the one that is there', async () => {
+    const folder = temporaryFolder('first-start');
+    onTestFinished(() => removeFolder(folder));
+    const service = await startAsNewcomer(folder, await freePort(), '--multi-tenant', 'true');
+    const [post, query, prometheus] = commandsOf(service);
+    expect(JSON.parse(await paste(post, folder))).toEqual({ accepted: 1 });
+    expect(JSON.parse(await paste(query, folder))).toEqual([{ level: 'info', count: 1 }]);
+    await paste(prometheus, folder);
+    expect(readFileSync(join(folder, 'prometheus.yml'), 'utf8')).toContain('headers: {X-P-Tenant: default}');
+    if (onPath('promtool')) await paste('promtool check config prometheus.yml', folder);
+    await service.stop();
   });
 });
 

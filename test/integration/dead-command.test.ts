@@ -7,6 +7,8 @@ import { DeadLetters } from '../../src/dead/letters.ts';
 import type { DeadNote } from '../../src/dead/note.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
+import { MetadataLog } from '../../src/store/metadata.ts';
+import { Tenants } from '../../src/store/tenants.ts';
 import { openWalDirectory } from '../../src/wal/files.ts';
 import { segmentName } from '../../src/wal/segment.ts';
 import { eventBlocks } from '../support/blocks.ts';
@@ -69,7 +71,7 @@ async function addLetter(
     ...more,
   };
   await letters.add(note, [block.bytes]);
-  return `${batch}-0`;
+  return `${note.batch}-0`;
 }
 
 const ids = async (dataset: string) =>
@@ -119,6 +121,22 @@ describe('millrace dead', () => {
     await rm(join(dataDir, 'wal', segmentName(3)));
     expect(await run(options(), [name])).toBe(true);
     expect(await readdir(join(dataDir, 'dead'))).toEqual([]);
+  });
+
+  it('retry leaves the rows of a deleted tenant where they are', async () => {
+    const tenants = new Tenants(new MetadataLog(test.store, 'node-1'));
+    await new MetadataLog(test.store, 'node-1').prepare();
+    await tenants.refresh();
+    await tenants.create('deleted', '2026-01-01T00:00:00.000Z');
+    await tenants.end('deleted');
+    const more = { tenant: 'deleted', database: 't_deleted', batch: 'node-1-3-t_deleted.app.events' };
+    const name = await addLetter('app', [1], more);
+    expect(await retryDeadLetters(options(), [name])).toBe(false);
+    expect(printed).toEqual([`${name}: stays, because its tenant has been deleted`]);
+    const names = await test.rows<{ name: string }>(
+      "SELECT name FROM system.databases WHERE name LIKE 't_de%'",
+    );
+    expect(names).not.toContainEqual({ name: 't_deleted' });
   });
 
   it('list aligns its columns and shows nothing that a terminal would obey', async () => {

@@ -8,6 +8,8 @@ import {
   PasswordIdentities,
 } from '../../src/auth/identities.ts';
 import type { AppError } from '../../src/errors.ts';
+import type { Tenancy } from '../../src/http/access.ts';
+import { AuditLog } from '../../src/http/audit.ts';
 import { ingestRoutes } from '../../src/http/ingest-routes.ts';
 import { otlpRoutes } from '../../src/http/otlp-routes.ts';
 import { queryRoutes } from '../../src/http/query-routes.ts';
@@ -95,6 +97,8 @@ export class KeyIdentities implements IdentitySource {
 }
 
 export const adminCredentials = `Basic ${Buffer.from('admin:sesame').toString('base64')}`;
+/** A server without tenants. */
+export const oneTenant: Tenancy = { multiTenant: false, idOf: () => undefined };
 export const auth = { authorization: adminCredentials };
 export const maxBodyBytes = 1024 * 1024;
 
@@ -126,8 +130,9 @@ export async function startServer(extraRoutes: readonly Route[] = []): Promise<H
   });
   const metrics = createMetrics();
   const logLines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
   const admin = await administratorAccount('admin', 'sesame');
-  const passwords = await PasswordIdentities.create((name) => (name === 'admin' ? admin : undefined));
+  const passwords = await PasswordIdentities.create((_, name) => (name === 'admin' ? admin : undefined));
   const routes: Route[] = [
     ...statusRoutes({
       version: '1.2.3',
@@ -144,8 +149,10 @@ export async function startServer(extraRoutes: readonly Route[] = []): Promise<H
   const server = createHttpServer({
     routes,
     authorizer: new Authorizer([passwords, keys]),
+    tenancy: oneTenant,
     metrics,
-    log: pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) }),
+    log,
+    audit: new AuditLog(log, systemClock),
     clock: systemClock,
   });
   const { port } = await server.listen('127.0.0.1', 0);

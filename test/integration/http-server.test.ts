@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AuditLog } from '../../src/http/audit.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -7,6 +8,7 @@ import {
   adminCredentials,
   deferred,
   type Harness,
+  oneTenant,
   RawClient,
   someCounts,
   startServer,
@@ -27,8 +29,10 @@ describe('listen', () => {
     const second = createHttpServer({
       routes: [],
       authorizer: { authenticate: () => undefined },
+      tenancy: oneTenant,
       metrics: createMetrics(),
       log: createLogger('silent'),
+      audit: new AuditLog(createLogger('silent'), systemClock),
       clock: systemClock,
     });
     await expect(second.listen('127.0.0.1', harness.port)).rejects.toThrow(
@@ -41,8 +45,10 @@ describe('listen', () => {
     const second = createHttpServer({
       routes: [],
       authorizer: { authenticate: () => undefined },
+      tenancy: oneTenant,
       metrics: createMetrics(),
       log: createLogger('silent'),
+      audit: new AuditLog(createLogger('silent'), systemClock),
       clock: systemClock,
     });
     await expect(second.listen('192.0.2.1', 0)).rejects.toThrow('cannot listen on 192.0.2.1:0');

@@ -334,7 +334,7 @@ describe('several nodes', () => {
 
   it('with another secret refuse the keys, and say why they cannot show them', async () => {
     const { apiKey: key, keyId } = await makeKey('foreign', 'ingest-app');
-    const stranger = await startIdentityNode(store.store, 'stranger', 'x'.repeat(32));
+    const stranger = await startIdentityNode(store.store, 'stranger', { secret: 'x'.repeat(32) });
     await stranger.directory.refresh();
     expect(await ingest(apiKey(key), stranger)).toBe(401);
     const reply = await stranger.send('GET', `${keys}/${keyId}`);

@@ -1,7 +1,9 @@
 import { pino } from 'pino';
+import { createOidc } from '../../src/app/identities.ts';
 import { Authorizer } from '../../src/auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from '../../src/auth/identities.ts';
 import { SecretBox } from '../../src/auth/secret-box.ts';
+import type { OidcConfig } from '../../src/config/oidc.ts';
 import { apiKeyRoutes } from '../../src/http/api-key-routes.ts';
 import { AuditLog } from '../../src/http/audit.ts';
 import { ingestRoutes } from '../../src/http/ingest-routes.ts';
@@ -12,16 +14,20 @@ import { roleRoutes } from '../../src/http/role-routes.ts';
 import type { Route } from '../../src/http/routes.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { statusRoutes } from '../../src/http/status-routes.ts';
+import { tenantRoutes } from '../../src/http/tenant-routes.ts';
 import { userRoutes } from '../../src/http/user-routes.ts';
 import { ApiKeyAdministration, ApiKeyIdentities } from '../../src/identity/api-keys.ts';
 import { Directory } from '../../src/identity/directory.ts';
 import { RoleAdministration } from '../../src/identity/roles.ts';
+import { TenantAdministration } from '../../src/identity/tenants.ts';
 import { UserAdministration } from '../../src/identity/users.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
-import { defaultTenant } from '../../src/model/dataset.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
 import type { Store } from '../../src/store/store.ts';
+import { TenantCleaner } from '../../src/store/tenant-cleaner.ts';
+import { TenantDatabases } from '../../src/store/tenant-databases.ts';
+import { Tenants } from '../../src/store/tenants.ts';
 import { maxBodyBytes, RecordingIngest, RecordingQuery } from './http-harness.ts';
 
 export type Credential = Readonly<Record<string, string>>;
@@ -35,6 +41,8 @@ export const apiKey = (key: string): Credential => ({ 'x-api-key': key });
 export interface IdentityNode {
   readonly url: string;
   readonly directory: Directory;
+  readonly ingest: RecordingIngest;
+  readonly query: RecordingQuery;
   readonly routes: readonly Route[];
   readonly logLines: string[];
   /** Sends a value as JSON, or no body; as the root administrator, if nobody else is named. */
@@ -44,24 +52,45 @@ export interface IdentityNode {
   close(): Promise<void>;
 }
 
+export interface IdentityNodeOptions {
+  readonly secret?: string;
+  readonly multiTenant?: boolean;
+  readonly oidc?: OidcConfig;
+}
+
 /** A node with every route group, real but for what is behind ingest and query; the tables of metadata must exist. */
 export async function startIdentityNode(
   store: Store,
   name: string,
-  secret = 's'.repeat(32),
+  { secret = 's'.repeat(32), multiTenant = false, oidc: oidcConfig }: IdentityNodeOptions = {},
 ): Promise<IdentityNode> {
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
   const box = new SecretBox(secret);
   const administrator = await administratorAccount('admin', 'sesame');
-  const directory: Directory = new Directory(new MetadataLog(store, name), () => authorizer.forgetRefused());
-  const passwords = await PasswordIdentities.create((user) =>
-    user === 'admin' ? administrator : directory.user(defaultTenant, user),
+  const metadata = new MetadataLog(store, name);
+  const cleaner: TenantCleaner = new TenantCleaner({
+    hasEnded: (tenant) => tenants.hasEnded(tenant),
+    timers: systemClock,
+    log,
+  });
+  const tenants = new Tenants(metadata, () => void cleaner.clean());
+  const directory: Directory = new Directory(metadata, tenants, () => authorizer.forgetRefused());
+  cleaner.add(directory, new TenantDatabases(store));
+  const passwords = await PasswordIdentities.create((tenant, user) =>
+    user === 'admin' ? administrator : directory.user(tenant, user),
   );
-  const authorizer = new Authorizer([passwords, new ApiKeyIdentities(directory, box)]);
+  const audit = new AuditLog(log, systemClock);
+  const shared = { clock: systemClock, log };
+  const oidc = oidcConfig && createOidc(oidcConfig, { shared, directory, box, audit });
+  const authorizer = new Authorizer([
+    passwords,
+    new ApiKeyIdentities(directory, box),
+    ...(oidc?.sources ?? []),
+  ]);
   const metrics = createMetrics();
   const ingest = new RecordingIngest();
-  const audit = new AuditLog(log, systemClock);
+  const query = new RecordingQuery();
   const routes: Route[] = [
     ...statusRoutes({
       version: '1.2.3',
@@ -72,12 +101,24 @@ export async function startIdentityNode(
     ...ingestRoutes({ ingest, maxBodyBytes }),
     ...remoteWriteRoutes({ ingest, maxBodyBytes }),
     ...otlpRoutes({ ingest, maxBodyBytes }),
-    ...queryRoutes(new RecordingQuery()),
+    ...queryRoutes(query),
     ...roleRoutes(new RoleAdministration(directory), audit),
     ...userRoutes(new UserAdministration(directory, 'admin'), audit),
     ...apiKeyRoutes(new ApiKeyAdministration(directory, box, systemClock), audit),
+    ...tenantRoutes(
+      new TenantAdministration({
+        tenants,
+        cleaner,
+        clock: systemClock,
+        multiTenant,
+        caughtUp: () => Promise.resolve(),
+      }),
+      audit,
+    ),
+    ...(oidc?.routes ?? []),
   ];
-  const server = createHttpServer({ routes, authorizer, metrics, log, clock: systemClock });
+  const tenancy = { multiTenant, idOf: (tenant: string) => tenants.idOf(tenant) };
+  const server = createHttpServer({ routes, authorizer, tenancy, metrics, log, audit, clock: systemClock });
   const { port } = await server.listen('127.0.0.1', 0);
   const url = `http://127.0.0.1:${port}`;
   const send: IdentityNode['send'] = (method, path, body, credential = root) =>
@@ -93,6 +134,8 @@ export async function startIdentityNode(
   return {
     url,
     directory,
+    ingest,
+    query,
     routes,
     logLines,
     send,

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PrivilegeName, privilegeNames } from '../../src/model/identity.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
+import { freePort } from '../support/child.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
+import { createSigningKey, IdentityProvider, issuerOn, oidcConfig, signToken } from '../support/oidc.ts';
 import {
   apiKey,
   basic,
@@ -23,6 +25,8 @@ const readers: readonly PrivilegeName[] = ['admin', 'writer', 'reader'];
 const ingest: Rule = { everywhere: writers, own: writers, other: [] };
 /** Which datasets a query may name is decided when it names them. */
 const ask: Rule = { everywhere: readers, own: readers, other: readers };
+/** No privilege is enough. */
+const rootAlone: Rule = { everywhere: [], own: [], other: [] };
 const administer: Rule = { everywhere: ['admin'], own: [], other: [] };
 
 /** The policy: every route that needs credentials. Requests are about the dataset `app` or about none. */
@@ -35,6 +39,10 @@ const policy: Readonly<Record<string, Rule>> = {
   'POST /v1/metrics': ingest,
   'POST /api/v1/query': ask,
   'GET /api/v1/about': ask,
+  'GET /api/v1/tenants': rootAlone,
+  'GET /api/v1/tenants/{tenant}': rootAlone,
+  'PUT /api/v1/tenants/{tenant}': rootAlone,
+  'DELETE /api/v1/tenants/{tenant}': rootAlone,
   'GET /api/v1/roles': administer,
   'GET /api/v1/role/default': administer,
   'PUT /api/v1/role/default': administer,
@@ -54,7 +62,16 @@ const policy: Readonly<Record<string, Rule>> = {
   'DELETE /api/console/v1/apikeys/{keyId}': administer,
 };
 
-const open = ['GET /', 'GET /api/v1/liveness', 'GET /api/v1/readiness', 'GET /metrics'];
+const open = [
+  'GET /',
+  'GET /api/v1/liveness',
+  'GET /api/v1/readiness',
+  'GET /api/v1/o/login',
+  'GET /api/v1/o/code',
+  'GET /api/v1/o/logout',
+  'POST /api/v1/o/logout',
+  'GET /metrics',
+];
 
 const scopes = { everywhere: undefined, own: 'app', other: 'elsewhere' } as const;
 
@@ -69,17 +86,27 @@ const roles = [
     })),
   ),
 ];
-const kinds = ['user', 'apiKey'] as const;
+const kinds = ['user', 'apiKey', 'oidc'] as const;
 const cases = kinds.flatMap((kind) => roles.map((role) => ({ kind, ...role })));
 
 let store: TestStore;
 let node: IdentityNode;
+let provider: IdentityProvider;
 const credentials = new Map<string, Credential>();
 
 beforeAll(async () => {
   store = await openTestStore();
   await new MetadataLog(store.store, 'node').prepare();
-  node = await startIdentityNode(store.store, 'node');
+  const port = await freePort();
+  const key = await createSigningKey('key');
+  const issuer = issuerOn(port);
+  provider = await IdentityProvider.start({
+    port,
+    keys: [key],
+    redirectUris: ['http://localhost/'],
+    claims: {},
+  });
+  node = await startIdentityNode(store.store, 'node', { oidc: oidcConfig(port) });
   await node.directory.refresh();
   for (const { name, privilege, scope } of roles) {
     const dataset = scopes[scope];
@@ -90,9 +117,12 @@ beforeAll(async () => {
     const body = { keyName: `k-${name}`, roles: [name] };
     const made = await node.json<{ apiKey: string }>('POST', '/api/console/v1/apikeys', body);
     credentials.set(`apiKey ${name}`, apiKey(made.apiKey));
+    const token = await signToken({ key, issuer, claims: { roles: [name] } });
+    credentials.set(`oidc ${name}`, { authorization: `Bearer ${token}` });
   }
 });
 afterAll(async () => {
+  await provider?.stop();
   await node?.close();
   await store?.close();
 });

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import { defaultTenant } from '../../src/model/dataset.ts';
-import type { DatasetInfo } from '../../src/store/catalog.ts';
+import type { DatasetInfo } from '../../src/store/dataset-entry.ts';
 import { datasetStatements } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
 import { catalogOf, fixtures, loadEvents } from '../sql/fixtures.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { defaultTenant } from '../../src/model/dataset.ts';
-import type { DatasetInfo } from '../../src/store/catalog.ts';
+import type { DatasetInfo } from '../../src/store/dataset-entry.ts';
 import { catalogOf, fixtures } from '../sql/fixtures.ts';
 import { asker, queryService } from '../sql/querier.ts';
 

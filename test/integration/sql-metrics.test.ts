@@ -4,7 +4,7 @@ import { defaultTenant } from '../../src/model/dataset.ts';
 import { parseQuery } from '../../src/sql/parse.ts';
 import { semanticSettings } from '../../src/sql/print/settings.ts';
 import { translate } from '../../src/sql/translate.ts';
-import type { DatasetInfo } from '../../src/store/catalog.ts';
+import type { DatasetInfo } from '../../src/store/dataset-entry.ts';
 import { datasetStatements } from '../../src/store/schema.ts';
 import { catalogOf, fixtures, loadEvents } from '../sql/fixtures.ts';
 import { type Ask, asker, nowMicros, queryService } from '../sql/querier.ts';

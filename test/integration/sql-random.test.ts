@@ -4,16 +4,14 @@ import { AppError } from '../../src/errors.ts';
 import { difference, type Rows } from '../sql/compare.ts';
 import { anyExpression } from '../sql/expressions.ts';
 import { catalogOf, fixtures, loadEvents, postgresStatements } from '../sql/fixtures.ts';
-import { Postgres, type PostgresAnswer, postgresBinaries } from '../sql/postgres.ts';
+import type { Oracle, PostgresAnswer } from '../sql/oracle.ts';
 import { type Ask, asker, queryService } from '../sql/querier.ts';
+import { startOracle } from '../sql/start-oracle.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
-import { sayIfSkipped } from '../support/skipped.ts';
 
 /** Errors of the translator and of values; anything else means that the store did not understand us. */
 const expectedCodes = ['sql_division_by_zero', 'sql_out_of_range', 'sql_bad_value', 'sql_unsupported'];
 
-const bin = postgresBinaries();
-sayIfSkipped('random expressions', bin === undefined ? 'PostgreSQL is not installed' : undefined);
 let store: TestStore;
 let ask: Ask;
 
@@ -39,11 +37,11 @@ test('what is printed for any expression is understood by the store', async () =
   await fc.assert(property, { numRuns: 150 });
 });
 
-describe.skipIf(bin === undefined)('random expressions', () => {
-  let postgres: Postgres;
+describe('random expressions', () => {
+  let postgres: Oracle;
   beforeAll(async () => {
-    postgres = await Postgres.start(bin ?? '');
-    for (const fixture of fixtures) postgres.execute(postgresStatements(fixture));
+    postgres = await startOracle();
+    for (const fixture of fixtures) await postgres.execute(postgresStatements(fixture));
   });
   afterAll(() => postgres?.stop());
 
@@ -51,7 +49,7 @@ describe.skipIf(bin === undefined)('random expressions', () => {
     const batch = fc.array(anyExpression, { minLength: 20, maxLength: 20 });
     const property = fc.asyncProperty(batch, async (expressions) => {
       const queries = expressions.map((expression) => `select ${expression} as v from app order by id`);
-      for (const [index, expected] of postgres.answers(queries).entries()) {
+      for (const [index, expected] of (await postgres.answers(queries)).entries()) {
         expect(await compare(queries[index] ?? '', expected), queries[index]).toBeUndefined();
       }
     });

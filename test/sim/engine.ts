@@ -34,7 +34,7 @@ export class ModelEngine {
   }
 
   command(statement: string): void {
-    if (statement.startsWith('CREATE DATABASE IF NOT EXISTS ')) return;
+    if (statement === 'SELECT 1' || statement.startsWith('CREATE DATABASE IF NOT EXISTS ')) return;
     const create = /^CREATE TABLE IF NOT EXISTS `(.+?)`\.`(.+?)`\n\(\n([\s\S]*?)\n\)/.exec(statement);
     if (create !== null) {
       const name = `${create[1]}.${create[2]}`;
@@ -66,6 +66,7 @@ export class ModelEngine {
   select(query: string): string {
     const lines = (rows: Iterable<readonly unknown[]>) =>
       [...rows].map((row) => `${JSON.stringify(row)}\n`).join('');
+    if (query === 'SELECT version()') return lines([['26.7.1.1']]);
     if (query.includes('FROM `millrace`.`metadata`')) {
       return lines(this.#metadata.map((entry, position) => [...entry, position]));
     }

@@ -10,6 +10,8 @@ interface Rates {
   readonly insert: number;
   /** That a time begins in which the disk is full, the disk fails, or the store is away. */
   readonly episode: number;
+  /** That a table is stuck from here on, for a time. */
+  readonly stuck: number;
 }
 
 type Episode = 'full' | 'broken' | 'away';
@@ -19,6 +21,7 @@ export class Faults {
   readonly #scheduler: Scheduler;
   readonly #rates: Rates;
   readonly #until: Record<Episode, number> = { full: 0, broken: 0, away: 0 };
+  #stuck: { readonly table: string; readonly untilMs: number } | undefined;
   /** In a quiet time nothing fails. */
   quiet = false;
 
@@ -33,6 +36,7 @@ export class Faults {
       read: rate(0, 0, 0.005),
       insert: rate(0, 0.05, 0.2, 0.5),
       episode: rate(0, 0, 0.002, 0.01),
+      stuck: rate(0, 0.01, 0.1),
     };
   }
 
@@ -53,6 +57,16 @@ export class Faults {
 
   insert(): boolean {
     return !this.quiet && (this.#during('away') || this.random.chance(this.#rates.insert));
+  }
+
+  /** Whether a table takes no inserts, as long as minutes, while others do. */
+  stuck(table: string): boolean {
+    if (this.quiet) return false;
+    const { nowMs } = this.#scheduler;
+    if (this.#stuck !== undefined && nowMs < this.#stuck.untilMs) return this.#stuck.table === table;
+    if (!this.random.chance(this.#rates.stuck)) return false;
+    this.#stuck = { table, untilMs: nowMs + this.random.integer(1000, 600_000) };
+    return true;
   }
 
   chance(probability: number): boolean {

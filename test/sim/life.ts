@@ -2,8 +2,8 @@ import { DeadLetters } from '../../src/dead/letters.ts';
 import { Drain } from '../../src/ingest/drain.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { Catalog } from '../../src/store/catalog.ts';
-import { StoreError } from '../../src/store/errors.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
+import { StoreMonitor } from '../../src/store/monitor.ts';
 import { Backlog } from '../../src/wal/backlog.ts';
 import { recoverWal } from '../../src/wal/recovery.ts';
 import { Wal } from '../../src/wal/writer.ts';
@@ -17,6 +17,7 @@ export interface Life {
   readonly catalog: Catalog;
   readonly backlog: Backlog;
   readonly drain: Drain;
+  readonly monitor: StoreMonitor;
   readonly wal: Wal;
   /** At most this long does a sender wait before it sends again. */
   readonly pauseMs: number;
@@ -32,14 +33,26 @@ export async function startLife(world: World, process: SimProcess): Promise<Life
   const { random } = world.scheduler;
   const store = world.store.connect(process, (token) => checkInserted(world, node, token));
   const catalog = new Catalog(store, new MetadataLog(store, node));
-  await Promise.race([loadCatalog(catalog, process), process.wait(storeStartWaitMs)]);
+  const monitor = new StoreMonitor({ store, catalog, clock: process, log, metrics });
+  await monitor.start();
 
   const files = world.disk.mount(process);
   const recovery = await recoverWal(files, log, metrics);
   checkRecovered(world, recovery.segments);
   const backlog = new Backlog(files, random.integer(0, 20_000));
   const deadLetters = await DeadLetters.open({ files: world.deadLetters.mount(process), log, metrics });
-  const drain = new Drain({ node, backlog, store, catalog, deadLetters, log, metrics, clock: process });
+  const drain = new Drain({
+    node,
+    backlog,
+    store,
+    catalog,
+    deadLetters,
+    log,
+    metrics,
+    clock: process,
+    storeReturned: monitor.returned,
+    onNoAnswer: () => monitor.suspect(),
+  });
   for (const segment of recovery.segments) {
     for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
     backlog.add(segment);
@@ -59,19 +72,5 @@ export async function startLife(world: World, process: SimProcess): Promise<Life
   });
   drain.start();
   const pauseMs = [0, 20, 400][random.integer(0, 2)] ?? 0;
-  return { process, catalog, backlog, drain, wal, pauseMs };
-}
-
-const storeStartWaitMs = 5000;
-
-/** The start does not depend on the store: a catalog that cannot be loaded is loaded in the background. */
-async function loadCatalog(catalog: Catalog, process: SimProcess): Promise<void> {
-  while (!catalog.loaded) {
-    try {
-      await catalog.load();
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      await process.wait(storeStartWaitMs / 5);
-    }
-  }
+  return { process, catalog, backlog, drain, monitor, wal, pauseMs };
 }

@@ -140,10 +140,11 @@ class Run {
 
 /** As the service's `stop` ends its durable path. */
 const stop =
-  ({ wal, drain }: Life, graceMs: number) =>
+  ({ wal, drain, monitor }: Life, graceMs: number) =>
   async (): Promise<void> => {
     await wal.close();
     await drain.stop(graceMs);
+    monitor.stop();
   };
 
 /** Work that goes on while the scheduler steps, and that may never end. */

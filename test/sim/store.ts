@@ -10,6 +10,8 @@ import type { ModelTable, Part } from './table.ts';
 /** Codes that a failing ClickHouse answers with; undefined: the connection broke. */
 const failureCodes = [undefined, 159, 202, 241, 243, 252, 319, 999] as const;
 
+const tooManyParts = 252;
+
 /**
  * ClickHouse as far as the drain and the catalog can tell. It outlives the processes that use it. It loses
  * replies, fails between two parts, answers late, is away for a while; every one of its failures passes.
@@ -104,8 +106,11 @@ export class ModelStore {
   async #insert(batch: InsertBatch, server: SimProcess): Promise<void> {
     this.#checkContents(batch);
     this.#mayFail('an insert failed');
+    const name = `${batch.database}.${batch.table}`;
+    if (this.#faults.stuck(name))
+      throw new StoreError(`simulated: ${name} is stuck`, tooManyParts, undefined);
     const columns = batch.columns.map(({ name }) => name);
-    const table = this.#engine.table(`${batch.database}.${batch.table}`, columns);
+    const table = this.#engine.table(name, columns);
     const rows = batch.blocks.flatMap((block) => decodeRows(block));
     for (const { id } of rows) {
       if (this.#arrived.has(id)) continue;

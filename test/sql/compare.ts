@@ -1,4 +1,5 @@
-import type { PostgresResult } from './postgres.ts';
+import { readArrayText } from '../../src/sql/literals.ts';
+import type { PostgresResult } from './oracle.ts';
 
 /** Doubles are sums in another order: this much of a value may differ, and no more. */
 const relativeTolerance = 1e-12;
@@ -40,8 +41,19 @@ function sameCell(actual: unknown, expected: string | null): boolean {
   if (expected === null) return false;
   if (typeof actual === 'boolean') return expected === (actual ? 't' : 'f');
   if (typeof actual === 'number') return sameNumber(actual, Number(expected));
+  if (Array.isArray(actual)) return sameArray(actual, expected);
   if (typeof actual !== 'string') return false;
   return actual === expected || (isInstant(actual) && instantMicros(actual) === instantMicros(expected));
+}
+
+/** A JSON array against PostgreSQL's text form of an array, `{1,NULL,"a b"}`. */
+function sameArray(actual: readonly unknown[], expected: string): boolean {
+  const items = readArrayText(expected);
+  return (
+    items !== undefined &&
+    items.length === actual.length &&
+    actual.every((item, index) => sameCell(item, items[index] ?? null))
+  );
 }
 
 function sameNumber(actual: number, expected: number): boolean {

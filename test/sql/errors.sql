@@ -76,3 +76,37 @@ select true + 1;
 selec 1;
 select 1 +;
 select * from app where;
+with recursive r as (select 1 as n union all select n + 1 from r limit 3) select * from r;
+select distinct on (level) level, id from app order by id;
+select grouping(id), count(*) from app group by level;
+select level from app group by rollup(level) having ms > 1;
+select '{1,x}'::int[];
+select '{1,2'::text[];
+select '{"a":'::jsonb;
+select message::jsonb -> 'a' from app;
+-- class
+select jsonb_array_length('{"a":1}');
+select (select name from emp x where x.dept = e.dept) from emp e;
+select date_trunc('hour', 5);
+-- class
+select timestamp '2024-01-01' at time zone 'Mars/Olympus';
+select unnest(5);
+select array[1, 'x'];
+select array_append(array[1], 'x');
+-- class
+select 1 = any(5);
+select string_agg(distinct name, ',' order by eid) from emp;
+select percentile_cont(1.5) within group (order by ms) from app;
+-- class
+select generate_series(1, 2, 0);
+select id from app where generate_series(1, 2) = 1;
+-- class
+select generate_series(1, 2) over () from app;
+-- class
+select interval '1 lightyear';
+select array_length(5, 1);
+select sum(count(*)) over (), level from app;
+select 9223372036854775807::int8 * 2;
+select (2147483647 + id::int)::int4 from app;
+select ('x' || id)::int from app;
+select 5 / (id::int - id::int) from app;

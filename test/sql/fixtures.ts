@@ -1,7 +1,8 @@
 import { quoteIdentifier, quoteString } from '../../src/lib/quote.ts';
 import { type FieldType, fieldColumnName, fieldColumnType } from '../../src/model/column.ts';
 import { databaseOf, defaultTenant, physicalTable } from '../../src/model/dataset.ts';
-import type { CatalogView, DatasetInfo } from '../../src/store/catalog.ts';
+import type { CatalogView } from '../../src/store/catalog.ts';
+import type { DatasetInfo } from '../../src/store/dataset-entry.ts';
 import { datasetStatements } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
 

@@ -3,6 +3,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Oracle, type PostgresAnswer, parseCopy } from './oracle.ts';
 
 /** Where Debian and PostgreSQL's own packages put the server. */
 const installRoot = '/usr/lib/postgresql';
@@ -16,17 +17,9 @@ export function postgresBinaries(): string | undefined {
     .find((bin) => existsSync(join(bin, 'initdb')));
 }
 
-/** A query's answer, cell by cell as PostgreSQL prints it; null is NULL. */
-export interface PostgresResult {
-  readonly names: readonly string[];
-  readonly rows: readonly (readonly (string | null)[])[];
-}
-
-/** What PostgreSQL says to a query: rows, or its SQLSTATE. */
-export type PostgresAnswer = PostgresResult | { readonly sqlState: string };
-
 /** A private PostgreSQL server in a directory of its own, reached through a socket in there. */
-export class Postgres {
+export class Postgres implements Oracle {
+  readonly name: string;
   readonly #bin: string;
   readonly #directory: string;
   readonly #identity: { readonly uid?: number; readonly gid?: number };
@@ -34,6 +27,7 @@ export class Postgres {
 
   private constructor(bin: string) {
     this.#bin = bin;
+    this.name = `PostgreSQL ${bin.split('/').at(-2)}`;
     this.#directory = mkdtempSync(join(tmpdir(), 'millrace-pg-'));
     this.#identity = serverIdentity();
     const { uid, gid } = this.#identity;
@@ -62,7 +56,7 @@ export class Postgres {
     this.#server = spawn(join(this.#bin, 'postgres'), args, options);
     for (let attempt = 0; ; attempt += 1) {
       try {
-        this.execute('SELECT 1');
+        this.#run('SELECT 1');
         return;
       } catch (error) {
         if (attempt === 100) throw error;
@@ -71,9 +65,13 @@ export class Postgres {
     }
   }
 
-  /** Runs statements; throws if one fails. */
-  execute(sql: string): string {
-    return execFileSync(join(this.#bin, 'psql'), [...this.#psql(), '-v', 'ON_ERROR_STOP=1'], {
+  execute(sql: string): Promise<void> {
+    this.#run(sql);
+    return Promise.resolve();
+  }
+
+  #run(sql: string): void {
+    execFileSync(join(this.#bin, 'psql'), [...this.#psql(), '-v', 'ON_ERROR_STOP=1'], {
       cwd: this.#directory,
       input: sql,
       encoding: 'utf8',
@@ -82,8 +80,7 @@ export class Postgres {
     });
   }
 
-  /** Each query's answer, all in one session. */
-  answers(queries: readonly string[]): readonly PostgresAnswer[] {
+  answers(queries: readonly string[]): Promise<readonly PostgresAnswer[]> {
     const marker = '----8<----';
     // Errors go to stdout, in order, as their SQLSTATE alone.
     const script = queries
@@ -95,7 +92,7 @@ export class Postgres {
       encoding: 'utf8',
       maxBuffer: 64 * 1024 * 1024,
     });
-    return output.split(`${marker}\n`).slice(1).map(parseAnswer);
+    return Promise.resolve(output.split(`${marker}\n`).slice(1).map(parseAnswer));
   }
 
   #psql(): string[] {
@@ -123,13 +120,5 @@ function serverIdentity(): { uid?: number; gid?: number } {
 
 function parseAnswer(text: string): PostgresAnswer {
   const error = /^ERROR: {2}([0-9A-Z]{5})$/m.exec(text);
-  if (error !== null) return { sqlState: error[1] ?? '' };
-  const [header = '', ...lines] = text.replace(/\n$/, '').split('\n');
-  return { names: header.split('\t'), rows: lines.map((line) => line.split('\t').map(parseCell)) };
+  return error === null ? parseCopy(text) : { sqlState: error[1] ?? '' };
 }
-
-const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', v: '\v' };
-
-/** One cell of COPY's text format. */
-const parseCell = (cell: string): string | null =>
-  cell === '\\N' ? null : cell.replace(/\\(.)/g, (_, character: string) => escapes[character] ?? character);

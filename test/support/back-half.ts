@@ -3,12 +3,14 @@ import { Drain } from '../../src/ingest/drain.ts';
 import { type Clock, systemClock, type Timers } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
+import { Wakeup } from '../../src/lib/wakeup.ts';
 import { limits } from '../../src/limits.ts';
 import type { TableBlock } from '../../src/model/block.ts';
-import type { DatasetKind } from '../../src/model/dataset.ts';
+import { type DatasetKind, defaultTenant } from '../../src/model/dataset.ts';
 import { Catalog } from '../../src/store/catalog.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
 import type { InsertBatch, Store } from '../../src/store/store.ts';
+import type { Tenants } from '../../src/store/tenants.ts';
 import { Backlog } from '../../src/wal/backlog.ts';
 import type { WalFiles } from '../../src/wal/files.ts';
 import { recoverWal } from '../../src/wal/recovery.ts';
@@ -24,17 +26,33 @@ export interface LifeOptions {
   readonly store: Store;
   readonly dead?: WalFiles;
   readonly clock?: Clock & Timers;
+  readonly tenants?: Tenants;
+  readonly storeReturned?: Wakeup;
+  readonly onNoAnswer?: () => void;
 }
 
 /** A life of the service's back half: log, drain and catalog, on a directory that may have seen others. */
-export async function live({ files, store, dead = new MemoryFiles(), clock = systemClock }: LifeOptions) {
+export async function live(options: LifeOptions) {
+  const { files, store, dead = new MemoryFiles(), clock = systemClock, tenants } = options;
+  const { storeReturned = new Wakeup(), onNoAnswer = () => {} } = options;
   const metrics = createMetrics();
-  const catalog = new Catalog(store, new MetadataLog(store, testNode));
+  const catalog = new Catalog(store, new MetadataLog(store, testNode), tenants);
   await catalog.load();
   const recovery = await recoverWal(files, log, metrics);
   const backlog = new Backlog(files);
   const deadLetters = await DeadLetters.open({ files: dead, metrics, log });
-  const drain = new Drain({ node: testNode, backlog, store, catalog, deadLetters, clock, log, metrics });
+  const drain = new Drain({
+    node: testNode,
+    backlog,
+    store,
+    catalog,
+    deadLetters,
+    clock,
+    log,
+    metrics,
+    storeReturned,
+    onNoAnswer,
+  });
   for (const segment of recovery.segments) {
     for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
     backlog.add(segment);
@@ -52,20 +70,26 @@ export async function live({ files, store, dead = new MemoryFiles(), clock = sys
     onSealed: (segment) => drain.add(segment),
   });
   /** What a request does once it is decoded. */
-  const append = async (dataset: string, kind: DatasetKind, blocks: readonly TableBlock[]) => {
+  const append = async (
+    dataset: string,
+    kind: DatasetKind,
+    blocks: readonly TableBlock[],
+    tenant = defaultTenant,
+  ) => {
     const columns = blocks.flatMap((block) => block.columns);
-    const claim = catalog.claim('default', dataset, kind, columns);
-    await wal.append({ tenant: 'default', dataset, kind, blocks });
+    const claim = catalog.claim(tenant, dataset, kind, columns);
+    await wal.append({ tenant, dataset, kind, blocks });
     claim.confirm();
   };
-  const write = (dataset: string, events: object[]) => append(dataset, 'events', eventBlocks(events));
+  const write = (dataset: string, events: object[], tenant?: string) =>
+    append(dataset, 'events', eventBlocks(events), tenant);
   /** Ends the life in order, with all of the log in the store. */
   const finish = async () => {
     await wal.close();
     drain.start();
     await drain.stop(20_000);
   };
-  return { wal, drain, catalog, deadLetters, metrics, append, write, finish };
+  return { wal, drain, catalog, backlog, deadLetters, metrics, append, write, finish };
 }
 
 /** The real store, with a fault before or after the insert reached it. */

@@ -1,6 +1,6 @@
 import { buildWriteRequest, type TestSeries } from './remote-write.ts';
 import type { SentBatch, StoredBatch } from './sent-and-stored.ts';
-import type { Service } from './service.ts';
+import type { ServiceClient } from './service.ts';
 
 /**
  * Requests that can be found again: every batch has a number that its rows carry, and every row one that is
@@ -17,7 +17,7 @@ const metricsDataset = 'numbered_metrics';
  * @throws UnexpectedReply, or what `fetch` throws: then nobody knows whether it is stored
  */
 export async function sendBatch(
-  service: Service,
+  service: ServiceClient,
   batch: SentBatch,
   options: { readonly keyed?: boolean } = {},
 ): Promise<void> {
@@ -29,7 +29,7 @@ export async function sendBatch(
 }
 
 /** What SQL finds of every batch. Of the log it knows nothing: `drained` comes first. */
-export async function readStored(service: Service): Promise<StoredBatch[]> {
+export async function readStored(service: ServiceClient): Promise<StoredBatch[]> {
   const events = await service.query(
     `SELECT batch, count(*) AS stored, count(DISTINCT item) AS different FROM ${eventsDataset} GROUP BY batch`,
   );
@@ -78,7 +78,10 @@ export const dashboardQueries = [
 ] as const;
 
 /** When the service says it received these batches of events, one time a batch, milliseconds since 1970. */
-export async function receiveTimes(service: Service, numbers: readonly number[]): Promise<readonly number[]> {
+export async function receiveTimes(
+  service: ServiceClient,
+  numbers: readonly number[],
+): Promise<readonly number[]> {
   const rows = await service.query(
     `SELECT batch, min(p_timestamp) AS received FROM ${eventsDataset} WHERE batch IN (${numbers.join(', ')}) GROUP BY batch`,
   );

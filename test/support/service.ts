@@ -33,23 +33,78 @@ export class UnexpectedReply extends Error {
   }
 }
 
+/** Sends requests to a service as its administrator. */
+export class ServiceClient {
+  readonly url: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  /** @param headers of every request */
+  constructor(url: string, headers: Readonly<Record<string, string>> = {}) {
+    this.url = url;
+    this.#headers = headers;
+  }
+
+  /** Posts JSON events; the number that was acknowledged. With a key, a repetition is recognised. */
+  async ingest(dataset: string, events: readonly unknown[], idempotencyKey?: string): Promise<number> {
+    const headers = {
+      'content-type': 'application/json',
+      'x-p-stream': dataset,
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': `"${idempotencyKey}"` }),
+    };
+    const reply = await this.#request('/api/v1/ingest', headers, JSON.stringify(events));
+    return (reply as { accepted: number }).accepted;
+  }
+
+  /** Posts a Remote Write 1.0 body: a snappy-compressed `WriteRequest`. */
+  async remoteWrite(body: Uint8Array<ArrayBuffer>, dataset?: string): Promise<void> {
+    const headers = {
+      'content-type': 'application/x-protobuf',
+      'content-encoding': 'snappy',
+      'x-prometheus-remote-write-version': '0.1.0',
+      ...(dataset === undefined ? {} : { 'x-p-stream': dataset }),
+    };
+    await this.#request('/v1/prometheus/write', headers, body);
+  }
+
+  /** Runs a query; its rows. `range` takes `startTime` and `endTime`. */
+  async query(sql: string, range: { startTime?: string; endTime?: string } = {}): Promise<readonly Row[]> {
+    const headers = { 'content-type': 'application/json' };
+    const reply = await this.#request('/api/v1/query', headers, JSON.stringify({ query: sql, ...range }));
+    return reply as readonly Row[];
+  }
+
+  async #request(
+    path: string,
+    headers: Record<string, string>,
+    body: string | Uint8Array<ArrayBuffer>,
+  ): Promise<unknown> {
+    const reply = await fetch(this.url + path, {
+      method: 'POST',
+      headers: { ...this.#headers, ...headers, authorization },
+      body,
+    });
+    const text = await reply.text();
+    if (!reply.ok) throw new UnexpectedReply(`POST ${path}`, reply.status, text);
+    return text === '' ? undefined : JSON.parse(text);
+  }
+}
+
 /**
  * The built service as a child process on the loopback interface, with a data directory that survives restarts
  * of the process. The port stays the same as well, so that clients can find it again.
  */
-export class Service {
+export class Service extends ServiceClient {
   static readonly credentials = credentials;
   readonly dataDir: string;
   readonly port: number;
-  readonly url: string;
   readonly #env: Readonly<Record<string, string>>;
   readonly #ownsDataDir: boolean;
   #child: Child;
 
   private constructor(child: Child, port: number, dataDir: string, options: ServiceOptions) {
+    super(`http://127.0.0.1:${port}`);
     this.#child = child;
     this.port = port;
-    this.url = `http://127.0.0.1:${port}`;
     this.dataDir = dataDir;
     this.#env = options.env ?? {};
     this.#ownsDataDir = options.dataDir === undefined;
@@ -105,33 +160,9 @@ export class Service {
     if (this.#ownsDataDir) removeFolder(this.dataDir);
   }
 
-  /** Posts JSON events; the number that was acknowledged. With a key, a repetition is recognised. */
-  async ingest(dataset: string, events: readonly unknown[], idempotencyKey?: string): Promise<number> {
-    const headers = {
-      'content-type': 'application/json',
-      'x-p-stream': dataset,
-      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': `"${idempotencyKey}"` }),
-    };
-    const reply = await this.#request('/api/v1/ingest', headers, JSON.stringify(events));
-    return (reply as { accepted: number }).accepted;
-  }
-
-  /** Posts a Remote Write 1.0 body: a snappy-compressed `WriteRequest`. */
-  async remoteWrite(body: Uint8Array<ArrayBuffer>, dataset?: string): Promise<void> {
-    const headers = {
-      'content-type': 'application/x-protobuf',
-      'content-encoding': 'snappy',
-      'x-prometheus-remote-write-version': '0.1.0',
-      ...(dataset === undefined ? {} : { 'x-p-stream': dataset }),
-    };
-    await this.#request('/v1/prometheus/write', headers, body);
-  }
-
-  /** Runs a query; its rows. `range` takes `startTime` and `endTime`. */
-  async query(sql: string, range: { startTime?: string; endTime?: string } = {}): Promise<readonly Row[]> {
-    const headers = { 'content-type': 'application/json' };
-    const reply = await this.#request('/api/v1/query', headers, JSON.stringify({ query: sql, ...range }));
-    return reply as readonly Row[];
+  /** The same service, asked about one of its tenants. */
+  within(tenant: string): ServiceClient {
+    return new ServiceClient(this.url, { 'x-p-tenant': tenant });
   }
 
   /** One value of `/metrics`: the sum over the labels of a metric. */
@@ -156,21 +187,6 @@ export class Service {
       }
       await sleep(100);
     }
-  }
-
-  async #request(
-    path: string,
-    headers: Record<string, string>,
-    body: string | Uint8Array<ArrayBuffer>,
-  ): Promise<unknown> {
-    const reply = await fetch(this.url + path, {
-      method: 'POST',
-      headers: { ...headers, authorization },
-      body,
-    });
-    const text = await reply.text();
-    if (!reply.ok) throw new UnexpectedReply(`POST ${path}`, reply.status, text);
-    return text === '' ? undefined : JSON.parse(text);
   }
 }
 

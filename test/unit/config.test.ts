@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, helpText, readCommand } from '../../src/config.ts';
+import { ConfigError } from '../../src/config/option.ts';
+import { helpText, readCommand } from '../../src/config.ts';
 
 const read = (args: string[], environment: NodeJS.ProcessEnv = {}) => {
   const command = readCommand(args, environment);
@@ -69,6 +70,61 @@ describe('the configuration', () => {
     expect(wrong).toThrow(ConfigError);
     expect(wrong).toThrow(/^--clickhouse-url cannot be used, because it has the parameter "compres"/);
     expect(wrong).toThrow(/^(?!.*secret)/);
+  });
+
+  describe('of an identity provider', () => {
+    const both = { MILLRACE_OIDC_ISSUER: 'https://id.example.com/realm', MILLRACE_OIDC_CLIENT_ID: 'me' };
+
+    it('is none by default, and otherwise the issuer and the client', () => {
+      expect(read([]).oidc).toBeUndefined();
+      expect(read([], both).oidc).toEqual({
+        issuer: new URL('https://id.example.com/realm'),
+        clientId: 'me',
+        clientSecret: undefined,
+        audience: 'me',
+        scope: 'openid profile email',
+        rolesClaim: 'roles',
+        sessionLifetimeMs: 3_600_000,
+        publicOrigin: undefined,
+      });
+    });
+
+    it('takes one without the other for a mistake', () => {
+      expect(() => read(['--oidc-client-id', 'me'])).toThrow(ConfigError);
+      expect(() => read(['--oidc-issuer', 'https://id.example.com'])).toThrow('belong together');
+    });
+
+    it('talks plain HTTP with nobody but this machine', () => {
+      const issuer = (text: string) => read(['--oidc-issuer', text], both).oidc?.issuer.href;
+      expect(issuer('http://127.0.0.1:9000')).toBe('http://127.0.0.1:9000/');
+      expect(issuer('http://[::1]:9000/x')).toBe('http://[::1]:9000/x');
+      for (const text of [
+        'http://id.example.com',
+        'http://127.0.0.1.example.com',
+        'https://a:b@id.example.com',
+        'https://id.example.com?x',
+        'id',
+      ]) {
+        expect(() => issuer(text)).toThrow(ConfigError);
+      }
+    });
+
+    it.each([
+      ['--oidc-scope', 'profile'],
+      ['--oidc-scope', 'openid  profile'],
+      ['--public-url', 'https://logs.example.com/path'],
+      ['--public-url', 'logs.example.com'],
+      ['--oidc-session-ms', '1'],
+      ['--oidc-roles-claim', ''],
+    ])('refuses %s %s', (flag, value) => {
+      expect(() => read([flag, value], both)).toThrow(`${flag} is ${JSON.stringify(value)}`);
+    });
+
+    it('does not repeat its secret', () => {
+      expect(() => read(['--oidc-client-secret', 'ä secret'], both)).toThrow(
+        /^(?!.*secret").*cannot be used/,
+      );
+    });
   });
 
   it('refuses unknown flags and flags without a value', () => {

@@ -78,27 +78,43 @@ function readNumberText(reader: JsonReader): string {
   return reader.bytes.toString('latin1', start, reader.position);
 }
 
-/** An unsigned integer of 64 bits, as a number or as a string. */
-export function readUnsigned64(reader: JsonReader, into: Bits): void {
-  readInteger(reader, into, 0n, 2n ** 64n - 1n, 'an unsigned integer of 64 bits');
+/** A type of integers: its range, and how many digits fit it whatever they are. */
+interface IntegerType {
+  readonly min: bigint;
+  readonly max: bigint;
+  readonly digits: number;
+  readonly what: string;
 }
 
+const integerType = (min: bigint, max: bigint, digits: number, what: string): IntegerType => ({
+  min,
+  max,
+  digits,
+  what,
+});
+const unsigned64 = integerType(0n, 2n ** 64n - 1n, 19, 'an unsigned integer of 64 bits');
+const signed64 = integerType(-(2n ** 63n), 2n ** 63n - 1n, 18, 'an integer of 64 bits');
+const unsigned32 = integerType(0n, 2n ** 32n - 1n, 9, 'an unsigned integer of 32 bits');
+const signed32 = integerType(-(2n ** 31n), 2n ** 31n - 1n, 9, 'an integer of 32 bits');
+const enumNumber = integerType(-(2n ** 31n), 2n ** 31n - 1n, 9, 'a number or the name of a value');
+
+/** An unsigned integer of 64 bits, as a number or as a string. */
+export const readUnsigned64 = (reader: JsonReader, into: Bits): void => readInteger(reader, into, unsigned64);
+
 /** A signed integer of 64 bits, as a number or as a string. */
-export function readSigned64(reader: JsonReader, into: Bits): void {
-  readInteger(reader, into, -(2n ** 63n), 2n ** 63n - 1n, 'an integer of 64 bits');
-}
+export const readSigned64 = (reader: JsonReader, into: Bits): void => readInteger(reader, into, signed64);
 
 const small: Bits = { low: 0, high: 0 };
 
 /** An unsigned integer of 32 bits, as a number or as a string. */
 export function readUnsigned32(reader: JsonReader): number {
-  readInteger(reader, small, 0n, 2n ** 32n - 1n, 'an unsigned integer of 32 bits');
+  readInteger(reader, small, unsigned32);
   return small.low >>> 0;
 }
 
 /** A signed integer of 32 bits, as a number or as a string. */
 export function readSigned32(reader: JsonReader): number {
-  readInteger(reader, small, -(2n ** 31n), 2n ** 31n - 1n, 'an integer of 32 bits');
+  readInteger(reader, small, signed32);
   return small.low;
 }
 
@@ -110,11 +126,15 @@ export function readEnum(reader: JsonReader, names: ReadonlyMap<string, number>)
     if (known !== undefined) return known;
     reader.position = start;
   }
-  readInteger(reader, small, -(2n ** 31n), 2n ** 31n - 1n, 'a number or the name of a value');
+  readInteger(reader, small, enumNumber);
   return small.low | 0;
 }
 
-function readInteger(reader: JsonReader, into: Bits, min: bigint, max: bigint, what: string): void {
+function readInteger(
+  reader: JsonReader,
+  into: Bits,
+  { min, max, digits: maxDigits, what }: IntegerType,
+): void {
   const { bytes } = reader;
   const quoted = reader.peek() === ascii.quote;
   const start = quoted ? reader.position + 1 : reader.position;
@@ -123,8 +143,6 @@ function readInteger(reader: JsonReader, into: Bits, min: bigint, max: bigint, w
   let front = 0;
   while (isDigit(bytes[at])) at++;
   const digits = at - start;
-  // What has nine digits fits every type, what has 18 every one of 64 bits, and 19 those without a sign.
-  const maxDigits = max < 2n ** 32n ? 9 : min < 0n ? 18 : 19;
   if (digits > 0 && digits <= maxDigits && endsNumber(bytes[at], quoted)) {
     if (!quoted && digits > 1 && bytes[start] === ascii.zero) {
       throw reader.syntaxError('a number must not begin with a zero', start);

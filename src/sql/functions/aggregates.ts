@@ -1,12 +1,12 @@
-import { apply, literal } from '../build.ts';
+import { apply } from '../build.ts';
 import { coerce, settle } from '../coerce.ts';
-import { sqlError, unsupported } from '../errors.ts';
-import type { Aggregate, Expr, Renderer, Sort, WindowSpec } from '../ir.ts';
+import { unsupported } from '../errors.ts';
+import type { Expr, Renderer } from '../ir.ts';
 import {
   bool,
   float,
   int8,
-  interval,
+  intervalOf,
   isExactNumeric,
   isInteger,
   numeric,
@@ -15,73 +15,18 @@ import {
   text,
 } from '../types.ts';
 import {
-  type CallSite,
-  callOverload,
-  checkCount,
-  choose,
-  coerceArguments,
-  constantText,
-  fn,
-  type Overload,
-  resultType,
-} from './definition.ts';
+  type AggregateCall,
+  type AggregateDefinition,
+  type AggregateForm,
+  type AggregateOverload,
+  aggregate,
+  callAggregate,
+} from './aggregate-call.ts';
+import { type CallSite, checkCount, fn } from './definition.ts';
 import { callOperator } from './operators.ts';
-
-/** A call of an aggregate, as it was resolved. */
-export interface AggregateCall {
-  readonly args: readonly Expr[];
-  /** `count(*)` */
-  readonly star: boolean;
-  readonly distinct: boolean;
-  readonly filter: Expr | undefined;
-  readonly withinGroup: readonly Sort[];
-  readonly over: WindowSpec | undefined;
-}
-
-export interface AggregateOverload extends Overload {
-  /** Applied to the finished call, behind FILTER and OVER. */
-  readonly finish?: Renderer;
-}
-
-export type AggregateForm = (call: AggregateCall, site: CallSite) => Expr;
-export type AggregateDefinition = readonly AggregateOverload[] | AggregateForm;
-
-const aggregate = (
-  name: string,
-  type: SqlType,
-  render: Renderer,
-  call: AggregateCall,
-  args: readonly Expr[],
-  finish?: Renderer,
-): Aggregate => ({
-  kind: 'aggregate',
-  type,
-  name,
-  render,
-  args,
-  distinct: call.distinct,
-  filter: call.filter,
-  over: call.over,
-  finish,
-});
-
-/** Calls an aggregate of the table. */
-export function callAggregate(definition: AggregateDefinition, call: AggregateCall, site: CallSite): Expr {
-  if (typeof definition === 'function') return definition(call, site);
-  rejectOrderAndStar(call, site);
-  const types = call.args.map((arg) => arg.type);
-  const overload = choose(definition, types);
-  // Says what is wrong with the arguments.
-  if (overload === undefined) return callOverload(definition, call.args, site);
-  const args = coerceArguments(overload, call.args, site.at);
-  const name = `${site.name}(${overload.args.join(' ')})`;
-  return aggregate(name, resultType(overload, args), overload.render, call, args, overload.finish);
-}
-
-function rejectOrderAndStar(call: AggregateCall, site: CallSite): void {
-  if (call.withinGroup.length > 0) throw unsupported(`WITHIN GROUP for ${site.name}`, site.at);
-  if (call.star) throw sqlError('sql_unknown_function', `function ${site.name}(*) does not exist`, site.at);
-}
+import { orderedAggregates } from './ordered-aggregates.ts';
+import { percentileAggregates } from './percentiles.ts';
+import { statisticsAggregates } from './statistics.ts';
 
 const asInt64: Renderer = (a) => `toInt64(${a})`;
 const sameAsArgument = ([first]: readonly SqlType[]): SqlType => first ?? text;
@@ -92,12 +37,25 @@ const count: AggregateForm = (call, site) => {
     return aggregate('count', int8, () => 'count()', call, [], asInt64);
   if (call.withinGroup.length > 0) throw unsupported('WITHIN GROUP for count', site.at);
   checkCount(call.args, 1, 1, site);
-  const args = call.args.map((arg) => settle(arg, site.at));
+  const args = call.args.map((arg) => countable(settle(arg, site.at), call, site));
   // The engine's own `count(DISTINCT x)` may be configured to estimate.
   return call.distinct
     ? aggregate('count distinct', int8, (a) => `uniqExact(${a})`, { ...call, distinct: false }, args, asInt64)
     : aggregate('count(any)', int8, (a) => `count(${a})`, call, args, asInt64);
 };
+
+/** An array is never NULL in the store; one without a value in it means NULL. */
+function countable(arg: Expr, call: AggregateCall, site: CallSite): Expr {
+  if (arg.type.name !== 'array') return arg;
+  if (call.distinct) throw unsupported('count (DISTINCT …) of arrays', site.at);
+  return apply('array is there', bool, (a) => `if(empty(${a}), NULL, 1)`, arg);
+}
+
+/** Days are added up apart from hours. */
+const intervalTotal = ([each]: readonly SqlType[]): SqlType =>
+  intervalOf(
+    each?.name === 'interval' && (each.form === 'clock' || each.form === 'any') ? each.form : 'mixed',
+  );
 
 /** PostgreSQL adds up bigint as numeric, so that sums don't overflow. */
 const sum: readonly AggregateOverload[] = [
@@ -107,7 +65,7 @@ const sum: readonly AggregateOverload[] = [
     (args) => numeric(Math.max(...args.map(numericScale)), args.every(isExactNumeric)),
     (a) => `sum(${a})`,
   ),
-  { ...fn(['interval'], interval, (a) => `sum(${a})`), finish: asInt64 },
+  { ...fn(['interval'], intervalTotal, (a) => `sum(${a})`), finish: asInt64 },
 ];
 const smallSum: readonly AggregateOverload[] = [
   { ...fn(['int'], int8, (a) => `sum(${a})`), finish: asInt64 },
@@ -127,7 +85,10 @@ const average: AggregateForm = (call, site) => {
     return callAggregate(
       [
         fn(['float'], float, (a) => `avg(${a})`),
-        { ...fn(['interval'], interval, (a) => `avg(${a})`), finish: (a) => `toInt64(roundBankers(${a}))` },
+        {
+          ...fn(['interval'], intervalTotal, (a) => `avg(${a})`),
+          finish: (a) => `toInt64(roundBankers(${a}))`,
+        },
       ],
       call,
       site,
@@ -144,71 +105,12 @@ const extreme = (name: string): readonly AggregateOverload[] =>
     fn([formal], sameAsArgument, (a) => `${name}(${a})`),
   );
 
-const every: readonly AggregateOverload[] = [fn(['bool'], bool, (a) => `min(${a})`)];
-
-/** The engine gives NaN for fewer than two rows. */
-const statistic = (name: string): readonly AggregateOverload[] => [
-  { ...fn(['float'], float, (a) => `${name}(${a})`), finish: (a) => `if(isNaN(${a}), NULL, ${a})` },
+/** Of the width of their arguments. */
+const bits = (name: string): readonly AggregateOverload[] => [
+  { ...fn(['int'], sameAsArgument, (a) => `${name}(toInt64(${a}))`) },
 ];
 
-const stringAggregate: AggregateForm = (call, site) => {
-  rejectOrderAndStar(call, site);
-  checkCount(call.args, 2, 2, site);
-  const separator = literal(text, constantText(call.args[1], 'the separator', site));
-  const [value] = call.args;
-  if (value === undefined || !['text', 'unknown', 'mixed'].includes(value.type.name)) {
-    throw sqlError('sql_unknown_function', `string_agg needs text; cast its argument`, site.at);
-  }
-  const args = [coerce(value, text, site.at), separator];
-  return aggregate('string_agg', text, (a, by) => `groupConcat(${by})(${a})`, call, args);
-};
-
-/** The fraction of a percentile: a literal from 0 to 1. */
-function fraction(call: AggregateCall, site: CallSite): number {
-  checkCount(call.args, 1, 1, site);
-  const value = Number(constantText(call.args[0], 'the fraction', site));
-  if (value >= 0 && value <= 1) return value;
-  throw sqlError('sql_out_of_range', `percentile value ${value} is not between 0 and 1`, site.at);
-}
-
-function orderOf(call: AggregateCall, site: CallSite): Sort {
-  const [sort] = call.withinGroup;
-  if (sort === undefined || call.withinGroup.length > 1) {
-    throw sqlError(
-      'sql_unknown_function',
-      `${site.name} needs WITHIN GROUP (ORDER BY one expression)`,
-      site.at,
-    );
-  }
-  return sort;
-}
-
-/** Between the two nearest values; for a descending order the fraction counts from the other end. */
-const percentileContinuous: AggregateForm = (call, site) => {
-  const sort = orderOf(call, site);
-  const level = sort.descending ? 1 - fraction(call, site) : fraction(call, site);
-  const value = coerce(sort.expr, float, site.at);
-  return aggregate(`percentile_cont ${level}`, float, (a) => `quantileExactInclusive(${level})(${a})`, call, [
-    value,
-  ]);
-};
-
-/** The first value whose share of the rows up to it reaches the fraction. */
-const percentileDiscrete: AggregateForm = (call, site) => {
-  const sort = orderOf(call, site);
-  if (sort.descending) throw unsupported('percentile_disc with a descending order', site.at);
-  const level = fraction(call, site);
-  const value = settle(sort.expr, site.at);
-  const index = `toUInt64(greatest(1, ceil(${level} * length(x))))`;
-  return aggregate(
-    `percentile_disc ${level}`,
-    value.type,
-    (a) => `groupArray(${a})`,
-    call,
-    [value],
-    (a) => `arrayMap(x -> arrayElementOrNull(arraySort(x), ${index}), [${a}])[1]`,
-  );
-};
+const every: readonly AggregateOverload[] = [fn(['bool'], bool, (a) => `min(${a})`)];
 
 export const aggregateFunctions: Readonly<Record<string, AggregateDefinition>> = {
   count,
@@ -219,13 +121,9 @@ export const aggregateFunctions: Readonly<Record<string, AggregateDefinition>> =
   bool_and: every,
   every,
   bool_or: [fn(['bool'], bool, (a) => `max(${a})`)],
-  stddev: statistic('stddevSampStable'),
-  stddev_samp: statistic('stddevSampStable'),
-  stddev_pop: statistic('stddevPopStable'),
-  variance: statistic('varSampStable'),
-  var_samp: statistic('varSampStable'),
-  var_pop: statistic('varPopStable'),
-  string_agg: stringAggregate,
-  percentile_cont: percentileContinuous,
-  percentile_disc: percentileDiscrete,
+  bit_and: bits('groupBitAnd'),
+  bit_or: bits('groupBitOr'),
+  ...statisticsAggregates,
+  ...percentileAggregates,
+  ...orderedAggregates,
 };

@@ -1,6 +1,6 @@
 import { apply, literal } from '../build.ts';
 import { settle, unify } from '../coerce.ts';
-import { sqlError } from '../errors.ts';
+import { sqlError, unsupported } from '../errors.ts';
 import type { Expr, Renderer } from '../ir.ts';
 import { typeLabel } from '../types.ts';
 import { type CallSite, checkCount, type FunctionTable, type SpecialForm } from './definition.ts';
@@ -11,6 +11,7 @@ const variadic =
   (args, site) => {
     checkCount(args, 1, 1000, site);
     const { type, exprs } = unify(args, site.name.toUpperCase(), site.at);
+    if (type.name === 'array') throw unsupported(`${site.name} of arrays`, site.at);
     if (exprs.length === 1 && exprs[0] !== undefined) return exprs[0];
     return apply(site.name, type, (...parts) => `${render}(${parts.join(', ')})`, ...exprs);
   };
@@ -24,11 +25,12 @@ const coalesce: SpecialForm = (args, site) => {
   const { type, exprs } = unify(args, 'COALESCE', site.at);
   const [first, ...rest] = exprs;
   if (first === undefined || rest.length === 0) return first ?? literal(type, null);
-  if (rest.every(isPlain)) {
+  if (rest.every(isPlain) && type.name !== 'array') {
     return apply('coalesce', type, (...parts) => `coalesce(${parts.join(', ')})`, ...exprs);
   }
+  const isThere = type.name === 'array' ? 'notEmpty' : 'isNotNull';
   const render: Renderer = (...parts) => {
-    const branches = parts.slice(0, -1).map((part) => `isNotNull(${part}), ${part}`);
+    const branches = parts.slice(0, -1).map((part) => `${isThere}(${part}), ${part}`);
     return `multiIf(${branches.join(', ')}, ${parts.at(-1)})`;
   };
   return apply('coalesce', type, render, ...exprs);
@@ -40,7 +42,13 @@ const nullIf: SpecialForm = (args, site) => {
     throw sqlError('sql_unknown_function', 'NULLIF takes 2 arguments', site.at);
   const equal = compare('=', value, other, site.at);
   const result = settle(value, site.at);
-  return apply('nullif', result.type, (condition, a) => `if(${condition}, NULL, ${a})`, equal, result);
+  return apply(
+    'nullif',
+    result.type,
+    (condition, a) => `if(${condition}, ${result.type.name === 'array' ? '[]' : 'NULL'}, ${a})`,
+    equal,
+    result,
+  );
 };
 
 export interface CaseBranch {

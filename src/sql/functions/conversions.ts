@@ -77,6 +77,9 @@ const textToBool: Conversion = (value) =>
     'f',
   );
 
+const textToJson: Conversion = (value) =>
+  `if(isNull(${value}) OR isValidJSON(ifNull(${value}, '')), ${value}, toString(toUInt8(concat('no json: ', ifNull(${value}, '')))))`;
+
 const timestampText: Conversion = (value, from) => {
   const digits = `replaceRegexpOne(formatDateTime(toDateTime64(${value}, 6, 'UTC'), '%Y-%m-%d %H:%i:%S.%f'), '\\\\.?0+$', '')`;
   return from.name === 'timestamptz' ? `concat(${digits}, '+00')` : digits;
@@ -117,6 +120,7 @@ const conversions: ReadonlyMap<string, Conversion> = new Map([
   ...each(['text'], ['numeric'], textToNumeric),
   ...each(['text'], ['bool'], textToBool),
   ...each(['text'], timestamps, textToTimestamp),
+  ...each(['text'], ['jsonb'], textToJson),
   ...each(['text'], ['date'], (value, from, to) => `toDate32(${textToTimestamp(value, from, to)})`),
   ...each(['date'], timestamps, dateToTimestamp),
   ...each(timestamps, ['date'], (value) => `toDate32(${value})`),

@@ -78,7 +78,7 @@ function distance(actual: SqlType, formal: Formal): number | undefined {
   return formal === 'float' && isNumber(actual) ? 2 : undefined;
 }
 
-const formalTypes = { bool, float, text, date, interval, map } as const;
+const formalTypes = { bool, float, text, date, map } as const;
 
 /** The type to which an argument is converted. */
 function formalType(formal: Formal, actual: SqlType): SqlType {
@@ -89,6 +89,8 @@ function formalType(formal: Formal, actual: SqlType): SqlType {
       return isInteger(actual) ? actual : { name: 'int4' };
     case 'timestamp':
       return isTimestamp(actual) ? actual : timestamptz;
+    case 'interval':
+      return actual.name === 'interval' ? actual : interval;
     case 'numeric':
       return numeric(numericScale(actual), actual.name !== 'numeric' || actual.exact);
     default:
@@ -170,6 +172,13 @@ export function constantInteger(expr: Expr | undefined, what: string, site: Call
   const text = constantText(expr, what, site);
   if (/^-?\d{1,9}$/.test(text)) return Number(text);
   throw sqlError('sql_unsupported', `${site.name}: ${what} must be an integer literal`, site.at);
+}
+
+/** An argument of a call whose arguments were counted. */
+export function argument(args: readonly Expr[], index: number): Expr {
+  const arg = args[index];
+  if (arg === undefined) throw new Error(`BUG: argument ${index + 1} is missing`);
+  return arg;
 }
 
 export function checkCount(args: readonly Expr[], min: number, max: number, site: CallSite): void {

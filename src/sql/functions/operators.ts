@@ -7,7 +7,6 @@ import {
   commonType,
   float,
   int4,
-  interval,
   isExactNumeric,
   maxNumericScale,
   numeric,
@@ -19,9 +18,11 @@ import {
   typeLabel,
   widerInteger,
 } from '../types.ts';
+import { compareArrays, concatenateArrays } from './arrays.ts';
 import { type CallSite, callOverload, choose, fn, type Overload } from './definition.ts';
+import { jsonOperator } from './json.ts';
 import { matchPattern } from './patterns.ts';
-import { timeArithmetic } from './time-arithmetic.ts';
+import { negateInterval, timeArithmetic } from './time-arithmetic.ts';
 
 const widest = (args: readonly SqlType[]): SqlType => args.reduce(widerInteger, { name: 'int2' });
 
@@ -168,7 +169,6 @@ const prefix: Readonly<Record<string, readonly Overload[]>> = {
     },
     fn(['numeric'], widerScale, (a) => `(-${a})`),
     fn(['float'], float, (a) => `(-${a})`),
-    fn(['interval'], interval, (a) => `(-${a})`),
   ],
   '+': [
     fn(['int'], widest, (a) => `${a}`),
@@ -183,6 +183,11 @@ const comparisons: ReadonlySet<string> = new Set(['=', '<>', '<', '<=', '>', '>=
 /** Compares two expressions that have a type in common. */
 export function compare(operator: string, left: Expr, right: Expr, at: number | undefined): Expr {
   const type = commonType([left.type, right.type]);
+  if (type?.name === 'array') {
+    const equal = compareArrays(operator === '<>' ? '!=' : operator, left, right, at);
+    if (equal !== undefined) return equal;
+    throw unsupported(`${operator} of arrays`, at);
+  }
   if (type === undefined || type.name === 'map') throw noOperator(operator, [left, right], at);
   const sign = operator === '<>' ? '!=' : operator;
   const sides = [coerce(left, type, at), coerce(right, type, at)];
@@ -199,10 +204,19 @@ const noOperator = (name: string, args: readonly Expr[], at: number | undefined)
 export function callOperator(name: string, args: readonly Expr[], site: CallSite): Expr {
   const [left, right] = args;
   if (left === undefined) throw noOperator(name, args, site.at);
-  if (right === undefined) return callArithmetic(prefix, name, args, site);
+  if (right === undefined) {
+    return name === '-' && left.type.name === 'interval'
+      ? negateInterval(left)
+      : callArithmetic(prefix, name, args, site);
+  }
   if (comparisons.has(name)) return compare(name, left, right, site.at);
   if (name.includes('~')) return matchPattern(name, left, right, args[2], site);
-  if (name === '||') return concatenate(left, right, site);
+  const hasArray = left.type.name === 'array' || right.type.name === 'array';
+  const ofJson = hasArray ? undefined : jsonOperator(name, left, right, site);
+  if (ofJson !== undefined) return ofJson;
+  if (name === '||') return (hasArray ? concatenateArrays : concatenate)(left, right, site);
+  const ofArrays = hasArray ? compareArrays(name, left, right, site.at) : undefined;
+  if (ofArrays !== undefined) return ofArrays;
   if (name === '->>' && left.type.name === 'map') return labelOf(left, right, site);
   const operands = adoptType(left, right, site.at);
   return timeArithmetic(name, operands, site) ?? callArithmetic(infix, name, operands, site);

@@ -5,6 +5,7 @@ import { sqlError, unsupported } from '../errors.ts';
 import type { Expr, Renderer } from '../ir.ts';
 import { bool, text } from '../types.ts';
 import { type CallSite, constantText } from './definition.ts';
+import { engineRegex } from './regex.ts';
 
 /** `LIKE`, `ILIKE` and the `~` family, under PostgreSQL's names for their operators. */
 export function matchPattern(
@@ -80,30 +81,4 @@ function engineLikePattern(pattern: string, escapeCharacter: string, site: CallS
 function regexMatch(subject: Expr, pattern: Expr, ignoreCase: boolean, site: CallSite): Expr {
   const regex = engineRegex(constantText(pattern, 'a regular expression', site), ignoreCase, site);
   return apply(`match ${regex}`, bool, (a) => `match(${a}, ${quoteString(regex)})`, subject);
-}
-
-/**
- * What means the same in PostgreSQL's regular expressions (ARE) and in the engine's (RE2): literals, `.`,
- * anchors, groups, alternation, quantifiers, bracket expressions and class shorthands. The rest of ARE
- * (look-around, back references, `\m \M \y`, `***`, embedded options but `(?i)`) is refused.
- */
-const commonRegex = (() => {
-  const escapes = String.raw`\\[dwsDWSntr]|\\[^A-Za-z0-9]`;
-  const inBrackets = String.raw`[^\]\\[]|\\[^A-Za-z0-9]|\\[dwsntr]|\[:[a-z]+:\]`;
-  const atom = String.raw`[^\\[\](){}*+?|^$]|${escapes}|\[\^?\]?(?:${inBrackets})*\]`;
-  const quantifier = String.raw`(?:[*+?]|\{\d{1,3}(?:,\d{0,3})?\})\??`;
-  return new RegExp(String.raw`^(?:(?:${atom}|\))(?:${quantifier})?|\(\?:|\((?!\?)|[|^$])*$`, 'u');
-})();
-
-function engineRegex(pattern: string, ignoreCase: boolean, site: CallSite): string {
-  const insensitive = pattern.startsWith('(?i)');
-  const body = insensitive ? pattern.slice(4) : pattern;
-  if (!commonRegex.test(body)) {
-    throw sqlError(
-      'sql_unsupported',
-      `The regular expression ${JSON.stringify(pattern)} uses something that is not supported: look-around, back references, \\m \\M \\y, embedded options other than (?i)`,
-      site.at,
-    );
-  }
-  return ignoreCase || insensitive ? `(?i)${body}` : body;
 }

@@ -1,7 +1,11 @@
 import { aggregateFunctions } from './aggregates.ts';
+import { arrayFunctions } from './arrays.ts';
 import { conditionalFunctions } from './conditional.ts';
 import type { FunctionDefinition, FunctionTable } from './definition.ts';
+import { jsonFunctions } from './json.ts';
 import { mathFunctions } from './math.ts';
+import { regexFunctions } from './regex-functions.ts';
+import { setFunctionNames } from './sets.ts';
 import { textFunctions } from './text.ts';
 import { timeFunctions } from './time.ts';
 import { windowFunctions } from './windows.ts';
@@ -12,6 +16,9 @@ const scalarFunctions: FunctionTable = {
   ...mathFunctions,
   ...timeFunctions,
   ...conditionalFunctions,
+  ...arrayFunctions,
+  ...regexFunctions,
+  ...jsonFunctions,
 };
 
 export const findFunction = (name: string): FunctionDefinition | undefined =>
@@ -22,4 +29,5 @@ export const functionNames: readonly string[] = [
   ...Object.keys(scalarFunctions),
   ...Object.keys(aggregateFunctions),
   ...Object.keys(windowFunctions),
+  ...setFunctionNames,
 ].sort();

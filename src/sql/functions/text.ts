@@ -5,12 +5,14 @@ import type { Expr } from '../ir.ts';
 import { bool, int4, text } from '../types.ts';
 import {
   type CallSite,
+  callOverload,
   checkCount,
   constantText,
   type FunctionTable,
   fn,
   type SpecialForm,
 } from './definition.ts';
+import { substringByRegex } from './regex-functions.ts';
 
 /** A length or position, which the store counts in 64 bits. */
 const count = (sql: string): string => `toInt32(${sql})`;
@@ -104,7 +106,10 @@ export const textFunctions: FunctionTable = {
   char_length: length,
   character_length: length,
   octet_length: [fn(['text'], int4, (a) => count(`length(${a})`))],
-  substring: substringForms,
+  substring: (args, site) =>
+    args.length === 2 && ['text', 'unknown', 'mixed'].includes(args[1]?.type.name ?? '')
+      ? substringByRegex(args, site)
+      : callOverload(substringForms, args, site),
   substr: substringForms,
   left: [fn(['text', 'int'], text, (a, n) => `leftUTF8(${a}, ${n})`)],
   right: [fn(['text', 'int'], text, (a, n) => `rightUTF8(${a}, ${n})`)],

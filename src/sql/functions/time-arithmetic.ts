@@ -1,9 +1,20 @@
-import { apply, literal } from '../build.ts';
+import { apply } from '../build.ts';
 import { convert } from '../coerce.ts';
 import { microsPerDay } from '../datetime.ts';
 import { unsupported } from '../errors.ts';
 import type { Expr, IntervalParts } from '../ir.ts';
-import { date, float, int4, interval, isInteger, isNumber, isTimestamp, timestamp } from '../types.ts';
+import { intervalLiteral } from '../literals.ts';
+import {
+  commonForm,
+  date,
+  float,
+  int4,
+  intervalOf,
+  isInteger,
+  isNumber,
+  isTimestamp,
+  timestamp,
+} from '../types.ts';
 import type { CallSite } from './definition.ts';
 
 /** The arithmetic of times, dates and intervals; undefined if the operands are neither. */
@@ -48,21 +59,22 @@ function difference(left: Expr, right: Expr, site: CallSite): Expr | undefined {
   );
   return apply(
     'timestamp - timestamp',
-    interval,
+    intervalOf('days'),
     (a, b) => `(toUnixTimestamp64Micro(${a}) - toUnixTimestamp64Micro(${b}))`,
     ...moments,
   );
 }
 
-/** A literal's months are calendar months; everything else is a number of microseconds. */
+/** A literal's months are calendar months; what has none is a number of microseconds. */
 function plusInterval(base: Expr, amount: Expr, sign: 1 | -1, site: CallSite): Expr | undefined {
   const operator = sign < 0 ? '-' : '+';
-  if (base.type.name === 'interval') {
-    return apply(`interval ${operator}`, interval, (a, b) => `(${a} ${operator} ${b})`, base, amount);
-  }
+  if (base.type.name === 'interval') return addIntervals(base, amount, operator);
   const moment = base.type.name === 'date' ? convert(base, timestamp, site.at) : base;
   if (!isTimestamp(moment.type)) return undefined;
   const parts = intervalParts(amount);
+  if (parts === undefined && amount.type.name === 'interval' && amount.type.form === 'any') {
+    throw unsupported('A timestamp and an interval that may have months, other than a literal,', site.at);
+  }
   if (parts === undefined || parts.months === 0) {
     return apply(
       `timestamp ${operator} interval`,
@@ -83,35 +95,50 @@ function plusInterval(base: Expr, amount: Expr, sign: 1 | -1, site: CallSite): E
   );
 }
 
+function addIntervals(left: Expr, right: Expr, operator: '+' | '-'): Expr {
+  const forms = [left, right].map((side) => (side.type.name === 'interval' ? side.type.form : 'any'));
+  // Days are added to days and hours to hours, so that hours may come to more than a day.
+  const form = forms.every((each) => each === 'clock') ? 'clock' : commonForm(forms, 'mixed');
+  return apply(`interval ${operator}`, intervalOf(form), (a, b) => `(${a} ${operator} ${b})`, left, right);
+}
+
 function intervalParts(expr: Expr): IntervalParts | undefined {
   const isParts = expr.kind === 'literal' && typeof expr.value === 'object' && expr.value !== null;
   return isParts ? (expr.value as IntervalParts) : undefined;
 }
 
+const scaledParts = ({ months, days, micros }: IntervalParts, times: number): IntervalParts => ({
+  months: months * times,
+  days: days * times,
+  micros: micros * times,
+});
+
+/** `-interval '…'` */
+export function negateInterval(amount: Expr): Expr {
+  const parts = intervalParts(amount);
+  if (parts !== undefined) return intervalLiteral(scaledParts(parts, -1));
+  return apply('interval -', amount.type, (a) => `(-${a})`, amount);
+}
+
 function scaleInterval(amount: Expr, factor: Expr, operator: '*' | '/', site: CallSite): Expr {
   const parts = intervalParts(amount);
+  if (parts !== undefined && operator === '*' && factor.kind === 'literal' && isInteger(factor.type)) {
+    return intervalLiteral(scaledParts(parts, Number(factor.value)));
+  }
+  const form = amount.type.name === 'interval' ? amount.type.form : 'any';
   if (parts !== undefined && parts.months !== 0) {
-    if (operator === '/' || factor.kind !== 'literal' || !isInteger(factor.type)) {
-      throw unsupported('An interval with months times something other than an integer literal', site.at);
-    }
-    const times = Number(factor.value);
-    const { months, days, micros } = parts;
-    return literal(interval, { months: months * times, days: days * times, micros: micros * times });
+    throw unsupported('An interval with months times something other than an integer literal', site.at);
   }
   const number = convert(factor, float, site.at);
-  return operator === '*'
-    ? apply(
-        'interval *',
-        interval,
-        (a, b) => `accurateCast(roundBankers(${a} * ${b}), 'Int64')`,
-        amount,
-        number,
-      )
-    : apply(
-        'interval /',
-        interval,
-        (a, b) => `accurateCast(roundBankers(${a} / ${b} * intDiv(1, ${b} != 0)), 'Int64')`,
-        amount,
-        number,
-      );
+  const scaled = operator === '*' ? '*' : '/';
+  return apply(
+    `interval ${scaled}`,
+    intervalOf(form === 'clock' || form === 'any' ? form : 'mixed'),
+    (a, b) => {
+      const divisor = operator === '/' ? ` * intDiv(1, ${b} != 0)` : '';
+      return `accurateCast(roundBankers(${a} ${scaled} ${b}${divisor}), 'Int64')`;
+    },
+    amount,
+    number,
+  );
 }

@@ -3,8 +3,20 @@ import { coerce, convert } from '../coerce.ts';
 import { microsPerDay } from '../datetime.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { Expr, Renderer } from '../ir.ts';
-import { date, float, isTimestamp, numeric, type SqlType, timestamp, timestamptz } from '../types.ts';
 import {
+  date,
+  float,
+  interval,
+  intervalOf,
+  isTimestamp,
+  numeric,
+  type SqlType,
+  timestamp,
+  timestamptz,
+  typeLabel,
+} from '../types.ts';
+import {
+  argument,
   type CallSite,
   checkCount,
   constantText,
@@ -12,6 +24,8 @@ import {
   fn,
   type SpecialForm,
 } from './definition.ts';
+import { atTimeZone, timeZone, zoneName } from './time-zones.ts';
+import { toChar } from './to-char.ts';
 
 /** The moment of the query, the same wherever it is asked for, as in a transaction of PostgreSQL. */
 const nowAs =
@@ -28,7 +42,11 @@ function moment(expr: Expr | undefined, dateAs: SqlType, site: CallSite): Expr {
   if (expr.type.name === 'date') return convert(expr, dateAs, site.at);
   if (expr.type.name === 'unknown') return coerce(expr, timestamptz, site.at);
   if (isTimestamp(expr.type)) return expr;
-  throw sqlError('sql_type', `${site.name} needs a timestamp, not ${expr.type.name}`, site.at);
+  throw sqlError(
+    'sql_unknown_function',
+    `${site.name} needs a timestamp, not ${typeLabel(expr.type)}`,
+    site.at,
+  );
 }
 
 const truncatedUnits: ReadonlySet<string> = new Set([
@@ -49,13 +67,46 @@ const engineUnits: Readonly<Record<string, string>> = {
 };
 
 const dateTrunc: SpecialForm = (args, site) => {
-  checkCount(args, 2, 2, site);
+  checkCount(args, 2, 3, site);
   const unit = constantText(args[0], 'the unit', site).toLowerCase();
   if (!truncatedUnits.has(unit)) throw unsupported(`date_trunc to "${unit}"`, site.at);
   const value = moment(args[1], timestamptz, site);
+  if (args.length === 3) {
+    const zone = zoneName(args[2], site);
+    const local = atTimeZone(coerce(value, timestamptz, site.at), zone, site);
+    return atTimeZone(truncated(local, unit), zone, site);
+  }
+  return truncated(value, unit);
+};
+
+/** Where the unit began that a moment lies in. */
+function truncated(value: Expr, unit: string): Expr {
   const engineUnit = engineUnits[unit] ?? unit;
   const render: Renderer = (a) => `toDateTime64(date_trunc('${engineUnit}', ${a}, 'UTC'), 6, 'UTC')`;
   return apply(`date_trunc ${unit}`, value.type, render, value);
+}
+
+/** `date_bin (width, t, origin)`: the begin of the bin that a moment lies in. */
+const dateBin: SpecialForm = (args, site) => {
+  checkCount(args, 3, 3, site);
+  const [given] = args;
+  const width = coerce(argument(args, 0), given?.type.name === 'interval' ? given.type : interval, site.at);
+  if (width.type.name !== 'interval' || width.type.form === 'any') {
+    throw unsupported('date_bin with an interval that has months', site.at);
+  }
+  const value = moment(args[1], timestamptz, site);
+  const origin = coerce(moment(args[2], value.type, site), value.type, site.at);
+  return apply(
+    'date_bin',
+    value.type,
+    (by, a, from) => {
+      const since = `(${microsOf(a)} - ${microsOf(from)})`;
+      return `fromUnixTimestamp64Micro(${microsOf(a)} - positiveModulo(${since}, ${by}), 'UTC')`;
+    },
+    width,
+    value,
+    origin,
+  );
 };
 
 /** What `extract` gives: whole numbers by the engine's functions, fractions from microseconds. */
@@ -102,6 +153,12 @@ const extract: SpecialForm = (args, site) => {
   return apply(`extract ${unit}`, numeric(0, true), (a) => `toDecimal256(${whole}(${a}), 0)`, source);
 };
 
+/** As many days as fit, which is possible where there are no months. */
+function justified([type]: readonly SqlType[]): SqlType {
+  if (type?.name !== 'interval' || type.form === 'any') throw unsupported('justify_hours of months');
+  return intervalOf('days');
+}
+
 const now = nowAs(timestamptz);
 
 export const timeFunctions: FunctionTable = {
@@ -118,6 +175,10 @@ export const timeFunctions: FunctionTable = {
     checkCount(args, 1, 1, site);
     return convert(moment(args[0], timestamp, site), date, site.at);
   },
+  date_bin: dateBin,
+  timezone: timeZone,
+  to_char: toChar,
+  justify_hours: [fn(['interval'], justified, (a) => a)],
   to_timestamp: [
     fn(
       ['float'],

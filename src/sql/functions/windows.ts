@@ -1,8 +1,8 @@
 import { coerce, settle } from '../coerce.ts';
-import { sqlError } from '../errors.ts';
+import { sqlError, unsupported } from '../errors.ts';
 import type { Expr, Renderer, WindowSpec } from '../ir.ts';
 import { float, int4, int8, type SqlType } from '../types.ts';
-import { type CallSite, checkCount } from './definition.ts';
+import { argument, type CallSite, checkCount, constantInteger } from './definition.ts';
 
 /** A call with OVER of a function that is no aggregate. */
 export type WindowForm = (args: readonly Expr[], over: WindowSpec, site: CallSite) => Expr;
@@ -59,6 +59,7 @@ const neighbour =
     const [first, offset, otherwise] = args;
     if (first === undefined) throw sqlError('sql_unknown_function', `${name} needs an argument`, site.at);
     const value = settle(first, site.at);
+    if (value.type.name === 'array') throw unsupported(`${name} of arrays`, site.at);
     const rest = [
       ...(offset === undefined ? [] : [coerce(offset, int4, site.at)]),
       ...(otherwise === undefined ? [] : [coerce(otherwise, value.type, site.at)]),
@@ -76,6 +77,17 @@ const edge =
     return windowCall(name, type, (a) => `${name}_respect_nulls(${a})`, values, over);
   };
 
+/** The row counted from 1 in the frame; NULL where there is none. */
+const nth: WindowForm = (args, over, site) => {
+  checkCount(args, 2, 2, site);
+  const place = constantInteger(args[1], 'the number of the row', site);
+  if (place < 1) throw sqlError('sql_out_of_range', 'nth_value counts rows from 1', site.at);
+  const value = settle(argument(args, 0), site.at);
+  if (value.type.name === 'array') throw unsupported('nth_value of arrays', site.at);
+  const render: Renderer = (a) => `nth_value(toNullable(${a}), ${place})`;
+  return windowCall(`nth_value ${place}`, value.type, render, [value], over);
+};
+
 export const windowFunctions: Readonly<Record<string, WindowForm>> = {
   row_number: ranking('row_number', int8, asInt64),
   rank: ranking('rank', int8, asInt64),
@@ -87,4 +99,5 @@ export const windowFunctions: Readonly<Record<string, WindowForm>> = {
   lead: neighbour('lead'),
   first_value: edge('first_value'),
   last_value: edge('last_value'),
+  nth_value: nth,
 };

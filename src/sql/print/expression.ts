@@ -1,5 +1,13 @@
 import { quoteIdentifier } from '../../lib/quote.ts';
-import type { Aggregate, Expr, QueryIr, Sort, Subquery, WindowSpec } from '../ir.ts';
+import {
+  type Aggregate,
+  type Expr,
+  type QueryIr,
+  type Sort,
+  type Subquery,
+  unnestedName,
+  type WindowSpec,
+} from '../ir.ts';
 import { printLiteral } from './literal.ts';
 
 /** How expressions reach the printer of queries. */
@@ -11,7 +19,9 @@ export function printExpression(expr: Expr, query: PrintQuery): string {
     case 'literal':
       return printLiteral(expr);
     case 'column':
-      return `${quoteIdentifier(expr.relation)}.${quoteIdentifier(expr.name)}`;
+      return expr.unnested === true
+        ? quoteIdentifier(unnestedName(expr.relation, expr.name))
+        : `${quoteIdentifier(expr.relation)}.${quoteIdentifier(expr.name)}`;
     case 'apply':
       return expr.render(...expr.args.map((arg) => printExpression(arg, query)));
     case 'aggregate':

@@ -2,13 +2,14 @@ import { quoteString } from '../../lib/quote.ts';
 import { microsPerDay } from '../datetime.ts';
 import type { Literal } from '../ir.ts';
 import { dateText } from '../literals.ts';
+import { storeType } from '../types.ts';
 
 /** A literal as ClickHouse SQL. Negative numbers stand in parentheses: `--` would begin a comment. */
 export function printLiteral({ type, value }: Literal): string {
-  if (value === null) return 'NULL';
+  if (value === null) return type.name === 'array' ? `CAST([], ${quoteString(storeType(type))})` : 'NULL';
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'object')
-    return signed(String((value.months * 30 + value.days) * microsPerDay + value.micros));
+    return printInteger(String((value.months * 30 + value.days) * microsPerDay + value.micros));
   switch (type.name) {
     case 'int2':
     case 'int4':

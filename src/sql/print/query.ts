@@ -1,6 +1,6 @@
-import { quoteIdentifier } from '../../lib/quote.ts';
+import { quoteIdentifier, quoteString } from '../../lib/quote.ts';
 import { apply } from '../build.ts';
-import { unsupported } from '../errors.ts';
+import { convert } from '../coerce.ts';
 import {
   type CteIr,
   type Expr,
@@ -9,8 +9,9 @@ import {
   type QueryIr,
   type SelectIr,
   type SetIr,
+  unnestedName,
 } from '../ir.ts';
-import { bool, type SqlType } from '../types.ts';
+import { bool, type SqlType, storeType, text } from '../types.ts';
 import { printExpression, printSorts } from './expression.ts';
 import { printRead } from './relation.ts';
 
@@ -37,18 +38,29 @@ const printSet = ({ operator, all, left, right }: SetIr): string =>
 const print = (expr: Expr): string => printExpression(expr, printQuery);
 const named = (expr: Expr, name: string): string => `${print(expr)} AS ${quoteIdentifier(name)}`;
 
+const allRows = '9223372036854775807';
+
 function printSelect(select: SelectIr, items: readonly string[]): string {
-  const { from, where, groupBy, having, orderBy, limit, offset } = select;
+  const { from, where, groupingSets, distinctOn, having, orderBy, limit, offset } = select;
+  // Behind LIMIT BY the store takes no OFFSET alone.
+  const rows = limit ?? (distinctOn.length > 0 && offset !== undefined ? allRows : undefined);
   return [
     `SELECT ${select.distinct ? 'DISTINCT ' : ''}${items.length === 0 ? '1' : items.join(', ')}`,
     ...(from === undefined ? [] : [`FROM ${printFrom(from)}`]),
     ...(where === undefined ? [] : [`WHERE ${print(where)}`]),
-    ...(groupBy.length === 0 ? [] : [`GROUP BY ${groupBy.map(print).join(', ')}`]),
+    ...(groupingSets.length === 0 ? [] : [`GROUP BY ${printGroupBy(groupingSets)}`]),
     ...(having === undefined ? [] : [`HAVING ${print(having)}`]),
     ...(orderBy.length === 0 ? [] : [`ORDER BY ${printSorts(orderBy, printQuery)}`]),
-    ...(limit === undefined ? [] : [`LIMIT ${limit}`]),
+    ...(distinctOn.length === 0 ? [] : [`LIMIT 1 BY ${distinctOn.map(print).join(', ')}`]),
+    ...(rows === undefined ? [] : [`LIMIT ${rows}`]),
     ...(offset === undefined ? [] : [`OFFSET ${offset}`]),
   ].join(' ');
+}
+
+function printGroupBy(sets: readonly (readonly Expr[])[]): string {
+  const [only, second] = sets.map((keys) => keys.map(print).join(', '));
+  if (only !== undefined && only !== '' && second === undefined) return only;
+  return `GROUPING SETS (${sets.map((keys) => `(${keys.map(print).join(', ')})`).join(', ')})`;
 }
 
 function printFrom(from: FromIr): string {
@@ -59,11 +71,32 @@ function printFrom(from: FromIr): string {
       return `(${printQuery(from.query)}) AS ${quoteIdentifier(from.alias)}`;
     case 'cte':
       return `${quoteIdentifier(from.cte)} AS ${quoteIdentifier(from.alias)}`;
+    case 'unnest':
+      return printUnnest(from);
     case 'join': {
       const on = from.on === undefined ? '' : ` ON ${print(from.on)}`;
       return `${printFrom(from.left)} ${from.type} JOIN ${printFrom(from.right)}${on}`;
     }
   }
+}
+
+/** The store knows the elements by names without a relation. */
+function printUnnest({
+  alias,
+  input,
+  array,
+  ordinality,
+  outer,
+}: Extract<FromIr, { kind: 'unnest' }>): string {
+  const elements = `${print(array)}[1]`;
+  const arrays = [elements, ...(ordinality ? [`arrayEnumerate(${elements})`] : [])];
+  // A row without elements gets NULLs, not the defaults of their types.
+  const columns = arrays.map((each, index) => {
+    const values = outer ? `arrayMap(x -> toNullable(x), ${each})` : each;
+    return `${values} AS ${quoteIdentifier(unnestedName(alias, outputName(index)))}`;
+  });
+  const source = input === undefined ? `(SELECT 1) AS ${quoteIdentifier(alias)}` : printFrom(input);
+  return `${source} ${outer ? 'LEFT ' : ''}ARRAY JOIN ${columns.join(', ')}`;
 }
 
 /**
@@ -81,7 +114,8 @@ export function printStatement(
   const definitions = ctes.map(
     ({ name, query: body }) => `${quoteIdentifier(name)} AS (${printQuery(body)})`,
   );
-  const withClause = definitions.length === 0 ? '' : `WITH ${definitions.join(', ')} `;
+  const recursive = ctes.some((cte) => cte.recursive) ? 'RECURSIVE ' : '';
+  const withClause = definitions.length === 0 ? '' : `WITH ${recursive}${definitions.join(', ')} `;
   return `${withClause}${printSelect(outer, items)}`;
 }
 
@@ -101,10 +135,11 @@ function selectFrom(query: QueryIr, alias: string): SelectIr {
     kind: 'select',
     columns: query.columns,
     distinct: false,
+    distinctOn: [],
     items,
     from: { kind: 'derived', alias, query },
     where: undefined,
-    groupBy: [],
+    groupingSets: [],
     having: undefined,
     orderBy: [],
     limit: undefined,
@@ -114,10 +149,17 @@ function selectFrom(query: QueryIr, alias: string): SelectIr {
 
 /** What a column needs to be shown as its type: comparisons are integers in the store. */
 function shown(expr: Expr): Expr {
-  refuseHidden(expr.type);
-  return expr.type.name === 'bool' ? apply('show bool', bool, (a) => `toBool(${a})`, expr) : expr;
+  const { type } = expr;
+  if (type.name === 'bool') return apply('show bool', bool, (a) => `toBool(${a})`, expr);
+  if (type.name === 'interval') return convert(expr, text, undefined);
+  return type.name === 'array' ? shownArray(expr, type.element) : expr;
 }
 
-function refuseHidden(type: SqlType): void {
-  if (type.name === 'interval') throw unsupported('An interval as a result (use extract(epoch from …))');
+/** The inner array, or NULL, which the store has for a variant of a type only. */
+function shownArray(array: Expr, element: SqlType): Expr {
+  const variant = quoteString(`Variant(Array(Nullable(${storeType(element)})))`);
+  const plain = quoteString(`Array(Nullable(${storeType(element)}))`);
+  const shown = (a: string): string =>
+    `if(empty(${a}), CAST(NULL, ${variant}), CAST(CAST(${a}[1], ${plain}), ${variant}))`;
+  return apply('show array', array.type, shown, array);
 }

@@ -1,3 +1,5 @@
+import { limits } from '../../limits.ts';
+
 /**
  * Settings that give ClickHouse PostgreSQL's semantics, for every query. They go into the statement's own
  * SETTINGS clause; on a connection they would leak into what runs there next.
@@ -21,6 +23,11 @@ export const semanticSettings = {
   least_greatest_legacy_null_behavior: 0,
   decimal_check_overflow: 1,
   session_timezone: 'UTC',
+  // What the translator refuses while a query runs has the codes that it was given.
+  allow_custom_error_code_in_throwif: 1,
+  // Bounds on what a short query could make of nothing.
+  function_range_max_elements_in_block: limits.maxSeriesRows,
+  max_recursive_cte_evaluation_depth: limits.maxRecursionDepth,
   // Rows as JSON: RFC 3339, plain numbers, null for what JSON has no number for.
   date_time_output_format: 'iso',
   output_format_json_quote_64bit_integers: 0,

@@ -2,8 +2,10 @@ import type { Call, SortKey, Window } from '../ast.ts';
 import { some } from '../build.ts';
 import { condition, settle } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
-import { aggregateFunctions, callAggregate } from '../functions/aggregates.ts';
-import { type CallSite, callOverload } from '../functions/definition.ts';
+import { callAggregate } from '../functions/aggregate-call.ts';
+import { aggregateFunctions } from '../functions/aggregates.ts';
+import { type CallSite, callOverload, type SpecialForm } from '../functions/definition.ts';
+import { findSetFunction, rowsOf } from '../functions/sets.ts';
 import { findFunction, functionNames } from '../functions/table.ts';
 import { windowFunctions } from '../functions/windows.ts';
 import type { Expr, Sort, WindowFrame, WindowSpec } from '../ir.ts';
@@ -18,10 +20,12 @@ export function resolveCall(call: Call, context: ExpressionContext): Expr {
   if (call.over !== undefined) {
     throw sqlError('sql_unknown_function', `${call.name} is no window function and no aggregate`, call.at);
   }
-  if (call.star || call.distinct || call.filter !== undefined || call.withinGroup.length > 0) {
+  if (call.star || call.distinct || call.filter !== undefined || hasOrder(call)) {
     throw sqlError('sql_unknown_function', `${call.name} is no aggregate`, call.at);
   }
   const definition = findFunction(call.name);
+  const rows = findSetFunction(call.name);
+  if (rows !== undefined) return resolveRows(call, rows, context, site);
   if (definition === undefined) {
     throw sqlError(
       'sql_unknown_function',
@@ -33,6 +37,23 @@ export function resolveCall(call: Call, context: ExpressionContext): Expr {
   return typeof definition === 'function' ? definition(args, site) : callOverload(definition, args, site);
 }
 
+const clausesWithRows: ReadonlySet<string> = new Set(['SELECT', 'GROUP BY', 'ORDER BY']);
+
+/** `SELECT unnest(…)`; whether the rest of the query allows it is seen when all of it is known. */
+function resolveRows(call: Call, form: SpecialForm, context: ExpressionContext, site: CallSite): Expr {
+  if (!clausesWithRows.has(context.clause)) {
+    throw unsupported(`${call.name}, which gives rows, in ${context.clause}`, call.at);
+  }
+  return rowsOf(
+    form(
+      call.args.map((arg) => context.resolve(arg, context)),
+      site,
+    ),
+  );
+}
+
+const hasOrder = (call: Call): boolean => call.withinGroup.length > 0 || call.orderBy.length > 0;
+
 function resolveAggregate(call: Call, context: ExpressionContext, site: CallSite): Expr {
   const definition = aggregateFunctions[call.name];
   const windowed = call.over !== undefined;
@@ -41,6 +62,7 @@ function resolveAggregate(call: Call, context: ExpressionContext, site: CallSite
     const what = windowed ? 'window functions' : 'aggregate functions';
     throw sqlError('sql_grouping', `${what} are not allowed in ${context.clause}`, call.at);
   }
+  if (windowed && call.orderBy.length > 0) throw unsupported('ORDER BY in a window function', call.at);
   if (windowed && call.distinct) throw unsupported('DISTINCT in a window function', call.at);
   // Inside a window function the arguments may be aggregates; inside an aggregate they may not.
   const inner: ExpressionContext = windowed
@@ -62,6 +84,7 @@ function resolveAggregate(call: Call, context: ExpressionContext, site: CallSite
       distinct: call.distinct,
       filter: call.filter && condition(context.resolve(call.filter, inner), 'FILTER', call.filter.at),
       withinGroup: call.withinGroup.map((key) => resolveSort(key, inner)),
+      orderBy: call.orderBy.map((key) => resolveSort(key, inner)),
       over: call.over && resolveWindow(call.over, context),
     },
     site,
@@ -79,8 +102,8 @@ function resolveWindowFunction(call: Call, context: ExpressionContext, site: Cal
   if (!context.allowWindows) {
     throw sqlError('sql_grouping', `window functions are not allowed in ${context.clause}`, call.at);
   }
-  if (call.distinct || call.star || call.filter !== undefined || call.withinGroup.length > 0) {
-    throw unsupported(`DISTINCT, FILTER and WITHIN GROUP for ${call.name}`, call.at);
+  if (call.distinct || call.star || call.filter !== undefined || hasOrder(call)) {
+    throw unsupported(`DISTINCT, FILTER and ORDER BY for ${call.name}`, call.at);
   }
   const inner: ExpressionContext = { ...context, clause: 'a window function', allowWindows: false };
   const args = call.args.map((arg) => context.resolve(arg, inner));

@@ -22,13 +22,22 @@ export class Environment {
   narrowed = false;
   /** All CTEs of the query, however deep, each after those that it uses. */
   readonly ctes: CteIr[] = [];
+  /** Generated names of the CTEs that were read. */
+  readonly readCtes = new Set<string>();
   #relations = 0;
+  #ctes = 0;
 
   constructor(catalog: SqlCatalog, range: TimeRange, nowMicros: number, prefix: string) {
     this.catalog = catalog;
     this.range = range;
     this.nowMicros = nowMicros;
     this.prefix = prefix;
+  }
+
+  /** A new number for a CTE, unique in the query. */
+  cteName(): number {
+    this.#ctes += 1;
+    return this.#ctes;
   }
 
   /** A new name for a relation, unique in the query. */

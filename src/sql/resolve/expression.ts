@@ -1,15 +1,17 @@
 import type { Expression } from '../ast.ts';
 import { and, apply, literal, not, or } from '../build.ts';
-import { condition, settle, unify } from '../coerce.ts';
+import { condition, convert, settle, unify } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
+import { arrayElement, arrayLiteral, quantified } from '../functions/arrays.ts';
 import { type CaseBranch, caseOf } from '../functions/conditional.ts';
 import type { CallSite } from '../functions/definition.ts';
 import { callOperator, compare, labelOf } from '../functions/operators.ts';
 import type { Expr } from '../ir.ts';
 import { numberLiteral } from '../literals.ts';
-import { bool, unknown } from '../types.ts';
+import { arrayOf, bool, unknown } from '../types.ts';
 import { resolveCall } from './call.ts';
 import type { ExpressionContext } from './context.ts';
+import { groupingCall } from './grouping.ts';
 import { resolveExists, resolveInSubquery, resolveScalarSubquery } from './subquery.ts';
 import { castTo } from './type-names.ts';
 
@@ -46,9 +48,16 @@ export function resolveExpression(expression: Expression, context: ExpressionCon
     case 'case':
       return resolveCase(expression, resolve, site('CASE', at, context));
     case 'cast':
-      return castTo(resolve(expression.arg), expression.type);
+      return resolveCast(expression, resolve);
     case 'subscript':
       return subscript(resolve(expression.arg), resolve(expression.index), at);
+    case 'array':
+      return arrayLiteral(expression.items.map(resolve), at);
+    case 'any':
+    case 'all':
+      return resolveQuantified(expression, resolve, context);
+    case 'grouping':
+      return groupingCall(expression.args.map((arg) => settle(resolve(arg), arg.at)));
     case 'call':
       return resolveCall(expression, context);
     case 'scalar subquery':
@@ -73,7 +82,9 @@ function constant(type: string, text: string): Expr {
 }
 
 function isNull(expr: Expr, negated: boolean, at: number | undefined): Expr {
-  const test = (each: Expr): Expr => apply('is null', bool, (a) => `isNull(${a})`, each);
+  // An array that is NULL is an outer array without the inner one.
+  const test = (each: Expr): Expr =>
+    apply('is null', bool, (a) => (each.type.name === 'array' ? `empty(${a})` : `isNull(${a})`), each);
   const columns = expr.kind === 'mixed' ? expr.has.map((type) => expr.column(type)) : [settle(expr, at)];
   const all = and(...columns.map(test));
   return negated ? not(all) : all;
@@ -146,7 +157,35 @@ function resolveCase(
   return caseOf(branches, expression.otherwise && resolve(expression.otherwise), callSite);
 }
 
+/** The elements of `ARRAY[…]::type[]` are converted one by one; without any, the type says what it is. */
+function resolveCast({ arg, type }: Kind<'cast'>, resolve: (each: Expression) => Expr): Expr {
+  if (!type.array || arg.kind !== 'array') return castTo(resolve(arg), type);
+  if (arg.items.length === 0) return castTo(literal(unknown, '{}'), type);
+  const element = { ...type, array: false };
+  return arrayLiteral(
+    arg.items.map((item) => castTo(resolve(item), element)),
+    arg.at,
+  );
+}
+
+/** `x = ANY (array)`, with any operator that gives a boolean. */
+function resolveQuantified(
+  expression: Kind<'any' | 'all'>,
+  resolve: (each: Expression) => Expr,
+  context: ExpressionContext,
+): Expr {
+  const { at, operator, kind } = expression;
+  const arg = resolve(expression.arg);
+  const array = resolve(expression.array);
+  const callSite = site(operator, at, context);
+  const typed = array.type.name === 'unknown' ? convert(array, arrayOf(settle(arg, at).type), at) : array;
+  const test = (element: Expr): Expr =>
+    condition(callOperator(operator, [arg, element], callSite), `${operator} ${kind.toUpperCase()}`, at);
+  return quantified(kind, typed, test, callSite);
+}
+
 function subscript(arg: Expr, index: Expr, at: number | undefined): Expr {
+  if (arg.type.name === 'array') return arrayElement(arg, index, at);
   if (arg.type.name !== 'map') throw unsupported('A subscript of something other than labels', at);
   return labelOf(arg, index, { at });
 }

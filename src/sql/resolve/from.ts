@@ -1,32 +1,30 @@
-import type { Alias, FromItem, JoinType } from '../ast.ts';
-import { and, apply, some } from '../build.ts';
-import { condition } from '../coerce.ts';
+import type { Alias, FromItem } from '../ast.ts';
 import { sqlError, unsupported } from '../errors.ts';
-import { compare } from '../functions/operators.ts';
 import { type Expr, type FromIr, type OutputColumn, outputName } from '../ir.ts';
-import type { ExpressionContext } from './context.ts';
+import { functionRelation } from './from-function.ts';
+import { joinOf } from './join.ts';
 import { datasetRelation, type ResolvedRelation } from './relations.ts';
-import { type FromScope, lookup, Scope, type ScopeColumn, type ScopeRelation } from './scope.ts';
-
-export interface ResolvedFrom {
-  readonly ir: FromIr;
-  readonly scope: FromScope;
-}
-
-/** What resolving FROM needs; its expressions get a scope of their own here. */
-export type FromContext = Omit<ExpressionContext, 'scope'> & { readonly parent: Scope | undefined };
+import { checkNames, combine, type FromContext, type ResolvedFrom } from './resolved-from.ts';
+import type { ScopeColumn, ScopeRelation } from './scope.ts';
 
 /** The relations of FROM, comma-separated ones as cross joins. */
 export function resolveFrom(items: readonly FromItem[], context: FromContext): ResolvedFrom | undefined {
   let from: ResolvedFrom | undefined;
   for (const item of items) {
-    const next = resolveItem(item, context);
-    from =
-      from === undefined ? next : { ir: crossJoin(from.ir, next.ir), scope: combine(from.scope, next.scope) };
+    const next = resolveItem(item, context, from);
+    from = from === undefined ? next : beside(from, next);
   }
   if (from !== undefined) checkNames(from.scope);
   return from;
 }
+
+/** A comma in FROM. What is made of columns of the left side contains it already. */
+const beside = (left: ResolvedFrom, right: ResolvedFrom): ResolvedFrom => ({
+  ir: contains(right.ir, left.ir) ? right.ir : crossJoin(left.ir, right.ir),
+  scope: combine(left.scope, right.scope),
+});
+
+const contains = (from: FromIr, left: FromIr): boolean => from.kind === 'unnest' && from.input === left;
 
 /**
  * `a, (b JOIN c)` as `(a, b) JOIN c`, since the store takes joins from left to right only. It is the same for
@@ -42,7 +40,8 @@ function crossJoin(left: FromIr, right: FromIr): FromIr {
   return { kind: 'join', type: 'CROSS', left, right, on: undefined };
 }
 
-function resolveItem(item: FromItem, context: FromContext): ResolvedFrom {
+/** @param left what a function in FROM can take columns of */
+function resolveItem(item: FromItem, context: FromContext, left: ResolvedFrom | undefined): ResolvedFrom {
   switch (item.kind) {
     case 'table':
       return single(resolveTable(item, context), item.alias);
@@ -52,6 +51,8 @@ function resolveItem(item: FromItem, context: FromContext): ResolvedFrom {
       const relation = outputsRelation(item.alias?.name, alias, query.columns);
       return single({ ir: { kind: 'derived', alias, query }, relation }, item.alias);
     }
+    case 'function':
+      return single(functionRelation(item, left, context), item.alias);
     case 'join':
       return resolveJoin(item, context);
   }
@@ -61,6 +62,7 @@ function resolveTable(item: Extract<FromItem, { kind: 'table' }>, context: FromC
   const [name = ''] = item.path;
   const visible = item.path.length === 1 ? context.ctes.get(name) : undefined;
   if (visible === undefined) return datasetRelation(item.path, item.alias?.name, context.env, item.at);
+  context.env.readCtes.add(visible.cte.name);
   const alias = context.env.alias();
   const columns = visible.cte.query.columns.map((column, index) => ({
     ...column,
@@ -107,113 +109,28 @@ function single(resolved: ResolvedRelation, alias: Alias | undefined): ResolvedF
   return { ir: resolved.ir, scope: { relations: [renamed], merged: new Map(), star: columns } };
 }
 
-const combine = (left: FromScope, right: FromScope): FromScope => ({
-  relations: [...left.relations, ...right.relations],
-  merged: new Map([...left.merged, ...right.merged]),
-  star: [...left.star, ...right.star],
-});
-
-function checkNames(scope: FromScope): void {
-  const names = scope.relations.map((relation) => relation.name).filter((name) => name !== undefined);
-  const repeated = names.find((name, index) => names.indexOf(name) !== index);
-  if (repeated !== undefined) {
-    throw sqlError('sql_ambiguous', `table name "${repeated}" specified more than once`);
-  }
-}
-
 function resolveJoin(item: Extract<FromItem, { kind: 'join' }>, context: FromContext): ResolvedFrom {
-  const left = resolveItem(item.left, context);
-  const right = resolveItem(item.right, context);
-  if (right.ir.kind === 'join') throw unsupported('A join in parentheses on the right side of a join');
-  const scope = combine(left.scope, right.scope);
-  checkNames(scope);
-  if (item.using.length > 0) return joinUsing(item.using, item.type, left, right);
-  const on = item.on && joinCondition(item.on, scope, item.type, context);
-  return { ir: { kind: 'join', type: item.type, left: left.ir, right: right.ir, on }, scope };
+  const left = resolveItem(item.left, context, undefined);
+  const right = resolveItem(item.right, context, left);
+  if (!contains(right.ir, left.ir)) return joinOf(item, left, right, context);
+  return unnestJoin(item, left, right);
 }
 
-function joinCondition(
-  on: NonNullable<Extract<FromItem, { kind: 'join' }>['on']>,
-  from: FromScope,
-  type: JoinType,
-  context: FromContext,
-): Expr {
-  const scope = new Scope(from, context.parent, false);
-  const expr = context.resolve(on, {
-    ...context,
-    scope,
-    clause: 'JOIN conditions',
-    allowAggregates: false,
-    allowWindows: false,
-  });
-  const result = condition(expr, 'JOIN/ON', on.at);
-  if (some(result, (each) => each.kind === 'subquery'))
-    throw unsupported('A subquery in a JOIN condition', on.at);
-  if (type !== 'INNER' && !hasEquality(result)) {
-    throw unsupported(`${type} JOIN without an equality between its two sides`, on.at);
-  }
-  return result;
-}
-
-/** An equality among the conditions that must all hold, between columns of different relations. */
-function hasEquality(on: Expr): boolean {
-  if (on.kind !== 'apply') return false;
-  if (on.name === 'and') return on.args.some(hasEquality);
-  if (on.name !== 'compare =') return false;
-  const [left, right] = on.args.map(relationsIn);
-  return (
-    left !== undefined && right !== undefined && [...right].some((name) => !left.has(name)) && left.size > 0
-  );
-}
-
-/** The aliases of the relations that an expression reads. */
-export function relationsIn(expr: Expr): ReadonlySet<string> {
-  const names = new Set<string>();
-  some(expr, (each) => {
-    if (each.kind === 'column') names.add(each.relation);
-    return false;
-  });
-  return names;
-}
-
-/** `USING (a, b)`: equality of both sides' columns, which appear once, first, and unqualified. */
-function joinUsing(
-  names: readonly string[],
-  type: JoinType,
+/** A join with a function of columns of its left side: no condition is left to be checked. */
+function unnestJoin(
+  item: Extract<FromItem, { kind: 'join' }>,
   left: ResolvedFrom,
   right: ResolvedFrom,
 ): ResolvedFrom {
-  const merged = new Map<string, Expr>();
-  const equalities = names.map((name) => {
-    const [leftColumn, rightColumn] = [left, right].map((side) => {
-      const column = lookup(side.scope, name, undefined) ?? onlyLabel(side.scope, name);
-      if (column !== undefined) return column;
-      throw sqlError(
-        'sql_unknown_column',
-        `column "${name}" specified in USING clause does not exist on both sides`,
-      );
-    });
-    if (leftColumn === undefined || rightColumn === undefined) throw new Error('BUG: USING has two sides');
-    const equality = compare('=', leftColumn, rightColumn, undefined);
-    const [a = leftColumn, b = rightColumn] = equality.kind === 'apply' ? equality.args : [];
-    const both = apply('coalesce', a.type, (...sides) => `coalesce(${sides.join(', ')})`, a, b);
-    merged.set(name, type === 'FULL' ? both : type === 'RIGHT' ? b : a);
-    return equality;
-  });
-  const rest = (side: ResolvedFrom) => side.scope.star.filter((column) => !names.includes(column.name));
+  const { on } = item;
+  const always = on === undefined || (on.kind === 'constant' && on.type === 'boolean' && on.text === 'true');
+  const kept = item.type === 'CROSS' || item.type === 'INNER' || item.type === 'LEFT';
+  if (!always || !kept || item.natural || item.using.length > 0 || right.ir.kind !== 'unnest') {
+    throw unsupported(
+      'A join with a function of columns of its other side, other than CROSS or LEFT … ON true,',
+    );
+  }
   const scope = combine(left.scope, right.scope);
-  const star = [
-    ...[...merged].map(([name, expr]) => ({ name, expr: () => expr })),
-    ...rest(left),
-    ...rest(right),
-  ];
-  return {
-    ir: { kind: 'join', type, left: left.ir, right: right.ir, on: and(...equalities) },
-    scope: { relations: scope.relations, merged: new Map([...scope.merged, ...merged]), star },
-  };
-}
-
-function onlyLabel(scope: FromScope, name: string): Expr | undefined {
-  const open = scope.relations.filter((relation) => relation.otherColumn !== undefined);
-  return open.length === 1 ? open[0]?.otherColumn?.(name) : undefined;
+  checkNames(scope);
+  return { ir: { ...right.ir, outer: item.type === 'LEFT' }, scope };
 }

@@ -1,6 +1,7 @@
 import { children, some } from '../build.ts';
 import { sqlError } from '../errors.ts';
-import type { Expr } from '../ir.ts';
+import type { Aggregate, Expr, SelectIr } from '../ir.ts';
+import { int4 } from '../types.ts';
 
 export const isAggregate = (expr: Expr): boolean => expr.kind === 'aggregate' && expr.over === undefined;
 export const hasAggregate = (expr: Expr): boolean => some(expr, isAggregate);
@@ -27,12 +28,31 @@ export function exprKey(expr: Expr): string {
   }
 }
 
+/** True if rows are brought together. */
+export function isGrouped({ groupingSets, having, items, orderBy, distinctOn }: SelectIr): boolean {
+  const outputs = [...items, ...orderBy.map((sort) => sort.expr), ...distinctOn];
+  return groupingSets.length > 0 || having !== undefined || outputs.some(hasAggregate);
+}
+
 /**
- * Checks that a grouped query's expression has nothing but grouped expressions, aggregates and what is made
- * of them.
+ * Checks that a grouped query has nothing but grouped expressions, aggregates and what is made of them.
+ * @param items the output columns with their places in the text
  * @throws AppError `sql_grouping`, which names the column
  */
-export function checkGrouped(expr: Expr, groupKeys: ReadonlySet<string>, at: number | undefined): void {
+export function checkGrouping(
+  ir: SelectIr,
+  items: readonly { readonly expr: Expr; readonly at: number | undefined }[],
+): void {
+  if (!isGrouped(ir)) return;
+  const keys = new Set(ir.groupingSets.flat().map(exprKey));
+  for (const { expr, at } of items) checkGrouped(expr, keys, at);
+  if (ir.having !== undefined) checkGrouped(ir.having, keys, undefined);
+  for (const sort of ir.orderBy) checkGrouped(sort.expr, keys, undefined);
+  for (const expr of ir.distinctOn) checkGrouped(expr, keys, undefined);
+}
+
+function checkGrouped(expr: Expr, groupKeys: ReadonlySet<string>, at: number | undefined): void {
+  if (isGroupingCall(expr)) checkGroupingCall(expr, groupKeys, at);
   if (groupKeys.has(exprKey(expr)) || isAggregate(expr)) return;
   if (expr.kind === 'column' && !expr.outer) {
     throw sqlError(
@@ -43,3 +63,23 @@ export function checkGrouped(expr: Expr, groupKeys: ReadonlySet<string>, at: num
   }
   for (const child of children(expr)) checkGrouped(child, groupKeys, at);
 }
+
+const isGroupingCall = (expr: Expr): boolean => expr.kind === 'aggregate' && expr.name === 'grouping';
+
+function checkGroupingCall(expr: Expr, groupKeys: ReadonlySet<string>, at: number | undefined): void {
+  if (children(expr).every((arg) => groupKeys.has(exprKey(arg)))) return;
+  throw sqlError('sql_grouping', 'arguments to GROUPING must be grouping expressions', at);
+}
+
+/** `GROUPING (a, b)`: a bit for each argument, 1 where the row is not grouped by it, the last one lowest. */
+export const groupingCall = (args: readonly Expr[]): Aggregate => ({
+  kind: 'aggregate',
+  type: int4,
+  name: 'grouping',
+  render: (...keys) => `grouping(${keys.join(', ')})`,
+  args,
+  distinct: false,
+  filter: undefined,
+  over: undefined,
+  finish: (a) => `toInt32(${a})`,
+});

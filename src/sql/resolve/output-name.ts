@@ -20,6 +20,9 @@ function nameOf(expression: Expression): Name | undefined {
       return strong(expression.name);
     case 'subscript':
       return nameOf(expression.arg);
+    case 'array':
+    case 'grouping':
+      return strong(expression.kind);
     case 'exists':
       return strong('exists');
     case 'scalar subquery':

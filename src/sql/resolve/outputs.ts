@@ -7,9 +7,18 @@ import { commonType, type SqlType, sameType, typeLabel } from '../types.ts';
 export function coerceOutputs(query: QueryIr, types: readonly SqlType[]): QueryIr {
   if (query.columns.every((column, index) => sameType(column.type, types[index] ?? column.type)))
     return query;
+  return mapOutputs(query, types, (expr, type) => coerce(expr, type, undefined));
+}
+
+/** The query with its output columns changed, in every branch of it. */
+export function mapOutputs(
+  query: QueryIr,
+  types: readonly SqlType[],
+  change: (expr: Expr, type: SqlType) => Expr,
+): QueryIr {
   const columns = query.columns.map((column, index) => ({ ...column, type: types[index] ?? column.type }));
   const row = (exprs: readonly Expr[]): readonly Expr[] =>
-    exprs.map((expr, index) => coerce(expr, types[index] ?? expr.type, undefined));
+    exprs.map((expr, index) => change(expr, types[index] ?? expr.type));
   switch (query.kind) {
     case 'select':
       return { ...query, columns, items: row(query.items) };
@@ -19,8 +28,8 @@ export function coerceOutputs(query: QueryIr, types: readonly SqlType[]): QueryI
       return {
         ...query,
         columns,
-        left: coerceOutputs(query.left, types),
-        right: coerceOutputs(query.right, types),
+        left: mapOutputs(query.left, types, change),
+        right: mapOutputs(query.right, types, change),
       };
   }
 }

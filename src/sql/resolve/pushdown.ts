@@ -1,6 +1,5 @@
-import { children, some } from '../build.ts';
+import { children, relationsIn, some } from '../build.ts';
 import type { Expr, FromIr, PointsRead } from '../ir.ts';
-import { relationsIn } from './from.ts';
 
 /** FROM and WHERE, with conditions moved from the one into the other. */
 export interface Pushed {
@@ -21,6 +20,9 @@ export function pushToSeries(from: FromIr, where: readonly Expr[]): Pushed {
       const left = visit(item.left, mayFilter && item.type !== 'RIGHT' && item.type !== 'FULL');
       const right = visit(item.right, mayFilter && item.type !== 'LEFT' && item.type !== 'FULL');
       return { ...item, left, right };
+    }
+    if (item.kind === 'unnest') {
+      return item.input === undefined ? item : { ...item, input: visit(item.input, mayFilter) };
     }
     if (item.kind !== 'dataset' || item.read.kind !== 'points') return item;
     const { read, alias } = item;

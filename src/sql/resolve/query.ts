@@ -1,7 +1,10 @@
-import type { Query, SetOperation, SortKey, Values } from '../ast.ts';
-import { settle, unify } from '../coerce.ts';
+import { quoteString } from '../../lib/quote.ts';
+import type { Cte, Query, SetOperation, SortKey, Values } from '../ast.ts';
+import { apply } from '../build.ts';
+import { coerce, settle, unify } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import {
+  type CteIr,
   type Expr,
   outputName,
   type QueryIr,
@@ -10,11 +13,11 @@ import {
   type Sort,
   type ValuesIr,
 } from '../ir.ts';
-import { text } from '../types.ts';
+import { type SqlType, sameType, storeType, text } from '../types.ts';
 import type { QueryContext, ResolvedQuery, VisibleCte } from './environment.ts';
 import { resolveExpression } from './expression.ts';
 import { limitOf } from './limit.ts';
-import { coerceOutputs, matchColumns } from './outputs.ts';
+import { coerceOutputs, mapOutputs, matchColumns } from './outputs.ts';
 import { emptyFrom, Scope } from './scope.ts';
 import { resolveSelect } from './select.ts';
 
@@ -56,23 +59,85 @@ function resolveCtes(
   if (query.ctes.length === 0) return context.ctes;
   const ctes = new Map(context.ctes);
   const own = new Set<string>();
-  for (const { name, columns, query: definition, at } of query.ctes) {
+  for (const definition of query.ctes) {
+    const { name, columns, at } = definition;
     if (own.has(name))
       throw sqlError('sql_ambiguous', `WITH query name "${name}" specified more than once`, at);
     own.add(name);
-    const { query: ir } = resolveQuery(definition, { ...context, ctes }, parent, false);
-    if (columns.length > ir.columns.length) {
+    const cte = resolveCte(definition, { ...context, ctes }, parent);
+    if (columns.length > cte.query.columns.length) {
       throw sqlError(
         'sql_syntax',
-        `WITH query "${name}" has ${ir.columns.length} columns, not ${columns.length}`,
+        `WITH query "${name}" has ${cte.query.columns.length} columns, not ${columns.length}`,
         at,
       );
     }
-    const cte = { name: `${context.env.prefix}w${context.env.ctes.length + 1}`, query: ir };
     context.env.ctes.push(cte);
     ctes.set(name, { cte, columns });
   }
   return ctes;
+}
+
+function resolveCte(
+  { name, columns, query, recursive, at }: Cte,
+  context: QueryContext,
+  parent: Scope | undefined,
+): CteIr {
+  const generated = `${context.env.prefix}w${context.env.cteName()}`;
+  const { body } = query;
+  const plain = (): CteIr => ({
+    name: generated,
+    query: resolveQuery(query, context, parent, false).query,
+    recursive: false,
+  });
+  if (!recursive || body.kind !== 'set' || body.operator !== 'UNION') return plain();
+  const self = {
+    name: generated,
+    query: resolveQuery(body.left, context, parent, false).query,
+    recursive: true,
+  };
+  const inner = new Map(context.ctes).set(name, { cte: self, columns });
+  const right = resolveQuery(body.right, { ...context, ctes: inner }, parent, false).query;
+  if (!context.env.readCtes.has(generated)) return plain();
+  if (!body.all) throw unsupported('WITH RECURSIVE … UNION without ALL', at);
+  if (
+    query.orderBy.length > 0 ||
+    query.limit !== undefined ||
+    query.offset !== undefined ||
+    query.ctes.length > 0
+  ) {
+    throw unsupported('ORDER BY, LIMIT and WITH in a recursive query', at);
+  }
+  return { ...self, query: recursiveUnion(self.query, right, name, at) };
+}
+
+/** The store takes the types of a recursive query from its first rows, so each column says its own. */
+function recursiveUnion(left: QueryIr, right: QueryIr, name: string, at: number | undefined): SetIr {
+  const types = left.columns.map((column) => column.type);
+  const matched = matchColumns(left, right, 'UNION');
+  if (matched.some((type, index) => !sameType(type, types[index] ?? type))) {
+    throw sqlError(
+      'sql_type',
+      `recursive query "${name}" has other types in its first part; casts are needed`,
+      at,
+    );
+  }
+  const typed = (query: QueryIr): QueryIr =>
+    mapOutputs(query, types, (expr, type) => asStored(coerce(expr, type, at), type));
+  return {
+    kind: 'set',
+    columns: left.columns,
+    operator: 'UNION',
+    all: true,
+    left: typed(left),
+    right: typed(right),
+  };
+}
+
+function asStored(expr: Expr, type: SqlType): Expr {
+  const stored =
+    type.name === 'array' || type.name === 'map' ? storeType(type) : `Nullable(${storeType(type)})`;
+  return apply(`as ${stored}`, type, (a) => `CAST(${a}, ${quoteString(stored)})`, expr);
 }
 
 function resolveSetOperation(body: SetOperation, context: QueryContext, parent: Scope | undefined): SetIr {
@@ -137,10 +202,11 @@ function ordered(ir: QueryIr, query: Query, context: QueryContext): SelectIr {
     kind: 'select',
     columns: ir.columns,
     distinct: false,
+    distinctOn: [],
     items,
     from: { kind: 'derived', alias, query: ir },
     where: undefined,
-    groupBy: [],
+    groupingSets: [],
     having: undefined,
     orderBy: query.orderBy.map((key) => outputSort(key, ir, items)),
     limit: limitOf(query.limit, 'LIMIT'),

@@ -1,17 +1,19 @@
 import type { Expression, Query, Select, SelectItem, SortKey } from '../ast.ts';
-import { and } from '../build.ts';
+import { children } from '../build.ts';
 import { condition, settle } from '../coerce.ts';
-import { sqlError } from '../errors.ts';
+import { sqlError, unsupported } from '../errors.ts';
 import type { Expr, SelectIr, Sort } from '../ir.ts';
 import type { ExpressionContext } from './context.ts';
 import type { QueryContext, ResolvedQuery } from './environment.ts';
 import { resolveExpression } from './expression.ts';
 import { resolveFrom } from './from.ts';
-import { checkGrouped, exprKey, hasAggregate } from './grouping.ts';
+import { checkGrouping, exprKey, hasAggregate } from './grouping.ts';
 import { limitOf } from './limit.ts';
 import { outputColumnName } from './output-name.ts';
 import { conjuncts, pushToSeries } from './pushdown.ts';
 import { emptyFrom, Scope } from './scope.ts';
+import { checkSets } from './sets.ts';
+import { allOf, isCorrelatedIn } from './subquery.ts';
 
 /** An output column with the name by which ORDER BY and GROUP BY may mean it. */
 interface Item {
@@ -49,23 +51,27 @@ export function resolveSelect(
   const where = select.where === undefined ? [] : resolveWhere(select.where, whereContext);
   const selectContext = inClause('SELECT', true, true);
   const items = select.items.flatMap((item) => resolveItem(item, selectContext));
-  const groupBy = select.groupBy.map((key) =>
-    resolveGroupKey(key, items, inClause('GROUP BY', false, false)),
+  const groupContext = inClause('GROUP BY', false, false);
+  const groupingSets = select.groupingSets.map((keys) =>
+    keys.map((key) => resolveGroupKey(key, items, groupContext)),
   );
   const havingContext = inClause('HAVING', true, false);
   const having =
     select.having &&
     condition(havingContext.resolve(select.having, havingContext), 'HAVING', select.having.at);
-  const orderBy = query.orderBy.map((key) => resolveOrderKey(key, items, inClause('ORDER BY', true, true)));
+  const orderContext = inClause('ORDER BY', true, true);
+  const orderBy = query.orderBy.map((key) => resolveOrderKey(key, items, orderContext));
+  const distinctOn = select.distinctOn.map((key) => outputExpr(key, items, orderContext, 'DISTINCT ON'));
   const pushed = from && pushToSeries(from.ir, where);
   const ir: SelectIr = {
     kind: 'select',
     columns: items.map(({ name, expr }) => ({ name, type: expr.type })),
     distinct: select.distinct,
+    distinctOn,
     items: items.map((item) => item.expr),
     from: pushed?.from,
     where: allOf(pushed?.where ?? where),
-    groupBy,
+    groupingSets,
     having,
     orderBy,
     limit: limitOf(query.limit, 'LIMIT'),
@@ -73,6 +79,7 @@ export function resolveSelect(
   };
   checkGrouping(ir, items);
   checkDistinctOrder(ir, query.orderBy);
+  checkSets(ir);
   return { query: ir, correlated: scope.correlated };
 }
 
@@ -82,11 +89,13 @@ export function resolveSelect(
  */
 function resolveWhere(expression: Expression, context: ExpressionContext): readonly Expr[] {
   const where = condition(context.resolve(expression, context), 'WHERE', expression.at);
-  return conjuncts(where).map((part) => (part.kind === 'subquery' ? { ...part, threeValued: false } : part));
+  return conjuncts(where).map(twoValued);
 }
 
-const allOf = ([first, ...rest]: readonly Expr[]): Expr | undefined =>
-  first === undefined || rest.length === 0 ? first : and(first, ...rest);
+function twoValued(part: Expr): Expr {
+  if (part.kind === 'subquery') return { ...part, threeValued: false };
+  return (isCorrelatedIn(part) ? children(part)[0] : undefined) ?? part;
+}
 
 function resolveItem(item: SelectItem, context: ExpressionContext): readonly Item[] {
   const { expression, alias } = item;
@@ -116,9 +125,19 @@ function resolveGroupKey(key: Expression, items: readonly Item[], context: Expre
 /** The name of an output column, its number, or an expression over the columns of FROM. */
 function resolveOrderKey(key: SortKey, items: readonly Item[], context: ExpressionContext): Sort {
   const { expression, descending, nullsFirst } = key;
-  const item = itemByNumber(expression, items, 'ORDER BY') ?? itemByName(expression, items, undefined);
-  const expr = item?.expr ?? context.resolve(expression, context);
-  return { expr: settle(expr, expression.at), descending, nullsFirst };
+  return { expr: outputExpr(expression, items, context, 'ORDER BY'), descending, nullsFirst };
+}
+
+function outputExpr(
+  key: Expression,
+  items: readonly Item[],
+  context: ExpressionContext,
+  clause: string,
+): Expr {
+  const item = itemByNumber(key, items, clause) ?? itemByName(key, items, undefined);
+  const expr = settle(item?.expr ?? context.resolve(key, context), key.at);
+  if (expr.type.name === 'array') throw unsupported(`${clause} an array`, key.at);
+  return expr;
 }
 
 function itemByNumber(key: Expression, items: readonly Item[], clause: string): Item | undefined {
@@ -146,25 +165,20 @@ function itemByName(
   return item;
 }
 
-function checkGrouping(ir: SelectIr, items: readonly Item[]): void {
-  const outputs = [...ir.items, ...ir.orderBy.map((sort) => sort.expr)];
-  const grouped = ir.groupBy.length > 0 || ir.having !== undefined || outputs.some(hasAggregate);
-  if (!grouped) return;
-  const keys = new Set(ir.groupBy.map(exprKey));
-  for (const { expr, at } of items) checkGrouped(expr, keys, at);
-  if (ir.having !== undefined) checkGrouped(ir.having, keys, undefined);
-  for (const sort of ir.orderBy) checkGrouped(sort.expr, keys, undefined);
-}
-
 function checkDistinctOrder(ir: SelectIr, keys: readonly SortKey[]): void {
-  if (!ir.distinct) return;
-  const items = new Set(ir.items.map(exprKey));
-  for (const [index, sort] of ir.orderBy.entries()) {
-    if (items.has(exprKey(sort.expr))) continue;
-    throw sqlError(
-      'sql_bad_reference',
-      'for SELECT DISTINCT, ORDER BY expressions must appear in select list',
-      keys[index]?.expression.at,
-    );
-  }
+  const allowed = ir.distinct ? ir.items : ir.distinctOn;
+  if (allowed.length === 0 || ir.orderBy.length === 0) return;
+  const names = new Set(allowed.map(exprKey));
+  const other = ir.orderBy.findIndex((sort) => !names.has(exprKey(sort.expr)));
+  if (other < 0) return;
+  const leading = new Set(ir.orderBy.slice(0, other).map((sort) => exprKey(sort.expr)));
+  // ORDER BY of DISTINCT ON begins with its expressions; what follows chooses the row.
+  if (!ir.distinct && [...names].every((name) => leading.has(name))) return;
+  throw sqlError(
+    'sql_bad_reference',
+    ir.distinct
+      ? 'for SELECT DISTINCT, ORDER BY expressions must appear in select list'
+      : 'SELECT DISTINCT ON expressions must match initial ORDER BY expressions',
+    keys[other]?.expression.at,
+  );
 }

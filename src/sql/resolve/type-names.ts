@@ -1,7 +1,8 @@
 import type { TypeName } from '../ast.ts';
-import { apply } from '../build.ts';
+import { apply, literal } from '../build.ts';
 import { convert } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
+import { castArray } from '../functions/arrays.ts';
 import type { Expr, Mixed } from '../ir.ts';
 import {
   bool,
@@ -12,12 +13,14 @@ import {
   int8,
   interval,
   isNumber,
+  jsonb,
   maxNumericScale,
   numeric,
   type SqlType,
   text,
   timestamp,
   timestamptz,
+  unknown,
 } from '../types.ts';
 
 /** The types that a query may name. */
@@ -34,18 +37,48 @@ const typesByName: ReadonlyMap<string, SqlType> = new Map<string, SqlType>([
   ['timestamptz', timestamptz],
   ['date', date],
   ['interval', interval],
+  ['json', jsonb],
+  ['jsonb', jsonb],
 ]);
 
 /** `CAST(expr AS type)`. */
 export function castTo(expr: Expr, name: TypeName): Expr {
   const type = typesByName.get(name.name);
-  if (type === undefined || name.array) {
-    throw unsupported(`The type ${name.name}${name.array ? '[]' : ''}`, name.at);
-  }
+  if (type === undefined) throw unsupported(`The type ${name.name}${name.array ? '[]' : ''}`, name.at);
+  if (name.array) return castToArray(expr, type, name);
+  if (type.name === 'interval') return castToInterval(expr, name);
   if (type.name === 'numeric') return castToNumeric(expr, name);
   if (name.name === 'varchar') return castToVarchar(expr, name);
   if (name.modifiers.length > 0) throw unsupported(`A modifier of the type ${name.name}`, name.at);
   return castValue(expr, type, name.at);
+}
+
+function castToArray(expr: Expr, type: SqlType, name: TypeName): Expr {
+  if (name.modifiers.length > 0) throw unsupported(`A modifier of the type ${name.name}[]`, name.at);
+  return castArray(expr, type, name.at);
+}
+
+/** The fields of an interval, by their bits in its modifier (PostgreSQL's src/include/utils/timestamp.h). */
+const intervalFields: ReadonlyMap<number, string> = new Map([
+  [1 << 1, 'month'],
+  [1 << 2, 'year'],
+  [1 << 3, 'day'],
+  [1 << 10, 'hour'],
+  [1 << 11, 'minute'],
+  [1 << 12, 'second'],
+]);
+
+/** `interval '90' day` is a number with its unit behind it. */
+function castToInterval(expr: Expr, name: TypeName): Expr {
+  const [field] = name.modifiers;
+  if (field === undefined) return castValue(expr, interval, name.at);
+  const unit = intervalFields.get(field);
+  const isNumber =
+    expr.kind === 'literal' && typeof expr.value === 'string' && /^\s*-?\d+\s*$/.test(expr.value);
+  if (unit === undefined || !isNumber || name.modifiers.length > 1) {
+    throw unsupported('An interval with fields, other than a whole number with one unit,', name.at);
+  }
+  return convert(literal(unknown, `${expr.value} ${unit}`), interval, name.at);
 }
 
 /** Of a field with several types of value, all of them are converted. */

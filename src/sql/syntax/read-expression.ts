@@ -1,9 +1,11 @@
-import type { Constant, Expression, SortKey, TypeName } from '../ast.ts';
+import type { Constant, Expression } from '../ast.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { ReadContext } from './context.ts';
 import type { SyntaxNode } from './node.ts';
-import { callOf, operatorName, readOperator } from './read-operator.ts';
-import { readSortKey, readWindow } from './read-window.ts';
+import { readCall } from './read-call.ts';
+import { callOf, readOperator } from './read-operator.ts';
+import { readSubquery } from './read-subquery.ts';
+import { readCast } from './read-type.ts';
 
 type Reader = (node: SyntaxNode, context: ReadContext) => Expression;
 
@@ -23,6 +25,8 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['SQLValueFunction', readValueFunction],
   ['SubLink', readSubquery],
   ['A_Indirection', readSubscript],
+  ['A_ArrayExpr', readArray],
+  ['GroupingFunc', readGrouping],
 ]);
 
 export function readExpression(node: SyntaxNode, context: ReadContext): Expression {
@@ -32,11 +36,9 @@ export function readExpression(node: SyntaxNode, context: ReadContext): Expressi
 }
 
 const constructNames: ReadonlyMap<string, string> = new Map([
-  ['A_ArrayExpr', 'An array constructor'],
   ['RowExpr', 'A row constructor'],
   ['ParamRef', 'A query parameter'],
   ['CollateClause', 'COLLATE'],
-  ['GroupingFunc', 'GROUPING()'],
   ['NamedArgExpr', 'A named argument'],
 ]);
 
@@ -104,46 +106,6 @@ function readBooleanTest(node: SyntaxNode, context: ReadContext): Expression {
   return { kind: 'is truth', at: node.at, arg, value, negated: test.startsWith('IS_NOT') };
 }
 
-function readCall(node: SyntaxNode, context: ReadContext): Expression {
-  node.allow(
-    [
-      'funcname',
-      'args',
-      'agg_star',
-      'agg_distinct',
-      'agg_filter',
-      'agg_within_group',
-      'agg_order',
-      'over',
-      'funcformat',
-    ],
-    { func_variadic: 'VARIADIC' },
-  );
-  const names = node.strings('funcname');
-  if (names.length > 1 && names[0] !== 'pg_catalog') {
-    throw sqlError('sql_unknown_function', `function ${names.join('.')} does not exist`, node.at);
-  }
-  const order = node.list('agg_order');
-  if (order.length > 0 && !node.flag('agg_within_group')) {
-    throw unsupported('ORDER BY inside an aggregate', node.at);
-  }
-  const filter = node.child('agg_filter');
-  const over = node.part('over', 'WindowDef');
-  const withinGroup: readonly SortKey[] = order.map((key) => readSortKey(key, context));
-  return {
-    ...callOf(
-      names.at(-1) ?? '',
-      node.list('args').map((arg) => context.expression(arg)),
-      node.at,
-    ),
-    star: node.flag('agg_star'),
-    distinct: node.flag('agg_distinct'),
-    filter: filter && context.expression(filter),
-    withinGroup,
-    over: over && readWindow(over, context),
-  };
-}
-
 function readCoalesce(node: SyntaxNode, context: ReadContext): Expression {
   node.allow(['args']);
   return callOf(
@@ -179,27 +141,6 @@ function readCase(node: SyntaxNode, context: ReadContext): Expression {
   };
 }
 
-function readCast(node: SyntaxNode, context: ReadContext): Expression {
-  node.allow(['arg', 'typeName']);
-  const type = node.part('typeName', 'TypeName');
-  if (type === undefined) throw sqlError('sql_syntax', 'A cast needs a type', node.at);
-  return { kind: 'cast', at: node.at, arg: context.expression(node.required('arg')), type: readType(type) };
-}
-
-function readType(node: SyntaxNode): TypeName {
-  node.allow(['names', 'typmods', 'typemod', 'arrayBounds'], { setof: 'SETOF', pct_type: '%TYPE' });
-  const names = node.strings('names');
-  const name = names.at(-1) ?? '';
-  if (names.length > 1 && names[0] !== 'pg_catalog')
-    throw unsupported(`The type ${names.join('.')}`, node.at);
-  const modifiers = node.list('typmods').map((modifier) => {
-    const integer = modifier.part('ival', 'Integer');
-    if (integer === undefined) throw unsupported(`The modifier of type ${name}`, node.at);
-    return integer.number('ival');
-  });
-  return { name, modifiers, array: node.list('arrayBounds').length > 0, at: node.at };
-}
-
 const valueFunctions: ReadonlyMap<string, string> = new Map([
   ['SVFOP_CURRENT_TIMESTAMP', 'current_timestamp'],
   ['SVFOP_LOCALTIMESTAMP', 'localtimestamp'],
@@ -215,29 +156,6 @@ function readValueFunction(node: SyntaxNode): Expression {
   return callOf(name, [], node.at);
 }
 
-function readSubquery(node: SyntaxNode, context: ReadContext): Expression {
-  node.allow(['subLinkType', 'testexpr', 'operName', 'subselect']);
-  const { at } = node;
-  const query = context.query(node.required('subselect'));
-  switch (node.text('subLinkType')) {
-    case 'EXISTS_SUBLINK':
-      return { kind: 'exists', at, query };
-    case 'EXPR_SUBLINK':
-      return { kind: 'scalar subquery', at, query };
-    case 'ANY_SUBLINK': {
-      if (node.has('operName') && operatorName(node, 'operName') !== '=') {
-        throw unsupported(`${operatorName(node, 'operName')} ANY (subquery)`, at);
-      }
-      return { kind: 'in subquery', at, arg: context.expression(node.required('testexpr')), query };
-    }
-    default:
-      throw unsupported(
-        node.text('subLinkType') === 'ALL_SUBLINK' ? 'ALL (subquery)' : 'ARRAY (subquery)',
-        at,
-      );
-  }
-}
-
 function readSubscript(node: SyntaxNode, context: ReadContext): Expression {
   node.allow(['arg', 'indirection']);
   let arg = context.expression(node.required('arg'));
@@ -247,4 +165,15 @@ function readSubscript(node: SyntaxNode, context: ReadContext): Expression {
     arg = { kind: 'subscript', at: arg.at, arg, index: context.expression(index.required('uidx')) };
   }
   return arg;
+}
+
+/** `ARRAY[…]`; the location of its end says nothing. */
+function readArray(node: SyntaxNode, context: ReadContext): Expression {
+  node.allow(['elements', 'list_start', 'list_end']);
+  return { kind: 'array', at: node.at, items: node.list('elements').map((item) => context.expression(item)) };
+}
+
+function readGrouping(node: SyntaxNode, context: ReadContext): Expression {
+  node.allow(['args']);
+  return { kind: 'grouping', at: node.at, args: node.list('args').map((arg) => context.expression(arg)) };
 }

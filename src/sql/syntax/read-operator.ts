@@ -13,6 +13,7 @@ export const callOf = (name: string, args: readonly Expression[], at: number | u
   distinct: false,
   filter: undefined,
   withinGroup: [],
+  orderBy: [],
   over: undefined,
 });
 
@@ -81,19 +82,19 @@ function readLike(node: SyntaxNode, context: ReadContext): Expression {
   return { kind: 'operator', at: node.at, name: operatorName(node), args };
 }
 
-/** `IN (…)`, and `= ANY (ARRAY[…])` and `<> ALL (ARRAY[…])`, which mean the same. */
+/** `IN (…)`, and `= ANY (ARRAY[…])` and `<> ALL (ARRAY[…])`, which mean the same; other arrays as they are. */
 function readList(node: SyntaxNode, context: ReadContext): Expression {
   const operator = operatorName(node);
   const kind = node.text('kind');
   const list = node.required('rexpr');
-  const field = kind === 'AEXPR_IN' ? 'items' : 'elements';
-  const understood =
+  const arg = context.expression(node.required('lexpr'));
+  const isList =
     kind === 'AEXPR_IN' ||
     (list.type === 'A_ArrayExpr' && operator === (kind === 'AEXPR_OP_ANY' ? '=' : '<>'));
-  if (!understood) {
-    throw unsupported(`${operator} ${kind === 'AEXPR_OP_ANY' ? 'ANY' : 'ALL'} (…)`, node.at);
+  if (!isList) {
+    const quantifier = kind === 'AEXPR_OP_ANY' ? 'any' : 'all';
+    return { kind: quantifier, at: node.at, operator, arg, array: context.expression(list) };
   }
-  const items = list.list(field).map((item) => context.expression(item));
-  const arg = context.expression(node.required('lexpr'));
+  const items = list.list(kind === 'AEXPR_IN' ? 'items' : 'elements').map((item) => context.expression(item));
   return { kind: 'in list', at: node.at, arg, items, negated: operator === '<>' };
 }

@@ -1,7 +1,9 @@
-import type { Alias, Cte, FromItem, JoinType, Query, Select, Window } from '../ast.ts';
+import type { Cte, Expression, Query, Select, Window } from '../ast.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { ReadContext } from './context.ts';
-import type { SyntaxNode } from './node.ts';
+import { SyntaxNode } from './node.ts';
+import { readFromItem } from './read-from.ts';
+import { readGroupingSets } from './read-grouping.ts';
 import { readSortKey, readWindow } from './read-window.ts';
 
 const queryFields = ['op', 'withClause', 'sortClause', 'limitCount', 'limitOffset', 'limitOption'];
@@ -72,7 +74,7 @@ function readSelect(node: SyntaxNode, context: ReadContext): Select {
   const having = node.child('havingClause');
   return {
     kind: 'select',
-    distinct: readDistinct(node),
+    ...readDistinct(node, context),
     items: node.list('targetList').map((target) => {
       target.allow(['name', 'val']);
       return {
@@ -82,21 +84,22 @@ function readSelect(node: SyntaxNode, context: ReadContext): Select {
     }),
     from: node.list('fromClause').map((item) => readFromItem(item, context)),
     where: where && context.expression(where),
-    groupBy: node.list('groupClause').map((key) => {
-      if (key.type === 'GroupingSet') throw unsupported('GROUPING SETS, ROLLUP and CUBE', key.at);
-      return context.expression(key);
-    }),
+    groupingSets: readGroupingSets(node.list('groupClause'), context),
     having: having && context.expression(having),
     windows: readWindows(node, context),
   };
 }
 
 /** `DISTINCT` is a list with one empty node; `DISTINCT ON` has the expressions. */
-function readDistinct(node: SyntaxNode): boolean {
-  if (!node.has('distinctClause')) return false;
-  const [first] = node.rawList('distinctClause');
-  if (first !== undefined && Object.keys(first).length > 0) throw unsupported('DISTINCT ON', node.at);
-  return true;
+function readDistinct(
+  node: SyntaxNode,
+  context: ReadContext,
+): { readonly distinct: boolean; readonly distinctOn: readonly Expression[] } {
+  const clause = node.rawList('distinctClause').filter((each) => Object.keys(each).length > 0);
+  return {
+    distinct: node.has('distinctClause') && clause.length === 0,
+    distinctOn: clause.map((each) => context.expression(SyntaxNode.wrapped(each))),
+  };
 }
 
 function readWindows(node: SyntaxNode, context: ReadContext): ReadonlyMap<string, Window> {
@@ -114,7 +117,7 @@ function readWindows(node: SyntaxNode, context: ReadContext): ReadonlyMap<string
 function readCtes(node: SyntaxNode, context: ReadContext): readonly Cte[] {
   const clause = node.part('withClause', 'WithClause');
   if (clause === undefined) return [];
-  clause.allow(['ctes'], { recursive: 'WITH RECURSIVE' });
+  clause.allow(['ctes', 'recursive']);
   return clause.list('ctes').map((cte) => {
     cte.allow(['ctename', 'aliascolnames', 'ctematerialized', 'ctequery'], {
       search_clause: 'SEARCH in WITH',
@@ -124,74 +127,8 @@ function readCtes(node: SyntaxNode, context: ReadContext): readonly Cte[] {
       name: cte.text('ctename'),
       columns: cte.strings('aliascolnames'),
       query: context.query(cte.required('ctequery')),
+      recursive: clause.flag('recursive'),
       at: cte.at,
     };
   });
-}
-
-function readAlias(node: SyntaxNode): Alias | undefined {
-  const alias = node.part('alias', 'Alias');
-  return alias && { name: alias.text('aliasname'), columns: alias.strings('colnames') };
-}
-
-function readFromItem(node: SyntaxNode, context: ReadContext): FromItem {
-  switch (node.type) {
-    case 'RangeVar': {
-      node.allow(['catalogname', 'schemaname', 'relname', 'inh', 'relpersistence', 'alias']);
-      if (!node.flag('inh')) throw unsupported('ONLY', node.at);
-      const path = ['catalogname', 'schemaname', 'relname']
-        .filter((part) => node.has(part))
-        .map((part) => node.text(part));
-      return { kind: 'table', path, alias: readAlias(node), at: node.at };
-    }
-    case 'RangeSubselect':
-      node.allow(['subquery', 'alias'], { lateral: 'LATERAL' });
-      return { kind: 'derived', query: context.query(node.required('subquery')), alias: readAlias(node) };
-    case 'JoinExpr':
-      return readJoin(node, context);
-    case 'RangeFunction':
-      throw unsupported('A function in FROM', node.at);
-    case 'RangeTableSample':
-      throw unsupported('TABLESAMPLE', node.at);
-    default:
-      throw unsupported(`${node.type} in FROM`, node.at);
-  }
-}
-
-function readJoin(node: SyntaxNode, context: ReadContext): FromItem {
-  node.allow(['jointype', 'larg', 'rarg', 'usingClause', 'quals'], {
-    isNatural: 'NATURAL JOIN',
-    alias: 'An alias for a join',
-    join_using_alias: 'An alias for USING',
-  });
-  const quals = node.child('quals');
-  const using = node.strings('usingClause');
-  const [left, right] = [node.required('larg'), node.required('rarg')].map((side) =>
-    context.nested(() => readFromItem(side, context), side.at),
-  );
-  if (left === undefined || right === undefined)
-    throw sqlError('sql_syntax', 'A join needs two sides', node.at);
-  return {
-    kind: 'join',
-    type: joinType(node, quals !== undefined || using.length > 0),
-    left,
-    right,
-    on: quals && context.expression(quals),
-    using,
-  };
-}
-
-function joinType(node: SyntaxNode, conditional: boolean): JoinType {
-  switch (node.text('jointype')) {
-    case 'JOIN_INNER':
-      return conditional ? 'INNER' : 'CROSS';
-    case 'JOIN_LEFT':
-      return 'LEFT';
-    case 'JOIN_RIGHT':
-      return 'RIGHT';
-    case 'JOIN_FULL':
-      return 'FULL';
-    default:
-      throw unsupported(node.text('jointype'), node.at);
-  }
 }

@@ -7,7 +7,8 @@ import { limits } from '../../../src/limits.ts';
 import type { Principal } from '../../../src/model/identity.ts';
 
 const alice: Principal = { kind: 'apiKey', name: 'alice', tenant: 'default', privileges: [] };
-const key = (value: string): PresentedCredential => ({ header: 'x-api-key', value });
+const tenant = 'default';
+const key = (value: string): PresentedCredential => ({ header: 'x-api-key', value, tenant });
 
 /** Knows the key `good`; answers when it is let to. */
 class Source implements IdentitySource {
@@ -38,16 +39,58 @@ describe('Authorizer', () => {
     expect(source.asked).toBe(2);
   });
 
-  it('checks again after a while, good and bad alike', async () => {
+  it('checks a bad one again after a while; a good one is good until its identity says otherwise', async () => {
     const { source, clock, authorizer } = setup();
     await authorizer.authenticate(key('good'));
     await authorizer.authenticate(key('bad'));
-    await new Promise((resolve) => setTimeout(resolve, 1100)); // the caches look at the clock once a second
-    clock.ms += limits.authCacheTtlMs + 1;
+    await new Promise((resolve) => setTimeout(resolve, 1100)); // the cache looks at the clock once a second
+    clock.ms += limits.refusedCacheTtlMs + 1;
     source.answer = async (credentials) =>
       credentials.scheme === 'apiKey' && credentials.key === 'bad' ? { principal: alice } : undefined;
-    expect(await authorizer.authenticate(key('good'))).toBeUndefined();
     expect(await authorizer.authenticate(key('bad'))).toBe(alice);
+    expect(authorizer.authenticate(key('good'))).toBe(alice);
+  });
+
+  it('lets a flood of one kind of credentials take nothing from the other kinds', async () => {
+    const { source, authorizer } = setup();
+    const basic = (pair: string): PresentedCredential => ({
+      tenant: 'default',
+      header: 'authorization',
+      value: `Basic ${Buffer.from(pair).toString('base64')}`,
+    });
+    let letGo = (): void => {};
+    const gate = new Promise<undefined>((resolve) => {
+      letGo = () => resolve(undefined);
+    });
+    source.answer = (credentials) =>
+      credentials.scheme === 'basic' ? gate : Promise.resolve({ principal: alice });
+    const flood = Array.from({ length: limits.maxPendingPasswordChecks }, (_, index) =>
+      authorizer.authenticate(basic(`admin:${index}`)),
+    );
+    expect(() => authorizer.authenticate(basic('admin:more'))).toThrow(
+      expect.objectContaining({ code: 'overloaded' }),
+    );
+    expect(await authorizer.authenticate(key('never seen'))).toBe(alice);
+    expect(
+      await authorizer.authenticate({ header: 'authorization', value: 'Bearer a.b.c', tenant: 'default' }),
+    ).toBe(alice);
+    expect(await authorizer.authenticate({ header: 'cookie', value: 'session', tenant: 'default' })).toBe(
+      alice,
+    );
+    letGo();
+    await Promise.all(flood);
+  });
+
+  it('answers at once what takes no waiting to check, so that no number of such checks is too many', () => {
+    const source: IdentitySource = {
+      verify: (credentials) =>
+        credentials.scheme === 'apiKey' && credentials.key === 'good' ? { principal: alice } : undefined,
+    };
+    const authorizer = new Authorizer([source]);
+    for (let index = 0; index < 2 * limits.maxPendingKeyChecks; index += 1) {
+      expect(authorizer.authenticate(key(`bad ${index}`))).toBeUndefined();
+    }
+    expect(authorizer.authenticate(key('good'))).toBe(alice);
   });
 
   it('shares one check among all who wait for it', async () => {
@@ -100,7 +143,22 @@ describe('Authorizer', () => {
   it('tells the headers apart: a key sent as a password is not the key', async () => {
     const { authorizer } = setup();
     await authorizer.authenticate(key('good'));
-    expect(await authorizer.authenticate({ header: 'authorization', value: 'good' })).toBeUndefined();
+    expect(await authorizer.authenticate({ header: 'authorization', value: 'good', tenant })).toBeUndefined();
+  });
+
+  it('tells the tenants apart: what was checked in one says nothing about another', async () => {
+    const { authorizer, source } = setup();
+    const basic = `Basic ${Buffer.from('alice:sesame').toString('base64')}`;
+    source.answer = async (credentials) =>
+      credentials.scheme === 'basic' && credentials.tenant === 'acme' ? { principal: alice } : undefined;
+    const present = (where: string) =>
+      authorizer.authenticate({ header: 'authorization', value: basic, tenant: where });
+    expect(await present('acme')).toBe(alice);
+    expect(await present('globex')).toBeUndefined();
+    // From the caches.
+    expect(present('acme')).toBe(alice);
+    expect(present('globex')).toBeUndefined();
+    expect(source.asked).toBe(2);
   });
 
   describe('when what an identity may do changes', () => {
@@ -165,7 +223,9 @@ describe('Authorizer', () => {
 
   it('does not ask anybody about malformed credentials', async () => {
     const { source, authorizer } = setup();
-    expect(await authorizer.authenticate({ header: 'authorization', value: 'Basic !' })).toBeUndefined();
+    expect(
+      await authorizer.authenticate({ header: 'authorization', value: 'Basic !', tenant }),
+    ).toBeUndefined();
     expect(source.asked).toBe(0);
   });
 });

@@ -1,21 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseCredentials } from '../../../src/auth/credentials.ts';
+import { parseCredentials, schemeOf } from '../../../src/auth/credentials.ts';
 
-const authorization = (value: string) => parseCredentials({ header: 'authorization', value });
+const tenant = 'acme';
+const authorization = (value: string) => parseCredentials({ header: 'authorization', value, tenant });
 const basic = (pair: string | Uint8Array) => `Basic ${Buffer.from(pair).toString('base64')}`;
 
 describe('Basic credentials', () => {
   it('split at the first colon', () => {
     expect(authorization(basic('admin:a:b'))).toEqual({
       scheme: 'basic',
+      tenant,
       username: 'admin',
       password: 'a:b',
     });
   });
 
   it('may have an empty name or password', () => {
-    expect(authorization(basic(':'))).toEqual({ scheme: 'basic', username: '', password: '' });
+    expect(authorization(basic(':'))).toEqual({ scheme: 'basic', tenant, username: '', password: '' });
   });
 
   it('carry any name without a colon and any password, as UTF-8', () => {
@@ -27,6 +29,7 @@ describe('Basic credentials', () => {
         (username, password) => {
           expect(authorization(basic(`${username}:${password}`))).toEqual({
             scheme: 'basic',
+            tenant,
             username,
             password,
           });
@@ -45,7 +48,7 @@ describe('Basic credentials', () => {
   });
 
   it.each([
-    ['an unknown scheme', 'Bearer abc'],
+    ['an unknown scheme', 'Digest abc'],
     ['no scheme', Buffer.from('a:b').toString('base64')],
     ['no value', 'Basic'],
     ['an empty value', 'Basic '],
@@ -58,8 +61,30 @@ describe('Basic credentials', () => {
   });
 });
 
+describe('a bearer token', () => {
+  it('is what follows the scheme, in any case', () => {
+    const token = 'eyJ.a-b_c~d+e/f.g=';
+    for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+      const presented = { tenant: 'default', header: 'authorization', value: `${scheme} ${token}` } as const;
+      expect(parseCredentials(presented)).toEqual({ scheme: 'bearer', token });
+      expect(schemeOf(presented)).toBe('bearer');
+    }
+    expect(schemeOf({ header: 'authorization', value: basic('a:b') })).toBe('basic');
+  });
+
+  it.each(['Bearer', 'Bearer ', 'Bearer a b', 'Bearer a,b', 'Bearerabc', 'Bearer a\u00e4'])(
+    'is none with %j',
+    (value) => {
+      expect(authorization(value)).toBeUndefined();
+    },
+  );
+});
+
 describe('an API key', () => {
   it('is taken as it is', () => {
-    expect(parseCredentials({ header: 'x-api-key', value: 'k:1' })).toEqual({ scheme: 'apiKey', key: 'k:1' });
+    expect(parseCredentials({ header: 'x-api-key', value: 'k:1', tenant })).toEqual({
+      scheme: 'apiKey',
+      key: 'k:1',
+    });
   });
 });

@@ -29,10 +29,10 @@ describe('the administrator', () => {
   let identities: PasswordIdentities;
   beforeAll(async () => {
     const account = await administratorAccount('admin', 'sesame');
-    identities = await PasswordIdentities.create((name) => (name === 'admin' ? account : undefined));
+    identities = await PasswordIdentities.create((_, name) => (name === 'admin' ? account : undefined));
   });
   const verify = (username: string, password: string) =>
-    identities.verify({ scheme: 'basic', username, password });
+    identities.verify({ scheme: 'basic', tenant: 'default', username, password });
 
   it('is known by name and password, with every privilege', async () => {
     expect((await verify('admin', 'sesame'))?.principal).toEqual({

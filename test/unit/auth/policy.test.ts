@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide } from '../../../src/auth/policy.ts';
+import { decide, mayEnter } from '../../../src/auth/policy.ts';
 import type { Action, Principal, Privilege, PrivilegeName } from '../../../src/model/identity.ts';
 
 const names: readonly PrivilegeName[] = ['admin', 'writer', 'reader', 'ingestor'];
@@ -11,6 +11,7 @@ const actions: readonly Action[] = [
   'dataset.read',
   'dataset.manage',
   'identity.manage',
+  'tenant.manage',
   'service.read',
 ];
 
@@ -29,6 +30,7 @@ const granted: Readonly<Record<Action, readonly [boolean, boolean, boolean, bool
   'dataset.read': [true, true, true, false],
   'dataset.manage': [true, false, false, false],
   'identity.manage': [true, false, false, false],
+  'tenant.manage': [false, false, false, false],
   'service.read': [true, true, true, false],
 };
 
@@ -40,6 +42,7 @@ const scoped: Readonly<Record<Action, readonly [boolean, boolean, boolean]>> = {
   'dataset.read': [true, false, false],
   'dataset.manage': [true, false, false],
   'identity.manage': [false, false, false],
+  'tenant.manage': [false, false, false],
   'service.read': [true, false, true],
 };
 
@@ -84,5 +87,24 @@ describe('decide', () => {
         },
       ),
     );
+  });
+});
+
+describe('the root administrator', () => {
+  const root: Principal = { ...principal({ privilege: 'admin' }), kind: 'root' };
+
+  it('alone manages tenants', () => {
+    expect(decide(root, 'tenant.manage')).toBe(true);
+    expect(decide(principal({ privilege: 'admin' }), 'tenant.manage')).toBe(false);
+  });
+
+  it('alone enters tenants other than its own', () => {
+    const kinds = ['user', 'apiKey', 'oidc'] as const;
+    for (const tenant of ['default', 'acme', '']) expect(mayEnter(root, tenant)).toBe(true);
+    for (const kind of kinds) {
+      const other = { ...principal({ privilege: 'admin' }), kind };
+      expect(mayEnter(other, 'default')).toBe(true);
+      for (const tenant of ['acme', 'Default', 'default.2', '']) expect(mayEnter(other, tenant)).toBe(false);
+    }
   });
 });

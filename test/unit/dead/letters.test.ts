@@ -117,3 +117,13 @@ describe('a dead letter', () => {
     expect(await letters.rangesOf(long[1] ?? '')).toEqual([{ from: 1, to: 2 }]);
   });
 });
+
+it('the letters of a tenant go when it has ended', async () => {
+  const files = new MemoryFiles();
+  const letters = await open(files);
+  await letters.add(note(3, 5), blocks);
+  await letters.add({ ...note(0, 1, 'node-7-t_acme.app.events'), tenant: 'acme' }, blocks);
+  await letters.forgetEnded((tenant) => tenant === 'acme');
+  expect(letters.names()).toEqual([`${batch}-3`]);
+  expect((await open(files.afterPowerCut())).names()).toEqual([`${batch}-3`]);
+});

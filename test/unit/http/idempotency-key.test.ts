@@ -11,6 +11,10 @@ const headers = (value: string): RequestHeaders => ({
   contentEncoding: '',
   contentLength: '',
   transferEncoding: '',
+  cookie: '',
+  host: '',
+  origin: '',
+  fetchSite: '',
   idempotencyKey: value,
 });
 

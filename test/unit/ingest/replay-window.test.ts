@@ -196,3 +196,17 @@ it('stores whatever is sent once in each window, in any order of requests, failu
     }),
   );
 });
+
+describe('the end of a tenant', () => {
+  it('forgets its requests and no others', async () => {
+    const { window } = setUp();
+    const stored = { name: 'a', receivedMicros: 0, counts: noCounts };
+    for (const tenant of ['acme', 'acme.2', 'default']) window.remember(tenant, 'd', stored);
+    window.forgetEnded((tenant) => tenant === 'acme');
+    expect(window.size).toBe(2);
+    const again = (tenant: string) => window.once(tenant, 'd', request('a'), async () => noCounts);
+    expect(await again('acme')).toMatchObject({ replayed: false });
+    expect(await again('acme.2')).toMatchObject({ replayed: true });
+    expect(await again('default')).toMatchObject({ replayed: true });
+  });
+});

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { untilDone } from '../../../src/lib/backoff.ts';
 import { systemClock, type Timers } from '../../../src/lib/clock.ts';
+import { Wakeup } from '../../../src/lib/wakeup.ts';
 
 /** Waits that are over at once; the longest jitter, or none. */
 const hasty = (random: number): Timers => ({
@@ -22,6 +23,7 @@ async function failTimes(count: number, random: number): Promise<number[]> {
       minMs: 100,
       maxMs: 1000,
       timers: hasty(random),
+      wakeup: new Wakeup(),
       onFailure: (_, waitMs) => waits.push(waitMs),
     },
   );
@@ -51,6 +53,7 @@ describe('trying until it is done', () => {
         minMs: 60_000,
         maxMs: 60_000,
         timers: systemClock,
+        wakeup: new Wakeup(),
         onFailure: (error) => {
           failures.push(error);
           setImmediate(() => stop.abort());
@@ -59,5 +62,36 @@ describe('trying until it is done', () => {
     );
     expect(await work).toBe(false);
     expect(failures).toHaveLength(1);
+  });
+
+  it('goes on at a wake, with the shortest pause next', async () => {
+    const wakeup = new Wakeup();
+    const waits: number[] = [];
+    const timers: Timers = {
+      ...systemClock,
+      random: () => 0,
+      // Pauses that only a wake ends, from the fourth on.
+      after: (_, action) => systemClock.after(waits.length < 4 ? 0 : 60_000, action),
+    };
+    let left = 6;
+    const done = await untilDone(
+      async () => {
+        left -= 1;
+        if (left > 0) throw new Error('not yet');
+      },
+      {
+        signal: new AbortController().signal,
+        minMs: 100,
+        maxMs: 10_000,
+        timers,
+        wakeup,
+        onFailure: (_, waitMs) => {
+          waits.push(waitMs);
+          if (waits.length >= 4) setImmediate(() => wakeup.wake());
+        },
+      },
+    );
+    expect(done).toBe(true);
+    expect(waits).toEqual([100, 200, 400, 800, 100]);
   });
 });

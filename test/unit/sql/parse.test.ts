@@ -80,16 +80,11 @@ describe('what is not on the lists is refused by name', () => {
     ['insert into a values (1)', 'INSERT (only SELECT is)'],
     ['create table a (b int)', 'CREATE (only SELECT is)'],
     ['select 1; select 2', 'More than one statement'],
-    ['with recursive a as (select 1) select 1 from a', 'WITH RECURSIVE'],
-    ['select 1 from a natural join b', 'NATURAL JOIN'],
-    ['select 1 from f(1)', 'A function in FROM'],
     ['select 1 from lateral (select 1) a', 'LATERAL'],
     ['select $1', 'A query parameter'],
     ['select a[1:2] from b', 'An array slice'],
     ['select f(variadic a) from b', 'VARIADIC'],
-    ['select sum(a order by b) from c', 'ORDER BY inside an aggregate'],
     ['select a > all (select 1) from b', 'ALL (subquery)'],
-    ['select 1 from a group by cube (b)', 'GROUPING SETS'],
     ['select sum(a) over (order by b groups 1 preceding) from c', 'A GROUPS frame'],
   ])('%s', async (text, construct) => {
     const error = await refusal(text);

@@ -62,7 +62,7 @@ async function texts(files: MemoryFiles): Promise<string[]> {
   const { backlog, recovery } = await open(files);
   const found: string[] = [];
   for (const segment of recovery.segments) {
-    await backlog.load(segment);
+    await backlog.hold(segment, segment.records);
     for (const { blocks } of segment.records) for (const block of blocks ?? []) found.push(String(block));
   }
   return found;

@@ -6,6 +6,7 @@ import { noCounts } from '../../../src/model/counts.ts';
 import type { StoredRequest } from '../../../src/model/replay.ts';
 import { ReplayJournal } from '../../../src/wal/replay-journal.ts';
 import type { SealedSegment } from '../../../src/wal/segment.ts';
+import { noStoredTables } from '../../../src/wal/stored-notes.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
 
@@ -18,6 +19,7 @@ function segmentOf(requests: ReadonlyArray<StoredRequest | undefined>, dataset =
     name: '1',
     sinceMicros: 0,
     byteLength: 0,
+    stored: noStoredTables(),
     records: requests.map((request) => ({
       header: { tenant: 'default', dataset, kind: 'metrics', request, blocks: [] },
       blocksPosition: 0,

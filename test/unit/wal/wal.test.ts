@@ -48,7 +48,7 @@ async function open(files: MemoryFiles, options: { maxBytes?: number; ageMs?: nu
 async function texts(backlog: Backlog, segments: readonly SealedSegment[]): Promise<string[]> {
   const found: string[] = [];
   for (const segment of segments) {
-    await backlog.load(segment);
+    await backlog.hold(segment, segment.records);
     for (const { blocks } of segment.records) {
       for (const block of blocks ?? []) found.push(Buffer.from(block).toString());
     }

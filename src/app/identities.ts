@@ -1,0 +1,113 @@
+import { Authorizer } from '../auth/authorizer.ts';
+import { administratorAccount, type IdentitySource, PasswordIdentities } from '../auth/identities.ts';
+import { OidcLogin } from '../auth/oidc/login.ts';
+import { OidcProvider } from '../auth/oidc/provider.ts';
+import { TokenVerifier } from '../auth/oidc/token-verifier.ts';
+import { SecretBox } from '../auth/secret-box.ts';
+import type { OidcConfig } from '../config/oidc.ts';
+import { apiKeyRoutes } from '../http/api-key-routes.ts';
+import { AuditLog } from '../http/audit.ts';
+import { loginRoutes } from '../http/login-routes.ts';
+import { roleRoutes } from '../http/role-routes.ts';
+import type { Route } from '../http/routes.ts';
+import { tenantRoutes } from '../http/tenant-routes.ts';
+import { userRoutes } from '../http/user-routes.ts';
+import { ApiKeyAdministration, ApiKeyIdentities } from '../identity/api-keys.ts';
+import { Directory } from '../identity/directory.ts';
+import { DirectoryFollower } from '../identity/follower.ts';
+import { Lease } from '../identity/lease.ts';
+import { OidcIdentities } from '../identity/oidc-identities.ts';
+import { RoleAdministration } from '../identity/roles.ts';
+import { Sessions } from '../identity/sessions.ts';
+import { TenantAdministration } from '../identity/tenants.ts';
+import { UserAdministration } from '../identity/users.ts';
+import { keptSecret } from '../lib/data-directory.ts';
+import type { Catalog } from '../store/catalog.ts';
+import type { MetadataLog } from '../store/metadata.ts';
+import type { NodeRegistry } from '../store/nodes.ts';
+import type { TenantCleaner } from '../store/tenant-cleaner.ts';
+import type { Tenants } from '../store/tenants.ts';
+import type { Shared } from './shared.ts';
+
+interface Back {
+  readonly metadata: MetadataLog;
+  readonly registry: NodeRegistry;
+  readonly tenants: Tenants;
+  readonly cleaner: TenantCleaner;
+  readonly catalog: Catalog;
+}
+
+/** The administrator from the configuration, those whom administrators have made, and those whom others vouch for. */
+export async function startIdentities(
+  shared: Shared,
+  { metadata, registry, tenants, cleaner, catalog }: Back,
+  adminPassword: string,
+) {
+  const { config, directory: dataDirectory, clock, log } = shared;
+  const box = new SecretBox(config.secret ?? (await keptSecret(dataDirectory.path)));
+  const { adminUsername: root, multiTenant } = config;
+  const administrator = await administratorAccount(root, adminPassword);
+  const lease =
+    config.clickhouseUrl &&
+    new Lease({
+      registry,
+      leaseMs: config.identityLeaseMs,
+      position: () => ({ identities: directory.position, tenants: tenants.position }),
+      timers: clock,
+    });
+  const stopping = new AbortController();
+  const caughtUp = async () => lease?.caughtUp(stopping.signal);
+  const forgetRefused = () => authorizer.forgetRefused();
+  const directory: Directory = new Directory(metadata, tenants, forgetRefused, caughtUp);
+  const passwords = await PasswordIdentities.create((tenant, name) =>
+    name === root ? administrator : directory.user(tenant, name),
+  );
+  const audit = new AuditLog(log, clock);
+  const oidc = config.oidc && createOidc(config.oidc, { shared, directory, box, audit });
+  const sources = [passwords, new ApiKeyIdentities(directory, box), ...(oidc?.sources ?? [])];
+  const authorizer = new Authorizer(sources, clock, () => lease?.requireCurrent());
+  const follower = new DirectoryFollower({
+    directory,
+    storeReady: () => catalog.loaded,
+    lease,
+    timers: clock,
+    log,
+  });
+  await follower.start();
+  const routes: Route[] = [
+    ...roleRoutes(new RoleAdministration(directory), audit),
+    ...userRoutes(new UserAdministration(directory, root), audit),
+    ...apiKeyRoutes(new ApiKeyAdministration(directory, box, clock), audit),
+    ...tenantRoutes(new TenantAdministration({ tenants, cleaner, clock, multiTenant, caughtUp }), audit),
+    ...(oidc?.routes ?? []),
+  ];
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await follower.stop();
+  };
+  return { authorizer, directory, routes, audit, stop };
+}
+
+interface OidcParts {
+  readonly shared: Pick<Shared, 'clock' | 'log'>;
+  readonly directory: Directory;
+  readonly box: SecretBox;
+  readonly audit: AuditLog;
+}
+
+/** Bearer tokens and sign-ins by an identity provider. */
+export function createOidc(
+  config: OidcConfig,
+  { shared: { clock, log }, directory, box, audit }: OidcParts,
+): { readonly sources: readonly IdentitySource[]; readonly routes: readonly Route[] } {
+  const { clientId, audience, scope, rolesClaim, sessionLifetimeMs, publicOrigin } = config;
+  const provider = new OidcProvider({ ...config, clock, log });
+  const verifier = new TokenVerifier(provider, clock);
+  const tokens = new OidcIdentities({ verifier, audience, rolesClaim, directory, clock });
+  const sessions = new Sessions(directory, clock, sessionLifetimeMs);
+  const login = new OidcLogin({ provider, verifier, clientId, scope, rolesClaim, box, clock });
+  return {
+    sources: [tokens, sessions],
+    routes: loginRoutes({ login, sessions, audit, sessionLifetimeMs, publicOrigin }),
+  };
+}

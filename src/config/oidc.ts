@@ -1,0 +1,111 @@
+import { parseOrigin, parseProviderUrl } from '../lib/option-values.ts';
+import { limits } from '../limits.ts';
+import { ConfigError, needOption, type Option, type OptionTexts, readOption } from './option.ts';
+
+/** An identity provider that vouches for people and programs, by OpenID Connect. */
+export interface OidcConfig {
+  readonly issuer: URL;
+  readonly clientId: string;
+  /** Undefined for a public client. */
+  readonly clientSecret: string | undefined;
+  /** Whom bearer tokens must be meant for. */
+  readonly audience: string;
+  /** Asked for at a sign-in, separated by spaces. */
+  readonly scope: string;
+  /** The claim that names the roles; dots lead into objects. */
+  readonly rolesClaim: string;
+  readonly sessionLifetimeMs: number;
+  /** Where browsers reach the service; undefined: what their requests say. */
+  readonly publicOrigin: string | undefined;
+}
+
+const text = (pattern: RegExp) => (value: string) => (pattern.test(value) ? value : undefined);
+const printable = text(/^[\x21-\x7e]{1,512}$/);
+
+/** The rows of the configuration that are about the identity provider. */
+export const oidcOptions = {
+  issuer: {
+    env: 'MILLRACE_OIDC_ISSUER',
+    meaning: 'the identity provider (OpenID Connect) whose tokens are taken; none if it is not set',
+    fallback: undefined,
+    parse: parseProviderUrl,
+    allowed:
+      'an https URL without query, such as https://id.example.com/realms/main; http on this machine only',
+  },
+  clientId: {
+    env: 'MILLRACE_OIDC_CLIENT_ID',
+    meaning: 'the name under which the identity provider knows this service',
+    fallback: undefined,
+    parse: printable,
+    allowed: '1 to 512 printable characters without spaces',
+  },
+  clientSecret: {
+    env: 'MILLRACE_OIDC_CLIENT_SECRET',
+    meaning: 'the secret shared with the identity provider; none for a public client',
+    fallback: undefined,
+    secret: true,
+    parse: text(/^[\x20-\x7e]{1,1024}$/),
+    allowed: '1 to 1024 printable characters',
+  },
+  audience: {
+    env: 'MILLRACE_OIDC_AUDIENCE',
+    meaning: 'the audience (aud) that bearer tokens must be meant for; the client id if it is not set',
+    fallback: undefined,
+    parse: printable,
+    allowed: '1 to 512 printable characters without spaces',
+  },
+  scope: {
+    env: 'MILLRACE_OIDC_SCOPE',
+    meaning: 'what a sign-in asks the identity provider for',
+    fallback: 'openid profile email',
+    parse: (value) =>
+      /^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(value) && value.split(' ').includes('openid') ? value : undefined,
+    allowed: 'scopes separated by one space, openid among them',
+  },
+  rolesClaim: {
+    env: 'MILLRACE_OIDC_ROLES_CLAIM',
+    meaning: 'the claim that names the roles; dots lead into objects',
+    fallback: 'roles',
+    parse: printable,
+    allowed: 'the name of a claim, such as groups or realm_access.roles',
+  },
+  sessionLifetimeMs: {
+    env: 'MILLRACE_OIDC_SESSION_MS',
+    meaning: 'how long a sign-in in a browser lasts, in milliseconds',
+    fallback: String(limits.sessionLifetimeMs),
+    parse: (value) =>
+      /^\d{1,9}$/.test(value) && Number(value) >= 1000 && Number(value) <= 86_400_000
+        ? Number(value)
+        : undefined,
+    allowed: 'a number of milliseconds from 1000 to 86400000',
+  },
+  publicOrigin: {
+    env: 'MILLRACE_PUBLIC_URL',
+    meaning: 'where browsers reach the service; what their requests say if it is not set',
+    fallback: undefined,
+    parse: parseOrigin,
+    allowed: 'a URL without path, such as https://logs.example.com',
+  },
+} as const satisfies { readonly [K in keyof OidcConfig]: Option<NonNullable<OidcConfig[K]>> };
+
+/** @returns undefined when there is no identity provider
+ *  @throws ConfigError */
+export function readOidc(texts: OptionTexts): OidcConfig | undefined {
+  const issuer = readOption(oidcOptions.issuer, texts);
+  const clientId = readOption(oidcOptions.clientId, texts);
+  const config = {
+    clientSecret: readOption(oidcOptions.clientSecret, texts),
+    audience: readOption(oidcOptions.audience, texts),
+    scope: needOption(oidcOptions.scope, texts),
+    rolesClaim: needOption(oidcOptions.rolesClaim, texts),
+    sessionLifetimeMs: needOption(oidcOptions.sessionLifetimeMs, texts),
+    publicOrigin: readOption(oidcOptions.publicOrigin, texts),
+  };
+  if (issuer === undefined && clientId === undefined) return undefined;
+  if (issuer === undefined || clientId === undefined) {
+    throw new ConfigError(
+      `${oidcOptions.issuer.env} and ${oidcOptions.clientId.env} belong together; one of them is missing`,
+    );
+  }
+  return { issuer, clientId, ...config, audience: config.audience ?? clientId };
+}

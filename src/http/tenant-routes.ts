@@ -1,0 +1,51 @@
+import type { TenantAdministration } from '../identity/tenants.ts';
+import type { Tenant } from '../store/tenants.ts';
+import type { AuditLog } from './audit.ts';
+import { jsonReply, textReply } from './reply.ts';
+import type { Route, ServiceRoute } from './routes.ts';
+
+/** Tenants, for the root administrator. They are about the server, so that a request names no tenant to act in. */
+export function tenantRoutes(tenants: TenantAdministration, audit: AuditLog): Route[] {
+  const routes: ReadonlyArray<Pick<ServiceRoute, 'method' | 'path' | 'handler'>> = [
+    {
+      method: 'GET',
+      path: '/api/v1/tenants',
+      handler: () => jsonReply(tenants.list().map(show)),
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/tenants/{tenant}',
+      handler: ({ parameter }) => jsonReply(show(tenants.get(parameter))),
+    },
+    {
+      method: 'PUT',
+      path: '/api/v1/tenants/{tenant}',
+      handler: async (request) => {
+        const from = request.clientAddress();
+        const { tenant, made } = await tenants.create(request.parameter);
+        if (made) audit.changed(request, from, 'tenant.create', tenant.id);
+        return jsonReply(show(tenant));
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/api/v1/tenants/{tenant}',
+      handler: async (request) => {
+        const from = request.clientAddress();
+        const { id } = tenants.get(request.parameter);
+        await tenants.delete(request.parameter);
+        audit.changed(request, from, 'tenant.delete', id);
+        return textReply(`deleted tenant ${request.parameter}`);
+      },
+    },
+  ];
+  return routes.map((route) => ({ ...route, permission: 'tenant.manage', dataset: 'none', tenant: 'none' }));
+}
+
+const show = ({
+  name,
+  createdAt,
+}: Tenant): { readonly name: string; readonly createdAt?: string | undefined } => ({
+  name,
+  createdAt,
+});

@@ -1,0 +1,67 @@
+import { hash, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Credentials } from '../auth/credentials.ts';
+import type { Identity, IdentitySource } from '../auth/identities.ts';
+import type { SignedIn } from '../auth/oidc/login.ts';
+import type { Clock } from '../lib/clock.ts';
+import { limits } from '../limits.ts';
+import type { Principal } from '../model/identity.ts';
+import type { Directory } from './directory.ts';
+import { OidcAccount } from './oidc-identities.ts';
+
+interface Session {
+  readonly account: OidcAccount;
+  readonly idToken: string;
+}
+
+/**
+ * Sign-ins of browsers, in the memory of this process: they end with it, and behind several processes a browser must
+ * come back to the same one. A session ends when its time is over, at a sign-out, and when too many others have
+ * been used since; whoever remembers its identity learns of it from the identity.
+ */
+export class Sessions implements IdentitySource {
+  readonly #directory: Directory;
+  readonly #clock: Clock;
+  readonly #lifetimeMs: number;
+  /** By the digest of its id: a heap dump shows nothing to sign in with. */
+  readonly #sessions: LRUCache<string, Session>;
+
+  constructor(directory: Directory, clock: Clock, lifetimeMs: number) {
+    this.#directory = directory;
+    this.#clock = clock;
+    this.#lifetimeMs = lifetimeMs;
+    this.#sessions = new LRUCache({
+      max: limits.maxSessions,
+      ttl: lifetimeMs,
+      perf: { now: () => clock.monotonicMs() },
+      dispose: ({ account }) => account.end(),
+    });
+  }
+
+  /** @returns who it is, and the id, which is the credential of the session */
+  begin({ claims, idToken }: Pick<SignedIn, 'claims' | 'idToken'>): {
+    readonly id: string;
+    readonly principal: Principal;
+  } {
+    const id = randomBytes(32).toString('base64url');
+    const expiresAtMs = this.#clock.nowMicros() / 1000 + this.#lifetimeMs;
+    const account = new OidcAccount({ ...claims, expiresAtMs }, this.#directory, this.#clock);
+    this.#sessions.set(digest(id), { account, idToken });
+    return { id, principal: account.somebody };
+  }
+
+  /** @returns who it was, and what tells the provider so; undefined when there is no such session */
+  end(id: string): { readonly idToken: string; readonly principal: Principal } | undefined {
+    const session = this.#sessions.get(digest(id));
+    if (session === undefined) return undefined;
+    this.#sessions.delete(digest(id));
+    return { idToken: session.idToken, principal: session.account.somebody };
+  }
+
+  verify(credentials: Credentials): Identity | undefined {
+    if (credentials.scheme !== 'session') return undefined;
+    return this.#sessions.get(digest(credentials.id))?.account;
+  }
+}
+
+const digest = (id: string): string => hash('sha256', id, 'base64');

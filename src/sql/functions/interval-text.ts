@@ -1,0 +1,55 @@
+import type { IntervalParts } from '../ir.ts';
+import type { IntervalForm } from '../types.ts';
+
+/** A part with its unit. Behind a negative part PostgreSQL says that one is positive (EncodeInterval in datetime.c). */
+const named = (amount: number, unit: string, plus: boolean): string =>
+  `${plus && amount > 0 ? '+' : ''}${amount} ${unit}${amount === 1 ? '' : 's'}`;
+
+/** An interval as PostgreSQL prints it: `1 year 2 mons -3 days +04:05:06.7`. */
+export function intervalPartsText({ months, days, micros }: IntervalParts): string {
+  const years = Math.trunc(months / 12);
+  const words: string[] = [];
+  let negative = false;
+  for (const [amount, unit] of [
+    [years, 'year'],
+    [months - years * 12, 'mon'],
+    [days, 'day'],
+  ] as const) {
+    if (amount === 0) continue;
+    words.push(named(amount, unit, negative));
+    negative = amount < 0;
+  }
+  if (micros === 0 && words.length > 0) return words.join(' ');
+  const sign = micros < 0 ? '-' : negative ? '+' : '';
+  return [...words, sign + clockText(Math.abs(micros))].join(' ');
+}
+
+function clockText(micros: number): string {
+  const seconds = Math.floor(micros / 1_000_000);
+  const two = (number: number): string => String(number).padStart(2, '0');
+  const clock = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60].map(two).join(':');
+  const fraction = String(micros % 1_000_000)
+    .padStart(6, '0')
+    .replace(/0+$/, '');
+  return fraction === '' ? clock : `${clock}.${fraction}`;
+}
+
+/** The same of a length in microseconds whose days and hours are known by its form. */
+export function intervalText(value: string, form: Extract<IntervalForm, 'clock' | 'days'>): string {
+  // In 64 bits with a sign: a large constant would be taken for one without.
+  const whole = (unit: string, seconds: number): string => `intDiv(${unit}, toInt64(${seconds * 1_000_000}))`;
+  const two = (number: string): string => `leftPad(toString(${number}), 2, '0')`;
+  // x is the length; c what of it is shown as a clock.
+  const seconds = `modulo(intDiv(abs(c), 1000000), 60)`;
+  const hours = whole('abs(c)', 3600);
+  const hoursText = `if(${hours} < 100, ${two(hours)}, toString(${hours}))`;
+  const minutes = `modulo(${whole('abs(c)', 60)}, 60)`;
+  const fraction =
+    "replaceRegexpOne(concat('.', leftPad(toString(abs(c) % 1000000), 6, '0')), '\\\\.?0+$', '')";
+  const clock = `concat(if(c < 0, '-', ''), ${hoursText}, ':', ${two(minutes)}, ':', ${two(seconds)}, ${fraction})`;
+  if (form === 'clock') return `arrayMap(c -> ${clock}, [${value}])[1]`;
+  const days = whole('x', 86_400);
+  const dayText = `concat(toString(${days}), if(${days} = 1, ' day', ' days'))`;
+  const parts = `multiIf(${days} = 0, ${clock}, c = 0, ${dayText}, concat(${dayText}, ' ', ${clock}))`;
+  return `arrayMap(x -> arrayMap(c -> ${parts}, [x - ${days} * toInt64(86400000000)])[1], [${value}])[1]`;
+}

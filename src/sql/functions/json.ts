@@ -1,0 +1,221 @@
+import { quoteString } from '../../lib/quote.ts';
+import { apply } from '../build.ts';
+import { coerce, settle } from '../coerce.ts';
+import { sqlError, unsupported } from '../errors.ts';
+import type { Expr } from '../ir.ts';
+import { readArrayText } from '../literals.ts';
+import { arrayOf, bool, int4, isInteger, jsonb, text, typeLabel } from '../types.ts';
+import {
+  argument,
+  type CallSite,
+  checkCount,
+  constantText,
+  type FunctionTable,
+  type SpecialForm,
+} from './definition.ts';
+
+/**
+ * PostgreSQL's operators on JSON, which the store keeps as text: of type `jsonb`, or as an extension any text. SQL NULL
+ * stands for what is not there.
+ */
+const isJson = (expr: Expr): boolean => ['jsonb', 'text', 'unknown', 'mixed'].includes(expr.type.name);
+
+const typeOf = (json: string): string => `JSONType(${json})`;
+
+/** A member of an object. */
+const member = (json: string, key: string): string =>
+  `if(${typeOf(json)} = 'Object' AND JSONHas(${json}, ${key}), JSONExtractRaw(${json}, ${key}), NULL)`;
+
+/** An element of an array, counted from 0, or from its end if negative. */
+const element = (json: string, index: string): string => {
+  const place = `if(${index} < 0, toInt64(${index}), toInt64(${index}) + 1)`;
+  return `if(${typeOf(json)} = 'Array' AND JSONHas(${json}, ${place}), JSONExtractRaw(${json}, ${place}), NULL)`;
+};
+
+/** Strings without their quotes. The text form of an object or array is not the one that PostgreSQL writes. */
+const asText = (json: string): string => {
+  const refuse = `throwIf(${typeOf('j')} IN ('Object', 'Array'), 'the text of a JSON object or array')`;
+  const cases = `multiIf(${refuse} != 0 OR ${typeOf('j')} = 'Null', NULL, ${typeOf('j')} = 'String', JSONExtractString(j), j)`;
+  return `arrayMap(j -> ${cases}, [${json}])[1]`;
+};
+
+function step(json: Expr, key: Expr, site: CallSite): Expr {
+  const isIndex = isInteger(key.type);
+  const name = isIndex ? coerce(key, int4, site.at) : coerce(key, text, site.at);
+  return apply(isIndex ? 'json element' : 'json member', jsonb, isIndex ? element : member, json, name);
+}
+
+/** A path of names and positions; a number is either, as the value at hand has it. */
+function walk(json: Expr, path: readonly string[]): Expr {
+  return path.reduce<Expr>((value, name) => {
+    const key = quoteString(name);
+    const isPosition = /^-?\d{1,9}$/.test(name);
+    const render = (a: string): string =>
+      isPosition ? `coalesce(${member(a, key)}, ${element(a, name)})` : member(a, key);
+    return apply(`json path ${name}`, jsonb, render, value);
+  }, json);
+}
+
+const textOf = (json: Expr): Expr => apply('json text', text, asText, json);
+
+/** `#>` and `#>>` take a path written as an array of text. */
+function pathOf(path: Expr, site: CallSite): readonly string[] {
+  const names = readArrayText(constantText(path, 'the path', site));
+  if (names === undefined || names.includes(null)) {
+    throw sqlError('sql_bad_value', `${site.name}: the path is no array of names`, site.at);
+  }
+  return names.map(String);
+}
+
+/** True if a value has a name: a member of an object, a string in an array, a string itself. */
+function hasName(json: Expr, name: Expr, site: CallSite): Expr {
+  return apply(
+    'json ?',
+    bool,
+    (a, key) => {
+      const inArray = `arrayExists(e -> ${typeOf('e')} = 'String' AND JSONExtractString(e) = ${key}, JSONExtractArrayRaw(ifNull(${a}, '')))`;
+      const cases = `${typeOf(a)} = 'Object', JSONHas(${a}, ${key}), ${typeOf(a)} = 'Array', ${inArray}`;
+      return `if(isNull(${a}), NULL, multiIf(${cases}, ${typeOf(a)} = 'String', JSONExtractString(${a}) = ${key}, false))`;
+    },
+    json,
+    coerce(name, text, site.at),
+  );
+}
+
+/** Whether the store's JSON contains a value of the query, as jsonb's `@>` says. */
+function containment(json: string, wanted: unknown, depth: number): string {
+  if (Array.isArray(wanted)) {
+    const name = `e${depth}`;
+    const each = wanted.map(
+      (item) => `arrayExists(${name} -> ${containment(name, item, depth + 1)}, JSONExtractArrayRaw(${json}))`,
+    );
+    return `(${[`${typeOf(json)} = 'Array'`, ...each].join(' AND ')})`;
+  }
+  if (typeof wanted === 'object' && wanted !== null) {
+    const each = Object.entries(wanted).map(([key, value]) => {
+      const name = quoteString(key);
+      return `JSONHas(${json}, ${name}) AND ${containment(`JSONExtractRaw(${json}, ${name})`, value, depth + 1)}`;
+    });
+    return `(${[`${typeOf(json)} = 'Object'`, ...each].join(' AND ')})`;
+  }
+  if (typeof wanted === 'string') {
+    return `(${typeOf(json)} = 'String' AND JSONExtractString(${json}) = ${quoteString(wanted)})`;
+  }
+  if (wanted === null) return `(${typeOf(json)} = 'Null')`;
+  if (typeof wanted === 'boolean')
+    return `(${typeOf(json)} = 'Bool' AND JSONExtractBool(${json}) = ${wanted})`;
+  return `(${typeOf(json)} IN ('Int64', 'UInt64', 'Double') AND JSONExtractFloat(${json}) = ${Number(wanted)})`;
+}
+
+function contains(json: Expr, wanted: Expr, site: CallSite): Expr {
+  const written = constantText(
+    wanted.kind === 'apply' ? wanted.args[0] : wanted,
+    'the right side of @>',
+    site,
+  );
+  let value: unknown;
+  try {
+    value = JSON.parse(written);
+  } catch {
+    throw sqlError('sql_bad_value', 'invalid input syntax for type json', site.at);
+  }
+  // An array contains a scalar that is one of its elements: an exception that PostgreSQL makes.
+  if (typeof value !== 'object' || value === null)
+    throw unsupported('@> with a value other than an object or array', site.at);
+  return apply(
+    `json @> ${written}`,
+    bool,
+    (a) => `if(isNull(${a}), NULL, ${containment(`ifNull(${a}, '')`, value, 0)})`,
+    json,
+  );
+}
+
+const operators: Readonly<Record<string, (json: Expr, right: Expr, site: CallSite) => Expr>> = {
+  '->': step,
+  '->>': (json, key, site) => textOf(step(json, key, site)),
+  '#>': (json, path, site) => walk(json, pathOf(path, site)),
+  '#>>': (json, path, site) => textOf(walk(json, pathOf(path, site))),
+  '?': hasName,
+  '@>': contains,
+};
+
+/** An operator on JSON; undefined for others. */
+export function jsonOperator(name: string, left: Expr, right: Expr, site: CallSite): Expr | undefined {
+  const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
+  return operator !== undefined && isJson(left) ? operator(settle(left, site.at), right, site) : undefined;
+}
+
+const jsonArgument = (args: readonly Expr[], site: CallSite): Expr => {
+  const json = argument(args, 0);
+  if (isJson(json)) return settle(json, site.at);
+  throw sqlError('sql_unknown_function', `${site.name} needs JSON, not ${typeLabel(json.type)}`, site.at);
+};
+
+const typeNames =
+  "transform(JSONType(j), ['Object', 'Array', 'String', 'Bool', 'Null'], ['object', 'array', 'string', 'boolean', 'null'], 'number')";
+
+const typeName: SpecialForm = (args, site) => {
+  checkCount(args, 1, 1, site);
+  const named = (a: string): string => `if(isNull(${a}), NULL, ${typeNames.replace('(j)', `(${a})`)})`;
+  return apply('json typeof', text, named, jsonArgument(args, site));
+};
+
+const arrayLength: SpecialForm = (args, site) => {
+  checkCount(args, 1, 1, site);
+  // PostgreSQL says that there is no length of anything else; so does the conversion of the type's name.
+  const length = (a: string): string =>
+    `if(isNull(${a}), NULL, toInt32(if(${typeOf(a)} = 'Array', JSONLength(${a}), toUInt8(concat('no array: ', toString(${typeOf(a)}))))))`;
+  return apply('json array length', int4, length, jsonArgument(args, site));
+};
+
+const extractPath =
+  (finish: (json: Expr) => Expr): SpecialForm =>
+  (args, site) => {
+    checkCount(args, 2, 100, site);
+    const path = args.slice(1).map((each) => constantText(each, 'the path', site));
+    return finish(walk(jsonArgument(args, site), path));
+  };
+
+const rowsOfArray =
+  (finish: (sql: string) => string, type: typeof text): SpecialForm =>
+  (args, site) => {
+    checkCount(args, 1, 1, site);
+    const items = (a: string): string =>
+      `[arrayMap(item -> ${finish('item')}, JSONExtractArrayRaw(ifNull(${a}, '')))]`;
+    return apply(site.name, arrayOf(type), items, jsonArgument(args, site));
+  };
+
+const keys: SpecialForm = (args, site) => {
+  checkCount(args, 1, 1, site);
+  return apply(
+    site.name,
+    arrayOf(text),
+    (a) => `[JSONExtractKeys(ifNull(${a}, ''))]`,
+    jsonArgument(args, site),
+  );
+};
+
+const elements = rowsOfArray((sql) => sql, jsonb);
+const elementTexts = rowsOfArray(asText, text);
+const sameJson = (json: Expr): Expr => json;
+
+/** Functions that give a row for each part of a JSON value. */
+export const jsonSetFunctions: Readonly<Record<string, SpecialForm>> = {
+  jsonb_array_elements: elements,
+  json_array_elements: elements,
+  jsonb_array_elements_text: elementTexts,
+  json_array_elements_text: elementTexts,
+  jsonb_object_keys: keys,
+  json_object_keys: keys,
+};
+
+export const jsonFunctions: FunctionTable = {
+  jsonb_typeof: typeName,
+  json_typeof: typeName,
+  jsonb_array_length: arrayLength,
+  json_array_length: arrayLength,
+  jsonb_extract_path: extractPath(sameJson),
+  json_extract_path: extractPath(sameJson),
+  jsonb_extract_path_text: extractPath(textOf),
+  json_extract_path_text: extractPath(textOf),
+};

@@ -1,0 +1,131 @@
+import { quoteString } from '../../lib/quote.ts';
+import { apply } from '../build.ts';
+import { coerce } from '../coerce.ts';
+import { sqlError, unsupported } from '../errors.ts';
+import { arrayOf, bool, int4, text } from '../types.ts';
+import {
+  argument,
+  type CallSite,
+  checkCount,
+  constantText,
+  type FunctionTable,
+  type SpecialForm,
+} from './definition.ts';
+import { engineRegex, exactRegex, groupCount } from './regex.ts';
+
+/** The flags of a call: `i`, and `g` where it has a meaning. */
+function flagsOf(written: string, allowed: string, site: CallSite): ReadonlySet<string> {
+  const unknown = [...written].find((flag) => !allowed.includes(flag));
+  if (unknown !== undefined) throw unsupported(`${site.name} with the flag ${unknown}`, site.at);
+  return new Set(written);
+}
+
+/** The engine's form of a replacement: `\\1` and `\\\\` are the same in both, `\\&` is `\\0`. */
+function replacementOf(written: string, groups: number, site: CallSite): string {
+  return written.replace(/\\(.?)/gs, (whole, next: string) => {
+    if (next === '&') return '\\0';
+    if (next === '\\' || (/^[1-9]$/.test(next) && Number(next) <= groups)) return whole;
+    throw unsupported(`A replacement with ${JSON.stringify(whole)}`, site.at);
+  });
+}
+
+const replace: SpecialForm = (args, site) => {
+  checkCount(args, 3, 4, site);
+  const flags = flagsOf(args[3] === undefined ? '' : constantText(args[3], 'the flags', site), 'gi', site);
+  const pattern = constantText(args[1], 'the regular expression', site);
+  const regex = exactRegex(pattern, flags.has('i'), site);
+  const groups = groupCount(pattern);
+  const to = replacementOf(constantText(args[2], 'the replacement', site), groups, site);
+  const render = flags.has('g') ? 'replaceRegexpAll' : 'replaceRegexpOne';
+  return apply(
+    `${render} ${regex} ${to}`,
+    text,
+    (a) => `${render}(${a}, ${quoteString(regex)}, ${quoteString(to)})`,
+    coerce(argument(args, 0), text, site.at),
+  );
+};
+
+/** The engine has no NULL for a group that took no part in the match. */
+function checkGroups(pattern: string, site: CallSite): void {
+  if (/\)(?:[*?]|\{0)/.test(pattern.replace(/\\./g, ''))) {
+    throw unsupported(`${site.name} with a group that may be left out`, site.at);
+  }
+}
+
+/** The groups of the first match, or all of it where there are no groups; NULL without a match. */
+const match: SpecialForm = (args, site) => {
+  checkCount(args, 2, 3, site);
+  const flags = flagsOf(args[2] === undefined ? '' : constantText(args[2], 'the flags', site), 'i', site);
+  const pattern = constantText(args[1], 'the regular expression', site);
+  checkGroups(pattern, site);
+  const regex = quoteString(exactRegex(pattern, flags.has('i'), site));
+  const found = (a: string): string =>
+    groupCount(pattern) === 0 ? `[extract(${a}, ${regex})]` : `extractGroups(${a}, ${regex})`;
+  return apply(
+    `regexp_match ${regex}`,
+    arrayOf(text),
+    (a) => `if(ifNull(match(${a}, ${regex}), false), [${found(`ifNull(${a}, '')`)}], [])`,
+    coerce(argument(args, 0), text, site.at),
+  );
+};
+
+/** `substring (s from 'pattern')`: the first group, or all of the match. */
+export const substringByRegex: SpecialForm = (args, site) => {
+  const pattern = constantText(args[1], 'the regular expression', site);
+  checkGroups(pattern, site);
+  const regex = quoteString(exactRegex(pattern, false, site));
+  return apply(
+    `substring from ${regex}`,
+    text,
+    (a) => `if(match(${a}, ${regex}), extract(${a}, ${regex}), NULL)`,
+    coerce(argument(args, 0), text, site.at),
+  );
+};
+
+const like: SpecialForm = (args, site) => {
+  checkCount(args, 2, 3, site);
+  const flags = flagsOf(args[2] === undefined ? '' : constantText(args[2], 'the flags', site), 'i', site);
+  const regex = engineRegex(constantText(args[1], 'the regular expression', site), flags.has('i'), site);
+  const value = coerce(argument(args, 0), text, site.at);
+  return apply(`match ${regex}`, bool, (a) => `match(${a}, ${quoteString(regex)})`, value);
+};
+
+const count: SpecialForm = (args, site) => {
+  checkCount(args, 2, 2, site);
+  const regex = exactRegex(constantText(args[1], 'the regular expression', site), false, site);
+  if (groupCount(regex) > 0) throw unsupported('regexp_count with groups', site.at);
+  const value = coerce(argument(args, 0), text, site.at);
+  return apply(
+    `regexp_count ${regex}`,
+    int4,
+    (a) => `toInt32(countMatches(${a}, ${quoteString(regex)}))`,
+    value,
+  );
+};
+
+/** The parts between matches, of which none may be empty. */
+const split: SpecialForm = (args, site) => {
+  checkCount(args, 2, 2, site);
+  const pattern = constantText(args[1], 'the regular expression', site);
+  const regex = exactRegex(pattern, false, site);
+  if (new RegExp(`^(?:${pattern})$`, 'u').test('') || groupCount(pattern) > 0) {
+    throw sqlError('sql_unsupported', `${site.name} by what may be empty, or by groups`, site.at);
+  }
+  return apply(
+    `regexp_split ${regex}`,
+    arrayOf(text),
+    (a) => `if(isNull(${a}), [], [splitByRegexp(${quoteString(regex)}, ifNull(${a}, ''))])`,
+    coerce(argument(args, 0), text, site.at),
+  );
+};
+
+export const regexFunctions: FunctionTable = {
+  regexp_replace: replace,
+  regexp_match: match,
+  regexp_like: like,
+  regexp_count: count,
+  regexp_split_to_array: split,
+};
+
+/** Functions that give a row for each part of a text. */
+export const regexSetFunctions: Readonly<Record<string, SpecialForm>> = { regexp_split_to_table: split };

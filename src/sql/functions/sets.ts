@@ -1,0 +1,170 @@
+import { limits } from '../../limits.ts';
+import { apply, literal } from '../build.ts';
+import { coerce, unify } from '../coerce.ts';
+import { microsPerDay } from '../datetime.ts';
+import { sqlError, unsupported } from '../errors.ts';
+import type { Expr, IntervalParts, LiteralValue } from '../ir.ts';
+import { arrayOf, int4, int8, isInteger, type SqlType, timestamptz, typeLabel } from '../types.ts';
+import { argument, type CallSite, checkCount, type SpecialForm } from './definition.ts';
+import { jsonSetFunctions } from './json.ts';
+import { regexSetFunctions } from './regex-functions.ts';
+
+/**
+ * Functions that give rows, as arrays of the rows' values (`arrays.ts` tells how arrays are kept). A series is
+ * bounded by `function_range_max_elements_in_block`.
+ */
+const series: SpecialForm = (args, site) => {
+  checkCount(args, 2, 3, site);
+  const [first, last, step] = args;
+  const { type, exprs } = unify(
+    [first, last].flatMap((arg) => arg ?? []),
+    site.name,
+    site.at,
+  );
+  const [from, to] = [argument(exprs, 0), argument(exprs, 1)];
+  if (isInteger(type)) return integerSeries(from, to, step, site);
+  if (type.name === 'timestamp' || type.name === 'timestamptz' || type.name === 'date') {
+    const moments = type.name === 'date' ? timestamptz : type;
+    return timeSeries(coerce(from, moments, site.at), coerce(to, moments, site.at), step, site);
+  }
+  throw sqlError(
+    'sql_unknown_function',
+    `function ${site.name}(${typeLabel(type)}, …) does not exist`,
+    site.at,
+  );
+};
+
+/** `from`, `from + step`, … up to `to`: none if one of the three is NULL or the step leads away. */
+function stepped(
+  type: SqlType,
+  element: (from: string, offset: string) => string,
+  position: (value: string) => string,
+  args: readonly [Expr, Expr, Expr],
+): Expr {
+  return apply(
+    'generate_series',
+    arrayOf(type),
+    (a, b, by) => {
+      const distance = `(${position(b)} - ${position(a)})`;
+      const count = `if(${distance} * sign(${by}) < 0, 0, intDiv(${distance}, ${by}) + 1)`;
+      const offsets = `range(toUInt64(ifNull(${count}, 0)))`;
+      return `[arrayMap(i -> ${element(`assumeNotNull(${a})`, `toInt64(i) * assumeNotNull(${by})`)}, ${offsets})]`;
+    },
+    ...args,
+  );
+}
+
+function integerSeries(from: Expr, to: Expr, step: Expr | undefined, site: CallSite): Expr {
+  const by = step === undefined ? literal(int4, '1') : coerce(step, int8, site.at);
+  checkStep(by, site);
+  checkLength(from, to, by, site);
+  const type = from.type.name === 'int8' || step?.type.name === 'int8' ? int8 : int4;
+  return stepped(
+    type,
+    (a, offset) => `(toInt64(${a}) + ${offset})`,
+    (value) => `toInt64(${value})`,
+    [from, to, by],
+  );
+}
+
+/** A series of two literals is known to be too long before it is made. */
+function checkLength(from: Expr, to: Expr, step: Expr, site: CallSite): void {
+  const [first, last, by] = [from, to, step].map(lengthInUnits);
+  if (first === undefined || last === undefined || by === undefined || by === 0) return;
+  if ((last - first) / by < limits.maxSeriesRows) return;
+  throw sqlError('sql_out_of_range', `a series may have at most ${limits.maxSeriesRows} rows`, site.at);
+}
+
+function lengthInUnits({
+  kind,
+  value,
+}: {
+  readonly kind: string;
+  readonly value?: LiteralValue;
+}): number | undefined {
+  if (kind !== 'literal' || value === undefined || value === null) return undefined;
+  return typeof value === 'object' ? value.days * microsPerDay + value.micros : Number(value);
+}
+
+function checkStep(step: Expr, site: CallSite): void {
+  if (step.kind === 'literal' && Number(step.value) === 0) {
+    throw sqlError('sql_out_of_range', 'step size cannot equal zero', site.at);
+  }
+}
+
+function timeSeries(from: Expr, to: Expr, step: Expr | undefined, site: CallSite): Expr {
+  if (step === undefined) {
+    throw sqlError('sql_unknown_function', `${site.name} of timestamps needs a step`, site.at);
+  }
+  const by = coerce(
+    step,
+    step.type.name === 'unknown' ? { name: 'interval', form: 'any' } : step.type,
+    site.at,
+  );
+  if (by.type.name !== 'interval') {
+    throw sqlError('sql_unknown_function', `${site.name} of timestamps needs an interval as step`, site.at);
+  }
+  const parts = by.kind === 'literal' ? (by.value as IntervalParts | null) : null;
+  if (parts !== null && parts.months !== 0) return monthSeries(from, to, parts, site);
+  checkLength(from, to, by, site);
+  return stepped(
+    from.type,
+    (a, offset) => `addMicroseconds(${a}, ${offset})`,
+    (value) => `toUnixTimestamp64Micro(${value})`,
+    [from, to, by],
+  );
+}
+
+/**
+ * In months. PostgreSQL adds the step again and again, and a day that a month lacks stays lost, so the series begins on a
+ * day that all months have, or not at all.
+ */
+function monthSeries(from: Expr, to: Expr, { months, days, micros }: IntervalParts, site: CallSite): Expr {
+  if (days !== 0 || micros !== 0 || months < 0) {
+    throw unsupported('A series whose step is negative months, or months and days', site.at);
+  }
+  return apply(
+    `generate_series ${months} months`,
+    arrayOf(from.type),
+    (a, b) => {
+      const start = `assumeNotNull(${a})`;
+      const count = `greatest(0, intDiv(ifNull(dateDiff('month', ${a}, ${b}), -1), ${months}) + 1)`;
+      const tooLate = `throwIf(toDayOfMonth(${start}) > 28, 'a series of months that begins after the 28th')`;
+      const moments = `arrayMap(i -> addMonths(${start}, toInt64(i) * ${months} + ${tooLate}), range(toUInt64(${count})))`;
+      return `[arrayFilter(m -> ifNull(m <= ${b}, false), ${moments})]`;
+    },
+    from,
+    to,
+  );
+}
+
+const unnest: SpecialForm = (args, site) => {
+  if (args.length > 1) throw unsupported('unnest of several arrays', site.at);
+  checkCount(args, 1, 1, site);
+  const array = argument(args, 0);
+  if (array.type.name === 'array') return array;
+  throw sqlError('sql_unknown_function', `function unnest(${typeLabel(array.type)}) does not exist`, site.at);
+};
+
+const setFunctions: Readonly<Record<string, SpecialForm>> = {
+  generate_series: series,
+  unnest,
+  ...jsonSetFunctions,
+  ...regexSetFunctions,
+};
+
+export const setFunctionNames: readonly string[] = Object.keys(setFunctions);
+
+/** The array whose elements are the rows of a call. */
+export const findSetFunction = (name: string): SpecialForm | undefined =>
+  Object.hasOwn(setFunctions, name) ? setFunctions[name] : undefined;
+
+const rowsName = 'rows of';
+
+/** A row for each element, in SELECT. */
+export function rowsOf(array: Expr): Expr {
+  if (array.type.name !== 'array') throw new Error('BUG: rows are made of arrays');
+  return apply(rowsName, array.type.element, (a) => `arrayJoin(${a}[1])`, array);
+}
+
+export const isSet = (expr: Expr): boolean => expr.kind === 'apply' && expr.name === rowsName;

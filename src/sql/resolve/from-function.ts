@@ -1,0 +1,73 @@
+import type { FromItem } from '../ast.ts';
+import { some } from '../build.ts';
+import { sqlError } from '../errors.ts';
+import { findSetFunction } from '../functions/sets.ts';
+import { type Column, outputName, type SelectIr } from '../ir.ts';
+import { int8, type SqlType } from '../types.ts';
+import type { ResolvedRelation } from './relations.ts';
+import type { FromContext, ResolvedFrom } from './resolved-from.ts';
+import { emptyFrom, Scope } from './scope.ts';
+
+/**
+ * A function that gives rows, as a relation: `generate_series`, `unnest`, …. One that takes columns of the
+ * relations to its left gives rows for each of theirs (LATERAL), and contains them.
+ */
+export function functionRelation(
+  item: Extract<FromItem, { kind: 'function' }>,
+  left: ResolvedFrom | undefined,
+  context: FromContext,
+): ResolvedRelation {
+  const { call, ordinality } = item;
+  const definition = findSetFunction(call.name);
+  if (definition === undefined || call.over !== undefined || call.filter !== undefined || call.distinct) {
+    throw sqlError(
+      'sql_unknown_function',
+      `function ${call.name} does not give rows, or is not allowed in FROM`,
+      call.at,
+    );
+  }
+  const scope = new Scope(left?.scope ?? emptyFrom, context.parent, false);
+  const inner = { ...context, scope, clause: 'FROM', allowAggregates: false, allowWindows: false };
+  const args = call.args.map((arg) => context.resolve(arg, inner));
+  const array = definition(args, { name: call.name, at: call.at, nowMicros: context.env.nowMicros });
+  if (array.type.name !== 'array') throw new Error(`BUG: ${call.name} gives no array`);
+  const name = item.alias?.name ?? call.name;
+  const types: readonly SqlType[] = ordinality ? [array.type.element, int8] : [array.type.element];
+  const labels = [name, 'ordinality'];
+  const lateral = left !== undefined && some(array, (each) => each.kind === 'column');
+  const alias = context.env.alias();
+  const columns = types.map(
+    (type, index): Column => ({
+      kind: 'column',
+      type,
+      relation: alias,
+      name: outputName(index),
+      label: labels[index] ?? name,
+      outer: false,
+      unnested: lateral,
+    }),
+  );
+  const unnest = { kind: 'unnest' as const, array, ordinality, outer: false };
+  const relation = {
+    name,
+    columns: columns.map((column) => ({ name: column.label, expr: () => column })),
+    otherColumn: undefined,
+  };
+  if (lateral) return { ir: { ...unnest, alias, input: left.ir }, relation };
+  const source = context.env.alias();
+  const query: SelectIr = {
+    kind: 'select',
+    columns: columns.map(({ label, type }) => ({ name: label, type })),
+    distinct: false,
+    distinctOn: [],
+    items: columns.map((column) => ({ ...column, relation: source, unnested: true })),
+    from: { ...unnest, alias: source, input: undefined },
+    where: undefined,
+    groupingSets: [],
+    having: undefined,
+    orderBy: [],
+    limit: undefined,
+    offset: undefined,
+  };
+  return { ir: { kind: 'derived', alias, query }, relation };
+}

@@ -1,0 +1,115 @@
+import type { FromItem, JoinType } from '../ast.ts';
+import { and, apply, relationsIn, some } from '../build.ts';
+import { condition } from '../coerce.ts';
+import { sqlError, unsupported } from '../errors.ts';
+import { compare } from '../functions/operators.ts';
+import type { Expr } from '../ir.ts';
+import { checkNames, combine, type FromContext, type ResolvedFrom } from './resolved-from.ts';
+import { type FromScope, lookup, Scope } from './scope.ts';
+
+type Join = Extract<FromItem, { kind: 'join' }>;
+
+/** A join of two relations that are resolved already. */
+export function joinOf(
+  item: Join,
+  left: ResolvedFrom,
+  right: ResolvedFrom,
+  context: FromContext,
+): ResolvedFrom {
+  if (right.ir.kind === 'join') throw unsupported('A join in parentheses on the right side of a join');
+  const scope = combine(left.scope, right.scope);
+  checkNames(scope);
+  const using = item.natural ? sharedNames(left.scope, right.scope) : item.using;
+  if (using.length > 0) return joinUsing(using, item.type, left, right);
+  if (item.natural && item.type !== 'INNER') {
+    throw unsupported(`NATURAL ${item.type} JOIN of relations without a column in common`);
+  }
+  const on = item.on && joinCondition(item.on, scope, item.type, context);
+  const type = item.natural ? 'CROSS' : item.type;
+  return { ir: { kind: 'join', type, left: left.ir, right: right.ir, on }, scope };
+}
+
+/** The columns by which NATURAL joins, in the order of the left side. */
+function sharedNames(left: FromScope, right: FromScope): readonly string[] {
+  if ([...left.relations, ...right.relations].some((relation) => relation.otherColumn !== undefined)) {
+    throw unsupported('NATURAL JOIN with a relation whose labels are columns');
+  }
+  const names = new Set(right.star.map((column) => column.name));
+  return [...new Set(left.star.map((column) => column.name))].filter((name) => names.has(name));
+}
+
+function joinCondition(
+  on: NonNullable<Join['on']>,
+  from: FromScope,
+  type: JoinType,
+  context: FromContext,
+): Expr {
+  const scope = new Scope(from, context.parent, false);
+  const expr = context.resolve(on, {
+    ...context,
+    scope,
+    clause: 'JOIN conditions',
+    allowAggregates: false,
+    allowWindows: false,
+  });
+  const result = condition(expr, 'JOIN/ON', on.at);
+  if (some(result, (each) => each.kind === 'subquery'))
+    throw unsupported('A subquery in a JOIN condition', on.at);
+  if (type !== 'INNER' && !hasEquality(result)) {
+    throw unsupported(`${type} JOIN without an equality between its two sides`, on.at);
+  }
+  return result;
+}
+
+/** An equality among the conditions that must all hold, between columns of different relations. */
+function hasEquality(on: Expr): boolean {
+  if (on.kind !== 'apply') return false;
+  if (on.name === 'and') return on.args.some(hasEquality);
+  if (on.name !== 'compare =') return false;
+  const [left, right] = on.args.map(relationsIn);
+  return (
+    left !== undefined && right !== undefined && [...right].some((name) => !left.has(name)) && left.size > 0
+  );
+}
+
+/** `USING (a, b)`: equality of both sides' columns, which appear once, first, and unqualified. */
+function joinUsing(
+  names: readonly string[],
+  type: JoinType,
+  left: ResolvedFrom,
+  right: ResolvedFrom,
+): ResolvedFrom {
+  const merged = new Map<string, Expr>();
+  const equalities = names.map((name) => {
+    const [leftColumn, rightColumn] = [left, right].map((side) => {
+      const column = lookup(side.scope, name, undefined) ?? onlyLabel(side.scope, name);
+      if (column !== undefined) return column;
+      throw sqlError(
+        'sql_unknown_column',
+        `column "${name}" specified in USING clause does not exist on both sides`,
+      );
+    });
+    if (leftColumn === undefined || rightColumn === undefined) throw new Error('BUG: USING has two sides');
+    const equality = compare('=', leftColumn, rightColumn, undefined);
+    const [a = leftColumn, b = rightColumn] = equality.kind === 'apply' ? equality.args : [];
+    const both = apply('coalesce', a.type, (...sides) => `coalesce(${sides.join(', ')})`, a, b);
+    merged.set(name, type === 'FULL' ? both : type === 'RIGHT' ? b : a);
+    return equality;
+  });
+  const rest = (side: ResolvedFrom) => side.scope.star.filter((column) => !names.includes(column.name));
+  const scope = combine(left.scope, right.scope);
+  const star = [
+    ...[...merged].map(([name, expr]) => ({ name, expr: () => expr })),
+    ...rest(left),
+    ...rest(right),
+  ];
+  return {
+    ir: { kind: 'join', type, left: left.ir, right: right.ir, on: and(...equalities) },
+    scope: { relations: scope.relations, merged: new Map([...scope.merged, ...merged]), star },
+  };
+}
+
+function onlyLabel(scope: FromScope, name: string): Expr | undefined {
+  const open = scope.relations.filter((relation) => relation.otherColumn !== undefined);
+  return open.length === 1 ? open[0]?.otherColumn?.(name) : undefined;
+}

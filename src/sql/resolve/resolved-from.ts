@@ -1,0 +1,28 @@
+import { sqlError } from '../errors.ts';
+import type { FromIr } from '../ir.ts';
+import type { ExpressionContext } from './context.ts';
+import type { FromScope, Scope } from './scope.ts';
+
+export interface ResolvedFrom {
+  readonly ir: FromIr;
+  readonly scope: FromScope;
+}
+
+/** What resolving FROM needs; its expressions get a scope of their own here. */
+export type FromContext = Omit<ExpressionContext, 'scope'> & { readonly parent: Scope | undefined };
+
+/** The names of two relations side by side. */
+export const combine = (left: FromScope, right: FromScope): FromScope => ({
+  relations: [...left.relations, ...right.relations],
+  merged: new Map([...left.merged, ...right.merged]),
+  star: [...left.star, ...right.star],
+});
+
+/** @throws AppError `sql_ambiguous` if two relations have the same name */
+export function checkNames(scope: FromScope): void {
+  const names = scope.relations.map((relation) => relation.name).filter((name) => name !== undefined);
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) {
+    throw sqlError('sql_ambiguous', `table name "${repeated}" specified more than once`);
+  }
+}

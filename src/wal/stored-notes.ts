@@ -1,0 +1,106 @@
+/**
+ * Which tables of a segment the store has already, while others of it cannot move.
+ *
+ * Without a note nothing is known but the store's own memory of tokens, and that is short: it holds a number of
+ * inserts, and a table that goes on past the segment would push the segment's insert out of it. So the note comes
+ * first (`ingest/drain.ts`). A start that finds the segment leaves these tables out.
+ *
+ * A note is a file of its own, `<20 digits of the segment>.stored-<count>`, and one line:
+ *
+ *     <CRC-32 of what follows the space, 8 hexadecimal digits> {"segment":…,"tables":["<database>.<table>",…]}
+ *
+ * - Notes of a segment add up. One is never changed, and its name never used again, whatever a failure left.
+ * - One that is damaged, incomplete or of another segment says nothing: nobody has relied on it.
+ * - They go after their segment. What a crash leaves of them without it is removed at the next start.
+ */
+import { crc32 } from 'node:zlib';
+import type { WalFiles } from './files.ts';
+
+export interface StoredTables {
+  /** `<database>.<table>`, unquoted. */
+  readonly tables: Set<string>;
+  /** The files that say so, and what failures left of others. */
+  readonly files: string[];
+}
+
+export const noStoredTables = (): StoredTables => ({ tables: new Set(), files: [] });
+
+/** Makes it durable that the store has these tables of a segment. Safe to repeat after a failure. */
+export async function noteStored(
+  files: WalFiles,
+  segment: number,
+  stored: StoredTables,
+  tables: readonly string[],
+): Promise<void> {
+  const last = Math.max(-1, ...stored.files.map(countOf));
+  const name = `${String(segment).padStart(20, '0')}.stored-${last + 1}`;
+  stored.files.push(name);
+  const file = await files.create(name);
+  try {
+    await file.write([encode(segment, tables)], 0);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await files.syncDirectory();
+  for (const table of tables) stored.tables.add(table);
+}
+
+/**
+ * What an earlier life noted, by segment. Notes of segments that are gone are removed.
+ * @param segments numbers of those that are left
+ */
+export async function recoverStored(
+  files: WalFiles,
+  segments: ReadonlySet<number>,
+): Promise<ReadonlyMap<number, StoredTables>> {
+  const found = new Map<number, StoredTables>();
+  const names = (await files.list()).filter((name) => fileName.test(name)).sort();
+  for (const name of names) {
+    const segment = Number.parseInt(name, 10);
+    if (!segments.has(segment)) {
+      await files.remove(name);
+      continue;
+    }
+    const stored = found.get(segment) ?? noStoredTables();
+    found.set(segment, stored);
+    stored.files.push(name);
+    for (const table of await readAgain(files, name, segment)) stored.tables.add(table);
+  }
+  if (found.size > 0) await files.syncDirectory();
+  return found;
+}
+
+const fileName = /^\d{20}\.stored-\d+$/;
+const countOf = (name: string): number => Number(name.slice(name.lastIndexOf('-') + 1));
+
+/** What can be read of a note need not be on the disk, so a good one is written and synced once more. */
+async function readAgain(files: WalFiles, name: string, segment: number): Promise<readonly string[]> {
+  const size = await files.size(name);
+  const file = await files.open(name);
+  try {
+    const bytes = await file.read(0, size);
+    const tables = decode(bytes, segment);
+    if (tables.length > 0) {
+      await file.write([bytes], 0);
+      await file.sync();
+    }
+    return tables;
+  } finally {
+    await file.close();
+  }
+}
+
+function encode(segment: number, tables: readonly string[]): Buffer {
+  const text = Buffer.from(JSON.stringify({ segment, tables }));
+  return Buffer.concat([Buffer.from(`${checksum(text)} `), text, Buffer.from('\n')]);
+}
+
+function decode(bytes: Buffer, segment: number): readonly string[] {
+  const text = bytes.subarray(9, bytes.length - 1);
+  if (bytes.toString('latin1', 0, 9) !== `${checksum(text)} `) return [];
+  const note = JSON.parse(text.toString()) as { readonly segment: number; readonly tables: string[] };
+  return note.segment === segment ? note.tables : [];
+}
+
+const checksum = (bytes: Buffer): string => crc32(bytes).toString(16).padStart(8, '0');

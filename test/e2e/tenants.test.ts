@@ -1,0 +1,154 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { readStored, sendBatch } from '../support/numbered-batches.ts';
+import { type Random, seededRandom } from '../support/random.ts';
+import { compareBatches, type SentBatch } from '../support/sent-and-stored.ts';
+import { authorization, Service, type ServiceClient, UnexpectedReply } from '../support/service.ts';
+
+const multiTenant = { MILLRACE_MULTI_TENANT: 'true' };
+
+async function startService(env: Readonly<Record<string, string>> = {}): Promise<Service> {
+  const service = await Service.start({ env: { ...multiTenant, ...env } });
+  onTestFinished(() => service.dispose());
+  return service;
+}
+
+async function administer(service: Service, method: string, tenant: string): Promise<void> {
+  const reply = await fetch(`${service.url}/api/v1/tenants/${tenant}`, {
+    method,
+    headers: { authorization },
+  });
+  expect([method, tenant, reply.status]).toEqual([method, tenant, 200]);
+}
+
+/** The tables of which tenants the embedded engine has, as its own files say. */
+const databases = (service: Service): string[] =>
+  readdirSync(join(service.dataDir, 'store/engine/metadata'))
+    .filter((name) => name.startsWith('t_') && name.endsWith('.sql'))
+    .map((name) => decodeURIComponent(name.slice(0, -'.sql'.length)));
+
+interface Sender {
+  readonly client: ServiceClient;
+  readonly sent: SentBatch[];
+}
+
+/** Waits for that many more batches of each kind to be acknowledged. */
+async function acknowledged({ sent }: Sender, count: number): Promise<void> {
+  const from = sent.length;
+  for (const kind of ['events', 'samples']) {
+    const more = () => sent.slice(from).filter((batch) => batch.kind === kind && batch.acknowledged).length;
+    while (more() < count) await sleep(20);
+  }
+}
+
+/** Sends on three connections until told to stop; a request that got no answer then is no failure. */
+async function sendUntil(stopped: () => boolean, { client, sent }: Sender, random: Random): Promise<void> {
+  const sendOn = async (kind: SentBatch['kind']): Promise<void> => {
+    while (!stopped()) {
+      const batch: SentBatch = {
+        kind,
+        number: sent.length,
+        rows: random.integer(1, 100),
+        acknowledged: false,
+      };
+      sent.push(batch);
+      try {
+        await sendBatch(client, batch);
+        batch.acknowledged = true;
+      } catch (error) {
+        if (error instanceof UnexpectedReply && error.status === 503) await sleep(20);
+        else if (!stopped() || error instanceof UnexpectedReply) throw error;
+      }
+    }
+  };
+  await Promise.all([sendOn('events'), sendOn('events'), sendOn('samples')]);
+}
+
+test('SIGKILL under load leaves each tenant its own rows, all that were acknowledged, in datasets of equal names', async () => {
+  const seed = Date.now() >>> 0;
+  const random = seededRandom(seed);
+  const service = await startService({ MILLRACE_FLUSH_INTERVAL_MS: '100' });
+  const tenants = ['acme', 'globex'];
+  for (const tenant of tenants) await administer(service, 'PUT', tenant);
+  const senders = tenants.map((tenant): Sender => ({ client: service.within(tenant), sent: [] }));
+  for (let round = 0; round < 2; round += 1) {
+    let killed = false;
+    const sending = senders.map((sender) => sendUntil(() => killed, sender, random));
+    await Promise.all(senders.map((sender) => acknowledged(sender, 3)));
+    await sleep(random.integer(0, 1000));
+    killed = true;
+    await service.kill();
+    await Promise.all(sending);
+    await service.restart();
+  }
+  await service.drained();
+  for (const { client, sent } of senders) {
+    const { problems, lostRows, duplicatedRows } = compareBatches(sent, await readStored(client));
+    expect({ problems, lostRows, duplicatedRows }, `seed ${seed}`).toEqual({
+      problems: [],
+      lostRows: 0,
+      duplicatedRows: 0,
+    });
+  }
+  expect(databases(service).sort()).toEqual(['t_acme', 't_globex']);
+}, 180_000);
+
+test('a tenant deleted under load is gone, another one is not touched, and its name starts empty', async () => {
+  const service = await startService({ MILLRACE_FLUSH_INTERVAL_MS: '100' });
+  for (const tenant of ['acme', 'globex']) await administer(service, 'PUT', tenant);
+  const random = seededRandom(7);
+  const [acme, globex] = ['acme', 'globex'].map(
+    (tenant): Sender => ({ client: service.within(tenant), sent: [] }),
+  ) as [Sender, Sender];
+  let stopped = false;
+  const deleted = sendUntil(() => stopped, acme, random).catch((error: unknown) => error);
+  const kept = sendUntil(() => stopped, globex, random);
+  await Promise.all([acknowledged(acme, 10), acknowledged(globex, 10)]);
+  await administer(service, 'DELETE', 'acme');
+  // Who sends to it is told that it is not there, and nothing worse.
+  expect(await deleted).toMatchObject({ status: 404, body: expect.stringContaining('tenant_not_found') });
+  await administer(service, 'PUT', 'acme');
+  await acknowledged(globex, 3);
+  stopped = true;
+  await kept;
+  await service.drained();
+  expect(compareBatches(globex.sent, await readStored(globex.client)).problems).toEqual([]);
+
+  const unknown = service.within('acme').query('SELECT count(*) FROM numbered_events');
+  await expect(unknown).rejects.toMatchObject({ body: expect.stringContaining('sql_unknown_relation') });
+  // The series of these samples were known to the decoders, and the bodies to the window of repetitions.
+  const again: SentBatch[] = acme.sent
+    .filter((batch) => batch.acknowledged)
+    .slice(0, 20)
+    .map((batch) => ({ ...batch, acknowledged: false }));
+  for (const batch of again) {
+    await sendBatch(acme.client, batch, { keyed: true });
+    batch.acknowledged = true;
+  }
+  await service.drained();
+  expect(compareBatches(again, await readStored(acme.client)).problems).toEqual([]);
+  expect(databases(service).sort()).toEqual(['t_acme.2', 't_globex']);
+  expect(service.child.stderr).not.toContain('"level":50');
+}, 120_000);
+
+test('what waits in the log of a deleted tenant goes with it, across a SIGKILL', async () => {
+  // Long enough for nothing to be stored before the kill.
+  const service = await startService({ MILLRACE_FLUSH_INTERVAL_MS: '60000' });
+  for (const tenant of ['acme', 'globex']) await administer(service, 'PUT', tenant);
+  const [acme, globex] = [service.within('acme'), service.within('globex')];
+  await acme.ingest('app', [{ of: 'the first acme' }], 'key');
+  await globex.ingest('app', [{ of: 'globex' }]);
+  await administer(service, 'DELETE', 'acme');
+  await administer(service, 'PUT', 'acme');
+  await acme.ingest('app', [{ of: 'the second acme' }], 'key');
+  expect(await service.metric('millrace_store_inserted_rows_total')).toBe(0);
+  await service.kill();
+  await service.restart();
+  await service.drained();
+  expect(await acme.query('SELECT "of" FROM app')).toEqual([{ of: 'the second acme' }]);
+  expect(await globex.query('SELECT "of" FROM app')).toEqual([{ of: 'globex' }]);
+  expect(await service.metric('millrace_store_inserted_rows_total')).toBe(2);
+  expect(databases(service).sort()).toEqual(['t_acme.2', 't_globex']);
+}, 60_000);

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { createMetrics } from '../../src/lib/metrics.ts';
+import { Catalog } from '../../src/store/catalog.ts';
+import { StoreError } from '../../src/store/errors.ts';
+import { MetadataLog } from '../../src/store/metadata.ts';
+import { StoreMonitor } from '../../src/store/monitor.ts';
+import { live, withFault } from '../support/back-half.ts';
+import { ClickHouseServer, openStoreOn } from '../support/clickhouse-server.ts';
+import { openTestStore, type TestStore } from '../support/embedded.ts';
+import { MemoryFiles } from '../support/memory-files.ts';
+
+let test: TestStore;
+beforeAll(async () => {
+  test = await openTestStore();
+});
+afterAll(() => test.close());
+
+const ids = async (dataset: string) =>
+  (
+    await test.rows<{ id: number }>(
+      `SELECT \`id:num\` AS id FROM t_default.\`${dataset}.events\` ORDER BY id`,
+    )
+  ).map(({ id }) => id);
+
+/** The store, with a table that takes nothing, and what else was inserted into. */
+function withStuckTable(dataset: string, code: number) {
+  const inserted: string[] = [];
+  const store = withFault(test.store, async (batch, insert) => {
+    if (batch.table === `${dataset}.events`) throw new StoreError('not now', code, undefined);
+    inserted.push(batch.table);
+    await insert();
+  });
+  return { store, inserted };
+}
+
+describe('a table that cannot move', () => {
+  it.each([
+    [241, 'memory'],
+    [252, 'parts'],
+  ])(
+    'holds up no other, though the store forgets tokens soon and the process is killed (%i)',
+    async (code, name) => {
+      const [stuck, free, late] = [`stuck-${name}`, `free-${name}`, `late-${name}`];
+      const files = new MemoryFiles();
+      const { store } = withStuckTable(stuck, code);
+      const first = await live({ files, store });
+      first.drain.start();
+      await first.write(free, [{ id: 0 }]);
+      first.wal.seal();
+      await first.drain.drained(1);
+      const table = `t_default.\`${free}.events\``;
+      await test.store.command(`ALTER TABLE ${table} MODIFY SETTING non_replicated_deduplication_window = 2`);
+      const numbers = Array.from({ length: 8 }, (_, index) => index + 1);
+      for (const id of numbers) {
+        await first.write(stuck, [{ id }]);
+        await first.write(free, [{ id }]);
+        if (id > 4) await first.write(late, [{ id }]);
+        first.wal.seal();
+        await vi.waitUntil(async () => (await ids(free)).includes(id), { timeout: 10_000 });
+      }
+      await vi.waitUntil(async () => (await ids(late).catch(() => [])).length === 4, { timeout: 10_000 });
+      expect(await ids(free)).toEqual([0, ...numbers]);
+      expect(first.wal.pendingSegments).toBe(numbers.length);
+      // Rows that wait for a table take no memory; the newest segment may not be noted yet.
+      expect(first.backlog.retainedBytes).toBeLessThan(first.wal.bytes / 4);
+
+      const { store: again, inserted } = withStuckTable(stuck, code);
+      const second = await live({ files: files.afterPowerCut(), store: again });
+      second.drain.start();
+      await second.write(free, [{ id: 9 }]);
+      await second.wal.close();
+      await vi.waitUntil(async () => (await ids(free)).includes(9), { timeout: 10_000 });
+      // The last one of the first life is not noted, since nothing went on behind it.
+      expect(inserted.length).toBeLessThanOrEqual(3);
+      await second.drain.stop(0);
+
+      const left = files.afterPowerCut();
+      const third = await live({ files: left, store: test.store });
+      await third.finish();
+      expect(await ids(stuck)).toEqual(numbers);
+      expect(await ids(free)).toEqual([0, ...numbers, 9]);
+      expect(await ids(late)).toEqual([5, 6, 7, 8]);
+      expect(third.wal.pendingSegments).toBe(0);
+      expect(left.names()).toHaveLength(1);
+    },
+  );
+
+  it('takes its own segments in order when it moves again', async () => {
+    let stuck = true;
+    const seen: number[] = [];
+    const store = withFault(test.store, async (batch, insert) => {
+      if (batch.table === 'ordered.events') {
+        if (stuck) throw new StoreError('too many parts', 252, undefined);
+        seen.push(Number(/^node-1-(\d+)-/.exec(batch.token)?.[1]));
+      }
+      await insert();
+    });
+    const { write, wal, drain } = await live({ files: new MemoryFiles(), store });
+    drain.start();
+    for (const id of [1, 2, 3, 4]) {
+      await write('ordered', [{ id }]);
+      await write('beside', [{ id }]);
+      wal.seal();
+    }
+    await vi.waitUntil(async () => (await ids('beside').catch(() => [])).length === 4, { timeout: 10_000 });
+    stuck = false;
+    await wal.close();
+    await drain.stop(20_000);
+    expect(seen).toEqual([1, 2, 3, 4]);
+    expect(await ids('ordered')).toEqual([1, 2, 3, 4]);
+    expect(wal.pendingSegments).toBe(0);
+  });
+});
+
+describe('a store that comes back', () => {
+  it('gets what waits for it at once, however long it was away', async () => {
+    const server = await ClickHouseServer.start();
+    onTestFinished(() => server.dispose());
+    const store = openStoreOn(server);
+    onTestFinished(() => store.close());
+    const monitor = new StoreMonitor({
+      store,
+      catalog: new Catalog(store, new MetadataLog(store, 'node-1')),
+      clock: systemClock,
+      log: createLogger('silent'),
+      metrics: createMetrics(),
+    });
+    onTestFinished(() => monitor.stop());
+    await monitor.start();
+    const { write, wal, drain, metrics } = await live({
+      files: new MemoryFiles(),
+      store,
+      storeReturned: monitor.returned,
+      onNoAnswer: () => monitor.suspect(),
+    });
+    drain.start();
+    await server.kill();
+    await write('flap', [{ id: 1 }]);
+    wal.seal();
+    // By now the pauses are seconds: 0.1, 0.2, 0.4 … from the first failure.
+    const failures = async () => (await metrics.insertFailures.get()).values[0]?.value ?? 0;
+    await vi.waitUntil(async () => (await failures()) >= 7, { timeout: 20_000 });
+    await server.start();
+    const start = performance.now();
+    await drain.drained(1);
+    expect(performance.now() - start).toBeLessThan(1500);
+    await drain.stop(1000);
+  }, 60_000);
+});

@@ -1,0 +1,11 @@
+-- Regular expressions
+select regexp_replace('foobarbaz', 'b..', 'X'), regexp_replace('foobarbaz', 'b..', 'X', 'g'), regexp_replace('foobarbaz', 'b(..)', 'X\1Y', 'g'), regexp_replace('Hello', 'L', 'x', 'gi'), regexp_replace('abc', 'b', '[\&]'), regexp_replace('a\b', '\\', '/'), regexp_replace('abc', 'z', 'y');
+select regexp_replace(message, '[^a-z]+', '-', 'g'), regexp_replace(message, '\s+', ' ', 'g') from app order by id;
+select regexp_replace('http://www.a.com/x/y', '^https?://(?:www\.)?([^/]+)/.*$', '\1');
+select regexp_match('foobarbequebaz', '(bar)(beque)'), regexp_match('abc', 'b'), regexp_match('abc', 'z'), regexp_match(null, 'a'), (regexp_match('k=v', '(\w+)=(\w+)'))[2];
+select regexp_match(message, '/(\w+)\.(\w+)') from app order by id;
+select substring('foobar' from 'o.b'), substring('foobar' from 'o(.)b'), substring('foobar', 'z'), substring(message from '[0-9]+') from app order by id;
+select regexp_split_to_array('a, b,c', ',\s*'), regexp_split_to_array(null, ',');
+select word from regexp_split_to_table('the quick  fox', '\s+') as word order by 1;
+select unnest(regexp_split_to_array('one two', ' ')) order by 1;
+select regexp_replace('foo-bar', 'foo|bar', 'x', 'g'), regexp_replace('aaa', 'a*?', 'x'), regexp_replace('ab12', '([a-z]+)([0-9]+)', '\2\1');

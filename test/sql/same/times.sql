@@ -1,0 +1,24 @@
+-- Time zones, to_char, date_bin, intervals
+select date '1998-12-01' - interval '90' day, date '1994-01-01' + interval '1' year, timestamp '2024-01-01' + interval '3' month;
+select string_agg(s, ',' order by s) from empty;
+select p_timestamp at time zone 'Europe/Berlin', p_timestamp at time zone 'America/New_York' from app order by id limit 5;
+select timestamp '2024-07-01 12:00' at time zone 'Europe/Berlin', timestamp '2024-01-01 12:00' at time zone 'UTC', timestamptz '2024-07-01 12:00+02' at time zone 'Asia/Kolkata';
+select timestamp '2024-03-31 02:30' at time zone 'Europe/Berlin', timestamp '2024-10-27 02:30' at time zone 'Europe/Berlin', timestamp '2024-03-10 02:30' at time zone 'America/New_York', timestamp '2024-11-03 01:30' at time zone 'America/New_York';
+select timestamp '2024-03-31 01:59:59' at time zone 'Europe/Berlin', timestamp '2024-03-31 03:00' at time zone 'Europe/Berlin', timestamp '2024-10-27 01:59' at time zone 'Europe/Berlin', timestamp '2024-10-27 03:00' at time zone 'Europe/Berlin', timestamp '2024-04-07 02:30' at time zone 'Australia/Sydney', timestamp '2024-10-06 02:30' at time zone 'Australia/Sydney';
+select date_trunc('day', p_timestamp, 'Asia/Tokyo'), date_trunc('month', p_timestamp, 'America/Los_Angeles') from app order by id;
+select date_trunc('hour', p_timestamp at time zone 'Asia/Kolkata') at time zone 'Asia/Kolkata' from app order by id limit 7;
+select to_char(p_timestamp, 'YYYY-MM-DD HH24:MI:SS'), to_char(p_timestamp, 'HH12:MI am'), to_char(p_timestamp, 'Mon DD, YYYY'), to_char(p_timestamp, 'YYYYMMDD"T"HH24MISS.US'), to_char(p_timestamp, 'FMMonth FMDD, Day "of week" ID, DDD, Q, IYYY-IW, WW W D') from app order by id;
+select to_char(date '2024-02-05', 'FMDay, DD FMMonth YYYY'), to_char(timestamp '2024-12-30 00:09:59.123456', 'YY MS US SSSS HH:MI PM MONTH mon Dy DAY'), to_char(null::timestamp, 'YYYY');
+select date_bin('15 minutes', p_timestamp, timestamp '2024-01-01') from app order by id;
+select date_bin(interval '7 hours', p_timestamp, '2030-01-01') from app order by id;
+select date_bin('1 day 6 hours', timestamp '2024-05-05 12:34:56', timestamp '2001-01-01 00:30');
+select interval '1 day', interval '90 minutes', interval '1 year 2 months -3 days 04:05:06.7', interval '-1 day', interval '36 hours', interval '0 seconds', interval '1 week', interval '-00:00:01.5', interval '1 mon -1 day', interval '-1 year -1 hour';
+select p_timestamp - timestamp '2024-03-02 06:00' from app order by id;
+select max(p_timestamp) - min(p_timestamp), max(p_timestamp - timestamp '2024-02-01') from app;
+select level, max(p_timestamp) - min(p_timestamp) as span from app group by level order by span, level;
+select 3 * interval '1 hour', interval '1 hour' * 2.5, interval '1 day' * 3, -interval '1 day 02:00', interval '1 hour' + interval '30 minutes', id * interval '1 second' from app order by id limit 3;
+select justify_hours(interval '50 hours'), justify_hours(sum(p_timestamp - timestamp '2024-03-01')) from app;
+select (p_timestamp - timestamp '2024-03-01')::text, 'took ' || (p_timestamp - timestamp '2024-02-29') from app order by id limit 5;
+select timestamp '2024-01-31' + -interval '1 month', date '2024-03-31' - 2 * interval '1 month';
+select extract(epoch from interval '1 day 02:03:04.5'), extract(hour from timestamp '2024-01-01 05:06');
+select mode() within group (order by level), mode() within group (order by status), mode() within group (order by ok::int) from app where id::int % 3 = 0;
