@@ -226,9 +226,9 @@ describe('a request of version 1.0', () => {
     expect(JSON.parse((await write(1, 'meta', described('old'))).text)).toMatchObject({ metadata: 1 });
     await service.drained();
     await write(1, 'meta', described('new'));
-    expect(await query("SELECT * FROM meta.metadata WHERE metric_name = 'up'")).toEqual([
-      { metric_name: 'up', type: 'gauge', unit: '', description: 'new' },
-    ]);
+    expect(
+      await query("SELECT metric_name, type, unit, description FROM meta.metadata WHERE metric_name = 'up'"),
+    ).toEqual([{ metric_name: 'up', type: 'gauge', unit: '', description: 'new' }]);
   });
 
   test('is taken whole or not at all', async () => {
