@@ -7,11 +7,13 @@ import type { Config } from './config.ts';
 import { DeadLetters } from './dead/letters.ts';
 import { AppError } from './errors.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
+import { otlpRoutes } from './http/otlp-routes.ts';
 import { queryRoutes } from './http/query-routes.ts';
 import { remoteWriteRoutes } from './http/remote-write-routes.ts';
 import { createHttpServer, type HttpAddress } from './http/server.ts';
 import { statusRoutes } from './http/status-routes.ts';
 import { Admission } from './ingest/admission.ts';
+import { AuditTrail } from './ingest/audit-trail.ts';
 import { DecodePool } from './ingest/decode-pool.ts';
 import { Drain } from './ingest/drain.ts';
 import { waitForPending } from './ingest/freshness.ts';
@@ -28,6 +30,7 @@ import { QueryService } from './query/service.ts';
 import { Catalog } from './store/catalog.ts';
 import { MetadataLog } from './store/metadata.ts';
 import { StoreMonitor } from './store/monitor.ts';
+import { NodeRegistry } from './store/nodes.ts';
 import { openStore } from './store/open.ts';
 import { TenantCleaner } from './store/tenant-cleaner.ts';
 import { TenantDatabases } from './store/tenant-databases.ts';
@@ -62,9 +65,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   const durable = await startLog(shared, back);
   const front = await startIngest(shared, back, durable);
   const reading = startQueries(shared, back, durable);
-  const identities = await startIdentities(shared, back, options.adminPassword);
+  const identities = await startIdentities(shared, back, options.adminPassword, front.trail);
   back.cleaner.add(identities.directory, durable.replays, back.catalog);
-  back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters);
+  back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters, identities.metadataOfTenants);
   // What an earlier life did not get done. Before the store answers, nobody knows of any.
   if (back.tenants.loaded) void back.cleaner.clean();
 
@@ -80,6 +83,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       }),
       ...ingestRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
       ...remoteWriteRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
+      ...otlpRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
       ...queryRoutes(reading.query),
       ...identities.routes,
     ],
@@ -99,13 +103,14 @@ export async function startApp(options: AppOptions): Promise<App> {
       stopping = true;
       front.admission.close();
       await server.close(limits.shutdownRequestsMs);
+      await front.trail.stop();
       await reading.parser.close();
       await front.decoders.close();
       await durable.wal.close();
       await durable.drain.stop(limits.shutdownDrainMs);
       await durable.journal.close();
       durable.disk.stop();
-      identities.follower.stop();
+      await identities.stop();
       await back.cleaner.stop();
       back.monitor.stop();
       await back.store.close();
@@ -127,7 +132,8 @@ async function startStore({ config, directory, clock, metrics, log }: Shared) {
   const catalog = new Catalog(store, metadata, tenants);
   const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
   await monitor.start();
-  return { store, metadata, tenants, cleaner, catalog, monitor };
+  const registry = new NodeRegistry(store, directory.node);
+  return { store, metadata, registry, tenants, cleaner, catalog, monitor };
 }
 
 type Back = Awaited<ReturnType<typeof startStore>>;
@@ -211,7 +217,13 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
     log,
     maxBodyBytes: config.maxBodyBytes,
   });
-  return { ingest, admission, decoders };
+  const onLost = (rows: number) => metrics.auditRowsLost.inc(rows);
+  const checkRoom = () => {
+    disk.check();
+    wal.checkRoom();
+  };
+  const trail = new AuditTrail({ ingest, checkRoom, timers: clock, log, onLost });
+  return { ingest, trail, admission, decoders };
 }
 
 function startQueries({ config, clock, log }: Shared, { store, catalog }: Back, { wal, drain }: Durable) {

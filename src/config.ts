@@ -32,6 +32,8 @@ export interface Config {
   /** Undefined: the engine inside this process. */
   readonly clickhouseUrl: ClickHouseAddress | undefined;
   readonly multiTenant: boolean;
+  /** How long this node trusts what it knows of users, keys and roles while it cannot read the store. */
+  readonly identityLeaseMs: number;
   readonly workers: number;
   readonly flushIntervalMs: number;
   readonly walMaxBytes: number;
@@ -108,6 +110,14 @@ const options = {
     fallback: 'false',
     parse: boolean,
     allowed: 'true, false',
+  },
+  identityLeaseMs: {
+    env: 'MILLRACE_IDENTITY_LEASE_MS',
+    meaning:
+      'how long users and keys are let in while their ClickHouse server does not answer, in milliseconds; the same for all that share it',
+    fallback: String(limits.identityLeaseMs),
+    parse: integer(3000, 86_400_000),
+    allowed: 'a number of milliseconds from 3000 to 86400000',
   },
   workers: {
     env: 'MILLRACE_WORKERS',
@@ -221,6 +231,7 @@ function readConfig(texts: OptionTexts): Config {
     secret: read(options.secret),
     clickhouseUrl: read(options.clickhouseUrl),
     multiTenant: need(options.multiTenant),
+    identityLeaseMs: need(options.identityLeaseMs),
     workers: need(options.workers),
     flushIntervalMs: need(options.flushIntervalMs),
     walMaxBytes: need(options.walMaxBytes),

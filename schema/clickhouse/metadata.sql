@@ -19,3 +19,18 @@ ALTER TABLE `millrace`.`metadata` MODIFY SETTING enable_block_number_column = 1;
 
 -- The entry's own name, and the name of the entry that it takes the place of.
 ALTER TABLE `millrace`.`metadata` ADD COLUMN IF NOT EXISTS `id` String, ADD COLUMN IF NOT EXISTS `base` String;
+
+-- The processes that share this store, and how far each has read the log above. Rows are wanted as long as a node
+-- may trust what it has read, a day at most.
+CREATE TABLE IF NOT EXISTS `millrace`.`nodes`
+(
+    `at` DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC'),
+    `node` String,
+    `identities` UInt64,
+    `tenants` UInt64,
+    `leaves` Bool
+)
+ENGINE = MergeTree
+ORDER BY (`node`, `at`)
+TTL toDateTime(`at`) + INTERVAL 7 DAY
+SETTINGS {tableSettings}, enable_block_number_column = 1;

@@ -6,7 +6,7 @@ import { TokenVerifier } from '../auth/oidc/token-verifier.ts';
 import { SecretBox } from '../auth/secret-box.ts';
 import type { OidcConfig } from '../config/oidc.ts';
 import { apiKeyRoutes } from '../http/api-key-routes.ts';
-import { AuditLog } from '../http/audit.ts';
+import { AuditLog, type AuditRows } from '../http/audit.ts';
 import { loginRoutes } from '../http/login-routes.ts';
 import { roleRoutes } from '../http/role-routes.ts';
 import type { Route } from '../http/routes.ts';
@@ -15,6 +15,7 @@ import { userRoutes } from '../http/user-routes.ts';
 import { ApiKeyAdministration, ApiKeyIdentities } from '../identity/api-keys.ts';
 import { Directory } from '../identity/directory.ts';
 import { DirectoryFollower } from '../identity/follower.ts';
+import { Lease } from '../identity/lease.ts';
 import { OidcIdentities } from '../identity/oidc-identities.ts';
 import { RoleAdministration } from '../identity/roles.ts';
 import { Sessions } from '../identity/sessions.ts';
@@ -23,12 +24,14 @@ import { UserAdministration } from '../identity/users.ts';
 import { keptSecret } from '../lib/data-directory.ts';
 import type { Catalog } from '../store/catalog.ts';
 import type { MetadataLog } from '../store/metadata.ts';
-import type { TenantCleaner } from '../store/tenant-cleaner.ts';
+import type { NodeRegistry } from '../store/nodes.ts';
+import type { TenantCleaner, TenantHolder } from '../store/tenant-cleaner.ts';
 import type { Tenants } from '../store/tenants.ts';
 import type { Shared } from './shared.ts';
 
 interface Back {
   readonly metadata: MetadataLog;
+  readonly registry: NodeRegistry;
   readonly tenants: Tenants;
   readonly cleaner: TenantCleaner;
   readonly catalog: Catalog;
@@ -37,25 +40,37 @@ interface Back {
 /** The administrator from the configuration, those whom administrators have made, and those whom others vouch for. */
 export async function startIdentities(
   shared: Shared,
-  { metadata, tenants, cleaner, catalog }: Back,
+  { metadata, registry, tenants, cleaner, catalog }: Back,
   adminPassword: string,
+  trail: AuditRows,
 ) {
   const { config, directory: dataDirectory, clock, log } = shared;
   const box = new SecretBox(config.secret ?? (await keptSecret(dataDirectory.path)));
   const { adminUsername: root, multiTenant } = config;
   const administrator = await administratorAccount(root, adminPassword);
-  const directory: Directory = new Directory(metadata, tenants, () => authorizer.forgetRefused());
+  const lease =
+    config.clickhouseUrl &&
+    new Lease({
+      registry,
+      leaseMs: config.identityLeaseMs,
+      position: () => ({ identities: directory.position, tenants: tenants.position }),
+      timers: clock,
+    });
+  const stopping = new AbortController();
+  const caughtUp = async () => lease?.caughtUp(stopping.signal);
+  const forgetRefused = () => authorizer.forgetRefused();
+  const directory: Directory = new Directory(metadata, tenants, forgetRefused, caughtUp);
   const passwords = await PasswordIdentities.create((tenant, name) =>
     name === root ? administrator : directory.user(tenant, name),
   );
-  const audit = new AuditLog(log, clock);
+  const audit = new AuditLog(log, clock, trail);
   const oidc = config.oidc && createOidc(config.oidc, { shared, directory, box, audit });
   const sources = [passwords, new ApiKeyIdentities(directory, box), ...(oidc?.sources ?? [])];
-  const authorizer = new Authorizer(sources, clock);
+  const authorizer = new Authorizer(sources, clock, () => lease?.requireCurrent());
   const follower = new DirectoryFollower({
     directory,
     storeReady: () => catalog.loaded,
-    shared: config.clickhouseUrl !== undefined,
+    lease,
     timers: clock,
     log,
   });
@@ -64,10 +79,21 @@ export async function startIdentities(
     ...roleRoutes(new RoleAdministration(directory), audit),
     ...userRoutes(new UserAdministration(directory, root), audit),
     ...apiKeyRoutes(new ApiKeyAdministration(directory, box, clock), audit),
-    ...tenantRoutes(new TenantAdministration({ tenants, cleaner, clock, multiTenant }), audit),
+    ...tenantRoutes(new TenantAdministration({ tenants, cleaner, clock, multiTenant, caughtUp }), audit),
     ...(oidc?.routes ?? []),
   ];
-  return { authorizer, directory, follower, routes, audit };
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await follower.stop();
+  };
+  // Last of all that ended tenants leave: who has not read of their end would never know how far the log went.
+  const metadataOfTenants: TenantHolder = {
+    forgetEnded: async (hasEnded) => {
+      await caughtUp();
+      await metadata.removeEnded(hasEnded);
+    },
+  };
+  return { authorizer, directory, metadataOfTenants, routes, audit, stop };
 }
 
 interface OidcParts {

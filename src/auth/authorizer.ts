@@ -47,11 +47,21 @@ type Verdict = Principal | undefined | Promise<Principal | undefined>;
 export class Authorizer {
   readonly #sources: readonly IdentitySource[];
   readonly #lanes: Readonly<Record<Scheme, Lane>>;
+  readonly #requireCurrent: () => void;
   /** Counts the times at which refused credentials were forgotten. */
   #forgotten = 0;
 
-  /** @param sources asked in order; the first that knows the credentials decides */
-  constructor(sources: readonly IdentitySource[], clock: Clock = systemClock) {
+  /**
+   * @param sources asked in order; the first that knows the credentials decides
+   * @param requireCurrent throws when what the sources know may be out of date; the administrator from the
+   *   configuration is let in all the same
+   */
+  constructor(
+    sources: readonly IdentitySource[],
+    clock: Clock = systemClock,
+    requireCurrent: () => void = () => {},
+  ) {
+    this.#requireCurrent = requireCurrent;
     this.#sources = sources;
     this.#lanes = {
       basic: createLane(clock, limits.maxPendingPasswordChecks, limits.refusedCacheTtlMs),
@@ -70,8 +80,8 @@ export class Authorizer {
     const lane = this.#lanes[schemeOf(presented)];
     const key = digest(presented);
     const known = lane.accepted.get(key)?.principal;
-    if (known !== undefined) return known;
-    if (lane.refused.get(key) === true) return undefined;
+    if (known !== undefined) return this.#verdict(known);
+    if (lane.refused.get(key) === true) return this.#verdict(undefined);
     return lane.pending.get(key) ?? this.#check(lane, key, presented);
   }
 
@@ -105,12 +115,18 @@ export class Authorizer {
   ): Principal | undefined {
     if (identity !== undefined) {
       lane.accepted.set(key, identity);
-      return identity.principal;
+      return this.#verdict(identity.principal);
     }
     lane.accepted.delete(key);
     // A check that began before new identities were known may not stand in their way.
     if (forgotten === this.#forgotten) lane.refused.set(key, true);
-    return undefined;
+    return this.#verdict(undefined);
+  }
+
+  /** Who is unknown here may be known by now, and who is known may not be any more. */
+  #verdict(principal: Principal | undefined): Principal | undefined {
+    if (principal?.kind !== 'root') this.#requireCurrent();
+    return principal;
   }
 
   #identify(credentials: Credentials, first: number): ReturnType<IdentitySource['verify']> {

@@ -102,7 +102,7 @@ export class ApiKeyAdministration {
   }
 
   /**
-   * From its reply on the key is unknown to this node; others have read the log within `metadataPollIntervalMs`.
+   * The key is good on no node when this returns.
    * @returns the name of the key
    * @throws AppError `not_found`, `identity_changed`
    */

@@ -21,11 +21,21 @@ export class Directory implements TenantHolder {
   readonly #tenants: Pick<Tenants, 'refresh' | 'hasEnded'>;
   readonly #identities = new Map<string, TenantIdentities>();
   readonly #keysByDigest = new Map<string, ApiKeyAccount>();
+  readonly #caughtUp: () => Promise<void>;
   #changing: Promise<unknown> = Promise.resolve();
   #revision = 0;
 
-  /** @param onChange called after each change, by this node or another */
-  constructor(log: MetadataLog, tenants: Pick<Tenants, 'refresh' | 'hasEnded'>, onChange: () => void) {
+  /**
+   * @param onChange called after each change, by this node or another
+   * @param caughtUp fulfils when all other nodes know what this one knows, and may not be asked for what they do not
+   */
+  constructor(
+    log: MetadataLog,
+    tenants: Pick<Tenants, 'refresh' | 'hasEnded'>,
+    onChange: () => void,
+    caughtUp: () => Promise<void> = () => Promise.resolve(),
+  ) {
+    this.#caughtUp = caughtUp;
     this.#tenants = tenants;
     this.#onChange = onChange;
     this.#replica = new MetadataReplica(log, ['role', 'user', 'apiKey', 'setting'], (key, value) =>
@@ -35,6 +45,11 @@ export class Directory implements TenantHolder {
 
   get loaded(): boolean {
     return this.#replica.loaded;
+  }
+
+  /** Everything before this position of the metadata log has been read. */
+  get position(): number {
+    return this.#replica.position;
   }
 
   /** Another number after each change: what was worked out from the directory is good as long as it stays. */
@@ -98,17 +113,26 @@ export class Directory implements TenantHolder {
 
   /**
    * Runs a decision and the changes that follow from it, on what the log says now; one after another on this node.
+   * Where something was changed or ended that was there, it returns when no node goes by what was before.
    * @throws AppError `store_unavailable`
    */
   async exclusively<T>(work: (changes: Changes) => Promise<T>): Promise<T> {
     this.#requireLoaded();
+    let isNew = true;
     const done = this.#changing.then(async () => {
       await this.#replica.catchUp();
-      return work({ write: (key, value) => this.#write(key, value) });
+      return work({
+        write: async (key, value) => {
+          isNew &&= this.#replica.get(key.tenant, key.kind, key.key) === undefined;
+          await this.#write(key, value);
+        },
+      });
     });
     // The caller learns of a failure through `done`; the next change only waits for its end.
     this.#changing = done.catch(() => undefined);
-    return done;
+    const result = await done;
+    if (!isNew) await this.#caughtUp();
+    return result;
   }
 
   async #write(key: MetadataKey, value: unknown): Promise<void> {

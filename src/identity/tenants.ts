@@ -7,6 +7,8 @@ export interface TenantAdministrationOptions {
   readonly tenants: Tenants;
   readonly cleaner: Pick<TenantCleaner, 'clean'>;
   readonly clock: Clock;
+  /** Fulfils when no other node lets in whom this one does not. */
+  readonly caughtUp: () => Promise<void>;
   /** False: tenants are neither made nor deleted. */
   readonly multiTenant: boolean;
 }
@@ -42,14 +44,14 @@ export class TenantAdministration {
 
   /**
    * Deletes a tenant with all that it has: users, keys, roles, datasets, what of it waits in the log. Nobody can act
-   * in it from the moment on at which its end is in the metadata log; other nodes notice within
-   * `metadataPollIntervalMs`. Its database is dropped before this returns, or later, if the store fails.
+   * in it, on any node, when this returns. Its database is dropped by then, or later, if the store fails.
    * @throws AppError `tenant_not_supported`, and what `Tenants.end` throws
    */
   async delete(name: string): Promise<void> {
-    const { tenants, cleaner } = this.#options;
+    const { tenants, cleaner, caughtUp } = this.#options;
     this.#requireTenancy();
     await tenants.end(name);
+    await caughtUp();
     await cleaner.clean();
   }
 

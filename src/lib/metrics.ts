@@ -43,6 +43,16 @@ export function createMetrics() {
       help: 'JSON events acknowledged.',
       registers,
     }),
+    logs: new Counter({
+      name: 'millrace_ingested_logs_total',
+      help: 'OTLP log records acknowledged.',
+      registers,
+    }),
+    spans: new Counter({
+      name: 'millrace_ingested_spans_total',
+      help: 'OTLP spans acknowledged.',
+      registers,
+    }),
     samples: new Counter({
       name: 'millrace_ingested_samples_total',
       help: 'Metric samples acknowledged.',
@@ -61,6 +71,11 @@ export function createMetrics() {
     replayedRequests: new Counter({
       name: 'millrace_ingest_replayed_requests_total',
       help: 'Requests that had been stored before and were answered without storing them again.',
+      registers,
+    }),
+    auditRowsLost: new Counter({
+      name: 'millrace_audit_rows_lost_total',
+      help: 'Rows that the audit relation lacks; they are lines of the log only.',
       registers,
     }),
     inflightBodyBytes: new Gauge({

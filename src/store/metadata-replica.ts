@@ -42,6 +42,11 @@ export class MetadataReplica {
     return this.#loaded;
   }
 
+  /** Everything before this position of the log has been read. */
+  get position(): number {
+    return this.#next;
+  }
+
   /** The record in force, as far as the log has been read. */
   get(tenant: string, kind: MetadataKind, key: string): MetadataRecord | undefined {
     return this.#records.get(nameOf({ tenant, kind, key }));

@@ -47,6 +47,11 @@ export class Tenants {
     return this.#replica.loaded;
   }
 
+  /** Everything before this position of the metadata log has been read. */
+  get position(): number {
+    return this.#replica.position;
+  }
+
   /**
    * Reads what has changed since. The tables of the metadata log must exist.
    * @throws StoreError

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Directory } from '../../src/identity/directory.ts';
 import { DirectoryFollower } from '../../src/identity/follower.ts';
+import { Lease } from '../../src/identity/lease.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
+import { NodeRegistry } from '../../src/store/nodes.ts';
 import { Tenants } from '../../src/store/tenants.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 import { waitFor } from './http-harness.ts';
@@ -24,10 +26,16 @@ describe('following the metadata log', () => {
       ...systemClock,
       after: (_: number, action: () => void) => systemClock.after(10, action),
     };
+    const lease = new Lease({
+      registry: new NodeRegistry(store.store, 'one'),
+      leaseMs: 60_000,
+      position: () => ({ identities: directory.position, tenants: 0 }),
+      timers,
+    });
     const follower = new DirectoryFollower({
       directory,
       storeReady: () => ready,
-      shared: true,
+      lease,
       timers,
       log: createLogger('silent'),
     });
@@ -46,8 +54,7 @@ describe('following the metadata log', () => {
       log.append({ tenant: 'default', kind: 'role', key, id: key, base: '', value: '[]' });
     await write('seen');
     await waitFor(() => directory.role('default', 'seen') !== undefined);
-    follower.stop();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await follower.stop();
     await write('unseen');
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(directory.role('default', 'unseen')).toBeUndefined();
@@ -64,11 +71,11 @@ describe('following the metadata log', () => {
       },
     });
     const timers = { ...systemClock, after: (_: number, action: () => void) => systemClock.after(5, action) };
-    const options = { storeReady: () => true, shared: false, timers, log: createLogger('silent') };
+    const options = { storeReady: () => true, lease: undefined, timers, log: createLogger('silent') };
     const follower = new DirectoryFollower({ directory: counting, ...options });
     await follower.start();
     await new Promise((resolve) => setTimeout(resolve, 60));
     expect(reads).toBe(1);
-    follower.stop();
+    await follower.stop();
   });
 });

@@ -7,6 +7,7 @@ import type { OidcConfig } from '../../src/config/oidc.ts';
 import { apiKeyRoutes } from '../../src/http/api-key-routes.ts';
 import { AuditLog } from '../../src/http/audit.ts';
 import { ingestRoutes } from '../../src/http/ingest-routes.ts';
+import { otlpRoutes } from '../../src/http/otlp-routes.ts';
 import { queryRoutes } from '../../src/http/query-routes.ts';
 import { remoteWriteRoutes } from '../../src/http/remote-write-routes.ts';
 import { roleRoutes } from '../../src/http/role-routes.ts';
@@ -79,7 +80,7 @@ export async function startIdentityNode(
   const passwords = await PasswordIdentities.create((tenant, user) =>
     user === 'admin' ? administrator : directory.user(tenant, user),
   );
-  const audit = new AuditLog(log, systemClock);
+  const audit = new AuditLog(log, systemClock, { add: () => {} });
   const shared = { clock: systemClock, log };
   const oidc = oidcConfig && createOidc(oidcConfig, { shared, directory, box, audit });
   const authorizer = new Authorizer([
@@ -99,11 +100,21 @@ export async function startIdentityNode(
     }),
     ...ingestRoutes({ ingest, maxBodyBytes }),
     ...remoteWriteRoutes({ ingest, maxBodyBytes }),
+    ...otlpRoutes({ ingest, maxBodyBytes }),
     ...queryRoutes(query),
     ...roleRoutes(new RoleAdministration(directory), audit),
     ...userRoutes(new UserAdministration(directory, 'admin'), audit),
     ...apiKeyRoutes(new ApiKeyAdministration(directory, box, systemClock), audit),
-    ...tenantRoutes(new TenantAdministration({ tenants, cleaner, clock: systemClock, multiTenant }), audit),
+    ...tenantRoutes(
+      new TenantAdministration({
+        tenants,
+        cleaner,
+        clock: systemClock,
+        multiTenant,
+        caughtUp: () => Promise.resolve(),
+      }),
+      audit,
+    ),
     ...(oidc?.routes ?? []),
   ];
   const tenancy = { multiTenant, idOf: (tenant: string) => tenants.idOf(tenant) };

@@ -1,0 +1,61 @@
+import { quoteString } from '../lib/quote.ts';
+import type { Store } from './store.ts';
+
+/** How far a node has read each part of the metadata log: everything before these positions. */
+export interface ReadPosition {
+  readonly identities: number;
+  readonly tenants: number;
+}
+
+/** What another node has said last. */
+export interface NodeReport extends ReadPosition {
+  readonly node: string;
+}
+
+/**
+ * The processes that share a store, in a table of it: each says now and then that it lives, and how far it has read
+ * the metadata log. The newest word of a node is the one that became visible last, as in that log: clocks may jump.
+ */
+export class NodeRegistry {
+  readonly #store: Store;
+  readonly #node: string;
+
+  /** @param node the name of this node */
+  constructor(store: Store, node: string) {
+    this.#store = store;
+    this.#node = node;
+  }
+
+  /**
+   * This node lives and has read this far; or it is about to stop.
+   * @throws StoreError
+   */
+  async report({ identities, tenants }: ReadPosition, leaves: boolean): Promise<void> {
+    await this.#store.command(
+      `INSERT INTO \`millrace\`.\`nodes\` (node, identities, tenants, leaves)
+       SELECT ${quoteString(this.#node)}, ${identities}, ${tenants}, ${leaves}`,
+    );
+  }
+
+  /**
+   * The other nodes that have said something in this time and do not leave.
+   * @throws StoreError
+   */
+  async others(withinMs: number): Promise<readonly NodeReport[]> {
+    const bytes = await this.#store.select(
+      `SELECT node, toUInt32(argMax(identities, _block_number)), toUInt32(argMax(tenants, _block_number))
+       FROM \`millrace\`.\`nodes\` WHERE node != ${quoteString(this.#node)}
+       GROUP BY node
+       HAVING NOT argMax(leaves, _block_number) AND dateDiff('millisecond', max(at), now64(3, 'UTC')) < ${withinMs}`,
+      'JSONCompactEachRow',
+    );
+    return Buffer.from(bytes)
+      .toString('utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => {
+        const [node, identities, tenants] = JSON.parse(line) as [string, number, number];
+        return { node, identities, tenants };
+      });
+  }
+}

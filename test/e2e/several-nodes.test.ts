@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ClickHouseServer } from '../support/clickhouse-server.ts';
+import { authorization, Service } from '../support/service.ts';
+
+const leaseMs = 6000;
+
+let server: ClickHouseServer;
+let one: Service;
+let two: Service;
+beforeAll(async () => {
+  server = await ClickHouseServer.start();
+  const env = {
+    MILLRACE_CLICKHOUSE_URL: server.url,
+    MILLRACE_SECRET: 'the same on all nodes, and long enough',
+    MILLRACE_IDENTITY_LEASE_MS: String(leaseMs),
+  };
+  [one, two] = await Promise.all([Service.start({ env }), Service.start({ env })]);
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([one?.dispose(), two?.dispose()]);
+  await server?.dispose();
+});
+
+const keys = '/api/console/v1/apikeys';
+const send = (
+  at: Service,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = { authorization },
+) =>
+  fetch(at.url + path, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+const ok = async <T>(reply: Promise<Response>): Promise<T> => {
+  const { status, text } = await reply.then(async (each) => ({
+    status: each.status,
+    text: await each.text(),
+  }));
+  expect([status, text]).toEqual([200, text]);
+  return JSON.parse(text) as T;
+};
+const makeKey = (at: Service, keyName: string) =>
+  ok<{ keyId: string; apiKey: string }>(send(at, 'POST', keys, { keyName, roles: ['ingesting'] }));
+/** What becomes of an ingest with this key. */
+const ingest = async (at: Service, key: string) =>
+  (await send(at, 'POST', '/api/v1/ingest', [{}], { 'x-api-key': key, 'x-p-stream': 'app' })).status;
+const eventually = async (holds: () => Promise<boolean>, withinMs = 15_000): Promise<void> => {
+  const deadline = performance.now() + withinMs;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`never held: ${holds.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};
+
+describe('two processes on one store', () => {
+  it('learn of each other’s roles and keys', async () => {
+    await ok(send(one, 'PUT', '/api/v1/role/ingesting', [{ privilege: 'ingestor' }]));
+    await eventually(async () => (await send(two, 'GET', '/api/v1/role/ingesting')).status === 200);
+    const { apiKey } = await makeKey(two, 'made there');
+    expect(await ingest(two, apiKey)).toBe(200);
+    await eventually(async () => (await ingest(one, apiKey)) === 200);
+  }, 30_000);
+
+  it.each([
+    ['keys', (at: Service, name: string) => send(at, 'POST', keys, { keyName: name, roles: [] })],
+    ['users', (at: Service, name: string) => send(at, 'POST', `/api/v1/user/${name}`, [])],
+  ] as const)(
+    'give each name to one of those who want it: %s',
+    async (_, make) => {
+      for (let round = 0; round < 5; round += 1) {
+        const name = `contested-${round}`;
+        const replies = await Promise.all([one, two, one, two].map((at) => make(at, name)));
+        expect(replies.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
+      }
+      const listed = await Promise.all(
+        [one, two].map(async (at) => {
+          let count = 0;
+          await eventually(async () => {
+            const names = [
+              ...(await ok<{ keyName: string }[]>(send(at, 'GET', keys))).map(({ keyName }) => keyName),
+              ...(await ok<{ id: string }[]>(send(at, 'GET', '/api/v1/users'))).map(({ id }) => id),
+            ];
+            count = names.filter((name) => name.startsWith('contested-')).length;
+            return count % 5 === 0 && count > 0;
+          });
+          return count;
+        }),
+      );
+      expect(listed[0]).toBe(listed[1]);
+    },
+    60_000,
+  );
+
+  it('agree on what a role grants when both change it at the same time', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const put = (at: Service, privilege: string) =>
+        send(at, 'PUT', '/api/v1/role/contested', [{ privilege }]);
+      const statuses = (await Promise.all([put(one, 'reader'), put(two, 'writer')])).map(
+        ({ status }) => status,
+      );
+      expect(statuses).toContain(200);
+      expect([200, 409]).toEqual(expect.arrayContaining(statuses));
+      const shown = (at: Service) => send(at, 'GET', '/api/v1/role/contested').then((each) => each.text());
+      await eventually(async () => (await shown(one)) === (await shown(two)));
+    }
+  }, 60_000);
+
+  it('refuse a deleted key, both, as soon as the reply to its deletion is there', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const { keyId, apiKey } = await makeKey(one, `short-lived ${round}`);
+      await eventually(async () => (await ingest(two, apiKey)) === 200);
+      await ok(send(one, 'DELETE', `${keys}/${keyId}`));
+      expect(await ingest(two, apiKey)).toBe(401);
+      expect(await ingest(one, apiKey)).toBe(401);
+    }
+  }, 60_000);
+
+  it('do not wait for one that has stopped', async () => {
+    const { keyId } = await makeKey(one, 'deleted by one alone');
+    await two.stop();
+    const startMs = performance.now();
+    await ok(send(one, 'DELETE', `${keys}/${keyId}`));
+    expect(performance.now() - startMs).toBeLessThan(leaseMs - 1000);
+    await two.restart();
+  }, 60_000);
+
+  it('wait for one that hangs until it trusts nothing any more, and it lets nobody in then', async () => {
+    const { keyId, apiKey } = await makeKey(one, 'remembered by two');
+    await eventually(async () => (await ingest(two, apiKey)) === 200);
+    two.child.kill('SIGSTOP');
+    const startMs = performance.now();
+    await ok(send(one, 'DELETE', `${keys}/${keyId}`));
+    expect(performance.now() - startMs).toBeGreaterThan(leaseMs / 2);
+    two.child.kill('SIGCONT');
+    // It has not read the log yet: it knows that it does not know.
+    expect([401, 503]).toContain(await ingest(two, apiKey));
+    await eventually(async () => (await ingest(two, apiKey)) === 401);
+  }, 60_000);
+
+  it('let nobody but the administrator in when the store has been away for a lease, until it is back', async () => {
+    const { apiKey } = await makeKey(one, 'through an outage');
+    await eventually(async () => (await ingest(two, apiKey)) === 200);
+    await server.kill();
+    expect(await ingest(two, apiKey)).toBe(200);
+    await eventually(async () => (await ingest(two, apiKey)) === 503, 3 * leaseMs);
+    expect(await two.ingest('app', [{ by: 'root' }])).toBe(1);
+    await server.start();
+    await eventually(async () => (await ingest(two, apiKey)) === 200, 30_000);
+    await eventually(async () => (await ingest(one, apiKey)) === 200, 30_000);
+  }, 120_000);
+});
