@@ -20,7 +20,7 @@ import {
 } from '../types.ts';
 import { compareArrays, concatenateArrays } from './arrays.ts';
 import { type CallSite, callOverload, choose, fn, type Overload } from './definition.ts';
-import { jsonOperator } from './json.ts';
+import { jsonOperator, jsonOperatorNames } from './json.ts';
 import { matchPattern } from './patterns.ts';
 import { negateInterval, timeArithmetic } from './time-arithmetic.ts';
 
@@ -179,6 +179,14 @@ const prefix: Readonly<Record<string, readonly Overload[]>> = {
 };
 
 const comparisons: ReadonlySet<string> = new Set(['=', '<>', '<', '<=', '>', '>=']);
+
+/** The operators that a query may use, for the documentation. */
+export const operatorNames: readonly string[] = [
+  ...Object.keys(infix),
+  ...comparisons,
+  ...['||', '~', '~*', '!~', '!~*', 'LIKE', 'ILIKE', '&&', '<@'],
+  ...jsonOperatorNames,
+];
 
 /** Compares two expressions that have a type in common. */
 export function compare(operator: string, left: Expr, right: Expr, at: number | undefined): Expr {
