@@ -14,6 +14,5 @@ select nullif(salary, 100), case dept when 10 then 'R' when 20 then 'S' else coa
 select 10 / 4, 10 / 4.0, 10 % 4, -10 / 4, 2 ^ 3 ^ 2, 7.5 % 2, 1e2 + 1;
 select 0.1::float8 + 0.2::float8, 1.0 / 3.0, 2::numeric / 3, 1 / 3::float8, round(2.0 / 3, 4), trunc(-7.7), 5.0 * 2;
 select true and null, false and null, true or null, not null, (null = null) is null, 1 = 1 and 2 > 1;
-select count(*) from emp where not (dept = 10), count(*) from emp;
 select count(*) filter (where dept = 10), count(*) filter (where not (dept = 10)), count(*) filter (where dept is distinct from 10) from emp;
 select name, (select count(*) from emp x where x.boss = e.eid) + (select count(*) from dept where did = e.dept) from emp e order by name;
