@@ -94,10 +94,15 @@ export const refusals: readonly Refusal[] = [
   },
 ];
 
-/** A table of Markdown with its columns aligned, as Prettier would leave it. */
+/** A table of Markdown with its columns aligned, as the formatter leaves it. */
 function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`.replace(/ {2,}\|/g, ' |');
-  return [line(head), `| ${head.map(() => '---').join(' | ')} |`, ...rows.map(line)].join('\n');
+  const widths = head.map((_, column) =>
+    Math.max(3, ...[head, ...rows].map((cells) => cells[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
+  return [line(head), rule, ...rows.map(line)].join('\n');
 }
 
 const code = (names: readonly string[]): string =>
