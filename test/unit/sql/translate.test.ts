@@ -20,7 +20,6 @@ const datasets: readonly SqlDataset[] = [
     rows: 'all',
   },
   { name: 'm', kind: 'metrics', fields: new Map(), rows: 'all' },
-  { name: 'otel', kind: 'logs', fields: new Map(), rows: 'all' },
 ];
 
 const catalog: SqlCatalog = {
