@@ -1,8 +1,9 @@
 import type { AppError } from '../errors.ts';
+import type { AuditRow } from '../ingest/audit-trail.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { limits } from '../limits.ts';
 import type { Principal } from '../model/identity.ts';
+import { DenialBounds } from './denial-bounds.ts';
 import type { AuthorizedRequest } from './routes.ts';
 
 /** What administrators do to identities and tenants, and what people do to their sign-ins. */
@@ -34,22 +35,27 @@ export interface Denial {
   readonly from: string;
 }
 
+/** Where rows of the audit relation go. */
+export interface AuditRows {
+  add(tenant: string, row: AuditRow): void;
+}
+
 /**
- * Who did what to identities, and who was refused what: one line each, in the log. No line holds a secret: neither
- * credentials nor what they were tried as.
+ * Who did what to identities, and who was refused what: one line each in the log, and one row in the audit relation. None
+ * holds a secret: neither credentials nor what they were tried as.
  *
- * Lines about refusals are bounded, or a flood of bad credentials would slow those who have good ones.
+ * What is said about refusals is bounded, or a flood of bad credentials would slow those who have good ones.
  */
 export class AuditLog {
   readonly #log: Logger;
   readonly #clock: Clock;
-  #windowStartMs = Number.NEGATIVE_INFINITY;
-  #windowLines = 0;
-  #leftOut = 0;
+  readonly #trail: AuditRows;
+  readonly #bounds = new DenialBounds();
 
-  constructor(log: Logger, clock: Clock) {
+  constructor(log: Logger, clock: Clock, trail: AuditRows) {
     this.#log = log;
     this.#clock = clock;
+    this.#trail = trail;
   }
 
   /** A change that was made. `target` is the name of what was changed. */
@@ -60,19 +66,12 @@ export class AuditLog {
     target: string,
   ): void {
     this.#log.info({ audit: action, target, by: shown(principal), tenant, from }, 'administration');
+    this.#trail.add(tenant, { ...nothing, audit: action, target, ...columns(principal), address: from });
   }
 
   denied({ error, principal, tenant, method, route, from }: Denial): void {
-    const nowMs = this.#clock.monotonicMs();
-    if (nowMs - this.#windowStartMs >= 1000) {
-      this.#windowStartMs = nowMs;
-      this.#windowLines = 0;
-    }
-    if (this.#windowLines >= limits.maxDenialLinesPerSecond) {
-      this.#leftOut += 1;
-      return;
-    }
-    this.#windowLines += 1;
+    const leftOut = this.#bounds.admit(tenant, this.#clock.monotonicMs());
+    if (leftOut === undefined) return;
     this.#log.warn(
       {
         audit: 'denied',
@@ -83,13 +82,41 @@ export class AuditLog {
         method,
         route,
         from,
-        ...(this.#leftOut === 0 ? {} : { leftOut: this.#leftOut }),
+        ...(leftOut === 0 ? {} : { leftOut }),
       },
       'denied',
     );
-    this.#leftOut = 0;
+    this.#trail.add(tenant, {
+      ...nothing,
+      audit: 'denied',
+      ...columns(principal),
+      address: from,
+      method,
+      route: route ?? '',
+      code: error.code,
+      reason: error.message,
+      left_out: leftOut,
+    });
   }
 }
+
+const nothing: AuditRow = {
+  audit: '',
+  target: '',
+  by_kind: '',
+  by_name: '',
+  address: '',
+  method: '',
+  route: '',
+  code: '',
+  reason: '',
+  left_out: 0,
+};
+
+const columns = (principal: Principal | undefined): Pick<AuditRow, 'by_kind' | 'by_name'> => ({
+  by_kind: principal?.kind ?? '',
+  by_name: principal?.name ?? '',
+});
 
 const shown = ({ kind, name }: Principal): { readonly kind: string; readonly name: string } => ({
   kind,
