@@ -2,6 +2,7 @@ import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { measureDurability } from './durability.ts';
 import { type Measurement, measure, medianOf } from './measure.ts';
+import { measureOtlp } from './otlp.ts';
 import { isInstalled, millrace, peers, type ReceiverKind } from './receivers.ts';
 import { remoteWriteCases, remoteWriteWorkload } from './remote-write-workloads.ts';
 import { markdownTable } from './table.ts';
@@ -15,9 +16,10 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
   ['json', jsonWorkload],
 ]);
 
-const usage = `npm run bench [-- [durability] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [durability | otlp] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
   durability           what the fsync before the reply costs, in place of a comparison of receivers
+  otlp                 logs and traces: JSON and protobuf, batches of 512 and 8,192, with and without gzip
   <workload>           what to send: ${[...workloads.keys()].join(', ')};
                        remote-write and json when none is named
   --quick              one round of a tenth of the load
@@ -38,7 +40,7 @@ function readArguments() {
   });
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: use 1 or more`);
-  const named = positionals.filter((name) => name !== 'durability');
+  const named = positionals.filter((name) => name !== 'durability' && name !== 'otlp');
   const names = named.length === 0 ? ['remote-write', 'json'] : named;
   const chosen = names.map((name) => {
     const make = workloads.get(name);
@@ -53,6 +55,8 @@ function readArguments() {
     requests: values.quick ? requests / 10 : requests,
     prometheus: values.prometheus,
     durability: positionals.includes('durability'),
+    otlp: positionals.includes('otlp'),
+    part: values.quick ? 0.1 : 1,
   };
 }
 
@@ -115,6 +119,10 @@ async function main(): Promise<void> {
   console.log(
     `${cpus().length} x ${cpu?.model}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB, Node ${process.version}`,
   );
+  if (options.otlp) {
+    console.log(`\n${await measureOtlp(options.rounds, options.part)}`);
+    return;
+  }
   for (const make of options.chosen) {
     const workload = make(options.requests);
     const { name, items, unit, bytesPerItem, bodies } = workload;

@@ -38,21 +38,22 @@ const remoteWriteHeaders = {
 
 export const millrace: ReceiverKind = {
   name: 'millrace',
-  takes: ['remote-write', 'json'],
+  takes: ['remote-write', 'json', 'otlp'],
   start: (workload) => startMillrace(workload),
 };
 
 /** @param env further variables of its environment */
 export async function startMillrace(
-  { protocol }: Workload,
+  { protocol, route: ownRoute }: Workload,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Receiver & { readonly service: Service }> {
   const service = await Service.start({ env: { MILLRACE_LOG_LEVEL: 'warn', ...env } });
   const dataset = 'bench';
-  const route =
+  const usualRoute =
     protocol === 'json'
       ? { path: '/api/v1/ingest', headers: { 'content-type': 'application/json' } }
       : { path: '/v1/prometheus/write', headers: remoteWriteHeaders };
+  const route = ownRoute ?? usualRoute;
   return {
     service,
     child: service.child,
