@@ -65,21 +65,37 @@ function readNumberText(reader: JsonReader): string {
   return reader.bytes.toString('latin1', start, reader.position);
 }
 
+/** What an integer may be. */
+interface IntegerRange {
+  readonly min: bigint;
+  readonly max: bigint;
+  /** Unsigned decimal digits of which any number is in the range. */
+  readonly digits: number;
+  readonly what: string;
+}
+
+const ranges = {
+  unsigned64: { min: 0n, max: 2n ** 64n - 1n, digits: 19, what: 'an unsigned integer of 64 bits' },
+  signed64: { min: -(2n ** 63n), max: 2n ** 63n - 1n, digits: 18, what: 'an integer of 64 bits' },
+  unsigned32: { min: 0n, max: 2n ** 32n - 1n, digits: 9, what: 'an unsigned integer of 32 bits' },
+  enum: { min: -(2n ** 31n), max: 2n ** 31n - 1n, digits: 9, what: 'a number or the name of a value' },
+} as const satisfies Record<string, IntegerRange>;
+
 /** An unsigned integer of 64 bits, as a number or as a string. */
 export function readUnsigned64(reader: JsonReader, into: Bits): void {
-  readInteger(reader, into, 0n, 2n ** 64n - 1n, 'an unsigned integer of 64 bits');
+  readInteger(reader, into, ranges.unsigned64);
 }
 
 /** A signed integer of 64 bits, as a number or as a string. */
 export function readSigned64(reader: JsonReader, into: Bits): void {
-  readInteger(reader, into, -(2n ** 63n), 2n ** 63n - 1n, 'an integer of 64 bits');
+  readInteger(reader, into, ranges.signed64);
 }
 
 const small: Bits = { low: 0, high: 0 };
 
 /** An unsigned integer of 32 bits, as a number or as a string. */
 export function readUnsigned32(reader: JsonReader): number {
-  readInteger(reader, small, 0n, 2n ** 32n - 1n, 'an unsigned integer of 32 bits');
+  readInteger(reader, small, ranges.unsigned32);
   return small.low >>> 0;
 }
 
@@ -91,38 +107,40 @@ export function readEnum(reader: JsonReader, names: ReadonlyMap<string, number>)
     if (known !== undefined) return known;
     reader.position = start;
   }
-  readInteger(reader, small, -(2n ** 31n), 2n ** 31n - 1n, 'a number or the name of a value');
+  readInteger(reader, small, ranges.enum);
   return small.low | 0;
 }
 
-function readInteger(reader: JsonReader, into: Bits, min: bigint, max: bigint, what: string): void {
+function readInteger(reader: JsonReader, into: Bits, range: IntegerRange): void {
   const { bytes } = reader;
   const quoted = reader.peek() === ascii.quote;
   const start = quoted ? reader.position + 1 : reader.position;
-  // Times have 19 digits: nine, and what is before them, are both exact.
   let at = start;
-  let front = 0;
   while (isDigit(bytes[at])) at++;
   const digits = at - start;
-  // What has nine digits fits every type, what has 18 every one of 64 bits, and 19 those without a sign.
-  const maxDigits = max < 2n ** 32n ? 9 : min < 0n ? 18 : 19;
-  if (digits > 0 && digits <= maxDigits && endsNumber(bytes[at], quoted)) {
+  if (digits > 0 && digits <= range.digits && endsNumber(bytes[at], quoted)) {
     if (!quoted && digits > 1 && bytes[start] === ascii.zero) {
       throw reader.syntaxError('a number must not begin with a zero', start);
     }
+    // Times have 19 digits: the last nine, and what is before them, are both exact in a double.
     const split = Math.max(start, at - 9);
-    for (let index = start; index < split; index++)
-      front = front * 10 + (bytes[index] as number) - ascii.zero;
-    let back = 0;
-    for (let index = split; index < at; index++) back = back * 10 + (bytes[index] as number) - ascii.zero;
-    setProduct(into, front, back);
+    setProduct(into, decimal(bytes, start, split), decimal(bytes, split, at));
     reader.position = quoted ? at + 1 : at;
     return;
   }
   const value = exactInteger(readNumberText(reader));
-  if (value === undefined || value < min || value > max) throw reader.syntaxError(`expected ${what}`, start);
+  if (value === undefined || value < range.min || value > range.max) {
+    throw reader.syntaxError(`expected ${range.what}`, start);
+  }
   into.low = Number(BigInt.asIntN(32, value));
   into.high = Number(BigInt.asIntN(32, value >> 32n));
+}
+
+/** The number that the digits `bytes[start, end)` are, at most fifteen. */
+function decimal(bytes: Uint8Array, start: number, end: number): number {
+  let value = 0;
+  for (let at = start; at < end; at++) value = value * 10 + ((bytes[at] as number) - ascii.zero);
+  return value;
 }
 
 const isDigit = (byte: number | undefined): boolean =>
