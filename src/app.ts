@@ -13,6 +13,7 @@ import { remoteWriteRoutes } from './http/remote-write-routes.ts';
 import { createHttpServer, type HttpAddress } from './http/server.ts';
 import { statusRoutes } from './http/status-routes.ts';
 import { Admission } from './ingest/admission.ts';
+import { AuditTrail } from './ingest/audit-trail.ts';
 import { DecodePool } from './ingest/decode-pool.ts';
 import { Drain } from './ingest/drain.ts';
 import { waitForPending } from './ingest/freshness.ts';
@@ -64,9 +65,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   const durable = await startLog(shared, back);
   const front = await startIngest(shared, back, durable);
   const reading = startQueries(shared, back, durable);
-  const identities = await startIdentities(shared, back, options.adminPassword);
+  const identities = await startIdentities(shared, back, options.adminPassword, front.trail);
   back.cleaner.add(identities.directory, durable.replays, back.catalog);
-  back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters);
+  back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters, identities.metadataOfTenants);
   // What an earlier life did not get done. Before the store answers, nobody knows of any.
   if (back.tenants.loaded) void back.cleaner.clean();
 
@@ -102,6 +103,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       stopping = true;
       front.admission.close();
       await server.close(limits.shutdownRequestsMs);
+      await front.trail.stop();
       await reading.parser.close();
       await front.decoders.close();
       await durable.wal.close();
@@ -215,7 +217,13 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
     log,
     maxBodyBytes: config.maxBodyBytes,
   });
-  return { ingest, admission, decoders };
+  const onLost = (rows: number) => metrics.auditRowsLost.inc(rows);
+  const checkRoom = () => {
+    disk.check();
+    wal.checkRoom();
+  };
+  const trail = new AuditTrail({ ingest, checkRoom, timers: clock, log, onLost });
+  return { ingest, trail, admission, decoders };
 }
 
 function startQueries({ config, clock, log }: Shared, { store, catalog }: Back, { wal, drain }: Durable) {

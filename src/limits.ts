@@ -83,6 +83,9 @@ export const limits = {
   nodeGoneMs: 60_000,
   /** How long a stop tries to tell the others, who otherwise wait for this node. */
   nodeLeaveWaitMs: 2000,
+  /** Rows of the audit relation that wait for a log that takes nothing; and how often it is tried. */
+  maxWaitingAuditRows: 1000,
+  auditRetryMs: 1000,
   /** Lines of the log about refused requests, a second; what is beyond is counted in the next line. */
   maxDenialLinesPerSecond: 20,
 

@@ -6,7 +6,7 @@ import { TokenVerifier } from '../auth/oidc/token-verifier.ts';
 import { SecretBox } from '../auth/secret-box.ts';
 import type { OidcConfig } from '../config/oidc.ts';
 import { apiKeyRoutes } from '../http/api-key-routes.ts';
-import { AuditLog } from '../http/audit.ts';
+import { AuditLog, type AuditRows } from '../http/audit.ts';
 import { loginRoutes } from '../http/login-routes.ts';
 import { roleRoutes } from '../http/role-routes.ts';
 import type { Route } from '../http/routes.ts';
@@ -25,7 +25,7 @@ import { keptSecret } from '../lib/data-directory.ts';
 import type { Catalog } from '../store/catalog.ts';
 import type { MetadataLog } from '../store/metadata.ts';
 import type { NodeRegistry } from '../store/nodes.ts';
-import type { TenantCleaner } from '../store/tenant-cleaner.ts';
+import type { TenantCleaner, TenantHolder } from '../store/tenant-cleaner.ts';
 import type { Tenants } from '../store/tenants.ts';
 import type { Shared } from './shared.ts';
 
@@ -42,6 +42,7 @@ export async function startIdentities(
   shared: Shared,
   { metadata, registry, tenants, cleaner, catalog }: Back,
   adminPassword: string,
+  trail: AuditRows,
 ) {
   const { config, directory: dataDirectory, clock, log } = shared;
   const box = new SecretBox(config.secret ?? (await keptSecret(dataDirectory.path)));
@@ -62,7 +63,7 @@ export async function startIdentities(
   const passwords = await PasswordIdentities.create((tenant, name) =>
     name === root ? administrator : directory.user(tenant, name),
   );
-  const audit = new AuditLog(log, clock);
+  const audit = new AuditLog(log, clock, trail);
   const oidc = config.oidc && createOidc(config.oidc, { shared, directory, box, audit });
   const sources = [passwords, new ApiKeyIdentities(directory, box), ...(oidc?.sources ?? [])];
   const authorizer = new Authorizer(sources, clock, () => lease?.requireCurrent());
@@ -85,7 +86,14 @@ export async function startIdentities(
     stopping.abort();
     await follower.stop();
   };
-  return { authorizer, directory, routes, audit, stop };
+  // Last of all that ended tenants leave: who has not read of their end would never know how far the log went.
+  const metadataOfTenants: TenantHolder = {
+    forgetEnded: async (hasEnded) => {
+      await caughtUp();
+      await metadata.removeEnded(hasEnded);
+    },
+  };
+  return { authorizer, directory, metadataOfTenants, routes, audit, stop };
 }
 
 interface OidcParts {

@@ -1,3 +1,4 @@
+import { auditDataset } from '../model/dataset.ts';
 import type { Action, Principal, Privilege, PrivilegeName, ReadableRows, Tag } from '../model/identity.ts';
 
 /**
@@ -44,6 +45,7 @@ export const mayEnter = (principal: Principal, tenant: string): boolean =>
  * @param dataset the dataset that it is about; left out when it is about none, or about all of them
  */
 export function decide(principal: Principal, action: Action, dataset?: string): boolean {
+  if (dataset === auditDataset) return decideOnAudit(principal, action);
   const rule = rules[action];
   if (rule.scope === 'server') return principal.kind === 'root';
   return principal.privileges.some(
@@ -51,8 +53,15 @@ export function decide(principal: Principal, action: Action, dataset?: string): 
   );
 }
 
+/** Nobody writes the audit trail but the service, those who administer the tenant read it, and root may clear it. */
+function decideOnAudit(principal: Principal, action: Action): boolean {
+  if (action === 'ingest') return false;
+  return action === 'dataset.manage' ? principal.kind === 'root' : decide(principal, 'identity.manage');
+}
+
 /** The rows of a dataset that a principal may read. Privileges add up: one without a tag lets all rows through. */
 export function readableRows(principal: Principal, dataset: string): ReadableRows {
+  if (dataset === auditDataset) return decideOnAudit(principal, 'query') ? 'all' : 'none';
   const { privileges } = rules.query;
   const granting = principal.privileges.filter(
     (privilege) => privileges.includes(privilege.privilege) && covers(privilege, 'dataset', dataset),

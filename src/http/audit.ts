@@ -1,4 +1,5 @@
 import type { AppError } from '../errors.ts';
+import type { AuditRow } from '../ingest/audit-trail.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits.ts';
@@ -34,22 +35,29 @@ export interface Denial {
   readonly from: string;
 }
 
+/** Where rows of the audit relation go. */
+export interface AuditRows {
+  add(tenant: string, row: AuditRow): void;
+}
+
 /**
- * Who did what to identities, and who was refused what: one line each, in the log. No line holds a secret: neither
- * credentials nor what they were tried as.
+ * Who did what to identities, and who was refused what: one line each in the log, and one row in the audit relation. None
+ * holds a secret: neither credentials nor what they were tried as.
  *
- * Lines about refusals are bounded, or a flood of bad credentials would slow those who have good ones.
+ * What is said about refusals is bounded, or a flood of bad credentials would slow those who have good ones.
  */
 export class AuditLog {
   readonly #log: Logger;
   readonly #clock: Clock;
+  readonly #trail: AuditRows;
   #windowStartMs = Number.NEGATIVE_INFINITY;
   #windowLines = 0;
   #leftOut = 0;
 
-  constructor(log: Logger, clock: Clock) {
+  constructor(log: Logger, clock: Clock, trail: AuditRows) {
     this.#log = log;
     this.#clock = clock;
+    this.#trail = trail;
   }
 
   /** A change that was made. `target` is the name of what was changed. */
@@ -60,6 +68,7 @@ export class AuditLog {
     target: string,
   ): void {
     this.#log.info({ audit: action, target, by: shown(principal), tenant, from }, 'administration');
+    this.#trail.add(tenant, { ...nothing, audit: action, target, ...columns(principal), address: from });
   }
 
   denied({ error, principal, tenant, method, route, from }: Denial): void {
@@ -87,9 +96,38 @@ export class AuditLog {
       },
       'denied',
     );
+    this.#trail.add(tenant, {
+      ...nothing,
+      audit: 'denied',
+      ...columns(principal),
+      address: from,
+      method,
+      route: route ?? '',
+      code: error.code,
+      reason: error.message,
+      left_out: this.#leftOut,
+    });
     this.#leftOut = 0;
   }
 }
+
+const nothing: AuditRow = {
+  audit: '',
+  target: '',
+  by_kind: '',
+  by_name: '',
+  address: '',
+  method: '',
+  route: '',
+  code: '',
+  reason: '',
+  left_out: 0,
+};
+
+const columns = (principal: Principal | undefined): Pick<AuditRow, 'by_kind' | 'by_name'> => ({
+  by_kind: principal?.kind ?? '',
+  by_name: principal?.name ?? '',
+});
 
 const shown = ({ kind, name }: Principal): { readonly kind: string; readonly name: string } => ({
   kind,

@@ -73,6 +73,11 @@ export function createMetrics() {
       help: 'Requests that had been stored before and were answered without storing them again.',
       registers,
     }),
+    auditRowsLost: new Counter({
+      name: 'millrace_audit_rows_lost_total',
+      help: 'Rows that the audit relation lacks; they are lines of the log only.',
+      registers,
+    }),
     inflightBodyBytes: new Gauge({
       name: 'millrace_ingest_inflight_body_bytes',
       help: 'Bodies received and not yet acknowledged.',

@@ -7,6 +7,9 @@ export type DatasetKind = 'events' | 'logs' | 'traces' | 'metrics';
 /** The tenant of a server that has one only. */
 export const defaultTenant = 'default';
 
+/** Who did what and who was refused what, in each tenant: the one dataset that the service itself writes. */
+export const auditDataset = 'millrace_audit';
+
 const datasetName = new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${limits.datasetNameMaxLength - 1}}$`);
 
 /**

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 import { type FieldType, parseFieldColumn } from '../model/column.ts';
-import { databaseOf } from '../model/dataset.ts';
+import { auditDataset, databaseOf } from '../model/dataset.ts';
 import type { ReadableRows } from '../model/identity.ts';
 import type { FromItem, Query } from '../sql/ast.ts';
 import type { SqlCatalog, SqlDataset } from '../sql/catalog.ts';
@@ -9,7 +9,8 @@ import type { DatasetInfo } from '../store/dataset-entry.ts';
 
 /**
  * The datasets of a tenant as one principal sees them.
- * @param readableRows of a dataset; naming one of which the principal may read none is `forbidden`
+ * @param readableRows of a dataset; naming one of which the principal may read none is `forbidden`, but for the audit
+ *   trail, which is not there for those who may not read it
  */
 export function visibleCatalog(
   catalog: CatalogView,
@@ -22,6 +23,7 @@ export function visibleCatalog(
       const info = catalog.get(tenant, name);
       if (info === undefined) return undefined;
       const rows = readableRows(name);
+      if (rows === 'none' && name === auditDataset) return undefined;
       if (rows === 'none')
         throw new AppError('forbidden', `the credentials do not allow reading dataset "${name}"`);
       return describe(info, rows);

@@ -152,7 +152,7 @@ export async function startServer(extraRoutes: readonly Route[] = []): Promise<H
     tenancy: oneTenant,
     metrics,
     log,
-    audit: new AuditLog(log, systemClock),
+    audit: new AuditLog(log, systemClock, { add: () => {} }),
     clock: systemClock,
   });
   const { port } = await server.listen('127.0.0.1', 0);

@@ -32,7 +32,7 @@ describe('listen', () => {
       tenancy: oneTenant,
       metrics: createMetrics(),
       log: createLogger('silent'),
-      audit: new AuditLog(createLogger('silent'), systemClock),
+      audit: new AuditLog(createLogger('silent'), systemClock, { add: () => {} }),
       clock: systemClock,
     });
     await expect(second.listen('127.0.0.1', harness.port)).rejects.toThrow(
@@ -48,7 +48,7 @@ describe('listen', () => {
       tenancy: oneTenant,
       metrics: createMetrics(),
       log: createLogger('silent'),
-      audit: new AuditLog(createLogger('silent'), systemClock),
+      audit: new AuditLog(createLogger('silent'), systemClock, { add: () => {} }),
       clock: systemClock,
     });
     await expect(second.listen('192.0.2.1', 0)).rejects.toThrow('cannot listen on 192.0.2.1:0');

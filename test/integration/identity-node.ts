@@ -80,7 +80,7 @@ export async function startIdentityNode(
   const passwords = await PasswordIdentities.create((tenant, user) =>
     user === 'admin' ? administrator : directory.user(tenant, user),
   );
-  const audit = new AuditLog(log, systemClock);
+  const audit = new AuditLog(log, systemClock, { add: () => {} });
   const shared = { clock: systemClock, log };
   const oidc = oidcConfig && createOidc(oidcConfig, { shared, directory, box, audit });
   const authorizer = new Authorizer([
