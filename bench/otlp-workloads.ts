@@ -25,6 +25,9 @@ export const otlpCases: readonly OtlpCase[] = (['logs', 'traces'] as const).flat
   ),
 );
 
+export const caseName = ({ signal, encoding, batch, gzip }: OtlpCase): string =>
+  `${signal}, ${encoding}, ${batch}, ${gzip ? 'gzip' : 'plain'}`;
+
 const services = ['checkout', 'payment', 'catalog', 'search', 'shipping', 'account'];
 const routes = ['/api/v1/orders', '/api/v1/cart', '/api/v1/items/{id}', '/login', '/search', '/healthz'];
 const methods = ['GET', 'GET', 'GET', 'POST', 'PUT', 'DELETE'];
@@ -56,9 +59,9 @@ export function otlpWorkload(
     return kind.encoding === 'json' ? encodeJson(request) : encodeProtobuf(kind.signal, request);
   });
   const items = requests * kind.batch;
-  const { signal, encoding, batch, gzip } = kind;
+  const { signal, encoding, gzip } = kind;
   return {
-    name: `${signal}, ${encoding}, ${batch}${gzip ? ', gzip' : ''}`,
+    name: caseName(kind),
     protocol: 'otlp',
     unit: signal === 'logs' ? 'logs' : 'spans',
     warmUp: [],

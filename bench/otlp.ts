@@ -1,5 +1,5 @@
 import { type Measurement, measure, medianOf } from './measure.ts';
-import { otlpCases, otlpWorkload } from './otlp-workloads.ts';
+import { caseName, otlpCases, otlpWorkload } from './otlp-workloads.ts';
 import { millrace } from './receivers.ts';
 import { markdownTable } from './table.ts';
 
@@ -10,10 +10,13 @@ const records = 512 * 400;
  * Logs and traces in every encoding, batch and compression, until all is stored. The cost of JSON is also given in
  * units of `JSON.parse`, measured in the same run on the same bodies: machines differ, this ratio hardly does.
  * @param part of the load, 1 for all of it
+ * @param words of the names of the cases to measure; all cases if there are none
  */
-export async function measureOtlp(rounds: number, part: number): Promise<string> {
+export async function measureOtlp(rounds: number, part: number, words: readonly string[]): Promise<string> {
   const rows: string[][] = [];
-  for (const kind of otlpCases) {
+  const chosen = otlpCases.filter((kind) => words.every((word) => caseName(kind).split(', ').includes(word)));
+  if (chosen.length === 0) throw new Error(`otlp ${words.join(' ')}: no case has all of these words`);
+  for (const kind of chosen) {
     const workload = otlpWorkload(kind, records * part);
     const measurements: Measurement[] = [];
     for (let round = 0; round < rounds; round++) measurements.push(await measure(millrace, workload));

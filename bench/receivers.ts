@@ -36,9 +36,23 @@ const remoteWriteHeaders = {
   'x-prometheus-remote-write-version': '0.1.0',
 } as const;
 
+/** Where and how this service takes each protocol whose workloads do not say so themselves. */
+const routes: Readonly<Partial<Record<Workload['protocol'], NonNullable<Workload['route']>>>> = {
+  json: { path: '/api/v1/ingest', headers: { 'content-type': 'application/json' } },
+  'remote-write': { path: '/v1/prometheus/write', headers: remoteWriteHeaders },
+  'remote-write-2': {
+    path: '/v1/prometheus/write',
+    headers: {
+      ...remoteWriteHeaders,
+      'content-type': 'application/x-protobuf;proto=io.prometheus.write.v2.Request',
+      'x-prometheus-remote-write-version': '2.0.0',
+    },
+  },
+};
+
 export const millrace: ReceiverKind = {
   name: 'millrace',
-  takes: ['remote-write', 'json', 'otlp'],
+  takes: ['remote-write', 'remote-write-2', 'json', 'otlp'],
   start: (workload) => startMillrace(workload),
 };
 
@@ -49,11 +63,8 @@ export async function startMillrace(
 ): Promise<Receiver & { readonly service: Service }> {
   const service = await Service.start({ env: { MILLRACE_LOG_LEVEL: 'warn', ...env } });
   const dataset = 'bench';
-  const usualRoute =
-    protocol === 'json'
-      ? { path: '/api/v1/ingest', headers: { 'content-type': 'application/json' } }
-      : { path: '/v1/prometheus/write', headers: remoteWriteHeaders };
-  const route = ownRoute ?? usualRoute;
+  const route = ownRoute ?? routes[protocol];
+  if (route === undefined) throw new Error(`BUG: the workload does not say where ${protocol} goes`);
   return {
     service,
     child: service.child,

@@ -3,7 +3,7 @@ import { seededRandom } from '../test/support/random.ts';
 /** What is sent: all bodies exist before the clock starts, and every receiver gets the same ones. */
 export interface Workload {
   readonly name: string;
-  readonly protocol: 'remote-write' | 'json' | 'otlp';
+  readonly protocol: 'remote-write' | 'remote-write-2' | 'json' | 'otlp';
   /** Where Millrace takes it, if not at the usual route of the protocol. */
   readonly route?: { readonly path: string; readonly headers: Readonly<Record<string, string>> };
   /** Sent before the clock starts, for receivers that are to know the series already; often nothing. */
