@@ -7,6 +7,7 @@ import { barChart } from './chart.ts';
 import { measureCodecs } from './codecs.ts';
 import { measureDurability } from './durability.ts';
 import { type Measurement, measure, medianOf } from './measure.ts';
+import { measureOtlp } from './otlp.ts';
 import { measureQueries } from './query.ts';
 import { isInstalled, millrace, peers, type ReceiverKind } from './receivers.ts';
 import { remoteWriteCases, remoteWriteWorkload } from './remote-write-workloads.ts';
@@ -24,10 +25,12 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
 const remoteWrite = 'remote-write';
 const picture = 'bench/remote-write.svg';
 
-const usage = `npm run bench [-- [codecs | durability | query] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [codecs | durability | otlp | query] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
   codecs               order keys and codecs for samples: bytes on disk, CPU and query time; no workload
   durability           what the fsync before the reply costs, in place of a comparison of receivers
+  otlp [<word> …]      logs and traces: JSON and protobuf, batches of 512 and 8,192, with and without gzip; words
+                       such as logs, json, 512 or plain choose among the cases
   query                what queries cost beside the work of the store, large results, label predicates
   <workload>           what to send: ${[...workloads.keys()].join(', ')};
                        ${remoteWrite} for all of the first, with a picture of the result in ${picture};
@@ -50,7 +53,9 @@ function readArguments() {
   });
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: use 1 or more`);
-  const named = positionals.filter((name) => !['codecs', 'durability', 'query'].includes(name));
+  const otlp = positionals.includes('otlp');
+  const words = positionals.filter((name) => name !== 'otlp');
+  const named = otlp ? [] : positionals.filter((name) => !['codecs', 'durability', 'query'].includes(name));
   const names = (named.length === 0 ? ['remote-write-first', 'json'] : named).flatMap((name) =>
     name === remoteWrite ? remoteWriteNames : [name],
   );
@@ -71,7 +76,9 @@ function readArguments() {
     codecs: positionals.includes('codecs'),
     durability: positionals.includes('durability'),
     query: positionals.includes('query'),
-    quick: values.quick,
+    otlp,
+    words,
+    part: values.quick ? 0.1 : 1,
     draws: named.includes(remoteWrite) && !values.quick,
   };
 }
@@ -112,12 +119,16 @@ async function main(): Promise<void> {
   console.log(
     `${cpus().length} x ${cpu?.model}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB, Node ${process.version}`,
   );
+  if (options.otlp) {
+    console.log(`\n${await measureOtlp(options.rounds, options.part, options.words)}`);
+    return;
+  }
   if (options.codecs) {
     console.log(`\n${await measureCodecs()}`);
     return;
   }
   if (options.query) {
-    console.log(`\n${await measureQueries(options.quick)}`);
+    console.log(`\n${await measureQueries(options.part < 1)}`);
     return;
   }
   const results: CaseResults[] = [];
