@@ -56,6 +56,44 @@ async function translations(rig: TranslationRig, rounds: number): Promise<string
   return markdownTable(['translate', 'cold p50 ms', 'cold p99 ms', 'cached p50 ms', 'cached p99 ms'], rows);
 }
 
+const warmUpRounds = 20;
+
+/** One of two things that are measured in turn: the time that it takes, and the CPU of this process. */
+class Side {
+  readonly #run: () => Promise<unknown>;
+  #times: number[] = [];
+  #cpuMicros = 0;
+
+  constructor(run: () => Promise<unknown>) {
+    this.#run = run;
+  }
+
+  async run(rounds: number): Promise<void> {
+    for (let round = 0; round < rounds; round += 1) {
+      const cpu = process.cpuUsage();
+      const start = performance.now();
+      await this.#run();
+      this.#times.push(performance.now() - start);
+      const { user, system } = process.cpuUsage(cpu);
+      this.#cpuMicros += user + system;
+    }
+  }
+
+  forget(): void {
+    this.#times = [];
+    this.#cpuMicros = 0;
+  }
+
+  median(): number {
+    return percentile(Float64Array.from(this.#times).sort(), 0.5);
+  }
+
+  /** Of one run, on average. */
+  cpuMs(): number {
+    return this.#cpuMicros / this.#times.length / 1000;
+  }
+}
+
 /** The same query through the service and, in turn with it, as the store's SQL to the engine itself. */
 async function overhead(rig: TranslationRig, rounds: number): Promise<string> {
   const path = mkdtempSync(join(tmpdir(), 'millrace-bench-'));
@@ -66,20 +104,21 @@ async function overhead(rig: TranslationRig, rounds: number): Promise<string> {
     const rows: string[][] = [];
     for (const [name, sql] of Object.entries(rig.queries)) {
       const statement = await rig.statement(sql);
-      const [service, engine] = [new Float64Array(rounds), new Float64Array(rounds)];
-      for (let round = -10; round < rounds; round += 1) {
-        const start = performance.now();
-        await direct.chdb.queryAsync(statement);
-        const between = performance.now();
-        await post(server.url, JSON.stringify({ query: sql }), agent, () => {});
-        if (round < 0) continue;
-        engine[round] = between - start;
-        service[round] = performance.now() - between;
-      }
-      const [ours, theirs] = [percentile(service.sort(), 0.5), percentile(engine.sort(), 0.5)];
-      rows.push([name, theirs.toFixed(3), ours.toFixed(3), (ours - theirs).toFixed(3)]);
+      const engine = new Side(() => direct.chdb.queryAsync(statement));
+      const service = new Side(() => post(server.url, JSON.stringify({ query: sql }), agent, () => {}));
+      for (const side of [engine, service]) await side.run(warmUpRounds);
+      engine.forget();
+      service.forget();
+      for (let round = 0; round < rounds; round += 1) for (const side of [engine, service]) await side.run(1);
+      const [theirs, ours] = [engine.median(), service.median()];
+      const cpu = [engine, service].map((side) => side.cpuMs());
+      rows.push([
+        name,
+        ...[theirs, ours, ours - theirs, ...cpu].map((milliseconds) => milliseconds.toFixed(3)),
+      ]);
     }
-    return markdownTable(['query, cached', 'engine p50 ms', '/api/v1/query p50 ms', 'overhead ms'], rows);
+    const header = ['query, cached', 'engine p50 ms', '/api/v1/query p50 ms', 'overhead ms', 'engine CPU ms'];
+    return markdownTable([...header, '/api/v1/query and client CPU ms'], rows);
   } finally {
     agent.destroy();
     await direct.close();

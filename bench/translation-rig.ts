@@ -120,7 +120,9 @@ export function translationRig(): TranslationRig {
       });
       const { username, password } = Service.credentials;
       const account = await administratorAccount(username, password);
-      const passwords = await PasswordIdentities.create((name) => (name === username ? account : undefined));
+      const passwords = await PasswordIdentities.create((_, name) =>
+        name === username ? account : undefined,
+      );
       const authorizer = new Authorizer([passwords]);
       const server = createHttpServer({
         routes: queryRoutes(query),

@@ -11,7 +11,7 @@ import { ConnectionPool } from './connection-pool.ts';
 import { StoreError } from './errors.ts';
 import { insertSettings } from './insert-settings.ts';
 import { NamedPipes } from './named-pipe.ts';
-import { pipeStream, statementSettings } from './pipe-stream.ts';
+import { pipeStream } from './pipe-stream.ts';
 import type { InsertBatch, ResultStore, Store } from './store.ts';
 import { repairTokens } from './token-repair.ts';
 import type { Transport } from './transport.ts';
@@ -48,6 +48,8 @@ export async function openEmbeddedStore(
     log,
   });
 }
+
+const statementSettings = { max_query_size: String(limits.maxStatementBytes) } as const;
 
 /** The engine has made the whole output by the time it answers. `max_query_size` stays set, which is meant. */
 async function execute(client: ClickHouseClient, statement: string): Promise<Uint8Array> {

@@ -1,12 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { quoteString } from '../lib/quote.ts';
-import { limits } from '../limits.ts';
 import type { NamedPipes } from './named-pipe.ts';
 import type { ReadProgress } from './store.ts';
 import type { Transport } from './transport.ts';
-
-/** `max_query_size` stays set on the connection, which is meant. */
-export const statementSettings = { max_query_size: String(limits.maxStatementBytes) } as const;
 
 /**
  * Streams what the embedded engine puts out, through a named pipe: the engine writes into it on a thread of its own
@@ -46,7 +42,8 @@ type Outcome = { readonly progress: ReadProgress } | { readonly thrown: unknown 
 
 async function run(client: ClickHouseClient, statement: string): Promise<Outcome> {
   try {
-    const { summary } = await client.exec({ query: statement, clickhouse_settings: statementSettings });
+    // Without settings: each would be a statement in front of this one, and translations have a bound of their own.
+    const { summary } = await client.exec({ query: statement });
     return { progress: { rows: Number(summary?.read_rows ?? 0), bytes: Number(summary?.read_bytes ?? 0) } };
   } catch (thrown) {
     return { thrown };
