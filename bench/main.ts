@@ -1,6 +1,7 @@
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { measureDurability } from './durability.ts';
+import { measureAuthorizer, measureIdentities } from './identities.ts';
 import { type Measurement, measure, medianOf } from './measure.ts';
 import { isInstalled, millrace, peers, type ReceiverKind } from './receivers.ts';
 import { remoteWriteCases, remoteWriteWorkload } from './remote-write-workloads.ts';
@@ -15,9 +16,10 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
   ['json', jsonWorkload],
 ]);
 
-const usage = `npm run bench [-- [durability] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [durability | identities] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
   durability           what the fsync before the reply costs, in place of a comparison of receivers
+  identities           what checking who asks costs, with many keys and under floods of bad ones
   <workload>           what to send: ${[...workloads.keys()].join(', ')};
                        remote-write and json when none is named
   --quick              one round of a tenth of the load
@@ -38,7 +40,7 @@ function readArguments() {
   });
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: use 1 or more`);
-  const named = positionals.filter((name) => name !== 'durability');
+  const named = positionals.filter((name) => name !== 'durability' && name !== 'identities');
   const names = named.length === 0 ? ['remote-write', 'json'] : named;
   const chosen = names.map((name) => {
     const make = workloads.get(name);
@@ -53,6 +55,7 @@ function readArguments() {
     requests: values.quick ? requests / 10 : requests,
     prometheus: values.prometheus,
     durability: positionals.includes('durability'),
+    identities: positionals.includes('identities'),
   };
 }
 
@@ -115,6 +118,11 @@ async function main(): Promise<void> {
   console.log(
     `${cpus().length} x ${cpu?.model}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB, Node ${process.version}`,
   );
+  if (options.identities) {
+    console.log(`\n${measureAuthorizer(options.requests * 1000)}`);
+    console.log(`\n${await measureIdentities(options.requests * 10, options.rounds)}`);
+    return;
+  }
   for (const make of options.chosen) {
     const workload = make(options.requests);
     const { name, items, unit, bytesPerItem, bodies } = workload;
