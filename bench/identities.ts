@@ -18,7 +18,7 @@ import { markdownTable } from './table.ts';
 
 const keyCount = 10_000;
 const secret = 'what the keys of the benchmark are sealed with';
-const eventsPerRequest = 100;
+const eventsPerRequest = 10;
 const connections = 4;
 /** Connections that send nothing but credentials that are not good, one request under way on each. */
 const floodConnections = 4;

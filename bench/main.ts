@@ -1,11 +1,16 @@
+import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { packageRoot } from '../test/support/package-root.ts';
+import { barChart } from './chart.ts';
+import { measureCodecs } from './codecs.ts';
 import { measureDurability } from './durability.ts';
 import { measureAuthorizer, measureIdentities } from './identities.ts';
 import { type Measurement, measure, medianOf } from './measure.ts';
 import { isInstalled, millrace, peers, type ReceiverKind } from './receivers.ts';
 import { remoteWriteCases, remoteWriteWorkload } from './remote-write-workloads.ts';
-import { markdownTable } from './table.ts';
+import { type CaseResults, resultBars, resultTable } from './report.ts';
 import { jsonWorkload, type Workload } from './workloads.ts';
 
 const remoteWriteNames = Object.keys(remoteWriteCases) as (keyof typeof remoteWriteCases)[];
@@ -15,19 +20,26 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
   ),
   ['json', jsonWorkload],
 ]);
+/** All of these at once. */
+const remoteWrite = 'remote-write';
+const picture = 'bench/remote-write.svg';
 
-const usage = `npm run bench [-- [durability | identities] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [codecs | durability | identities] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
+  codecs               order keys and codecs for samples: bytes on disk, CPU and query time; no workload
   durability           what the fsync before the reply costs, in place of a comparison of receivers
   identities           what checking who asks costs, with many keys and under floods of bad ones
   <workload>           what to send: ${[...workloads.keys()].join(', ')};
-                       remote-write and json when none is named
-  --quick              one round of a tenth of the load
+                       ${remoteWrite} for all of the first, with a picture of the result in ${picture};
+                       remote-write-first and json when none is named
+  --quick              one round of a tenth of the load, and no picture
   --rounds n           rounds, of which the medians are shown (default 3)
   --prometheus         also measure Prometheus as a receiver (slow)
 `;
 
 const requests = 1000;
+/** What is measured in place of a comparison of receivers. */
+const modes: ReadonlySet<string> = new Set(['codecs', 'durability', 'identities']);
 
 function readArguments() {
   const { values, positionals } = parseArgs({
@@ -40,12 +52,16 @@ function readArguments() {
   });
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: use 1 or more`);
-  const named = positionals.filter((name) => name !== 'durability' && name !== 'identities');
-  const names = named.length === 0 ? ['remote-write', 'json'] : named;
+  const named = positionals.filter((name) => !modes.has(name));
+  const names = (named.length === 0 ? ['remote-write-first', 'json'] : named).flatMap((name) =>
+    name === remoteWrite ? remoteWriteNames : [name],
+  );
   const chosen = names.map((name) => {
     const make = workloads.get(name);
     if (make === undefined) {
-      throw new Error(`${name}: use durability or one of ${[...workloads.keys()].join(', ')}`);
+      throw new Error(
+        `${name}: use codecs, durability, identities, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
+      );
     }
     return make;
   });
@@ -54,62 +70,41 @@ function readArguments() {
     rounds,
     requests: values.quick ? requests / 10 : requests,
     prometheus: values.prometheus,
+    codecs: positionals.includes('codecs'),
     durability: positionals.includes('durability'),
     identities: positionals.includes('identities'),
+    draws: named.includes(remoteWrite) && !values.quick,
   };
 }
 
-function chooseReceivers(workload: Workload, withPrometheus: boolean): ReceiverKind[] {
-  const wanted = [peers['victoria-metrics'], ...(withPrometheus ? [peers.prometheus] : [])].filter((peer) =>
-    peer.takes.includes(workload.protocol),
-  );
-  for (const peer of wanted) {
-    if (!isInstalled(peer)) console.log(`${peer.name} is not on the PATH: not measured.`);
-  }
-  return [millrace, ...wanted.filter(isInstalled)];
-}
-
 /** Rounds are interleaved, so that a change of the machine's mood meets every receiver. */
-async function runRounds(workload: Workload, receivers: readonly ReceiverKind[], rounds: number) {
-  const results = new Map(receivers.map((receiver) => [receiver.name, [] as Measurement[]]));
+async function compare(
+  workload: Workload,
+  { rounds, prometheus }: { readonly rounds: number; readonly prometheus: boolean },
+): Promise<CaseResults> {
+  const receivers = [millrace, peers['victoria-metrics'], ...(prometheus ? [peers.prometheus] : [])];
+  const measured = new Map(receivers.map((receiver) => [receiver, [] as Measurement[]]));
   for (let round = 1; round <= rounds; round++) {
-    for (const receiver of receivers) {
+    for (const receiver of receivers.filter((kind) => obstacle(kind, workload) === undefined)) {
       const measurement = await measure(receiver, workload);
-      results.get(receiver.name)?.push(measurement);
+      measured.get(receiver)?.push(measurement);
       const { cpuSecondsPerMillion } = measurement;
       console.log(`round ${round}: ${receiver.name} ${cpuSecondsPerMillion.toFixed(2)} CPU s / 1 M`);
     }
   }
-  return [...results].map(([name, measurements]) => ({ name, median: medianOf(measurements) }));
+  return {
+    name: workload.name,
+    results: [...measured].map(([receiver, measurements]) => ({
+      receiver: receiver.name,
+      outcome: obstacle(receiver, workload) ?? medianOf(measurements),
+    })),
+  };
 }
 
-const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(0);
-
-function report(workload: Workload, results: Awaited<ReturnType<typeof runRounds>>): string {
-  const own = results.find(({ name }) => name === millrace.name)?.median.cpuSecondsPerMillion ?? Number.NaN;
-  const header = [
-    'receiver',
-    `CPU s / 1 M ${workload.unit}`,
-    'CPU against millrace',
-    `${workload.unit} / s`,
-    'ack p50 ms',
-    'ack p99 ms',
-    'idle RSS MB',
-    'peak RSS MB',
-    `disk B / ${workload.unit.slice(0, -1)}`,
-  ];
-  const rows = results.map(({ name, median }) => [
-    name,
-    median.cpuSecondsPerMillion.toFixed(2),
-    `${(median.cpuSecondsPerMillion / own).toFixed(2)} x`,
-    median.itemsPerSecond.toFixed(0),
-    median.ackP50Ms.toFixed(1),
-    median.ackP99Ms.toFixed(1),
-    megabytes(median.idleRssBytes),
-    megabytes(median.peakRssBytes),
-    median.diskBytesPerItem.toFixed(1),
-  ]);
-  return markdownTable(header, rows);
+/** Why a receiver cannot be measured; undefined if it can. */
+function obstacle(receiver: ReceiverKind, { protocol }: Workload): string | undefined {
+  if (!receiver.takes.includes(protocol)) return 'does not take it';
+  return isInstalled(receiver) ? undefined : 'not on the PATH';
 }
 
 async function main(): Promise<void> {
@@ -118,11 +113,16 @@ async function main(): Promise<void> {
   console.log(
     `${cpus().length} x ${cpu?.model}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB, Node ${process.version}`,
   );
+  if (options.codecs) {
+    console.log(`\n${await measureCodecs()}`);
+    return;
+  }
   if (options.identities) {
     console.log(`\n${measureAuthorizer(options.requests * 1000)}`);
     console.log(`\n${await measureIdentities(options.requests * 10, options.rounds)}`);
     return;
   }
+  const results: CaseResults[] = [];
   for (const make of options.chosen) {
     const workload = make(options.requests);
     const { name, items, unit, bytesPerItem, bodies } = workload;
@@ -135,9 +135,14 @@ async function main(): Promise<void> {
       if (cpuCost !== undefined) console.log(`\nfsync costs ${(cpuCost * 100).toFixed(1)} % more CPU`);
       continue;
     }
-    const receivers = chooseReceivers(workload, options.prometheus);
-    console.log(`\n${report(workload, await runRounds(workload, receivers, options.rounds))}`);
+    results.push(await compare(workload, options));
   }
+  if (results.length === 0) return;
+  console.log(`\n${resultTable(results, millrace.name)}`);
+  if (!options.draws) return;
+  const chart = barChart('CPU seconds of the receiver for a million samples', resultBars(results));
+  writeFileSync(join(packageRoot(), picture), chart);
+  console.log(`\n${picture} is written`);
 }
 
 try {

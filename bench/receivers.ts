@@ -36,9 +36,25 @@ const remoteWriteHeaders = {
   'x-prometheus-remote-write-version': '0.1.0',
 } as const;
 
+/** Where and how this service takes each protocol. */
+const routes: Readonly<
+  Record<Workload['protocol'], { readonly path: string; readonly headers: Readonly<Record<string, string>> }>
+> = {
+  json: { path: '/api/v1/ingest', headers: { 'content-type': 'application/json' } },
+  'remote-write': { path: '/v1/prometheus/write', headers: remoteWriteHeaders },
+  'remote-write-2': {
+    path: '/v1/prometheus/write',
+    headers: {
+      ...remoteWriteHeaders,
+      'content-type': 'application/x-protobuf;proto=io.prometheus.write.v2.Request',
+      'x-prometheus-remote-write-version': '2.0.0',
+    },
+  },
+};
+
 export const millrace: ReceiverKind = {
   name: 'millrace',
-  takes: ['remote-write', 'json'],
+  takes: ['remote-write', 'remote-write-2', 'json'],
   start: (workload) => startMillrace(workload),
 };
 
@@ -49,10 +65,7 @@ export async function startMillrace(
 ): Promise<Receiver & { readonly service: Service }> {
   const service = await Service.start({ env: { MILLRACE_LOG_LEVEL: 'warn', ...env } });
   const dataset = 'bench';
-  const route =
-    protocol === 'json'
-      ? { path: '/api/v1/ingest', headers: { 'content-type': 'application/json' } }
-      : { path: '/v1/prometheus/write', headers: remoteWriteHeaders };
+  const route = routes[protocol];
   return {
     service,
     child: service.child,

@@ -1,6 +1,6 @@
 import { compressSync } from 'snappy';
 import { type Random, seededRandom } from '../test/support/random.ts';
-import { encodeWriteRequest } from '../test/support/remote-write.ts';
+import { encodeRequestV2, encodeWriteRequest } from '../test/support/remote-write.ts';
 import { seed, type Workload } from './workloads.ts';
 
 const seriesCount = 20_000;
@@ -16,19 +16,22 @@ interface RemoteWriteCase {
   /** The share of series that give way to new ones from one scrape to the next. */
   readonly churn?: number;
   readonly isWarm?: boolean;
+  /** Of the protocol; 1.0 unless given. */
+  readonly version?: '2.0';
 }
 
 export const remoteWriteCases = {
-  'remote-write': {},
+  'remote-write-first': {},
   'remote-write-known': { isWarm: true },
   'remote-write-labels': { extraLabels: 10 },
   'remote-write-churn-10': { churn: 0.1 },
   'remote-write-churn-100': { churn: 1 },
   'remote-write-small': { seriesPerRequest: 50 },
+  'remote-write-v2': { version: '2.0' },
 } as const satisfies Record<string, RemoteWriteCase>;
 
 /**
- * Prometheus Remote Write 1.0. A request holds one sample of each of some series, several requests make a scrape of
+ * Prometheus Remote Write. A request holds one sample of each of some series, several requests make a scrape of
  * all 20,000, and the last scrape is of now, so that no receiver finds a sample too old.
  * @param requests of 2,000 samples; cases with smaller ones send as many in all
  */
@@ -38,6 +41,7 @@ export function remoteWriteWorkload(name: keyof typeof remoteWriteCases, request
     extraLabels = 0,
     churn = 0,
     isWarm = false,
+    version,
   }: RemoteWriteCase = remoteWriteCases[name];
   const random = seededRandom(seed);
   const requestsPerScrape = seriesCount / seriesPerRequest;
@@ -58,13 +62,13 @@ export function remoteWriteWorkload(name: keyof typeof remoteWriteCases, request
       one.value += offset % 4 === 0 ? random.integer(-1000, 1000) / 7 : random.integer(0, 50);
       return { labels: one.labels, samples: [{ value: one.value, timestampMs }] };
     });
-    const raw = encodeWriteRequest(timeseries);
+    const raw = version === '2.0' ? encodeRequestV2(timeseries) : encodeWriteRequest(timeseries);
     rawBytes += raw.length;
     return compressSync(raw);
   });
   return {
     name,
-    protocol: 'remote-write',
+    protocol: version === '2.0' ? 'remote-write-2' : 'remote-write',
     unit: 'samples',
     warmUp: bodies.slice(0, warmUpRequests),
     warmUpItems: warmUpRequests * seriesPerRequest,

@@ -3,7 +3,7 @@ import { seededRandom } from '../test/support/random.ts';
 /** What is sent: all bodies exist before the clock starts, and every receiver gets the same ones. */
 export interface Workload {
   readonly name: string;
-  readonly protocol: 'remote-write' | 'json';
+  readonly protocol: 'remote-write' | 'remote-write-2' | 'json';
   /** Sent before the clock starts, for receivers that are to know the series already; often nothing. */
   readonly warmUp: readonly Uint8Array[];
   /** Samples or events in the warm-up. */

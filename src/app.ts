@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { DeadLetters } from './dead/letters.ts';
 import { AppError } from './errors.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
+import { otlpRoutes } from './http/otlp-routes.ts';
 import { queryRoutes } from './http/query-routes.ts';
 import { remoteWriteRoutes } from './http/remote-write-routes.ts';
 import { createHttpServer, type HttpAddress } from './http/server.ts';
@@ -66,7 +67,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const reading = startQueries(shared, back, durable);
   const identities = await startIdentities(shared, back, options.adminPassword, front.trail);
   back.cleaner.add(identities.directory, durable.replays, back.catalog);
-  back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters);
+  back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters, identities.metadataOfTenants);
   // What an earlier life did not get done. Before the store answers, nobody knows of any.
   if (back.tenants.loaded) void back.cleaner.clean();
 
@@ -82,6 +83,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       }),
       ...ingestRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
       ...remoteWriteRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
+      ...otlpRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
       ...queryRoutes(reading.query),
       ...identities.routes,
     ],

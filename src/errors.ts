@@ -32,6 +32,7 @@ export const errorDefinitions = {
   bad_event: permanent(400, 'An event cannot be stored'),
   bad_protobuf: permanent(400, 'The body is not a valid protobuf message'),
   bad_series: permanent(400, 'A time series cannot be stored'),
+  bad_record: permanent(400, 'A log record or span cannot be stored'),
   bad_dataset_name: permanent(400, 'The dataset name is not allowed'),
   bad_time_range: permanent(400, 'The time range is not understood'),
   too_many_columns: permanent(400, 'The events have too many different fields'),

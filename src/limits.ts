@@ -5,6 +5,8 @@
  * are fixed. What must hold between them is asserted when this module loads.
  */
 
+import { decodingLimits } from './limits/decoding.ts';
+
 const KiB = 1024;
 const MiB = 1024 * KiB;
 const GiB = 1024 * MiB;
@@ -101,56 +103,7 @@ export const limits = {
   /** Physical columns of one events dataset, and of one request to it. */
   maxColumnsPerDataset: 1000,
 
-  // JSON events ------------------------------------------------------------------------------------------
-  maxEventsPerRequest: 1_000_000,
-  /** A field name after flattening. ClickHouse keeps one file a column, named after it. */
-  maxFieldNameBytes: 250,
-  /** Different keys in one request, those with no value but null too: each takes memory while it is decoded. */
-  maxKeysPerRequest: 20_000,
-  /** Objects nested deeper than this stay JSON text. */
-  maxFlattenDepth: 10,
-
-  // Prometheus remote write ------------------------------------------------------------------------------
-  /** Samples, and as many exemplars and histograms. */
-  maxSamplesPerRequest: 2_000_000,
-  maxLabelsPerSeries: 256,
-  maxLabelNameBytes: 1 * KiB,
-  maxLabelValueBytes: 64 * KiB,
-  /** Name and value bytes of all labels of one exemplar. OpenMetrics allows 128 characters. */
-  maxExemplarLabelBytes: 4 * KiB,
-  /** Buckets of one native histogram, on each side of zero. Prometheus' own limit is 160 by default. */
-  maxHistogramBuckets: 65_536,
-  /** The description of a metric, and its unit. */
-  maxMetadataTextBytes: 64 * KiB,
-  /** Strings in the symbols table of a 2.0 request; each takes 16 bytes while the request is decoded. */
-  maxSymbolsPerRequest: 2_000_000,
-  /** Problems of a partly refused request that its reply spells out; all are counted. */
-  maxReportedProblems: 20,
-  /** Groups within groups in a field that is skipped; protobuf's own decoders stop here, too. */
-  maxProtobufGroupDepth: 100,
-  /** Series that one worker remembers as stored, in 2^21 slots of 32 bytes: 64 MiB. A full table starts over. */
-  seriesCacheEntries: 1_500_000,
-  /** Descriptions of metrics that one worker remembers as stored; 32 bytes each. A full table starts over. */
-  metadataCacheEntries: 100_000,
-  /**
-   * Samples lie from 1970 up to this (in 2106, 2^32 seconds): the range that all of ClickHouse's types for
-   * dates and times share, so that partitions and expiry by day work for every sample.
-   */
-  maxSampleTimestampMs: 2 ** 32 * 1000 - 1,
-
-  // Decoding workers -------------------------------------------------------------------------------------
-  /**
-   * What the parts of the blocks that a small body can inflate may take: the cells of sparse columns, the series
-   * rows of samples on many days, symbols that are named again and again. The rest is in proportion to the body.
-   */
-  maxInflatedBlockBytes: 256 * MiB,
-  /** Requests that wait for a worker; above it new ones get 503. */
-  maxQueuedDecodes: 4096,
-  /** Requests that go to a worker as one task, by count and by bytes. */
-  maxDecodeBatchRequests: 64,
-  maxDecodeBatchBytes: 4 * MiB,
-  /** Decode tasks whose outcome (committed or not) a worker can still look up. Power of two. */
-  decodeOutcomeWindow: 65_536,
+  ...decodingLimits,
 
   // Write-ahead log --------------------------------------------------------------------------------------
   /** A segment is sealed at this size or age, whichever comes first. It is the insert batch. */

@@ -1,13 +1,26 @@
 import { ByteWriter } from '../lib/bytes.ts';
-import type { Column64, UIntColumn } from './columns.ts';
 import type { BlockColumn } from './native-block.ts';
 
+/** A column whose values can be elements of arrays. */
+export interface ElementColumn extends BlockColumn {
+  /** Values so far. */
+  readonly rows: number;
+  /** Keeps what is there. */
+  keep(): void;
+  /** Drops what was appended since `keep`. */
+  revert(): void;
+  /** Columns that hold a dictionary: the part of `writeTo` that comes before all of the column. */
+  writePrefixTo?(out: ByteWriter): void;
+  /** The rest of `writeTo`. */
+  writeDataTo?(out: ByteWriter): void;
+}
+
 /**
- * `Array(T)` for values of a fixed width: the end of each row's elements as UInt64, then all elements.
+ * `Array(T)`: the prefix of T, if it has one; the end of each row's elements as UInt64; then all elements.
  *
  * Elements of the row under way are appended to `elements`; `endRow` makes them a row, `discardRow` drops them.
  */
-export class ArrayColumn<Elements extends Column64 | UIntColumn> implements BlockColumn {
+export class ArrayColumn<Elements extends ElementColumn> implements BlockColumn {
   readonly name: string;
   readonly type: string;
   readonly elements: Elements;
@@ -28,11 +41,12 @@ export class ArrayColumn<Elements extends Column64 | UIntColumn> implements Bloc
 
   endRow(): void {
     this.#lastEnd = this.elements.rows;
+    this.elements.keep();
     this.#ends.uint64(this.#lastEnd);
   }
 
   discardRow(): void {
-    this.elements.rows = this.#lastEnd;
+    this.elements.revert();
   }
 
   byteLength(): number {
@@ -40,7 +54,10 @@ export class ArrayColumn<Elements extends Column64 | UIntColumn> implements Bloc
   }
 
   writeTo(out: ByteWriter): void {
+    const { elements } = this;
+    elements.writePrefixTo?.(out);
     out.copy(this.#ends.view());
-    this.elements.writeTo(out, this.#lastEnd);
+    if (elements.writeDataTo === undefined) elements.writeTo(out, this.#lastEnd);
+    else elements.writeDataTo(out);
   }
 }

@@ -17,6 +17,7 @@ export class Column64 implements BlockColumn {
   readonly type: string;
   rows = 0;
   #halves: Uint32Array;
+  #kept = 0;
 
   constructor(name: string, type: string, expectedRows: number) {
     this.name = name;
@@ -49,6 +50,14 @@ export class Column64 implements BlockColumn {
     this.rows += count;
   }
 
+  keep(): void {
+    this.#kept = this.rows;
+  }
+
+  revert(): void {
+    this.rows = this.#kept;
+  }
+
   #grow(needed: number): void {
     const grown = new Uint32Array(Math.max(needed, 2 * this.#halves.length));
     grown.set(this.#halves);
@@ -75,6 +84,7 @@ export class UIntColumn implements BlockColumn {
   readonly type: string;
   rows = 0;
   #values: UIntArray;
+  #kept = 0;
 
   constructor(name: string, type: string, bits: 8 | 16 | 32, expectedRows: number) {
     this.name = name;
@@ -93,6 +103,14 @@ export class UIntColumn implements BlockColumn {
     if (end > this.#values.length) this.#grow(end);
     for (let row = this.rows; row < end; row++) this.#values[row] = value;
     this.rows = end;
+  }
+
+  keep(): void {
+    this.#kept = this.rows;
+  }
+
+  revert(): void {
+    this.rows = this.#kept;
   }
 
   #grow(needed: number): void {
@@ -118,6 +136,8 @@ export class StringColumn implements BlockColumn {
   readonly type = 'String';
   rows = 0;
   readonly #data: ByteWriter;
+  #keptRows = 0;
+  #keptBytes = 0;
 
   constructor(name: string, expectedRows: number) {
     this.name = name;
@@ -128,6 +148,16 @@ export class StringColumn implements BlockColumn {
   append(source: Uint8Array, start = 0, end = source.length): void {
     this.#data.bytesWithLength(source, start, end);
     this.rows++;
+  }
+
+  keep(): void {
+    this.#keptRows = this.rows;
+    this.#keptBytes = this.#data.length;
+  }
+
+  revert(): void {
+    this.rows = this.#keptRows;
+    this.#data.length = this.#keptBytes;
   }
 
   byteLength(): number {

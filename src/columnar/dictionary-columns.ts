@@ -1,93 +1,58 @@
 /**
- * `LowCardinality(String)` and `Map(LowCardinality(String), String)` in the layout of the `Native` format
- * (`SerializationLowCardinality.cpp` of ClickHouse):
- *
- *     prefix, once for the column:  UInt64 1 (keys come with each block)
- *     data, absent without values:  UInt64 0x600 + index type (0, 1, 2 for 8, 16, 32 bits), UInt64 keys, the keys
- *                                   as strings, UInt64 values, an index into the keys for each value
+ * `LowCardinality(String)` and `Map(LowCardinality(String), String)` in the layout of the `Native` format. Where a
+ * column holds a dictionary, all its data comes behind a prefix: UInt64 1, which says that keys come with each block.
  */
 import { ByteWriter } from '../lib/bytes.ts';
+import { Column64 } from './columns.ts';
+import { Dictionary } from './dictionary.ts';
 import type { BlockColumn } from './native-block.ts';
-
-/** The block brings its own keys (0x200), and they replace any dictionary that was read before (0x400). */
-const keysInBlock = 0x600;
-
-/** Strings as indexes into a dictionary of those that occur. */
-class Dictionary {
-  readonly #keys = new ByteWriter();
-  readonly #indexOf = new Map<string, number>();
-  readonly #indexes = new ByteWriter(256);
-  /** Values so far. */
-  length = 0;
-
-  constructor() {
-    // ClickHouse keeps the default value at index 0.
-    this.#add('', new Uint8Array(0), 0, 0);
-  }
-
-  /** The bytes `source[start, end)`, valid UTF-8. */
-  append(source: Buffer, start: number, end: number): void {
-    const key = source.toString('utf8', start, end);
-    const index = this.#indexOf.get(key) ?? this.#add(key, source, start, end);
-    this.#indexes.reserve(4);
-    this.#indexes.length = this.#indexes.buffer.writeUInt32LE(index, this.#indexes.length);
-    this.length++;
-  }
-
-  #add(key: string, source: Uint8Array, start: number, end: number): number {
-    const index = this.#indexOf.size;
-    this.#indexOf.set(key, index);
-    this.#keys.bytesWithLength(source, start, end);
-    return index;
-  }
-
-  get #indexBytes(): 1 | 2 | 4 {
-    return this.#indexOf.size <= 0x100 ? 1 : this.#indexOf.size <= 0x1_0000 ? 2 : 4;
-  }
-
-  /** Bytes of the data part. */
-  byteLength(): number {
-    return this.length === 0 ? 0 : 24 + this.#keys.length + this.length * this.#indexBytes;
-  }
-
-  writeTo(out: ByteWriter): void {
-    if (this.length === 0) return;
-    const indexBytes = this.#indexBytes;
-    out.uint64(keysInBlock + (indexBytes >> 1));
-    out.uint64(this.#indexOf.size);
-    out.copy(this.#keys.view());
-    out.uint64(this.length);
-    out.reserve(this.length * indexBytes);
-    for (let at = 0; at < this.#indexes.length; at += 4) {
-      out.length = out.buffer.writeUIntLE(this.#indexes.buffer.readUInt32LE(at), out.length, indexBytes);
-    }
-  }
-}
 
 /** The prefix of a column that holds a dictionary: version 1, keys come with each block. */
 const dictionaryVersion = 1;
+const prefixBytes = 8;
 
 export class LowCardinalityColumn implements BlockColumn {
   readonly name: string;
   readonly type = 'LowCardinality(String)';
   readonly #values = new Dictionary();
+  #kept = 0;
 
   constructor(name: string) {
     this.name = name;
   }
 
-  /** The bytes `source[start, end)`, valid UTF-8. */
-  append(source: Buffer, start = 0, end = source.length): void {
-    this.#values.append(source, start, end);
+  get rows(): number {
+    return this.#values.length;
+  }
+
+  /** The bytes `source[start, end)`, valid UTF-8; `count` times. */
+  append(source: Buffer, start = 0, end = source.length, count = 1): void {
+    this.#values.push(this.#values.key(source, start, end), count);
+  }
+
+  keep(): void {
+    this.#kept = this.#values.length;
+  }
+
+  revert(): void {
+    this.#values.length = this.#kept;
   }
 
   byteLength(): number {
-    return 8 + this.#values.byteLength();
+    return prefixBytes + this.#values.byteLength();
+  }
+
+  writePrefixTo(out: ByteWriter): void {
+    out.uint64(dictionaryVersion);
+  }
+
+  writeDataTo(out: ByteWriter): void {
+    this.#values.writeTo(out);
   }
 
   writeTo(out: ByteWriter): void {
-    out.uint64(dictionaryVersion);
-    this.#values.writeTo(out);
+    this.writePrefixTo(out);
+    this.writeDataTo(out);
   }
 }
 
@@ -95,32 +60,103 @@ export class LowCardinalityColumn implements BlockColumn {
 export class MapColumn implements BlockColumn {
   readonly name: string;
   readonly type = 'Map(LowCardinality(String), String)';
-  readonly #ends = new ByteWriter(256);
-  readonly #keys = new Dictionary();
+  readonly keys = new Dictionary();
+  readonly #ends: Column64;
   readonly #values = new ByteWriter(1024);
+  /** Where the pairs of the row that ended last begin. */
+  #rowPairs = 0;
+  #rowValues = 0;
+  /** Where those of the row under way begin. */
+  #openPairs = 0;
+  #openValues = 0;
+  #keptRows = 0;
+  #keptPairs = 0;
+  #keptValues = 0;
 
-  constructor(name: string) {
+  constructor(name: string, expectedRows = 64) {
     this.name = name;
+    this.#ends = new Column64(name, 'UInt64', expectedRows);
+  }
+
+  get rows(): number {
+    return this.#ends.rows;
   }
 
   /** A pair of the row under way: two ranges of `source`, valid UTF-8. */
   appendPair(source: Buffer, keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
-    this.#keys.append(source, keyStart, keyEnd);
-    this.#values.bytesWithLength(source, valueStart, valueEnd);
+    this.appendValue(this.keys.key(source, keyStart, keyEnd), source, valueStart, valueEnd);
+  }
+
+  /** A pair of the row under way: a key by its index in `keys`, and a range of `source`, valid UTF-8. */
+  appendValue(key: number, source: Uint8Array, start: number, end: number): void {
+    this.keys.push(key);
+    this.#values.bytesWithLength(source, start, end);
   }
 
   endRow(): void {
-    this.#ends.uint64(this.#keys.length);
+    this.#ends.append(this.keys.length, 0);
+    this.#rowPairs = this.#openPairs;
+    this.#rowValues = this.#openValues;
+    this.#openPairs = this.keys.length;
+    this.#openValues = this.#values.length;
+  }
+
+  /** The bytes that the values of the row that ended last take, with their lengths, and its keys. */
+  get rowBytes(): number {
+    return this.#openValues - this.#rowValues + 4 * (this.#openPairs - this.#rowPairs);
+  }
+
+  /** Appends the row that ended last again, `count` times. */
+  repeatRow(count: number): void {
+    if (count === 0) return;
+    const pairs = this.#openPairs - this.#rowPairs;
+    const bytes = this.#openValues - this.#rowValues;
+    for (let row = 1; row <= count; row++) this.#ends.append(this.keys.length + row * pairs, 0);
+    if (pairs > 0) this.keys.repeatFrom(this.#rowPairs, count);
+    this.#values.reserve(bytes * count);
+    const { buffer } = this.#values;
+    for (let row = 0; row < count; row++) {
+      buffer.copyWithin(this.#openValues + row * bytes, this.#rowValues, this.#openValues);
+    }
+    this.#values.length += bytes * count;
+    this.#rowPairs = this.keys.length - pairs;
+    this.#rowValues = this.#values.length - bytes;
+    this.#openPairs = this.keys.length;
+    this.#openValues = this.#values.length;
+  }
+
+  keep(): void {
+    this.#keptRows = this.#ends.rows;
+    this.#keptPairs = this.keys.length;
+    this.#keptValues = this.#values.length;
+  }
+
+  revert(): void {
+    this.#ends.rows = this.#keptRows;
+    this.keys.length = this.#keptPairs;
+    this.#values.length = this.#keptValues;
+    this.#openPairs = this.#keptPairs;
+    this.#openValues = this.#keptValues;
   }
 
   byteLength(): number {
-    return 8 + this.#ends.length + this.#keys.byteLength() + this.#values.length;
+    return (
+      prefixBytes + this.#ends.byteLength(this.#ends.rows) + this.keys.byteLength() + this.#values.length
+    );
+  }
+
+  writePrefixTo(out: ByteWriter): void {
+    out.uint64(dictionaryVersion);
+  }
+
+  writeDataTo(out: ByteWriter): void {
+    this.#ends.writeTo(out, this.#ends.rows);
+    this.keys.writeTo(out);
+    out.copy(this.#values.view());
   }
 
   writeTo(out: ByteWriter): void {
-    out.uint64(dictionaryVersion);
-    out.copy(this.#ends.view());
-    this.#keys.writeTo(out);
-    out.copy(this.#values.view());
+    this.writePrefixTo(out);
+    this.writeDataTo(out);
   }
 }

@@ -3,6 +3,10 @@ import { AppError, errorText } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { decodeBody } from './body.ts';
 import { decodeJsonEvents } from './json-events.ts';
+import { decodeJsonLogs } from './otlp/json-logs.ts';
+import { decodeJsonTraces } from './otlp/json-traces.ts';
+import { decodeProtobufLogs } from './otlp/protobuf-logs.ts';
+import { decodeProtobufTraces } from './otlp/protobuf-traces.ts';
 import type { DecodeOutcomes } from './outcomes.ts';
 import type { RemoteWriteKernel } from './remote-write-kernel.ts';
 import { decodeRemoteWriteV1, decodeWithKernel } from './remote-write-v1.ts';
@@ -51,6 +55,14 @@ export class Decoder {
         return decodeRemoteWriteV1(body, task, this.#series);
       case 'remote-write-2':
         return decodeRemoteWriteV2(body, task, this.#series);
+      case 'otlp-logs-json':
+        return decodeJsonLogs(body, task.receivedMicros);
+      case 'otlp-logs-protobuf':
+        return decodeProtobufLogs(body, task.receivedMicros);
+      case 'otlp-traces-json':
+        return decodeJsonTraces(body, task.receivedMicros);
+      case 'otlp-traces-protobuf':
+        return decodeProtobufTraces(body, task.receivedMicros);
     }
   }
 }

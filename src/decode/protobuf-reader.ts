@@ -97,6 +97,20 @@ export class ProtobufReader {
     this.position = start + 8;
   }
 
+  /** Four bytes as an unsigned integer. */
+  fixed32(end: number): number {
+    const start = this.position;
+    if (start + 4 > end) throw this.corrupt('a 32-bit value that is cut off', start);
+    this.position = start + 4;
+    return this.view.getUint32(start, true);
+  }
+
+  /** The lowest 32 bits of a varint, signed: what protobuf makes of a varint that is too large for its field. */
+  int32(end: number): number {
+    this.varint64(end);
+    return this.low;
+  }
+
   /** Skips the value of a field that nobody asked for. */
   skip(tag: number, end: number): void {
     if ((tag & 7) === wireType.startGroup) this.#skipGroup(tag, end);

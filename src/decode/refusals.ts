@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { DecodeCounts, RefusedPart } from '../model/counts.ts';
+import { type DecodeCounts, noCounts, type RefusedPart } from '../model/counts.ts';
 
 /** What a refusal loses, by kind. Metadata is not counted as lost data. */
 export type Lost = Pick<DecodeCounts, 'samples' | 'histograms' | 'exemplars'>;
@@ -37,11 +37,10 @@ export class Refusals {
     if (this.#total === 0) return undefined;
     return {
       counts: {
-        events: 0,
+        ...noCounts,
         samples: this.#samples,
         histograms: this.#histograms,
         exemplars: this.#exemplars,
-        metadata: 0,
         problems: this.#total,
       },
       problems: this.#problems,

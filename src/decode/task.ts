@@ -3,7 +3,15 @@ import type { TableBlock } from '../model/block.ts';
 import type { DecodeCounts, RefusedPart } from '../model/counts.ts';
 
 /** What a body holds. One decoder each. */
-export type BodyFormat = 'json' | 'ndjson' | 'remote-write-1' | 'remote-write-2';
+export type BodyFormat =
+  | 'json'
+  | 'ndjson'
+  | 'remote-write-1'
+  | 'remote-write-2'
+  | 'otlp-logs-json'
+  | 'otlp-logs-protobuf'
+  | 'otlp-traces-json'
+  | 'otlp-traces-protobuf';
 
 /** `Content-Encoding` of a body. */
 export type BodyEncoding = 'identity' | 'gzip' | 'deflate' | 'snappy';

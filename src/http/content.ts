@@ -25,7 +25,7 @@ export function acceptMediaTypes(mediaTypes: readonly [string, ...string[]]): Co
 }
 
 /** A Content-Type without its parameters, lower case. */
-const mediaTypeOf = (header: string): string => (header.split(';', 1)[0] ?? '').trim().toLowerCase();
+export const mediaTypeOf = (header: string): string => (header.split(';', 1)[0] ?? '').trim().toLowerCase();
 
 /** The names of a content coding (RFC 9110 section 8.4.1). */
 const encodingNames: ReadonlyMap<string, BodyEncoding> = new Map([

@@ -68,6 +68,9 @@ export class Exchange {
   readonly #context: ExchangeContext;
   readonly #res: HttpResponse;
   readonly #method: string;
+  readonly #path: string;
+  /** As it came: what is answered may depend on it, also where the request is refused before it is looked at. */
+  readonly #contentType: string;
   readonly #startedMs: number;
   #route: Route | undefined;
   #principal: Principal | undefined;
@@ -84,6 +87,8 @@ export class Exchange {
     this.#context = context;
     this.#res = res;
     this.#method = req.getCaseSensitiveMethod();
+    this.#path = req.getUrl();
+    this.#contentType = req.getHeader('content-type');
     this.#startedMs = context.clock.monotonicMs();
     res.onAborted(() => this.#onAborted());
   }
@@ -111,7 +116,7 @@ export class Exchange {
 
   /** The reply of the route's handler; undefined when the client left before there was one. */
   async #answer(req: HttpRequest): Promise<Reply | undefined> {
-    const match = this.#context.router.match(this.#method, req.getUrl());
+    const match = this.#context.router.match(this.#method, this.#path);
     const { route } = match;
     this.#route = route;
     if (this.#context.isClosing()) throw new AppError('shutting_down', 'this server is stopping');
@@ -120,13 +125,13 @@ export class Exchange {
     const headers = readHeaders(req);
     const queryString = req.getQuery() ?? '';
     this.#declaredBytes = declaredLength(headers);
-    const credential = presentedCredential(headers);
-    if (credential.header === 'cookie') {
+    const { header, value } = presentedCredential(headers);
+    if (header === 'cookie') {
       requireSameSite(this.#method, headers, this.#context.publicOrigin);
     }
     const tenant = requestTenant(route, headers, this.#context.tenancy);
     this.#tenant = tenant.id;
-    const verdict = this.#context.authorizer.authenticate({ ...credential, tenant: tenant.id });
+    const verdict = this.#context.authorizer.authenticate({ header, value, tenant: tenant.id });
     const principal = verdict instanceof Promise ? await this.#hold(verdict) : verdict;
     if (this.#clientLeft) return undefined;
     if (principal === undefined || !mayEnter(principal, tenant.id)) {
@@ -215,7 +220,7 @@ export class Exchange {
         from: this.#clientAddress(),
       });
     }
-    return problemReply(error);
+    return (this.#context.router.refusalOf(this.#path) ?? problemReply)(error, this.#contentType);
   }
 
   #signal(): AbortSignal {

@@ -55,27 +55,36 @@ export class RefusalWithHeaders extends Error {
   }
 }
 
-/** Problem details (RFC 9457), the code also as their type. The text of an internal error stays inside. */
-export function problemReply(error: AppError): Reply {
-  const { status, title, retryable } = error.definition;
-  const detail = error.code === 'internal' ? 'see the log of the service for what happened' : error.message;
+/** What went wrong, for the client. The text of an internal error stays inside. */
+export const publicDetail = (error: AppError): string =>
+  error.code === 'internal' ? 'see the log of the service for what happened' : error.message;
+
+/** The headers of a refusal, whatever the form of its body. */
+export function refusalHeaders(error: AppError): NonNullable<Reply['headers']> {
   const headers: Array<readonly [string, string]> = [];
   if (error.code === 'unauthenticated') {
     headers.push(['WWW-Authenticate', 'Basic realm="Millrace", charset="UTF-8"']);
   }
   const allow = error.details?.['allow'];
   if (Array.isArray(allow)) headers.push(['Allow', allow.join(', ')]);
-  if (retryable) {
+  if (error.definition.retryable) {
     headers.push(['Retry-After', String(Math.ceil(error.retryAfterSeconds ?? limits.retryAfterSeconds))]);
   }
-  const standard = { type: `urn:millrace:error:${error.code}`, title, status, detail, code: error.code };
+  return headers;
+}
+
+/** Problem details (RFC 9457), the code also as their type. */
+export function problemReply(error: AppError): Reply {
+  const { status, title } = error.definition;
+  const type = `urn:millrace:error:${error.code}`;
+  const standard = { type, title, status, detail: publicDetail(error), code: error.code };
   return {
     status,
     contentType: 'application/problem+json',
     // The standard members come first, since senders log the beginning of a reply; and again, so that no detail can
     // take the place of one.
     body: JSON.stringify({ ...standard, ...error.details, ...standard }),
-    headers,
+    headers: refusalHeaders(error),
   };
 }
 

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import type { Route } from './routes.ts';
+import type { RefusalFormat, Route } from './routes.ts';
 
 export interface Match {
   readonly route: Route;
@@ -47,12 +47,23 @@ export class Router {
     }
   }
 
+  /** How the path answers errors, whatever the method; undefined for one that does not say, or does not exist. */
+  refusalOf(path: string): RefusalFormat | undefined {
+    const resource = this.#exact.get(path) ?? this.#pattern(path.split('/'));
+    const [route] = resource?.byMethod.values() ?? [];
+    return route?.refusal;
+  }
+
+  #pattern(segments: readonly string[]): Resource | undefined {
+    return this.#patterns.find((pattern) => fits(pattern, segments));
+  }
+
   /** @throws AppError `not_found`, `method_not_allowed` with the detail `allow` */
   match(method: string, path: string): Match {
     const exact = this.#exact.get(path);
     if (exact !== undefined) return { route: routeOf(exact, method), parameter: undefined };
     const segments = path.split('/');
-    const resource = this.#patterns.find((pattern) => fits(pattern, segments));
+    const resource = this.#pattern(segments);
     if (resource === undefined) throw new AppError('not_found', 'no route has this path');
     return { route: routeOf(resource, method), parameter: segments[resource.parameterIndex] };
   }

@@ -1,4 +1,5 @@
 import type { BodyEncoding } from '../decode/task.ts';
+import type { AppError } from '../errors.ts';
 import type { Reservation } from '../ingest/request.ts';
 import type { Action, Principal } from '../model/identity.ts';
 import type { ContentTypeRule } from './content.ts';
@@ -16,7 +17,15 @@ interface RouteBase {
   readonly method: Method;
   /** A segment in braces, one at most, matches anything but a slash: `/api/v1/logstream/{dataset}`. */
   readonly path: string;
+  /**
+   * How errors of this path are answered, where its protocol says so; otherwise as problem details. It must be the
+   * same for all rows of the path, since it also answers methods that the path does not take.
+   */
+  readonly refusal?: RefusalFormat;
 }
+
+/** An error as a reply. @param contentType header of the request, as it came; empty when absent */
+export type RefusalFormat = (error: AppError, contentType: string) => Reply;
 
 /** For everybody, without credentials. Takes no body. */
 export interface PublicRoute extends RouteBase {

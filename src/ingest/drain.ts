@@ -18,6 +18,7 @@
  *   noted durably which ones the store has (`wal/stored-notes.ts`), and these go on. So a table that cannot move
  *   holds up no other; it costs a small file for each segment that it is in.
  */
+import { AppError } from '../errors.ts';
 import { type Retrying, sleep, untilDone } from '../lib/backoff.ts';
 import { Slots } from '../lib/slots.ts';
 import type { Wakeup } from '../lib/wakeup.ts';
@@ -143,6 +144,8 @@ export class Drain {
 
   async #insert(segment: SealedSegment, batch: TableBatch): Promise<void> {
     const { backlog } = this.#options;
+    // It may have waited for its turn until now.
+    if (this.#stopping.signal.aborted) throw new AppError('shutting_down', 'the service is shutting down');
     try {
       await backlog.hold(segment, new Set(batch.parts.map(({ record }) => record)));
       await this.#inserter.insert(segment.number, batch, this.#stopping.signal);
@@ -225,6 +228,7 @@ export class Drain {
       timers: clock,
       wakeup: storeReturned,
       onFailure: (error, waitMs) => {
+        if (error instanceof AppError && error.code === 'shutting_down') return;
         metrics.insertFailures.inc();
         const code = error instanceof StoreError ? error.clickHouseCode : undefined;
         log.error(

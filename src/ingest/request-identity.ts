@@ -12,6 +12,10 @@ const knownBy = {
   ndjson: 'key',
   'remote-write-1': 'body',
   'remote-write-2': 'body',
+  'otlp-logs-json': 'body',
+  'otlp-logs-protobuf': 'body',
+  'otlp-traces-json': 'body',
+  'otlp-traces-protobuf': 'body',
 } as const satisfies Record<BodyFormat, 'key' | 'body'>;
 
 /** Larger bodies are hashed in pieces, since the memory that the hash function copies them to never shrinks. */

@@ -23,6 +23,10 @@ const kindOfFormat = {
   ndjson: 'events',
   'remote-write-1': 'metrics',
   'remote-write-2': 'metrics',
+  'otlp-logs-json': 'logs',
+  'otlp-logs-protobuf': 'logs',
+  'otlp-traces-json': 'traces',
+  'otlp-traces-protobuf': 'traces',
 } as const satisfies Record<BodyFormat, DatasetKind>;
 
 export interface IngestOptions {
@@ -92,6 +96,8 @@ export class IngestService implements Ingest {
       decoders.outcomes.commit(sequence);
     }
     metrics.events.inc(counts.events);
+    metrics.logs.inc(counts.logs);
+    metrics.spans.inc(counts.spans);
     metrics.samples.inc(counts.samples);
     metrics.histograms.inc(counts.histograms);
     metrics.exemplars.inc(counts.exemplars);

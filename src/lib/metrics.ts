@@ -43,6 +43,16 @@ export function createMetrics() {
       help: 'JSON events acknowledged.',
       registers,
     }),
+    logs: new Counter({
+      name: 'millrace_ingested_logs_total',
+      help: 'OTLP log records acknowledged.',
+      registers,
+    }),
+    spans: new Counter({
+      name: 'millrace_ingested_spans_total',
+      help: 'OTLP spans acknowledged.',
+      registers,
+    }),
     samples: new Counter({
       name: 'millrace_ingested_samples_total',
       help: 'Metric samples acknowledged.',

@@ -1,6 +1,9 @@
 /** How much of what a body can hold, for the reply and for `/metrics`. */
 export interface DecodeCounts {
   readonly events: number;
+  /** OTLP log records. */
+  readonly logs: number;
+  readonly spans: number;
   readonly samples: number;
   /** Native histograms: each is one data point, however many buckets it has. */
   readonly histograms: number;
@@ -13,6 +16,8 @@ export interface DecodeCounts {
 
 export const noCounts: DecodeCounts = {
   events: 0,
+  logs: 0,
+  spans: 0,
   samples: 0,
   histograms: 0,
   exemplars: 0,

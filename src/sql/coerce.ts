@@ -137,7 +137,7 @@ const printedArray = (items: readonly string[], element: SqlType): string =>
 function narrow(expr: Mixed, to: SqlType, at: number | undefined): Expr {
   const wanted = isNumber(to) ? 'num' : to.name === 'bool' ? 'bool' : 'str';
   if (wanted !== 'str') {
-    if (expr.has.includes(wanted)) return expr.column(wanted);
+    if (expr.convertible || expr.has.includes(wanted)) return expr.column(wanted);
     throw sqlError('sql_type', `column "${expr.label}" has no value of type ${typeLabel(to)}`, at);
   }
   const parts = expr.has.map((type) => convert(expr.column(type), text, at));

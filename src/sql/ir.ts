@@ -43,7 +43,10 @@ export interface Mixed {
   readonly kind: 'mixed';
   readonly type: SqlType;
   readonly label: string;
+  /** The types of the columns that hold all of its values together. */
   readonly has: readonly FieldType[];
+  /** True if any type of column can be asked for: the others hold those values that read like one of theirs. */
+  readonly convertible: boolean;
   /** Asking for a column marks it as read. */
   readonly column: (type: FieldType) => Column;
 }
@@ -187,7 +190,7 @@ export interface TimeRange {
  * The part of a dataset that a query reads: only the columns it names. Keys are generated names, values what
  * they stand for.
  */
-export type DatasetRead = EventsRead | PointsRead | SeriesRead | MetadataRead;
+export type DatasetRead = EventsRead | RecordsRead | PointsRead | SeriesRead | MetadataRead;
 
 interface Read<Kind extends string, Target> {
   readonly kind: Kind;
@@ -205,6 +208,12 @@ export type AllowedRows<Target> =
 
 export interface EventsRead extends Read<'events', string> {
   /** Physical columns. */
+  readonly columns: ReadonlyMap<string, string>;
+}
+
+/** Logs or spans; columns, and what privileges look at, in the store's SQL. */
+export interface RecordsRead extends Read<'records', string> {
+  readonly table: 'logs' | 'spans';
   readonly columns: ReadonlyMap<string, string>;
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
+import { limits } from '../../src/limits.ts';
 import { Catalog } from '../../src/store/catalog.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
@@ -111,6 +112,32 @@ describe('a table that cannot move', () => {
     expect(seen).toEqual([1, 2, 3, 4]);
     expect(await ids('ordered')).toEqual([1, 2, 3, 4]);
     expect(wal.pendingSegments).toBe(0);
+  });
+});
+
+describe('a drain that is stopped', () => {
+  it('begins no insert any more, of those that wait for their turn', async () => {
+    let begun = 0;
+    let release = () => {};
+    const released = new Promise<void>((done) => {
+      release = done;
+    });
+    const store = withFault(test.store, async (_, insert) => {
+      begun += 1;
+      await released;
+      await insert();
+    });
+    const { write, wal, drain } = await live({ files: new MemoryFiles(), store });
+    const datasets = Array.from({ length: limits.maxParallelInserts + 3 }, (_, index) => `turn-${index}`);
+    for (const dataset of datasets) await write(dataset, [{ id: 1 }]);
+    await wal.close();
+    drain.start();
+    await vi.waitUntil(() => begun === limits.maxParallelInserts, { timeout: 10_000 });
+    const stopped = drain.stop(0);
+    release();
+    await stopped;
+    expect(begun).toBe(limits.maxParallelInserts);
+    expect(wal.pendingSegments).toBe(1);
   });
 });
 

@@ -11,6 +11,7 @@ import type { AppError } from '../../src/errors.ts';
 import type { Tenancy } from '../../src/http/access.ts';
 import { AuditLog } from '../../src/http/audit.ts';
 import { ingestRoutes } from '../../src/http/ingest-routes.ts';
+import { otlpRoutes } from '../../src/http/otlp-routes.ts';
 import { queryRoutes } from '../../src/http/query-routes.ts';
 import { remoteWriteRoutes } from '../../src/http/remote-write-routes.ts';
 import type { Route } from '../../src/http/routes.ts';
@@ -141,6 +142,7 @@ export async function startServer(extraRoutes: readonly Route[] = []): Promise<H
     }),
     ...ingestRoutes({ ingest, maxBodyBytes }),
     ...remoteWriteRoutes({ ingest, maxBodyBytes }),
+    ...otlpRoutes({ ingest, maxBodyBytes }),
     ...queryRoutes(query),
     ...extraRoutes,
   ];

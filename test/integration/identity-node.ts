@@ -7,6 +7,7 @@ import type { OidcConfig } from '../../src/config/oidc.ts';
 import { apiKeyRoutes } from '../../src/http/api-key-routes.ts';
 import { AuditLog } from '../../src/http/audit.ts';
 import { ingestRoutes } from '../../src/http/ingest-routes.ts';
+import { otlpRoutes } from '../../src/http/otlp-routes.ts';
 import { queryRoutes } from '../../src/http/query-routes.ts';
 import { remoteWriteRoutes } from '../../src/http/remote-write-routes.ts';
 import { roleRoutes } from '../../src/http/role-routes.ts';
@@ -99,6 +100,7 @@ export async function startIdentityNode(
     }),
     ...ingestRoutes({ ingest, maxBodyBytes }),
     ...remoteWriteRoutes({ ingest, maxBodyBytes }),
+    ...otlpRoutes({ ingest, maxBodyBytes }),
     ...queryRoutes(query),
     ...roleRoutes(new RoleAdministration(directory), audit),
     ...userRoutes(new UserAdministration(directory, 'admin'), audit),

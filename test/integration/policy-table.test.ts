@@ -34,6 +34,8 @@ const policy: Readonly<Record<string, Rule>> = {
   'POST /api/v1/ingest': ingest,
   'POST /api/v1/logstream/{dataset}': ingest,
   'POST /v1/prometheus/write': ingest,
+  'POST /v1/logs': ingest,
+  'POST /v1/traces': ingest,
   'POST /api/v1/query': ask,
   'GET /api/v1/about': ask,
   'GET /api/v1/tenants': rootAlone,

@@ -74,8 +74,9 @@ describe('on every route, the administrators of a tenant', () => {
     for (const credential of [root, ...(admins.get('acme') ?? []), apiKey('guess')]) {
       for (const { method, path } of tenantRoutes()) {
         const reply = await attempt(method, path, credential);
-        expect([path, (await problemOf(reply)).code]).toEqual([path, 'tenant_required']);
-        expect(reply.status).toBe(400);
+        expect([path, reply.status]).toEqual([path, 400]);
+        // Each protocol has its own shape of an error.
+        expect(await reply.text()).toContain('tenant_required');
       }
     }
   });

@@ -15,7 +15,9 @@ export function nativeRows(block: TableBlock): NativeRow[] {
   const rows: Record<string, NativeValue>[] = Array.from({ length: count }, () => ({}));
   for (let column = 0; column < columns; column++) {
     const name = cursor.text();
-    const values = readColumn(cursor, cursor.text(), count);
+    const type = cursor.text();
+    if (type.includes('LowCardinality')) cursor.uint64();
+    const values = readColumn(cursor, type, count);
     for (const [index, row] of rows.entries()) row[name] = values[index] ?? 'missing';
   }
   if (!cursor.atEnd) throw new Error('Bytes follow the block');
@@ -88,16 +90,13 @@ const times = <T>(count: number, read: () => T): T[] => Array.from({ length: cou
 function readColumn(cursor: Cursor, type: string, count: number): readonly NativeValue[] {
   if (type === 'String') return times(count, () => cursor.text());
   const inner = /^(Array|LowCardinality|Map)\((.*)\)$/.exec(type);
-  if (inner?.[1] === 'LowCardinality') {
-    cursor.uint64();
-    return readDictionary(cursor, count);
-  }
+  // The version of the dictionary's layout stands before all of the column.
+  if (inner?.[1] === 'LowCardinality') return readDictionary(cursor, count);
   if (inner?.[1] === 'Array') {
     const ends = times(count, () => cursor.uint64());
     return split(ends, readColumn(cursor, inner[2] ?? '', ends.at(-1) ?? 0));
   }
   if (type === 'Map(LowCardinality(String), String)') {
-    cursor.uint64();
     const ends = times(count, () => cursor.uint64());
     const keys = readDictionary(cursor, ends.at(-1) ?? 0);
     const pairs = keys.map((key) => [key, cursor.text()]);

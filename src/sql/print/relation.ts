@@ -9,6 +9,7 @@ import type {
   EventsRead,
   MetadataRead,
   PointsRead,
+  RecordsRead,
   SeriesColumn,
   SeriesRead,
   TimeRange,
@@ -24,6 +25,8 @@ export function printRead(read: DatasetRead, alias: string, query: PrintQuery): 
   switch (read.kind) {
     case 'events':
       return printEvents(read);
+    case 'records':
+      return printRecords(read);
     case 'points':
       return printPoints(read, alias, query);
     case 'series':
@@ -74,6 +77,13 @@ function printEvents(read: EventsRead): string {
   const allowed = allowedClause(read.allowed, quoteIdentifier);
   const conditions = timeConditions(quoteIdentifier(eventTimeColumn.name), read.range, 1);
   return `SELECT ${selectList(renamed(read.columns))} FROM ${table(read, 'events')}${allowed}${whereClause(conditions)}`;
+}
+
+function printRecords(read: RecordsRead): string {
+  const columns = [...read.columns].map(([name, sql]) => `${sql} AS ${quoteIdentifier(name)}`);
+  const allowed = allowedClause(read.allowed, (sql) => sql);
+  const conditions = timeConditions('timestamp', read.range, 1);
+  return `SELECT ${selectList(columns)} FROM ${table(read, read.table)}${allowed}${whereClause(conditions)}`;
 }
 
 const seriesExpression = (column: SeriesColumn): string => {

@@ -1,6 +1,6 @@
 import { eventTimeColumn, type FieldType, fieldColumnName } from '../../model/column.ts';
 import type { SqlCatalog, SqlDataset } from '../catalog.ts';
-import { sqlError, unsupported } from '../errors.ts';
+import { sqlError } from '../errors.ts';
 import { isNamed } from '../identifier.ts';
 import type { AllowedRows, Column, DatasetRead, Expr, FromIr, Mixed, SeriesColumn } from '../ir.ts';
 import {
@@ -12,9 +12,12 @@ import {
   pointTables,
 } from '../metric-tables.ts';
 import { suggestion } from '../nearest.ts';
+import { recordTables } from '../record-tables.ts';
 import { fieldSqlType, map, mixed, type SqlType, text, timestamptz } from '../types.ts';
 import { allowedEvents, allowedSeries } from './allowed-rows.ts';
 import type { Environment } from './environment.ts';
+import { Reads } from './reads.ts';
+import { recordRelation } from './record-relation.ts';
 import type { ScopeColumn, ScopeRelation } from './scope.ts';
 
 export interface ResolvedRelation {
@@ -55,9 +58,6 @@ function findDataset(
     const hint = suggestion(first, catalog.names());
     throw sqlError('sql_unknown_relation', `relation "${path.join('.')}" does not exist${hint}`, at);
   }
-  if (dataset.kind !== 'events' && dataset.kind !== 'metrics') {
-    throw unsupported(`Reading "${dataset.name}", a dataset of ${dataset.kind},`, at);
-  }
   return { dataset, part };
 }
 
@@ -77,6 +77,7 @@ function buildRelation(
   alias: string,
 ): BuiltRelation {
   if (dataset.kind === 'events') return eventsRelation(dataset, source, alias);
+  if (dataset.kind !== 'metrics') return recordRelation(recordTables[dataset.kind], dataset, source, alias);
   const metrics = { ...source, allowed: allowedSeries(dataset) };
   switch (part) {
     case 'series':
@@ -85,26 +86,6 @@ function buildRelation(
       return metadataRelation(metrics, alias);
     default:
       return pointsRelation(pointTables[part ?? 'samples'], metrics, alias);
-  }
-}
-
-/** Generated names for what a relation reads: the same thing twice is read once. */
-class Reads<Target> {
-  readonly byName = new Map<string, Target>();
-  readonly uses = new Map<string, number>();
-  readonly #names = new Map<string, string>();
-  readonly #prefix: string;
-
-  constructor(prefix: string) {
-    this.#prefix = prefix;
-  }
-
-  name(key: string, target: Target): string {
-    const name = this.#names.get(key) ?? `${this.#prefix}${this.byName.size + 1}`;
-    this.#names.set(key, name);
-    this.byName.set(name, target);
-    this.uses.set(name, (this.uses.get(name) ?? 0) + 1);
-    return name;
   }
 }
 
@@ -132,6 +113,7 @@ function eventsRelation(dataset: SqlDataset, source: Source, alias: string): Bui
       type: mixed,
       label: name,
       has: types,
+      convertible: false,
       column: (type) => field(name, type),
     });
     const [only] = types;

@@ -1,0 +1,160 @@
+/** Scalars of OTLP's JSON, which is protobuf's with hexadecimal ids (https://protobuf.dev/programming-guides/json/). */
+import type { ByteWriter } from '../../lib/bytes.ts';
+import { ascii, type JsonReader } from '../json-reader.ts';
+import type { Bits } from '../protobuf-values.ts';
+import type { Draft, DraftText } from './draft.ts';
+import type { HexId } from './hex-id.ts';
+import { writeBase64 } from './value-text.ts';
+
+export function readText(reader: JsonReader, draft: Draft, into: DraftText): void {
+  reader.openString('a string');
+  const start = reader.position;
+  const close = reader.closeString();
+  if (!reader.escaped) {
+    draft.take(into, start, close);
+    return;
+  }
+  const unescaped = reader.unescape(start, close);
+  const ownStart = draft.own.length;
+  draft.own.copy(unescaped.buffer, 0, unescaped.length);
+  draft.takeOwn(into, ownStart);
+}
+
+/** A string as a JavaScript one; for the few that are not stored as they are. */
+export function readPlainString(reader: JsonReader): string {
+  reader.openString('a string');
+  const start = reader.position;
+  const close = reader.closeString();
+  return reader.escaped
+    ? reader.unescape(start, close).view().toString('utf8')
+    : reader.bytes.toString('utf8', start, close);
+}
+
+/** Base64, with either alphabet, padded or not, as canonical base64. */
+export function readBase64(reader: JsonReader, out: ByteWriter): void {
+  const start = reader.position;
+  const text = readPlainString(reader);
+  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(text)) throw reader.syntaxError('expected base64', start);
+  const bytes = Buffer.from(text, 'base64');
+  writeBase64(out, bytes, 0, bytes.length);
+}
+
+export function readBool(reader: JsonReader): boolean {
+  const first = reader.peek();
+  if (first === ascii.lowerT) reader.readLiteral('true');
+  else if (first === ascii.lowerF) reader.readLiteral('false');
+  else throw reader.syntaxError('expected true or false');
+  return first === ascii.lowerT;
+}
+
+/** A number, or a string with one, or with NaN, Infinity or -Infinity. */
+export function readDouble(reader: JsonReader): number {
+  const start = reader.peek() === ascii.quote ? reader.position + 1 : reader.position;
+  const text = readNumberText(reader);
+  if (text === 'NaN') return Number.NaN;
+  const value = Number(text);
+  if (!/^-?(\d+(\.\d+)?([eE][+-]?\d+)?|Infinity)$/.test(text) || Number.isNaN(value)) {
+    throw reader.syntaxError('expected a number', start);
+  }
+  return value;
+}
+
+function readNumberText(reader: JsonReader): string {
+  if (reader.peek() === ascii.quote) return readPlainString(reader);
+  const start = reader.readNumber();
+  return reader.bytes.toString('latin1', start, reader.position);
+}
+
+/** An unsigned integer of 64 bits, as a number or as a string. */
+export function readUnsigned64(reader: JsonReader, into: Bits): void {
+  readInteger(reader, into, 0n, 2n ** 64n - 1n, 'an unsigned integer of 64 bits');
+}
+
+/** A signed integer of 64 bits, as a number or as a string. */
+export function readSigned64(reader: JsonReader, into: Bits): void {
+  readInteger(reader, into, -(2n ** 63n), 2n ** 63n - 1n, 'an integer of 64 bits');
+}
+
+const small: Bits = { low: 0, high: 0 };
+
+/** An unsigned integer of 32 bits, as a number or as a string. */
+export function readUnsigned32(reader: JsonReader): number {
+  readInteger(reader, small, 0n, 2n ** 32n - 1n, 'an unsigned integer of 32 bits');
+  return small.low >>> 0;
+}
+
+/** An enum as its number, or by its name. */
+export function readEnum(reader: JsonReader, names: ReadonlyMap<string, number>): number {
+  if (reader.peek() === ascii.quote) {
+    const start = reader.position;
+    const known = names.get(readPlainString(reader));
+    if (known !== undefined) return known;
+    reader.position = start;
+  }
+  readInteger(reader, small, -(2n ** 31n), 2n ** 31n - 1n, 'a number or the name of a value');
+  return small.low | 0;
+}
+
+function readInteger(reader: JsonReader, into: Bits, min: bigint, max: bigint, what: string): void {
+  const { bytes } = reader;
+  const quoted = reader.peek() === ascii.quote;
+  const start = quoted ? reader.position + 1 : reader.position;
+  // Times have 19 digits: nine, and what is before them, are both exact.
+  let at = start;
+  let front = 0;
+  while (isDigit(bytes[at])) at++;
+  const digits = at - start;
+  // What has nine digits fits every type, what has 18 every one of 64 bits, and 19 those without a sign.
+  const maxDigits = max < 2n ** 32n ? 9 : min < 0n ? 18 : 19;
+  if (digits > 0 && digits <= maxDigits && endsNumber(bytes[at], quoted)) {
+    if (!quoted && digits > 1 && bytes[start] === ascii.zero) {
+      throw reader.syntaxError('a number must not begin with a zero', start);
+    }
+    const split = Math.max(start, at - 9);
+    for (let index = start; index < split; index++)
+      front = front * 10 + (bytes[index] as number) - ascii.zero;
+    let back = 0;
+    for (let index = split; index < at; index++) back = back * 10 + (bytes[index] as number) - ascii.zero;
+    setProduct(into, front, back);
+    reader.position = quoted ? at + 1 : at;
+    return;
+  }
+  const value = exactInteger(readNumberText(reader));
+  if (value === undefined || value < min || value > max) throw reader.syntaxError(`expected ${what}`, start);
+  into.low = Number(BigInt.asIntN(32, value));
+  into.high = Number(BigInt.asIntN(32, value >> 32n));
+}
+
+const isDigit = (byte: number | undefined): boolean =>
+  byte !== undefined && byte >= ascii.zero && byte <= ascii.nine;
+
+/** Whether a number ends here and has neither a fraction nor an exponent. */
+const endsNumber = (byte: number | undefined, quoted: boolean): boolean =>
+  quoted ? byte === ascii.quote : byte !== ascii.dot && byte !== ascii.lowerE && byte !== ascii.upperE;
+
+/** `front * 10^9 + back` in halves; `front` has up to ten digits. */
+function setProduct(into: Bits, front: number, back: number): void {
+  const frontHigh = Math.floor(front / 0x1_0000);
+  const product = (front % 0x1_0000) * 1e9 + back;
+  // In units of 2^16.
+  const upper = frontHigh * 1e9 + Math.floor(product / 0x1_0000);
+  into.low = ((upper % 0x1_0000) * 0x1_0000 + (product % 0x1_0000)) | 0;
+  into.high = Math.floor(upper / 0x1_0000) | 0;
+}
+
+/** The integer that a JSON number is, also where it is written with a fraction of zeros or an exponent. */
+function exactInteger(text: string): bigint | undefined {
+  if (/^-?\d{1,40}$/.test(text)) return BigInt(text);
+  const value = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isInteger(value) ? BigInt(value) : undefined;
+}
+
+/** The id of a trace or a span in hexadecimal digits. */
+export function readId(reader: JsonReader, id: HexId): void {
+  reader.openString('an id in hexadecimal digits');
+  const start = reader.position;
+  const close = reader.closeString();
+  if (!id.setDigits(reader.bytes, start, close)) {
+    throw reader.syntaxError('expected pairs of hexadecimal digits', start);
+  }
+}

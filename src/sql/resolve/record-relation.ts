@@ -1,0 +1,51 @@
+import type { SqlDataset } from '../catalog.ts';
+import type { Column, Mixed, RecordsRead } from '../ir.ts';
+import { attributeSql, type RecordTable, recordText } from '../record-tables.ts';
+import { fieldSqlType, mixed, type SqlType } from '../types.ts';
+import { Reads } from './reads.ts';
+import type { ScopeColumn } from './scope.ts';
+
+/** Logs or traces as a relation: fixed columns, and any other name is an attribute. */
+export function recordRelation(
+  table: RecordTable,
+  { rows }: SqlDataset,
+  source: Pick<RecordsRead, 'database' | 'dataset' | 'range'>,
+  alias: string,
+): {
+  readonly read: RecordsRead;
+  readonly columns: readonly ScopeColumn[];
+  readonly otherColumn: (name: string) => Mixed;
+} {
+  const reads = new Reads<string>('c');
+  const column = (label: string, sql: string, type: SqlType): Column => ({
+    kind: 'column',
+    type,
+    relation: alias,
+    name: reads.name(sql, sql),
+    label,
+    outer: false,
+  });
+  // Attributes are kept as text, but what is written as a number is one where the context wants it.
+  const attribute = (name: string): Mixed => ({
+    kind: 'mixed',
+    type: mixed,
+    label: name,
+    has: ['str'],
+    convertible: true,
+    column: (type) => column(name, attributeSql(name, type), fieldSqlType[type]),
+  });
+  return {
+    read: {
+      ...source,
+      kind: 'records',
+      table: table.table,
+      columns: reads.byName,
+      allowed:
+        rows === 'all'
+          ? 'all'
+          : rows.map(({ field, value }) => ({ column: recordText(table, field), value })),
+    },
+    columns: table.columns.map(({ name, type, sql }) => ({ name, expr: () => column(name, sql, type) })),
+    otherColumn: attribute,
+  };
+}

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { decodeJsonLogs } from '../../../../src/decode/otlp/json-logs.ts';
+import { decodeJsonTraces } from '../../../../src/decode/otlp/json-traces.ts';
+import { decodeProtobufLogs } from '../../../../src/decode/otlp/protobuf-logs.ts';
+import { decodeProtobufTraces } from '../../../../src/decode/otlp/protobuf-traces.ts';
+import type { DecodedBody } from '../../../../src/decode/task.ts';
+import { nativeRows } from '../../../support/native-rows.ts';
+import { encodeJson, encodeProtobuf, randomStyle, type Signal } from '../../../support/otlp.ts';
+import { expectedRows } from '../../../support/otlp-oracle.ts';
+import { OtlpGenerator } from '../../../support/otlp-random.ts';
+import { seededRandom } from '../../../support/random.ts';
+
+const receivedMicros = 1_763_650_000_654_321;
+const decoders = {
+  logs: { protobuf: decodeProtobufLogs, json: decodeJsonLogs },
+  traces: { protobuf: decodeProtobufTraces, json: decodeJsonTraces },
+} as const;
+
+/** What was stored, and how much was not. */
+const outcome = ({ blocks, refused, counts }: DecodedBody) => {
+  const rows = blocks.flatMap(nativeRows);
+  expect(counts.logs + counts.spans).toBe(rows.length);
+  return { rows, refused: refused?.counts.problems ?? 0 };
+};
+
+describe.each(['logs', 'traces'] as const)('%s', (signal: Signal) => {
+  test('JSON and protobuf of the same request give the rows of a second implementation', () => {
+    const seed = Date.now() >>> 0;
+    let stored = 0;
+    for (let number = 0; number < 250; number++) {
+      const random = seededRandom(seed + number);
+      const request = new OtlpGenerator(random).request(signal);
+      const message = encodeProtobuf(signal, request);
+      const expected = expectedRows(signal, message, receivedMicros);
+      const json = encodeJson(request, randomStyle(random));
+      const context = `seed ${seed + number}: ${json.toString('utf8').slice(0, 2000)}`;
+      expect(outcome(decoders[signal].protobuf(message, receivedMicros)), context).toEqual(expected);
+      expect(outcome(decoders[signal].json(json, receivedMicros)), context).toEqual(expected);
+      stored += expected.rows.length;
+    }
+    expect(stored).toBeGreaterThan(300);
+  });
+});
