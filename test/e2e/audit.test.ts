@@ -63,6 +63,13 @@ describe('the relation millrace_audit', () => {
     expect(await found("code = 'unauthenticated'", 1)).toEqual([
       { ...denied, method: 'GET', route: '/api/v1/roles', code: 'unauthenticated', by_kind: '', by_name: '' },
     ]);
+    const refusals = await service.query(
+      "SELECT code, route, address, count(*) + sum(left_out) AS refusals FROM millrace_audit WHERE audit = 'denied' GROUP BY 1, 2, 3",
+    );
+    expect(refusals.map(({ code, refusals: count }) => [code, count]).sort()).toEqual([
+      ['forbidden', 1],
+      ['unauthenticated', 1],
+    ]);
     const stored = JSON.stringify(await service.query('SELECT * FROM millrace_audit'));
     expect(stored).not.toContain(reader['x-api-key']);
     expect(stored).not.toContain('guess');
