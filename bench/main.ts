@@ -6,6 +6,7 @@ import { packageRoot } from '../test/support/package-root.ts';
 import { barChart } from './chart.ts';
 import { measureCodecs } from './codecs.ts';
 import { measureDurability } from './durability.ts';
+import { measureAuthorizer, measureIdentities } from './identities.ts';
 import { type Measurement, measure, medianOf } from './measure.ts';
 import { measureOtlp } from './otlp.ts';
 import { measureQueries } from './query.ts';
@@ -25,10 +26,11 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
 const remoteWrite = 'remote-write';
 const picture = 'bench/remote-write.svg';
 
-const usage = `npm run bench [-- [codecs | durability | otlp | query] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [codecs | durability | identities | otlp | query] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
   codecs               order keys and codecs for samples: bytes on disk, CPU and query time; no workload
   durability           what the fsync before the reply costs, in place of a comparison of receivers
+  identities           what checking who asks costs, with many keys and under floods of bad ones
   otlp [<word> …]      logs and traces: JSON and protobuf, batches of 512 and 8,192, with and without gzip; words
                        such as logs, json, 512 or plain choose among the cases
   query                what queries cost beside the work of the store, large results, label predicates
@@ -41,6 +43,8 @@ const usage = `npm run bench [-- [codecs | durability | otlp | query] [<workload
 `;
 
 const requests = 1000;
+/** What is measured in place of a comparison of receivers. */
+const modes: ReadonlySet<string> = new Set(['query', 'codecs', 'durability', 'identities']);
 
 function readArguments() {
   const { values, positionals } = parseArgs({
@@ -55,7 +59,7 @@ function readArguments() {
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: use 1 or more`);
   const otlp = positionals.includes('otlp');
   const words = positionals.filter((name) => name !== 'otlp');
-  const named = otlp ? [] : positionals.filter((name) => !['codecs', 'durability', 'query'].includes(name));
+  const named = otlp ? [] : positionals.filter((name) => !modes.has(name));
   const names = (named.length === 0 ? ['remote-write-first', 'json'] : named).flatMap((name) =>
     name === remoteWrite ? remoteWriteNames : [name],
   );
@@ -63,7 +67,7 @@ function readArguments() {
     const make = workloads.get(name);
     if (make === undefined) {
       throw new Error(
-        `${name}: use codecs, durability, query, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
+        `${name}: use codecs, durability, identities, query, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
       );
     }
     return make;
@@ -76,6 +80,7 @@ function readArguments() {
     codecs: positionals.includes('codecs'),
     durability: positionals.includes('durability'),
     query: positionals.includes('query'),
+    identities: positionals.includes('identities'),
     otlp,
     words,
     part: values.quick ? 0.1 : 1,
@@ -125,6 +130,11 @@ async function main(): Promise<void> {
   }
   if (options.codecs) {
     console.log(`\n${await measureCodecs()}`);
+    return;
+  }
+  if (options.identities) {
+    console.log(`\n${measureAuthorizer(options.requests * 1000)}`);
+    console.log(`\n${await measureIdentities(options.requests * 10, options.rounds)}`);
     return;
   }
   if (options.query) {
