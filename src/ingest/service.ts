@@ -27,6 +27,8 @@ const kindOfFormat = {
   'otlp-logs-protobuf': 'logs',
   'otlp-traces-json': 'traces',
   'otlp-traces-protobuf': 'traces',
+  'otlp-metrics-json': 'metrics',
+  'otlp-metrics-protobuf': 'metrics',
 } as const satisfies Record<BodyFormat, DatasetKind>;
 
 export interface IngestOptions {

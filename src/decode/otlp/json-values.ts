@@ -7,7 +7,7 @@ import type { AttributeList } from './attribute-list.ts';
 import { type Draft, DraftText } from './draft.ts';
 import { JsonFields, readArray } from './json-fields.ts';
 import { readBase64, readBool, readDouble, readSigned64, readText } from './json-scalars.ts';
-import { writeAscii, writeDouble, writeInteger, writeJsonString } from './value-text.ts';
+import { writeAscii, writeBase64, writeDouble, writeInteger, writeJsonString } from './value-text.ts';
 
 const anyValue = {
   stringValue: 1,
@@ -100,7 +100,8 @@ export class JsonValues {
     else if (id === anyValue.doubleValue) writeDouble(own, readDouble(reader), inJson);
     else {
       if (inJson) own.byte(ascii.quote);
-      readBase64(reader, own);
+      const bytes = readBase64(reader);
+      writeBase64(own, bytes, 0, bytes.length);
       if (inJson) own.byte(ascii.quote);
     }
   }
