@@ -70,7 +70,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const reading = startQueries(shared, back, durable);
   const identities = await startIdentities(shared, back, options.adminPassword, front.trail);
   back.cleaner.add(identities.directory, durable.replays, back.catalog);
-  back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters);
+  back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters, identities.metadataOfTenants);
   // What an earlier life did not get done. Before the store answers, nobody knows of any.
   if (back.tenants.loaded) void back.cleaner.clean();
 

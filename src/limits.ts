@@ -29,6 +29,9 @@ export const limits = {
   // Identities -------------------------------------------------------------------------------------------
   /** Credentials whose verification is remembered: of each kind, good and bad ones counted separately. */
   authCacheEntries: 20_000,
+  /** Credentials of each kind that are remembered as they were presented, and how long. */
+  maxRecentCredentials: 10_000,
+  recentCredentialMs: 1000,
   /** A refused password or key is checked again after this long. */
   refusedCacheTtlMs: 5 * 60_000,
   /** Password verifications (argon2id, about 50 ms of CPU each) running or waiting; above it 503. */
@@ -86,8 +89,10 @@ export const limits = {
   /** Rows of the audit relation that wait for a log that takes nothing; and how often it is tried. */
   maxWaitingAuditRows: 1000,
   auditRetryMs: 1000,
-  /** Lines of the log about refused requests, a second; what is beyond is counted in the next line. */
+  /** Lines of the log about refused requests, a second, for each tenant; what is beyond is counted in its next line. */
   maxDenialLinesPerSecond: 20,
+  /** The same for all tenants together. */
+  maxDenialLinesPerSecondInAll: 200,
 
   // Tenants ----------------------------------------------------------------------------------------------
   /** In all. Each node holds their roles, users, keys and datasets in memory. */
@@ -218,6 +223,7 @@ export const limits = {
 const relations: ReadonlyArray<readonly [boolean, string]> = [
   [limits.maxInflightBodyBytes >= 2 * limits.maxBodyBytes, 'two largest bodies fit in flight'],
   [limits.maxHeaderBytes >= 2 * limits.maxCredentialBytes, 'the largest credentials fit the headers'],
+  [limits.maxDenialLinesPerSecondInAll >= limits.maxDenialLinesPerSecond, 'all may say what one may'],
   [limits.walMaxRecordBytes >= 4 * limits.maxBodyBytes, 'the blocks of the largest body fit a record'],
   [
     limits.walMaxRecordBytes >= limits.maxInflatedBlockBytes + 4 * limits.maxBodyBytes,

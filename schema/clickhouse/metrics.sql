@@ -32,6 +32,20 @@ PARTITION BY `date`
 ORDER BY (`metric_name`, `series_id`)
 SETTINGS {tableSettings};
 
+-- What OTLP says of a series beside its labels: what its metric is; what its resource and its scope have that is no
+-- attribute (entity_refs is JSON text); and attributes that have no label, because another one has their name.
+ALTER TABLE {database}.{series}
+    ADD COLUMN IF NOT EXISTS `type` LowCardinality(String),
+    ADD COLUMN IF NOT EXISTS `unit` LowCardinality(String),
+    ADD COLUMN IF NOT EXISTS `temporality` LowCardinality(String),
+    ADD COLUMN IF NOT EXISTS `is_monotonic` Bool,
+    ADD COLUMN IF NOT EXISTS `resource_schema_url` LowCardinality(String),
+    ADD COLUMN IF NOT EXISTS `scope_schema_url` LowCardinality(String),
+    ADD COLUMN IF NOT EXISTS `resource_dropped_attributes` UInt32,
+    ADD COLUMN IF NOT EXISTS `scope_dropped_attributes` UInt32,
+    ADD COLUMN IF NOT EXISTS `entity_refs` String,
+    ADD COLUMN IF NOT EXISTS `shadowed_attributes` Map(LowCardinality(String), String);
+
 -- Exemplars: single observations of a series, with labels of their own such as a trace id.
 CREATE TABLE IF NOT EXISTS {database}.{exemplars}
 (
@@ -80,6 +94,11 @@ PARTITION BY toDate(`timestamp`)
 ORDER BY (`metric_id`, `series_id`, `timestamp`)
 SETTINGS {tableSettings};
 
+-- The smallest and the largest observation, which OTLP's exponential histograms have. Their scale is the schema.
+ALTER TABLE {database}.{histograms}
+    ADD COLUMN IF NOT EXISTS `min` Nullable(Float64) CODEC(ZSTD(1)),
+    ADD COLUMN IF NOT EXISTS `max` Nullable(Float64) CODEC(ZSTD(1));
+
 -- What a metric is. By its name and not by series: 1.0 sends metadata by metric family, in requests without any
 -- series; and a description repeated for each series and day would be most of what `series` holds. The newest
 -- wins; the date is that of receipt, and what is sent day after day is stored once for each day.
@@ -96,3 +115,9 @@ ENGINE = ReplacingMergeTree(`received_at`)
 PARTITION BY `date`
 ORDER BY `metric_name`
 SETTINGS {tableSettings};
+
+-- How a metric of OTLP aggregates, and attributes of its own.
+ALTER TABLE {database}.{metadata}
+    ADD COLUMN IF NOT EXISTS `temporality` LowCardinality(String),
+    ADD COLUMN IF NOT EXISTS `is_monotonic` Bool,
+    ADD COLUMN IF NOT EXISTS `metadata` Map(LowCardinality(String), String);

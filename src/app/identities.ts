@@ -25,7 +25,7 @@ import { keptSecret } from '../lib/data-directory.ts';
 import type { Catalog } from '../store/catalog.ts';
 import type { MetadataLog } from '../store/metadata.ts';
 import type { NodeRegistry } from '../store/nodes.ts';
-import type { TenantCleaner } from '../store/tenant-cleaner.ts';
+import type { TenantCleaner, TenantHolder } from '../store/tenant-cleaner.ts';
 import type { Tenants } from '../store/tenants.ts';
 import type { Shared } from './shared.ts';
 
@@ -86,7 +86,14 @@ export async function startIdentities(
     stopping.abort();
     await follower.stop();
   };
-  return { authorizer, directory, routes, audit, stop };
+  // Last of all that ended tenants leave: who has not read of their end would never know how far the log went.
+  const metadataOfTenants: TenantHolder = {
+    forgetEnded: async (hasEnded) => {
+      await caughtUp();
+      await metadata.removeEnded(hasEnded);
+    },
+  };
+  return { authorizer, directory, metadataOfTenants, routes, audit, stop };
 }
 
 interface OidcParts {

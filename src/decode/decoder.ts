@@ -4,7 +4,9 @@ import { limits } from '../limits.ts';
 import { decodeBody } from './body.ts';
 import { decodeJsonEvents } from './json-events.ts';
 import { decodeJsonLogs } from './otlp/json-logs.ts';
+import { decodeJsonMetrics } from './otlp/json-metrics.ts';
 import { decodeJsonTraces } from './otlp/json-traces.ts';
+import { decodeOtlpMetrics } from './otlp/metrics.ts';
 import { decodeProtobufLogs } from './otlp/protobuf-logs.ts';
 import { decodeProtobufTraces } from './otlp/protobuf-traces.ts';
 import type { DecodeOutcomes } from './outcomes.ts';
@@ -63,6 +65,10 @@ export class Decoder {
         return decodeJsonTraces(body, task.receivedMicros);
       case 'otlp-traces-protobuf':
         return decodeProtobufTraces(body, task.receivedMicros);
+      case 'otlp-metrics-json':
+        return decodeJsonMetrics(body, task, this.#series);
+      case 'otlp-metrics-protobuf':
+        return decodeOtlpMetrics(body, task, this.#series);
     }
   }
 }

@@ -3,80 +3,54 @@ import { MapColumn } from '../columnar/dictionary-columns.ts';
 import { encodeTableBlock } from '../columnar/native-block.ts';
 import { limits } from '../limits.ts';
 import type { TableBlock } from '../model/block.ts';
-import { type LabelFields, LabelList } from './label-list.ts';
+import { LabelList, type LabelSource } from './label-list.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { PointColumns } from './point-columns.ts';
-import { fieldTag, type ProtobufReader } from './protobuf-reader.ts';
-
-const valueField = fieldTag(2, 'fixed64');
-const timestampField = fieldTag(3, 'varint');
 
 /** Ids, timestamp, value and the end of the labels of a row, in bytes. */
 const rowBytes = 36;
 
+/** A row of `exemplars`, the halves of each value; the time in milliseconds. */
+export interface Exemplar {
+  readonly timestampLow: number;
+  readonly timestampHigh: number;
+  readonly valueLow: number;
+  readonly valueHigh: number;
+  /** Of the exemplar itself. */
+  readonly labels: LabelSource;
+}
+
 /** Rows of `exemplars`. */
 export class ExemplarColumns {
   readonly points = new PointColumns(16);
-  /** Of the exemplar read last. */
-  timestampLow = 0;
-  timestampHigh = 0;
-  #valueLow = 0;
-  #valueHigh = 0;
-  readonly #fields: LabelFields;
   readonly #labels = new LabelList();
   readonly #budget: MemoryBudget;
-
   readonly #value = new Column64('value', 'Float64', 16);
   readonly #labelMap = new MapColumn('labels');
 
-  /** @param fields of the exemplars' own labels */
-  constructor(fields: LabelFields, budget: MemoryBudget) {
-    this.#fields = fields;
+  constructor(budget: MemoryBudget) {
     this.#budget = budget;
   }
 
   /**
-   * Reads an `Exemplar` message.
+   * Reads the labels of an exemplar; `append` must follow before another one's are read.
    * @throws AppError `bad_protobuf`, `body_too_large`
-   * @returns why it cannot be stored, or undefined
+   * @returns why they cannot be stored, or undefined
    */
-  read(reader: ProtobufReader, end: number): string | undefined {
-    const fields = this.#fields;
-    fields.begin();
-    this.timestampLow = this.timestampHigh = 0;
-    this.#valueLow = this.#valueHigh = 0;
-    while (reader.position < end) {
-      const fieldStart = reader.position;
-      const tag = reader.tag(end);
-      if (tag === valueField) {
-        reader.fixed64(end);
-        this.#valueLow = reader.low;
-        this.#valueHigh = reader.high;
-      } else if (tag === timestampField) {
-        reader.varint64(end);
-        this.timestampLow = reader.low;
-        this.timestampHigh = reader.high;
-      } else if (!fields.take(reader, tag, fieldStart, end)) {
-        reader.skip(tag, end);
-      }
-    }
-    return this.#readLabels();
-  }
-
-  #readLabels(): string | undefined {
-    const problem = this.#labels.read(this.#fields);
+  readLabels(exemplar: Exemplar): string | undefined {
+    const problem = this.#labels.read(exemplar.labels);
     const { byteLength } = this.#labels;
     this.#budget.spend(byteLength, 'the labels of its exemplars');
     if (problem !== undefined || byteLength <= limits.maxExemplarLabelBytes) return problem;
     return `its labels have ${byteLength} bytes, at most ${limits.maxExemplarLabelBytes} are allowed`;
   }
 
-  /** Appends the exemplar read last. */
-  append(): void {
-    const { bytes } = this.#fields;
+  /** Appends the exemplar whose labels were read last. */
+  append(exemplar: Exemplar): void {
+    const { bytes } = exemplar.labels;
     this.#budget.spend(rowBytes, 'its exemplars');
-    this.points.timestamp.append(this.timestampLow, this.timestampHigh);
-    this.#value.append(this.#valueLow, this.#valueHigh);
+    this.points.timestamp.append(exemplar.timestampLow, exemplar.timestampHigh);
+    this.#value.append(exemplar.valueLow, exemplar.valueHigh);
     for (const { nameStart, nameEnd, valueStart, valueEnd } of this.#labels.ranges) {
       this.#labelMap.appendPair(bytes, nameStart, nameEnd, valueStart, valueEnd);
     }

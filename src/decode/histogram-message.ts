@@ -1,17 +1,9 @@
 import { limits } from '../limits.ts';
 import type { HistogramArrays } from './histogram-arrays.ts';
 import { type BucketFieldNumbers, BucketSide } from './histogram-buckets.ts';
+import type { NativeHistogram } from './histogram-columns.ts';
 import { fieldTag, type ProtobufReader } from './protobuf-reader.ts';
-import {
-  type Bits,
-  clear,
-  doubleOf,
-  keep,
-  readRepeated,
-  unsignedOf,
-  zeroBits,
-  zigzag32,
-} from './protobuf-values.ts';
+import { type Bits, clear, doubleOf, keep, readRepeated, unsignedOf, zigzag32 } from './protobuf-values.ts';
 
 const countInt = fieldTag(1, 'varint');
 const countFloat = fieldTag(2, 'fixed64');
@@ -43,13 +35,11 @@ const bits = (): Bits => ({ low: 0, high: 0 });
  * A native histogram, the message `Histogram` of both versions. One object is filled again and again; the values of
  * which it may have many go straight into the columns.
  */
-export class HistogramMessage {
+export class HistogramMessage implements NativeHistogram {
   readonly timestamp = bits();
   readonly start = bits();
-  /** An unsigned integer or a double. */
   readonly count = bits();
   isFloat = false;
-  /** An unsigned integer or a double. */
   readonly zeroCount = bits();
   isZeroFloat = false;
   readonly sum = bits();
@@ -213,15 +203,5 @@ export class HistogramMessage {
 
   #numberOf(value: Readonly<Bits>, isFloat: boolean): number {
     return isFloat ? doubleOf(value) : unsignedOf(value);
-  }
-
-  /** The count, zero count as the columns of each form take them. */
-  get countsByForm(): Readonly<Record<'int' | 'float' | 'zeroInt' | 'zeroFloat', Readonly<Bits>>> {
-    return {
-      int: this.isFloat ? zeroBits : this.count,
-      float: this.isFloat ? this.count : zeroBits,
-      zeroInt: this.isZeroFloat ? zeroBits : this.zeroCount,
-      zeroFloat: this.isZeroFloat ? this.zeroCount : zeroBits,
-    };
   }
 }

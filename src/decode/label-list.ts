@@ -11,25 +11,30 @@ export interface LabelRange {
   readonly valueEnd: number;
 }
 
-/**
- * The labels of a series or an exemplar as they are encoded in a message. Both versions of Remote Write have them
- * in field 1, as messages or as references to symbols.
- */
-export interface LabelFields {
-  /** The message. */
+/** Where labels come from: those of a series, or an exemplar's own. */
+export interface LabelSource {
+  /** What the ranges of `readInto` refer to: the message, or what was made of it by `readInto`. */
   readonly bytes: Buffer;
-  /** Forgets the labels taken before. */
-  begin(): void;
-  /** Takes a field if it is one with labels; the cursor is behind its tag, and then behind the field. */
-  take(reader: ProtobufReader, tag: number, fieldStart: number, end: number): boolean;
   /** What makes it impossible even to hash them; undefined if there is nothing. */
   problem(): string | undefined;
-  /** A key for the labels as they are encoded: equal only if they are equal. */
-  hash(hash: LabelHash): void;
   /** Whether all of them are ASCII, which nearly all labels are and one look at many tells. */
   isAscii(): boolean;
   /** Adds each of them, as far as they can be read. */
   readInto(list: LabelList): void;
+}
+
+/** The labels of a series as they are encoded in a message. */
+export interface EncodedLabels extends LabelSource {
+  /** A key for the labels as they are encoded: equal only if they are equal. */
+  hash(hash: LabelHash): void;
+}
+
+/** Labels as both versions of Remote Write have them: in field 1, as messages or as references to symbols. */
+export interface LabelFields extends EncodedLabels {
+  /** Forgets the labels taken before. */
+  begin(): void;
+  /** Takes a field if it is one with labels; the cursor is behind its tag, and then behind the field. */
+  take(reader: ProtobufReader, tag: number, fieldStart: number, end: number): boolean;
 }
 
 const errorTextMaxLength = 300;
@@ -48,12 +53,13 @@ export class LabelList {
    * @throws AppError `bad_protobuf`
    * @returns why they cannot be stored, or undefined
    */
-  read(fields: LabelFields): string | undefined {
-    this.bytes = fields.bytes;
+  read(fields: LabelSource): string | undefined {
     this.ranges.length = 0;
     this.#count = 0;
     this.byteLength = 0;
     fields.readInto(this);
+    // Only now: fields that make their bytes make them when they are read.
+    this.bytes = fields.bytes;
     const problem = fields.problem();
     if (problem !== undefined) return problem;
     if (this.#count > limits.maxLabelsPerSeries) {
@@ -62,7 +68,7 @@ export class LabelList {
     return this.#checkEach(fields) ?? this.#sort();
   }
 
-  /** Called by `LabelFields`. */
+  /** Called by `LabelSource`. */
   add(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): void {
     if (valueStart === valueEnd) return;
     if (++this.#count > limits.maxLabelsPerSeries) return;
@@ -70,7 +76,7 @@ export class LabelList {
     this.byteLength += nameEnd - nameStart + (valueEnd - valueStart);
   }
 
-  #checkEach(fields: LabelFields): string | undefined {
+  #checkEach(fields: LabelSource): string | undefined {
     const { bytes } = this;
     const ascii = fields.isAscii();
     for (const range of this.ranges) {

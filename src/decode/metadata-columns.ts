@@ -7,12 +7,13 @@ import type { TableBlock } from '../model/block.ts';
 import { LabelHash } from './label-hash.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { TextRange } from './protobuf-reader.ts';
+import type { RowDetails } from './row-details.ts';
 import type { SeriesContext } from './series-resolver.ts';
 import type { SeriesTable } from './series-table.ts';
 import type { DecodeTask } from './task.ts';
 import { WrittenRows } from './written-rows.ts';
 
-/** Metric types by their number in the messages; others are unknown. */
+/** Metric types by their number in the messages of Remote Write; others are unknown. */
 const typeNames = [
   'unknown',
   'counter',
@@ -24,6 +25,9 @@ const typeNames = [
   'stateset',
 ].map((name) => Buffer.from(name));
 const unknownType = Buffer.from('unknown');
+
+/** The name of a metric type of Remote Write. */
+export const metricTypeName = (type: number): Buffer => typeNames[type] ?? unknownType;
 
 const dayMicros = 86_400_000_000;
 /** Date, time and string lengths of a row, in bytes. */
@@ -41,7 +45,8 @@ const newColumns = () => ({
 /** What a metric is, as a message says it. */
 export interface MetricDescription {
   readonly name: TextRange;
-  readonly type: number;
+  /** The name of the type. */
+  readonly type: Buffer;
   readonly unit: TextRange;
   readonly help: TextRange;
 }
@@ -59,21 +64,25 @@ export class MetadataColumns {
   readonly #budget: MemoryBudget;
   readonly #receivedMicros: number;
   readonly #day: number;
+  readonly #details: RowDetails | undefined;
 
   /** Made for the first row: most requests have none. */
   #columns: ReturnType<typeof newColumns> | undefined;
 
+  /** @param details what the rows have beside a `MetricDescription` */
   constructor(
     message: Buffer,
     task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros'>,
     context: SeriesContext,
     budget: MemoryBudget,
+    details?: RowDetails,
   ) {
     this.hash = new LabelHash(JSON.stringify([task.tenant, task.dataset]));
     this.#bytes = message;
     this.#table = context.metadata;
     this.#written = new WrittenRows(context.metadata, context.outcomes, task.sequence);
     this.#budget = budget;
+    this.#details = details;
     this.#receivedMicros = task.receivedMicros;
     this.#day = Math.floor(task.receivedMicros / dayMicros);
   }
@@ -114,20 +123,24 @@ export class MetadataColumns {
   #append({ name, type, unit, help }: MetricDescription): void {
     const bytes = this.#bytes;
     const textBytes = name.end - name.start + (unit.end - unit.start) + (help.end - help.start);
-    this.#budget.spend(rowBytes + textBytes, 'its metadata');
+    const detailBytes = this.#details?.byteLength() ?? 0;
     this.#columns ??= newColumns();
     const columns = this.#columns;
     columns.date.append(this.#day);
     columns.name.append(bytes, name.start, name.end);
-    columns.type.append(typeNames[type] ?? unknownType);
+    columns.type.append(type);
     columns.unit.append(bytes, unit.start, unit.end);
     columns.description.append(bytes, help.start, help.end);
     columns.receivedAt.appendInteger(this.#receivedMicros);
+    this.#details?.append();
+    const addedBytes = rowBytes + textBytes + (this.#details?.byteLength() ?? 0) - detailBytes;
+    this.#budget.spend(addedBytes, 'its metadata');
   }
 
   /** The `metadata` block of the request; undefined if it has no rows. */
   finish(): TableBlock | undefined {
     if (this.#columns === undefined) return undefined;
-    return encodeTableBlock('metadata', Object.values(this.#columns), this.#columns.date.rows);
+    const columns = [...Object.values(this.#columns), ...(this.#details?.columns ?? [])];
+    return encodeTableBlock('metadata', columns, this.#columns.date.rows);
   }
 }

@@ -3,6 +3,7 @@ import { limits } from '../limits.ts';
 import type { TableBlock } from '../model/block.ts';
 import type { DecodeCounts } from '../model/counts.ts';
 import { ExemplarColumns } from './exemplar-columns.ts';
+import { ExemplarMessage } from './exemplar-message.ts';
 import { HistogramColumns } from './histogram-columns.ts';
 import { HistogramMessage } from './histogram-message.ts';
 import type { LabelFields } from './label-list.ts';
@@ -36,7 +37,7 @@ export class MetricRows {
   readonly #sample: SampleMessage;
   readonly #samples: SampleColumns;
   /** Made for the first of their kind: most requests have none. */
-  #exemplars: ExemplarColumns | undefined;
+  #exemplars: ExemplarReader | undefined;
   #histograms: HistogramReader | undefined;
   readonly #options: MetricRowsOptions;
 
@@ -83,23 +84,22 @@ export class MetricRows {
   }
 
   addExemplar(end: number): string | undefined {
-    const { exemplarLabels, budget } = this.#options;
-    this.#exemplars ??= new ExemplarColumns(exemplarLabels(), budget);
-    const exemplars = this.#exemplars;
-    checkRoom(exemplars.points.rows, 'exemplars');
+    this.#exemplars ??= exemplarReader(this.#options);
+    const { message: exemplar, columns } = this.#exemplars;
+    checkRoom(columns.points.rows, 'exemplars');
+    exemplar.read(this.#reader, end);
     const problem =
-      exemplars.read(this.#reader, end) ??
-      timeProblem('timestamp', exemplars.timestampLow, exemplars.timestampHigh);
+      columns.readLabels(exemplar) ?? timeProblem('timestamp', exemplar.timestampLow, exemplar.timestampHigh);
     if (problem !== undefined) return problem;
-    exemplars.append();
-    this.#noteDay(exemplars.timestampLow, exemplars.timestampHigh);
+    columns.append(exemplar);
+    this.#noteDay(exemplar.timestampLow, exemplar.timestampHigh);
     return undefined;
   }
 
   /** Gives the points of the series under way their ids. */
   endSeries(series: SeriesIds): void {
     this.#samples.points.identify(series);
-    this.#exemplars?.points.identify(series);
+    this.#exemplars?.columns.points.identify(series);
     this.#histograms?.columns.points.identify(series);
   }
 
@@ -113,13 +113,13 @@ export class MetricRows {
     return {
       samples: this.#samples.points.rows,
       histograms: this.#histograms?.columns.points.rows ?? 0,
-      exemplars: this.#exemplars?.points.rows ?? 0,
+      exemplars: this.#exemplars?.columns.points.rows ?? 0,
     };
   }
 
   /** A block for each kind of point that there is. */
   finish(): TableBlock[] {
-    return [this.#samples, this.#exemplars, this.#histograms?.columns].flatMap((columns) =>
+    return [this.#samples, this.#exemplars?.columns, this.#histograms?.columns].flatMap((columns) =>
       columns !== undefined && columns.points.rows > 0 ? [columns.finish()] : [],
     );
   }
@@ -135,6 +135,16 @@ function histogramReader({ reader, budget, hasStart }: MetricRowsOptions): Histo
   const columns = new HistogramColumns(budget);
   return { columns, message: new HistogramMessage(reader, columns.arrays, hasStart) };
 }
+
+interface ExemplarReader {
+  readonly columns: ExemplarColumns;
+  readonly message: ExemplarMessage;
+}
+
+const exemplarReader = ({ exemplarLabels, budget }: MetricRowsOptions): ExemplarReader => ({
+  columns: new ExemplarColumns(budget),
+  message: new ExemplarMessage(exemplarLabels()),
+});
 
 const milliseconds = (low: number, high: number): number => high * 0x1_0000_0000 + (low >>> 0);
 

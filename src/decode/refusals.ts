@@ -3,7 +3,7 @@ import { limits } from '../limits.ts';
 import { type DecodeCounts, noCounts, type RefusedPart } from '../model/counts.ts';
 
 /** What a refusal loses, by kind. Metadata is not counted as lost data. */
-export type Lost = Pick<DecodeCounts, 'samples' | 'histograms' | 'exemplars'>;
+export type Lost = Partial<Pick<DecodeCounts, 'samples' | 'histograms' | 'exemplars' | 'points'>>;
 
 /**
  * What cannot be stored of a request. Version 1.0 has no way to say that a part of it was: there the first problem
@@ -16,6 +16,7 @@ export class Refusals {
   #samples = 0;
   #histograms = 0;
   #exemplars = 0;
+  #points = 0;
 
   constructor(isPartial: boolean) {
     this.#isPartial = isPartial;
@@ -28,9 +29,10 @@ export class Refusals {
   add(lost: Lost, describe: () => string): void {
     if (!this.#isPartial) throw new AppError('bad_series', describe());
     if (this.#total++ < limits.maxReportedProblems) this.#problems.push(describe());
-    this.#samples += lost.samples;
-    this.#histograms += lost.histograms;
-    this.#exemplars += lost.exemplars;
+    this.#samples += lost.samples ?? 0;
+    this.#histograms += lost.histograms ?? 0;
+    this.#exemplars += lost.exemplars ?? 0;
+    this.#points += lost.points ?? 0;
   }
 
   finish(): RefusedPart | undefined {
@@ -41,6 +43,7 @@ export class Refusals {
         samples: this.#samples,
         histograms: this.#histograms,
         exemplars: this.#exemplars,
+        points: this.#points,
         problems: this.#total,
       },
       problems: this.#problems,

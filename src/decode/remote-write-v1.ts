@@ -6,7 +6,7 @@ import type { TableBlock } from '../model/block.ts';
 import { noCounts } from '../model/counts.ts';
 import { LabelMessages, type MessageHash } from './label-messages.ts';
 import { MemoryBudget } from './memory-budget.ts';
-import { MetadataColumns, type MetricDescription } from './metadata-columns.ts';
+import { MetadataColumns, type MetricDescription, metricTypeName } from './metadata-columns.ts';
 import { checkRoom, MetricRows } from './metric-rows.ts';
 import { fieldTag, ProtobufReader } from './protobuf-reader.ts';
 import { Refusals } from './refusals.ts';
@@ -157,7 +157,7 @@ class WriteRequestWalk {
 function readDescription(reader: ProtobufReader, end: number): MetricDescription {
   const description = {
     name: { start: 0, end: 0 },
-    type: 0,
+    type: metricTypeName(0),
     unit: { start: 0, end: 0 },
     help: { start: 0, end: 0 },
   };
@@ -175,7 +175,7 @@ function readDescription(reader: ProtobufReader, end: number): MetricDescription
       reader.position = text.end;
     } else if (tag === metadataType) {
       reader.varint64(end);
-      description.type = reader.low;
+      description.type = metricTypeName(reader.low);
     } else {
       reader.skip(tag, end);
     }

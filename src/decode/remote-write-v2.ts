@@ -8,7 +8,7 @@ import type { TableBlock } from '../model/block.ts';
 import { noCounts } from '../model/counts.ts';
 import { LabelHash } from './label-hash.ts';
 import { MemoryBudget } from './memory-budget.ts';
-import { MetadataColumns } from './metadata-columns.ts';
+import { MetadataColumns, metricTypeName } from './metadata-columns.ts';
 import { MetricRows } from './metric-rows.ts';
 import { fieldTag, ProtobufReader } from './protobuf-reader.ts';
 import { Refusals } from './refusals.ts';
@@ -169,7 +169,7 @@ class RequestWalk {
     this.#metadata.hash.combine(key, metadataKeyParts, metadataKeyParts.length);
     return this.#metadata.add(() => ({
       name: this.#series.metricName(),
-      type,
+      type: metricTypeName(type),
       unit: this.#symbols.range(unit),
       help: this.#symbols.range(help),
     }));

@@ -8,9 +8,19 @@ const valueField = fieldTag(1, 'fixed64');
 const timestampField = fieldTag(2, 'varint');
 const startTimestampField = fieldTag(3, 'varint');
 
-/** A `Sample` message, the halves of each value. One object is filled again and again. */
-export class SampleMessage {
+/** The halves of each value of a sample; times in milliseconds. */
+export interface Sample {
   /** As bits: the stale marker is a NaN with a payload. */
+  readonly valueLow: number;
+  readonly valueHigh: number;
+  readonly timestampLow: number;
+  readonly timestampHigh: number;
+  readonly startLow: number;
+  readonly startHigh: number;
+}
+
+/** A `Sample` message. One object is filled again and again. */
+export class SampleMessage implements Sample {
   valueLow = 0;
   valueHigh = 0;
   timestampLow = 0;
@@ -60,7 +70,7 @@ export class SampleColumns {
     this.#value = new Column64('value', 'Float64', expectedRows);
   }
 
-  append(sample: SampleMessage): void {
+  append(sample: Sample): void {
     this.#start.append(this.points.rows, sample.startLow, sample.startHigh);
     this.points.timestamp.append(sample.timestampLow, sample.timestampHigh);
     this.#value.append(sample.valueLow, sample.valueHigh);

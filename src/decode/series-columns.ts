@@ -4,6 +4,7 @@ import { type BlockColumn, encodeTableBlock } from '../columnar/native-block.ts'
 import type { TableBlock } from '../model/block.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { SeriesIds } from './point-columns.ts';
+import type { RowDetails } from './row-details.ts';
 import type { SeriesLabels } from './series-labels.ts';
 
 /** Room for the first series of a request. */
@@ -18,8 +19,11 @@ export class SeriesColumns {
   readonly #metricName = new LowCardinalityColumn('metric_name');
   readonly #labels = new MapColumn('labels');
 
-  constructor(budget: MemoryBudget) {
+  readonly #details: RowDetails | undefined;
+
+  constructor(budget: MemoryBudget, details: RowDetails | undefined) {
     this.#budget = budget;
+    this.#details = details;
   }
 
   /**
@@ -29,7 +33,7 @@ export class SeriesColumns {
    */
   append(ids: SeriesIds, labels: SeriesLabels, bytes: Buffer, day: number): void {
     const { metricName, ranges } = labels;
-    const bytesBefore = this.#labels.byteLength();
+    const bytesBefore = this.#bytesSpent();
     this.#date.append(day);
     this.#seriesId.append(ids.seriesIdLow, ids.seriesIdHigh);
     this.#metricId.append(ids.metricId);
@@ -39,10 +43,15 @@ export class SeriesColumns {
       this.#labels.appendPair(bytes, range.nameStart, range.nameEnd, range.valueStart, range.valueEnd);
     }
     this.#labels.endRow();
+    this.#details?.append();
     this.#budget.spend(
-      this.#labels.byteLength() - bytesBefore,
+      this.#bytesSpent() - bytesBefore,
       'the series, which are stored once for each day of their samples: send fewer days at a time',
     );
+  }
+
+  #bytesSpent(): number {
+    return this.#labels.byteLength() + (this.#details?.byteLength() ?? 0);
   }
 
   finish(): TableBlock {
@@ -52,6 +61,7 @@ export class SeriesColumns {
       this.#metricId,
       this.#metricName,
       this.#labels,
+      ...(this.#details?.columns ?? []),
     ];
     return encodeTableBlock('series', columns, this.#date.rows);
   }

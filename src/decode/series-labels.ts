@@ -8,7 +8,7 @@
  * and in every version, since stored samples refer to them.
  */
 import { ByteWriter } from '../lib/bytes.ts';
-import { type LabelFields, LabelList, type LabelRange } from './label-list.ts';
+import { LabelList, type LabelRange, type LabelSource } from './label-list.ts';
 
 const metricNameLabel = Buffer.from('__name__');
 
@@ -17,7 +17,7 @@ export class SeriesLabels extends LabelList {
   metricName: LabelRange = { nameStart: 0, nameEnd: 0, valueStart: 0, valueEnd: 0 };
   readonly #canonical = new ByteWriter(1024);
 
-  override read(fields: LabelFields): string | undefined {
+  override read(fields: LabelSource): string | undefined {
     return super.read(fields) ?? this.#findMetricName();
   }
 

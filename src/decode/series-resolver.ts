@@ -8,11 +8,12 @@
 import type { XXHashAPI } from 'xxhash-wasm';
 import type { TableBlock } from '../model/block.ts';
 import { LabelHash } from './label-hash.ts';
-import type { LabelFields } from './label-list.ts';
+import type { EncodedLabels } from './label-list.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { DecodeOutcomes } from './outcomes.ts';
 import type { SeriesIds } from './point-columns.ts';
 import type { TextRange } from './protobuf-reader.ts';
+import type { RowDetails } from './row-details.ts';
 import { SeriesColumns } from './series-columns.ts';
 import { SeriesLabels } from './series-labels.ts';
 import { type SeriesTable, slotField } from './series-table.ts';
@@ -38,7 +39,7 @@ export class SeriesResolver implements SeriesIds {
   readonly #written: WrittenRows;
   readonly #hash: LabelHash;
   readonly #labels = new SeriesLabels();
-  readonly #fields: LabelFields;
+  readonly #fields: EncodedLabels;
   /** The slot of the series found last. */
   #slot = 0;
   /** True when `#labels` holds the labels of that series. */
@@ -47,16 +48,23 @@ export class SeriesResolver implements SeriesIds {
   /** Made for the first row: most requests have no new series. */
   #rows: SeriesColumns | undefined;
 
-  /** @param fields hold the labels of the series under way when `find` is called */
+  readonly #details: RowDetails | undefined;
+
+  /**
+   * @param fields hold the labels of the series under way when `find` is called
+   * @param details what the rows of `series` have beside the labels; part of the labels' key in `fields`
+   */
   constructor(
     task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence'>,
     context: SeriesContext,
-    fields: LabelFields,
+    fields: EncodedLabels,
     budget: MemoryBudget,
+    details?: RowDetails,
   ) {
     this.#context = context;
     this.#budget = budget;
     this.#fields = fields;
+    this.#details = details;
     this.#written = new WrittenRows(context.table, context.outcomes, task.sequence);
     this.#hash = new LabelHash(JSON.stringify([task.tenant, task.dataset]));
   }
@@ -119,7 +127,7 @@ export class SeriesResolver implements SeriesIds {
     for (const day of days.length === 1 ? days : new Set(days)) {
       if (this.#written.has(this.#slot, day)) continue;
       if (!this.#labelsRead) this.readLabels();
-      this.#rows ??= new SeriesColumns(this.#budget);
+      this.#rows ??= new SeriesColumns(this.#budget, this.#details);
       this.#rows.append(this, this.#labels, this.#fields.bytes, day);
       this.#written.add(this.#slot, day);
     }

@@ -11,7 +11,9 @@ export type BodyFormat =
   | 'otlp-logs-json'
   | 'otlp-logs-protobuf'
   | 'otlp-traces-json'
-  | 'otlp-traces-protobuf';
+  | 'otlp-traces-protobuf'
+  | 'otlp-metrics-json'
+  | 'otlp-metrics-protobuf';
 
 /** `Content-Encoding` of a body. */
 export type BodyEncoding = 'identity' | 'gzip' | 'deflate' | 'snappy';

@@ -32,6 +32,13 @@ const signals: readonly Signal[] = [
     protobuf: 'otlp-traces-protobuf',
     partial: { field: 'rejectedSpans', count: ({ counts }) => counts.spans },
   },
+  {
+    path: '/v1/metrics',
+    defaultDataset: 'otel-metrics',
+    json: 'otlp-metrics-json',
+    protobuf: 'otlp-metrics-protobuf',
+    partial: { field: 'rejectedDataPoints', count: ({ counts }) => counts.points },
+  },
 ];
 
 const encodings: readonly BodyEncoding[] = ['identity', 'gzip', 'deflate'];

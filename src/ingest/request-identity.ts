@@ -16,6 +16,8 @@ const knownBy = {
   'otlp-logs-protobuf': 'body',
   'otlp-traces-json': 'body',
   'otlp-traces-protobuf': 'body',
+  'otlp-metrics-json': 'body',
+  'otlp-metrics-protobuf': 'body',
 } as const satisfies Record<BodyFormat, 'key' | 'body'>;
 
 /** Larger bodies are hashed in pieces, since the memory that the hash function copies them to never shrinks. */

@@ -8,6 +8,8 @@ export interface DecodeCounts {
   /** Native histograms: each is one data point, however many buckets it has. */
   readonly histograms: number;
   readonly exemplars: number;
+  /** Data points of OTLP, each of which becomes one or several samples or a histogram. */
+  readonly points: number;
   /** Descriptions of metrics (type, unit, help). */
   readonly metadata: number;
   /** Reasons for which a part of the body was refused while the rest was stored. */
@@ -21,6 +23,7 @@ export const noCounts: DecodeCounts = {
   samples: 0,
   histograms: 0,
   exemplars: 0,
+  points: 0,
   metadata: 0,
   problems: 0,
 };

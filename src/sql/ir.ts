@@ -241,7 +241,9 @@ export interface MetadataRead extends Read<'metadata', SeriesColumn> {
 
 export type SeriesColumn =
   | { readonly kind: 'metric_name' | 'labels' }
-  | { readonly kind: 'label'; readonly label: string };
+  | { readonly kind: 'label'; readonly label: string }
+  /** Another column of the series table, in the store's SQL. */
+  | { readonly kind: 'detail'; readonly sql: string };
 
 /** The name in the store of an output column, counted from 0. */
 export const outputName = (index: number): string => `o${index + 1}`;

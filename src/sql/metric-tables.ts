@@ -3,7 +3,7 @@
  * physical columns (`schema/clickhouse/metrics.sql`).
  */
 import { quoteIdentifier } from '../lib/quote.ts';
-import { bool, float, int4, map, type SqlType, text, timestamptz } from './types.ts';
+import { bool, float, int4, int8, map, type SqlType, text, timestamptz } from './types.ts';
 
 export interface MetricColumn {
   readonly name: string;
@@ -23,6 +23,12 @@ export interface PointTable {
 
 /** A physical column as it is. */
 const plain = (name: string, type: SqlType): MetricColumn => ({ name, type, sql: quoteIdentifier(name) });
+/** A text that is empty where there is none. */
+const textOrNull = (name: string): MetricColumn => ({
+  name,
+  type: text,
+  sql: `nullIf(${quoteIdentifier(name)}, '')`,
+});
 const timestamp = plain('timestamp', timestamptz);
 const startTimestamp: MetricColumn = {
   name: 'start_timestamp',
@@ -75,6 +81,8 @@ const histograms: PointTable = {
     { name: 'custom_values', type: text, sql: 'toJSONString(custom_values)' },
     { name: 'reset_hint', type: text, sql: "['unknown', 'yes', 'no', 'gauge'][reset_hint + 1]" },
     plain('is_float', bool),
+    plain('min', float),
+    plain('max', float),
   ],
   staleIn: 'sum',
 };
@@ -82,9 +90,29 @@ const histograms: PointTable = {
 export const pointTables = { samples, exemplars, histograms } as const;
 
 /** Descriptions by metric name, as the newest request had them. */
-export const metadataColumns: readonly MetricColumn[] = ['metric_name', 'type', 'unit', 'description'].map(
-  (name) => plain(name, text),
-);
+export const metadataColumns: readonly MetricColumn[] = [
+  plain('metric_name', text),
+  plain('type', text),
+  plain('unit', text),
+  plain('description', text),
+  textOrNull('temporality'),
+  plain('is_monotonic', bool),
+  { name: 'metric_metadata', type: map, sql: 'metadata' },
+];
+
+/** Of a series, beside its name and its labels; named so that a label `type` or `unit` keeps its name. */
+export const seriesDetails: readonly MetricColumn[] = [
+  { name: 'metric_type', type: text, sql: "nullIf(type, '')" },
+  { name: 'metric_unit', type: text, sql: "nullIf(unit, '')" },
+  textOrNull('temporality'),
+  plain('is_monotonic', bool),
+  textOrNull('resource_schema_url'),
+  textOrNull('scope_schema_url'),
+  { name: 'resource_dropped_attributes', type: int8, sql: 'toInt64(resource_dropped_attributes)' },
+  { name: 'scope_dropped_attributes', type: int8, sql: 'toInt64(scope_dropped_attributes)' },
+  textOrNull('entity_refs'),
+  plain('shadowed_attributes', map),
+];
 
 /** The relations `<dataset>.<part>`. */
 export const metricParts = ['series', 'exemplars', 'histograms', 'metadata'] as const;

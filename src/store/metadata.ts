@@ -85,6 +85,27 @@ export class MetadataLog {
     );
   }
 
+  /**
+   * Removes what ended tenants had, so that no hash of a password and no sealed key outlives them. Nodes that have not
+   * read of their end yet must not be left behind: positions in the log stay, and what they have read as well.
+   * @throws StoreError
+   */
+  async removeEnded(hasEnded: (tenant: string) => boolean): Promise<void> {
+    const bytes = await this.#store.select(
+      'SELECT DISTINCT tenant FROM `millrace`.`metadata`',
+      'JSONCompactEachRow',
+    );
+    const lines = Buffer.from(bytes).toString('utf8').split('\n');
+    const ended = lines
+      .filter((line) => line !== '')
+      .map((line) => (JSON.parse(line) as [string])[0])
+      .filter(hasEnded);
+    if (ended.length === 0) return;
+    await this.#store.command(
+      `ALTER TABLE \`millrace\`.\`metadata\` DELETE WHERE tenant IN (${ended.map(quoteString).join(', ')}) SETTINGS mutations_sync = 1`,
+    );
+  }
+
   /** The first entry of a dataset decides its kind, since a kind never changes. */
   async datasets(): Promise<DatasetEntry[]> {
     const first = new Map<string, DatasetEntry>();

@@ -26,6 +26,14 @@ const signals = [
     formats: { [json]: 'otlp-traces-json', [protobuf]: 'otlp-traces-protobuf' },
     dataset: 'otel-traces',
   },
+  {
+    path: '/v1/metrics',
+    response: otlpType('ExportMetricsServiceResponse'),
+    counted: 'points' as const,
+    field: 'rejectedDataPoints',
+    formats: { [json]: 'otlp-metrics-json', [protobuf]: 'otlp-metrics-protobuf' },
+    dataset: 'otel-metrics',
+  },
 ];
 const encodings = [json, protobuf] as const;
 const cases = signals.flatMap((signal) => encodings.map((type) => ({ ...signal, type })));

@@ -36,6 +36,7 @@ const policy: Readonly<Record<string, Rule>> = {
   'POST /v1/prometheus/write': ingest,
   'POST /v1/logs': ingest,
   'POST /v1/traces': ingest,
+  'POST /v1/metrics': ingest,
   'POST /api/v1/query': ask,
   'GET /api/v1/about': ask,
   'GET /api/v1/tenants': rootAlone,

@@ -149,6 +149,8 @@ describe('a request of version 2.0', () => {
         custom_values: '[]',
         reset_hint: 'no',
         is_float: false,
+        min: null,
+        max: null,
         labels: { job: 'api' },
       },
       {
@@ -167,6 +169,8 @@ describe('a request of version 2.0', () => {
         custom_values: '[]',
         reset_hint: 'unknown',
         is_float: true,
+        min: null,
+        max: null,
         labels: { job: 'api' },
       },
     ]);
@@ -176,7 +180,15 @@ describe('a request of version 2.0', () => {
 
   test('shows what its metrics are', async () => {
     expect(await query('SELECT * FROM m.metadata')).toEqual([
-      { metric_name: 'requests_total', type: 'counter', unit: 'requests', description: 'All requests' },
+      {
+        metric_name: 'requests_total',
+        type: 'counter',
+        unit: 'requests',
+        description: 'All requests',
+        temporality: null,
+        is_monotonic: false,
+        metric_metadata: {},
+      },
     ]);
     const joined = `SELECT m.value, d.type FROM m JOIN m.metadata AS d ON d.metric_name = m.metric_name`;
     expect(await query(joined)).toEqual([{ value: 7, type: 'counter' }]);
@@ -214,9 +226,9 @@ describe('a request of version 1.0', () => {
     expect(JSON.parse((await write(1, 'meta', described('old'))).text)).toMatchObject({ metadata: 1 });
     await service.drained();
     await write(1, 'meta', described('new'));
-    expect(await query("SELECT * FROM meta.metadata WHERE metric_name = 'up'")).toEqual([
-      { metric_name: 'up', type: 'gauge', unit: '', description: 'new' },
-    ]);
+    expect(
+      await query("SELECT metric_name, type, unit, description FROM meta.metadata WHERE metric_name = 'up'"),
+    ).toEqual([{ metric_name: 'up', type: 'gauge', unit: '', description: 'new' }]);
   });
 
   test('is taken whole or not at all', async () => {

@@ -35,7 +35,9 @@ beforeAll(async () => {
   for (const fixture of fixtures) await loadEvents(store.store, fixture);
   // The same series on two days, and once more: the engine merges repeats when it likes.
   for (const day of ['2024-03-01', '2024-03-02', '2024-03-02']) {
-    await run(`INSERT INTO t_default.\`m.series\` ${seriesRows(day)}`);
+    await run(
+      `INSERT INTO t_default.\`m.series\` (date, series_id, metric_id, metric_name, labels) ${seriesRows(day)}`,
+    );
   }
   await run(`INSERT INTO t_default.\`m.samples\` (metric_id, series_id, timestamp, value)
     SELECT xxHash32(concat('metric_', toString(intDiv(s, 4)))) AS metric, s,

@@ -5,6 +5,7 @@ import { limits } from '../../src/limits.ts';
 import { databaseOf } from '../../src/model/dataset.ts';
 import { Catalog } from '../../src/store/catalog.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
+import { MetadataReplica } from '../../src/store/metadata-replica.ts';
 import { TenantCleaner, type TenantHolder } from '../../src/store/tenant-cleaner.ts';
 import { TenantDatabases } from '../../src/store/tenant-databases.ts';
 import { Tenants } from '../../src/store/tenants.ts';
@@ -126,6 +127,37 @@ describe('what an ended tenant had', () => {
     await after.load();
     expect(after.list(id)).toEqual([]);
     expect(after.get('stays', 'app')).toMatchObject({ ready: true });
+  });
+
+  it('leaves the metadata log, which goes on as before', async () => {
+    const log = new MetadataLog(test.store, 'one');
+    const tenants = await openTenants('one');
+    const { id } = (await tenants.create('remembered', at)).tenant;
+    const write = (tenant: string, key: string) =>
+      log.append({ tenant, kind: 'role', key, id: `${tenant} ${key}`, base: '', value: '[]' });
+    for (const key of ['a', 'b']) {
+      await write(id, key);
+      await write('default', key);
+    }
+    const read = new MetadataReplica(log, ['role'], () => {});
+    await read.refresh();
+    const before = (await log.read(['role'])).filter(({ tenant }) => tenant === 'default');
+    expect(before.map(({ key }) => key)).toEqual(['a', 'b']);
+
+    await tenants.end('remembered');
+    const position = read.position;
+    await log.removeEnded((tenant) => tenants.hasEnded(tenant));
+    expect(await test.rows(`SELECT 1 FROM millrace.metadata WHERE tenant = '${id}'`)).toEqual([]);
+    expect(await log.read(['role'])).toEqual(before);
+    expect((await openTenants('later')).hasEnded(id)).toBe(true);
+    await write('default', 'c');
+    await read.refresh();
+    expect(read.position).toBeGreaterThan(position);
+    expect(read.get('default', 'role', 'c')).toBeDefined();
+    // Merged and changed again, the parts still number their entries.
+    await test.store.command('OPTIMIZE TABLE millrace.metadata FINAL');
+    await write('default', 'd');
+    expect((await log.read(['role'], position)).map(({ key }) => key)).toEqual(['c', 'd']);
   });
 
   it('goes after the schema changes that were under way', async () => {

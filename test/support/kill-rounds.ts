@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readStored, sendBatch } from './numbered-batches.ts';
 import { type Random, seededRandom } from './random.ts';
-import { compareBatches, type SentBatch } from './sent-and-stored.ts';
+import { type BatchKind, compareBatches, type SentBatch } from './sent-and-stored.ts';
 import { Service, UnexpectedReply } from './service.ts';
 
 /**
  * SIGKILL in the middle of ingest, over and over, on one data directory.
  *
- * A round: several connections send JSON events and metric samples as fast as they are answered; at a random
- * moment the process is killed; it is started again, now and then killed once more while it replays its log;
- * when the log is in the store, everything that was ever sent is compared with what SQL finds.
+ * A round: several connections send JSON events, metric samples, and OTLP logs and spans as fast as they are
+ * answered; at a random moment the process is killed; it is started again, now and then killed once more while it
+ * replays its log; when the log is in the store, everything that was ever sent is compared with what SQL finds.
  */
 export interface KillRoundsOptions {
   readonly rounds: number;
@@ -39,8 +39,8 @@ export interface RoundReport {
   readonly problems: readonly string[];
 }
 
-const eventConnections = 4;
-const sampleConnections = 3;
+const connections: Readonly<Record<BatchKind, number>> = { events: 3, samples: 3, logs: 2, spans: 2 };
+const kinds = Object.keys(connections) as readonly BatchKind[];
 const maxRowsPerBatch = 200;
 
 export async function runKillRounds(options: KillRoundsOptions): Promise<RoundReport[]> {
@@ -58,7 +58,7 @@ export async function runKillRounds(options: KillRoundsOptions): Promise<RoundRe
       await sendUntilKilled(service, sent, killedAfterMs, random);
       const restart = await restartWithKills(service, random);
       await service.drained();
-      const stored = await readStored(service);
+      const stored = await readStored(service, kinds);
       const ofRound = sent.slice(before);
       const report: RoundReport = {
         round,
@@ -79,9 +79,9 @@ export async function runKillRounds(options: KillRoundsOptions): Promise<RoundRe
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** One batch of each kind, so that both datasets are there whenever the first kill comes. */
+/** One batch of each kind, so that all datasets are there whenever the first kill comes. */
 async function sendFirst(service: Service, sent: SentBatch[]): Promise<void> {
-  for (const kind of ['events', 'samples'] as const) {
+  for (const kind of kinds) {
     const batch: SentBatch = { kind, number: sent.length, rows: 1, acknowledged: true };
     sent.push(batch);
     await sendBatch(service, batch);
@@ -114,10 +114,7 @@ async function sendUntilKilled(
       }
     }
   };
-  const senders = [
-    ...Array.from({ length: eventConnections }, () => sendOnAndOn('events')),
-    ...Array.from({ length: sampleConnections }, () => sendOnAndOn('samples')),
-  ];
+  const senders = kinds.flatMap((kind) => Array.from({ length: connections[kind] }, () => sendOnAndOn(kind)));
   const kill = async (): Promise<void> => {
     await sleep(killAfterMs);
     killed = true;

@@ -89,9 +89,14 @@ const times = <T>(count: number, read: () => T): T[] => Array.from({ length: cou
 
 function readColumn(cursor: Cursor, type: string, count: number): readonly NativeValue[] {
   if (type === 'String') return times(count, () => cursor.text());
-  const inner = /^(Array|LowCardinality|Map)\((.*)\)$/.exec(type);
+  const inner = /^(Array|LowCardinality|Map|Nullable)\((.*)\)$/.exec(type);
   // The version of the dictionary's layout stands before all of the column.
   if (inner?.[1] === 'LowCardinality') return readDictionary(cursor, count);
+  if (inner?.[1] === 'Nullable') {
+    const isNull = times(count, () => cursor.fixed('Bool') === 1);
+    const values = readColumn(cursor, inner[2] ?? '', count);
+    return values.map((value, row) => (isNull[row] === true ? 'null' : value));
+  }
   if (inner?.[1] === 'Array') {
     const ends = times(count, () => cursor.uint64());
     return split(ends, readColumn(cursor, inner[2] ?? '', ends.at(-1) ?? 0));

@@ -1,5 +1,5 @@
 import { buildWriteRequest, type TestSeries } from './remote-write.ts';
-import type { SentBatch, StoredBatch } from './sent-and-stored.ts';
+import type { BatchKind, SentBatch, StoredBatch } from './sent-and-stored.ts';
 import type { ServiceClient } from './service.ts';
 
 /**
@@ -10,10 +10,12 @@ import type { ServiceClient } from './service.ts';
 
 const eventsDataset = 'numbered_events';
 const metricsDataset = 'numbered_metrics';
+const logsDataset = 'numbered_logs';
+const spansDataset = 'numbered_spans';
 
 /**
  * Posts a batch.
- * @param keyed gives events an `Idempotency-Key`, so that sending them again is recognised; samples need none
+ * @param keyed gives events an `Idempotency-Key`, so that sending them again is recognised; the others need none
  * @throws UnexpectedReply, or what `fetch` throws: then nobody knows whether it is stored
  */
 export async function sendBatch(
@@ -21,26 +23,42 @@ export async function sendBatch(
   batch: SentBatch,
   options: { readonly keyed?: boolean } = {},
 ): Promise<void> {
+  const key = options.keyed ? `batch ${batch.number}` : undefined;
   if (batch.kind === 'samples') await service.remoteWrite(samplesOf(batch), metricsDataset);
-  else {
-    const key = options.keyed ? `batch ${batch.number}` : undefined;
-    await service.ingest(eventsDataset, eventsOf(batch), key);
-  }
+  else if (batch.kind === 'logs') await service.otlp('logs', logsOf(batch), logsDataset);
+  else if (batch.kind === 'spans') await service.otlp('traces', spansOf(batch), spansDataset);
+  else await service.ingest(eventsDataset, eventsOf(batch), key);
 }
 
-/** What SQL finds of every batch. Of the log it knows nothing: `drained` comes first. */
-export async function readStored(service: ServiceClient): Promise<StoredBatch[]> {
-  const events = await service.query(
-    `SELECT batch, count(*) AS stored, count(DISTINCT item) AS different FROM ${eventsDataset} GROUP BY batch`,
-  );
-  const samples = await service.query(
-    `SELECT value AS batch, count(*) AS stored, count(DISTINCT item) AS different FROM ${metricsDataset} GROUP BY value`,
-  );
-  return [...events, ...samples].map((row) => ({
-    number: Number(row['batch']),
-    stored: Number(row['stored']),
-    distinct: Number(row['different']),
-  }));
+const grouped = (batch: string, item: string, dataset: string): string =>
+  `SELECT ${batch} AS batch, count(*) AS stored, count(DISTINCT ${item}) AS different FROM ${dataset} GROUP BY 1`;
+
+const batchQueries: Readonly<Record<BatchKind, string>> = {
+  events: grouped('batch', 'item', eventsDataset),
+  samples: grouped('value', 'item', metricsDataset),
+  logs: grouped(`attributes->>'batch'`, `attributes->>'item'`, logsDataset),
+  spans: grouped(`attributes->>'batch'`, `attributes->>'item'`, spansDataset),
+};
+
+/**
+ * What SQL finds of every batch. Of the log it knows nothing: `drained` comes first.
+ * @param kinds of which batches were sent
+ */
+export async function readStored(
+  service: ServiceClient,
+  kinds: readonly BatchKind[] = ['events', 'samples'],
+): Promise<StoredBatch[]> {
+  const stored: StoredBatch[] = [];
+  for (const kind of kinds) {
+    for (const row of await service.query(batchQueries[kind])) {
+      stored.push({
+        number: Number(row['batch']),
+        stored: Number(row['stored']),
+        distinct: Number(row['different']),
+      });
+    }
+  }
+  return stored;
 }
 
 const eventsOf = (batch: SentBatch): readonly unknown[] =>
@@ -49,6 +67,55 @@ const eventsOf = (batch: SentBatch): readonly unknown[] =>
     item: row,
     message: `event ${row} of batch ${batch.number}`,
   }));
+
+/** What logs and spans carry: integers and their text, in OTLP's JSON. */
+const numbersOf = (batch: SentBatch, row: number) => [
+  { key: 'batch', value: { intValue: String(batch.number) } },
+  { key: 'item', value: { stringValue: `item ${row}` } },
+];
+
+const nanosOf = (batch: SentBatch): string => `${firstTimestampMs + batch.number}000000`;
+
+const logsOf = (batch: SentBatch): object => ({
+  resourceLogs: [
+    {
+      resource: { attributes: [{ key: 'service.name', value: { stringValue: 'numbered' } }] },
+      scopeLogs: [
+        {
+          scope: { name: 'test' },
+          logRecords: Array.from({ length: batch.rows }, (_, row) => ({
+            timeUnixNano: nanosOf(batch),
+            severityNumber: 9,
+            body: { stringValue: `log ${row} of batch ${batch.number}` },
+            attributes: numbersOf(batch, row),
+          })),
+        },
+      ],
+    },
+  ],
+});
+
+const spansOf = (batch: SentBatch): object => ({
+  resourceSpans: [
+    {
+      resource: { attributes: [{ key: 'service.name', value: { stringValue: 'numbered' } }] },
+      scopeSpans: [
+        {
+          scope: { name: 'test' },
+          spans: Array.from({ length: batch.rows }, (_, row) => ({
+            traceId: (batch.number + 1).toString(16).padStart(32, '0'),
+            spanId: (row + 1).toString(16).padStart(16, '0'),
+            name: `span ${row}`,
+            kind: 1,
+            startTimeUnixNano: nanosOf(batch),
+            endTimeUnixNano: nanosOf(batch),
+            attributes: numbersOf(batch, row),
+          })),
+        },
+      ],
+    },
+  ],
+});
 
 /** Batch n is scraped n milliseconds later: no two samples of a series share a time. */
 const firstTimestampMs = Date.now();

@@ -12,7 +12,7 @@ export interface ExpectedRows {
   readonly refused: number;
 }
 
-type Message = Readonly<Record<string, unknown>>;
+export type Message = Readonly<Record<string, unknown>>;
 
 /** @throws Error when protobufjs cannot read the message */
 export function expectedRows(signal: Signal, message: Uint8Array, receivedMicros: number): ExpectedRows {
@@ -48,10 +48,10 @@ const list = (message: Message, name: string): readonly Message[] =>
 const text = (message: Message | undefined | null, name: string): string => String(message?.[name] ?? '');
 const number = (message: Message | undefined | null, name: string): number => Number(message?.[name] ?? 0);
 
-class TooDeep extends Error {}
+export class TooDeep extends Error {}
 
 /** A value as JSON text, or as the text that is stored. */
-function valueText(value: Message | null | undefined, inJson: boolean, depth = 1): string {
+export function valueText(value: Message | null | undefined, inJson: boolean, depth = 1): string {
   const kind = value?.['value'] as string | undefined;
   const inner = kind === undefined ? undefined : value?.[kind];
   switch (kind) {

@@ -1,6 +1,6 @@
 /**
  * OTLP requests for tests: plain objects with the names of JSON, in protobuf through protobufjs' reflection of
- * `schema/proto/otlp.proto`, and in JSON by hand. Neither shares code with the decoders.
+ * the files in `schema/proto`, and in JSON by hand. Neither shares code with the decoders.
  */
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
@@ -34,11 +34,14 @@ export interface TestRequest {
   readonly [name: string]: TestValue;
 }
 
-const protoText = readFileSync(new URL('../../schema/proto/otlp.proto', import.meta.url), 'utf8');
+const root = new protobuf.Root();
+for (const name of ['otlp', 'otlp-metrics']) {
+  const text = readFileSync(new URL(`../../schema/proto/${name}.proto`, import.meta.url), 'utf8');
+  protobuf.parse(text, root);
+}
 
 /** A message of the protocol by reflection. */
-export const otlpType = (name: string): protobuf.Type =>
-  protobuf.parse(protoText).root.lookupType(`millrace.otlp.${name}`);
+export const otlpType = (name: string): protobuf.Type => root.lookupType(`millrace.otlp.${name}`);
 
 export type Signal = 'logs' | 'traces';
 export const requestTypes = {
@@ -104,6 +107,9 @@ const enumNames: Readonly<Record<string, readonly string[]>> = {
     (name) => `SPAN_KIND_${name}`,
   ),
   code: ['UNSET', 'OK', 'ERROR'].map((name) => `STATUS_CODE_${name}`),
+  aggregationTemporality: ['UNSPECIFIED', 'DELTA', 'CUMULATIVE'].map(
+    (name) => `AGGREGATION_TEMPORALITY_${name}`,
+  ),
   severityNumber: ['SEVERITY_NUMBER_UNSPECIFIED', 'SEVERITY_NUMBER_TRACE', 'SEVERITY_NUMBER_TRACE2'],
 };
 

@@ -1,6 +1,8 @@
+export type BatchKind = 'events' | 'samples' | 'logs' | 'spans';
+
 /** A request as its sender remembers it. */
 export interface SentBatch {
-  readonly kind: 'events' | 'samples';
+  readonly kind: BatchKind;
   /** Unique over all batches; its rows carry it. */
   readonly number: number;
   readonly rows: number;

@@ -66,6 +66,12 @@ export class ServiceClient {
     await this.#request('/v1/prometheus/write', headers, body);
   }
 
+  /** Posts an OTLP request, an object with the names of its JSON. */
+  async otlp(signal: 'logs' | 'traces', request: object, dataset: string): Promise<void> {
+    const headers = { 'content-type': 'application/json', 'x-p-stream': dataset };
+    await this.#request(`/v1/${signal}`, headers, JSON.stringify(request));
+  }
+
   /** Runs a query; its rows. `range` takes `startTime` and `endTime`. */
   async query(sql: string, range: { startTime?: string; endTime?: string } = {}): Promise<readonly Row[]> {
     const headers = { 'content-type': 'application/json' };

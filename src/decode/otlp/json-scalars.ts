@@ -1,10 +1,8 @@
 /** Scalars of OTLP's JSON, which is protobuf's with hexadecimal ids (https://protobuf.dev/programming-guides/json/). */
-import type { ByteWriter } from '../../lib/bytes.ts';
 import { ascii, type JsonReader } from '../json-reader.ts';
 import type { Bits } from '../protobuf-values.ts';
 import type { Draft, DraftText } from './draft.ts';
 import type { HexId } from './hex-id.ts';
-import { writeBase64 } from './value-text.ts';
 
 export function readText(reader: JsonReader, draft: Draft, into: DraftText): void {
   reader.openString('a string');
@@ -30,13 +28,21 @@ export function readPlainString(reader: JsonReader): string {
     : reader.bytes.toString('utf8', start, close);
 }
 
-/** Base64, with either alphabet, padded or not, as canonical base64. */
-export function readBase64(reader: JsonReader, out: ByteWriter): void {
+/** Base64, with either alphabet, padded or not, as the bytes that it stands for. */
+export function readBase64(reader: JsonReader): Buffer {
   const start = reader.position;
   const text = readPlainString(reader);
   if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(text)) throw reader.syntaxError('expected base64', start);
-  const bytes = Buffer.from(text, 'base64');
-  writeBase64(out, bytes, 0, bytes.length);
+  return Buffer.from(text, 'base64');
+}
+
+/** Hexadecimal digits as the bytes that they stand for. */
+export function readHex(reader: JsonReader): Buffer {
+  const start = reader.position;
+  const text = readPlainString(reader);
+  if (!/^([0-9A-Fa-f]{2})*$/.test(text))
+    throw reader.syntaxError('expected pairs of hexadecimal digits', start);
+  return Buffer.from(text, 'hex');
 }
 
 export function readBool(reader: JsonReader): boolean {
@@ -49,14 +55,21 @@ export function readBool(reader: JsonReader): boolean {
 
 /** A number, or a string with one, or with NaN, Infinity or -Infinity. */
 export function readDouble(reader: JsonReader): number {
-  const start = reader.peek() === ascii.quote ? reader.position + 1 : reader.position;
-  const text = readNumberText(reader);
+  if (reader.peek() === ascii.quote) return readQuotedDouble(reader);
+  const start = reader.readNumber();
+  if (!Number.isNaN(reader.number)) return reader.number;
+  // An integer that a double holds but roughly, or more than it can hold.
+  return Number(reader.bytes.toString('latin1', start, reader.position));
+}
+
+function readQuotedDouble(reader: JsonReader): number {
+  const start = reader.position + 1;
+  const text = readPlainString(reader);
   if (text === 'NaN') return Number.NaN;
-  const value = Number(text);
-  if (!/^-?(\d+(\.\d+)?([eE][+-]?\d+)?|Infinity)$/.test(text) || Number.isNaN(value)) {
+  if (!/^-?(\d+(\.\d+)?([eE][+-]?\d+)?|Infinity)$/.test(text)) {
     throw reader.syntaxError('expected a number', start);
   }
-  return value;
+  return Number(text);
 }
 
 function readNumberText(reader: JsonReader): string {
@@ -65,22 +78,44 @@ function readNumberText(reader: JsonReader): string {
   return reader.bytes.toString('latin1', start, reader.position);
 }
 
-/** An unsigned integer of 64 bits, as a number or as a string. */
-export function readUnsigned64(reader: JsonReader, into: Bits): void {
-  readInteger(reader, into, 0n, 2n ** 64n - 1n, 'an unsigned integer of 64 bits');
+/** A type of integers: its range, and how many digits fit it whatever they are. */
+interface IntegerType {
+  readonly min: bigint;
+  readonly max: bigint;
+  readonly digits: number;
+  readonly what: string;
 }
 
+const integerType = (min: bigint, max: bigint, digits: number, what: string): IntegerType => ({
+  min,
+  max,
+  digits,
+  what,
+});
+const unsigned64 = integerType(0n, 2n ** 64n - 1n, 19, 'an unsigned integer of 64 bits');
+const signed64 = integerType(-(2n ** 63n), 2n ** 63n - 1n, 18, 'an integer of 64 bits');
+const unsigned32 = integerType(0n, 2n ** 32n - 1n, 9, 'an unsigned integer of 32 bits');
+const signed32 = integerType(-(2n ** 31n), 2n ** 31n - 1n, 9, 'an integer of 32 bits');
+const enumNumber = integerType(-(2n ** 31n), 2n ** 31n - 1n, 9, 'a number or the name of a value');
+
+/** An unsigned integer of 64 bits, as a number or as a string. */
+export const readUnsigned64 = (reader: JsonReader, into: Bits): void => readInteger(reader, into, unsigned64);
+
 /** A signed integer of 64 bits, as a number or as a string. */
-export function readSigned64(reader: JsonReader, into: Bits): void {
-  readInteger(reader, into, -(2n ** 63n), 2n ** 63n - 1n, 'an integer of 64 bits');
-}
+export const readSigned64 = (reader: JsonReader, into: Bits): void => readInteger(reader, into, signed64);
 
 const small: Bits = { low: 0, high: 0 };
 
 /** An unsigned integer of 32 bits, as a number or as a string. */
 export function readUnsigned32(reader: JsonReader): number {
-  readInteger(reader, small, 0n, 2n ** 32n - 1n, 'an unsigned integer of 32 bits');
+  readInteger(reader, small, unsigned32);
   return small.low >>> 0;
+}
+
+/** A signed integer of 32 bits, as a number or as a string. */
+export function readSigned32(reader: JsonReader): number {
+  readInteger(reader, small, signed32);
+  return small.low;
 }
 
 /** An enum as its number, or by its name. */
@@ -91,11 +126,15 @@ export function readEnum(reader: JsonReader, names: ReadonlyMap<string, number>)
     if (known !== undefined) return known;
     reader.position = start;
   }
-  readInteger(reader, small, -(2n ** 31n), 2n ** 31n - 1n, 'a number or the name of a value');
+  readInteger(reader, small, enumNumber);
   return small.low | 0;
 }
 
-function readInteger(reader: JsonReader, into: Bits, min: bigint, max: bigint, what: string): void {
+function readInteger(
+  reader: JsonReader,
+  into: Bits,
+  { min, max, digits: maxDigits, what }: IntegerType,
+): void {
   const { bytes } = reader;
   const quoted = reader.peek() === ascii.quote;
   const start = quoted ? reader.position + 1 : reader.position;
@@ -104,8 +143,6 @@ function readInteger(reader: JsonReader, into: Bits, min: bigint, max: bigint, w
   let front = 0;
   while (isDigit(bytes[at])) at++;
   const digits = at - start;
-  // What has nine digits fits every type, what has 18 every one of 64 bits, and 19 those without a sign.
-  const maxDigits = max < 2n ** 32n ? 9 : min < 0n ? 18 : 19;
   if (digits > 0 && digits <= maxDigits && endsNumber(bytes[at], quoted)) {
     if (!quoted && digits > 1 && bytes[start] === ascii.zero) {
       throw reader.syntaxError('a number must not begin with a zero', start);

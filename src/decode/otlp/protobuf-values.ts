@@ -58,14 +58,18 @@ export class ProtobufValues {
 
   /** A field that is a `KeyValue` message. */
   readAttribute(list: AttributeList, end: number): void {
-    const reader = this.#reader;
-    const fieldEnd = reader.lengthEnd(end);
-    this.#findPair(fieldEnd);
-    this.#draft.takeUnchecked(this.#key, this.#keyStart, this.#keyEnd);
-    reader.position = this.#valueStart;
-    this.readValue(this.#value, this.#valueEnd);
+    this.readPair(this.#key, this.#value, this.#reader.lengthEnd(end));
     list.add(this.#key, this.#value);
-    reader.position = fieldEnd;
+  }
+
+  /** A `KeyValue` message that ends at `end`. */
+  readPair(key: DraftText, value: DraftText, end: number): void {
+    const reader = this.#reader;
+    this.#findPair(end);
+    this.#draft.takeUnchecked(key, this.#keyStart, this.#keyEnd);
+    reader.position = this.#valueStart;
+    this.readValue(value, this.#valueEnd);
+    reader.position = end;
   }
 
   #findPair(end: number): void {

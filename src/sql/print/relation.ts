@@ -87,6 +87,7 @@ function printRecords(read: RecordsRead): string {
 }
 
 const seriesExpression = (column: SeriesColumn): string => {
+  if (column.kind === 'detail') return column.sql;
   if (column.kind !== 'label') return column.kind;
   const label = quoteString(column.label);
   return `if(mapContains(labels, ${label}), labels[${label}], NULL)`;

@@ -10,6 +10,7 @@ import {
   metricParts,
   type PointTable,
   pointTables,
+  seriesDetails,
 } from '../metric-tables.ts';
 import { suggestion } from '../nearest.ts';
 import { recordTables } from '../record-tables.ts';
@@ -133,6 +134,7 @@ function seriesColumns(alias: string): {
   readonly reads: Reads<SeriesColumn>;
   readonly label: (name: string) => Column;
   readonly fixed: (kind: 'metric_name' | 'labels') => ScopeColumn;
+  readonly detail: (column: MetricColumn) => ScopeColumn;
 } {
   const reads = new Reads<SeriesColumn>('l');
   const column = (label: string, key: string, target: SeriesColumn, type: SqlType): Column => ({
@@ -149,6 +151,10 @@ function seriesColumns(alias: string): {
     fixed: (kind) => ({
       name: kind,
       expr: () => column(kind, kind, { kind }, kind === 'labels' ? map : text),
+    }),
+    detail: ({ name, type, sql }) => ({
+      name,
+      expr: () => column(name, `detail ${name}`, { kind: 'detail', sql }, type),
     }),
   };
 }
@@ -193,10 +199,10 @@ function pointsRelation(table: PointTable, source: MetricSource, alias: string):
 }
 
 function seriesRelation(source: MetricSource, alias: string): BuiltRelation {
-  const { reads, label, fixed } = seriesColumns(alias);
+  const { reads, label, fixed, detail } = seriesColumns(alias);
   return {
     read: { ...source, kind: 'series', series: reads.byName },
-    columns: [fixed('metric_name'), fixed('labels')],
+    columns: [fixed('metric_name'), fixed('labels'), ...seriesDetails.map(detail)],
     otherColumn: label,
   };
 }

@@ -1,0 +1,67 @@
+import { ByteWriter } from '../../lib/bytes.ts';
+import { ProtobufReader } from '../protobuf-reader.ts';
+import { Draft, DraftText } from './draft.ts';
+import { ProtobufValues } from './protobuf-values.ts';
+
+/** Attributes as the names and values of labels, in memory of their own. */
+export class AttributeTexts {
+  /** What the offsets refer to. The caller may write into it, too, and cut it off. */
+  readonly text = new ByteWriter(256);
+  readonly #reader: ProtobufReader;
+  readonly #draft: Draft;
+  readonly #values: ProtobufValues;
+  readonly #key = new DraftText();
+  readonly #value = new DraftText();
+
+  constructor(message: Buffer) {
+    this.#reader = new ProtobufReader(message);
+    this.#draft = new Draft(message);
+    this.#values = new ProtobufValues(this.#reader, this.#draft);
+  }
+
+  /**
+   * Appends the text of each `KeyValue` in `[start, end)` of the message, and calls back with where its value begins and
+   * ends; its name ends where its value begins.
+   * @param tag of the field that holds one; others are passed over
+   * @param prefix of the names
+   * @throws AppError `bad_protobuf`
+   * @returns why one of them cannot be stored, or undefined
+   */
+  append(
+    { start, end, tag, prefix }: AttributeRange,
+    onPair: (nameStart: number, valueStart: number, valueEnd: number) => void,
+  ): string | undefined {
+    const reader = this.#reader;
+    const draft = this.#draft;
+    let problem: string | undefined;
+    reader.position = start;
+    while (reader.position < end) {
+      const found = reader.tag(end);
+      if (found !== tag) {
+        reader.skip(found, end);
+        continue;
+      }
+      draft.begin();
+      this.#values.readPair(this.#key, this.#value, reader.lengthEnd(end));
+      problem ??= draft.problem;
+      const nameStart = this.text.length;
+      this.text.copy(prefix);
+      this.#copy(this.#key);
+      const valueStart = this.text.length;
+      this.#copy(this.#value);
+      onPair(nameStart, valueStart, this.text.length);
+    }
+    return problem;
+  }
+
+  #copy(text: DraftText): void {
+    this.text.copy(this.#draft.bytesOf(text), text.start, text.end);
+  }
+}
+
+export interface AttributeRange {
+  readonly start: number;
+  readonly end: number;
+  readonly tag: number;
+  readonly prefix: Buffer;
+}
