@@ -28,7 +28,7 @@ const usage = `npm run bench [-- [codecs | durability | otlp] [<workload> …] [
 
   codecs               order keys and codecs for samples: bytes on disk, CPU and query time; no workload
   durability           what the fsync before the reply costs, in place of a comparison of receivers
-  otlp [<word> …]      logs and traces: JSON and protobuf, batches of 512 and 8,192, with and without gzip; words
+  otlp [<word> …]      logs, traces and metrics: JSON and protobuf, batches of 512 and 8,192, with and without gzip; words
                        such as logs, json, 512 or plain choose among the cases
   <workload>           what to send: ${[...workloads.keys()].join(', ')};
                        ${remoteWrite} for all of the first, with a picture of the result in ${picture};
