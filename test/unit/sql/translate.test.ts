@@ -19,7 +19,6 @@ const datasets: readonly SqlDataset[] = [
     rows: 'all',
   },
   { name: 'm', kind: 'metrics', fields: new Map(), rows: 'all' },
-  { name: 'otel', kind: 'logs', fields: new Map(), rows: 'all' },
 ];
 
 const catalog: SqlCatalog = {
@@ -86,7 +85,6 @@ describe('refusals say what, and what instead', () => {
     ['select lvel from app', 'sql_unknown_column', 'column "lvel" does not exist; did you mean "level"?'],
     ['select a.mss from app a', 'sql_unknown_column', 'column a.mss does not exist; did you mean "ms"?'],
     ['select 1 from ap', 'sql_unknown_relation', 'relation "ap" does not exist; did you mean "app"?'],
-    ['select 1 from otel', 'sql_unsupported', 'Reading "otel", a dataset of logs, is not supported'],
     ['select uper(level) from app', 'sql_unknown_function', 'did you mean "upper"?'],
     ['select x.level from app', 'sql_unknown_relation', '"x" is not in the FROM clause'],
     ['select level from app a, app b', 'sql_ambiguous', 'column reference "level" is ambiguous'],
