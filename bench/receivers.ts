@@ -96,7 +96,7 @@ const victoriaMetrics: ReceiverKind = {
     await child.ready(() => answers(`${base}/health`));
     return {
       child,
-      url: base + (route === undefined ? '/api/v1/write' : '/opentelemetry/v1/metrics'),
+      url: base + (route === undefined ? '/api/v1/write' : '/opentelemetry/api/v1/push'),
       headers: route?.headers ?? remoteWriteHeaders,
       dataDir,
       settled: () => sleep(peerSettleMs),
