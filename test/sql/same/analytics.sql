@@ -16,3 +16,6 @@ select 0.1::float8 + 0.2::float8, 1.0 / 3.0, 2::numeric / 3, 1 / 3::float8, roun
 select true and null, false and null, true or null, not null, (null = null) is null, 1 = 1 and 2 > 1;
 select count(*) filter (where dept = 10), count(*) filter (where not (dept = 10)), count(*) filter (where dept is distinct from 10) from emp;
 select name, (select count(*) from emp x where x.boss = e.eid) + (select count(*) from dept where did = e.dept) from emp e order by name;
+select name from emp where (dept, salary) in ((10, 5000), (20, 3500), (40, null)) order by name;
+select name, (dept, boss) in ((10, 1), (20, null)), (dept, boss) not in ((10, 1), (20, null)) from emp order by name;
+select (1, 2) = (1, 2), (1, 2) = (1, null), (1, 2) <> (2, null), row(1, 'a') = row(1, 'b');
