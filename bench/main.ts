@@ -6,6 +6,7 @@ import { packageRoot } from '../test/support/package-root.ts';
 import { barChart } from './chart.ts';
 import { measureCodecs } from './codecs.ts';
 import { measureDurability } from './durability.ts';
+import { measureAuthorizer, measureIdentities } from './identities.ts';
 import { type Measurement, measure, medianOf } from './measure.ts';
 import { measureOtlp } from './otlp.ts';
 import { isInstalled, millrace, peers, type ReceiverKind } from './receivers.ts';
@@ -24,10 +25,11 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
 const remoteWrite = 'remote-write';
 const picture = 'bench/remote-write.svg';
 
-const usage = `npm run bench [-- [codecs | durability | otlp] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [codecs | durability | identities | otlp] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
   codecs               order keys and codecs for samples: bytes on disk, CPU and query time; no workload
   durability           what the fsync before the reply costs, in place of a comparison of receivers
+  identities           what checking who asks costs, with many keys and under floods of bad ones
   otlp [<word> …]      logs, traces and metrics: JSON and protobuf, batches of 512 and 8,192, with and without gzip; words
                        such as logs, json, 512 or plain choose among the cases
   <workload>           what to send: ${[...workloads.keys()].join(', ')};
@@ -39,6 +41,8 @@ const usage = `npm run bench [-- [codecs | durability | otlp] [<workload> …] [
 `;
 
 const requests = 1000;
+/** What is measured in place of a comparison of receivers. */
+const modes: ReadonlySet<string> = new Set(['codecs', 'durability', 'identities']);
 
 function readArguments() {
   const { values, positionals } = parseArgs({
@@ -53,7 +57,7 @@ function readArguments() {
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: use 1 or more`);
   const otlp = positionals.includes('otlp');
   const words = positionals.filter((name) => name !== 'otlp');
-  const named = otlp ? [] : positionals.filter((name) => name !== 'durability' && name !== 'codecs');
+  const named = otlp ? [] : positionals.filter((name) => !modes.has(name));
   const names = (named.length === 0 ? ['remote-write-first', 'json'] : named).flatMap((name) =>
     name === remoteWrite ? remoteWriteNames : [name],
   );
@@ -61,7 +65,7 @@ function readArguments() {
     const make = workloads.get(name);
     if (make === undefined) {
       throw new Error(
-        `${name}: use codecs, durability, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
+        `${name}: use codecs, durability, identities, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
       );
     }
     return make;
@@ -73,6 +77,7 @@ function readArguments() {
     prometheus: values.prometheus,
     codecs: positionals.includes('codecs'),
     durability: positionals.includes('durability'),
+    identities: positionals.includes('identities'),
     otlp,
     words,
     part: values.quick ? 0.1 : 1,
@@ -122,6 +127,11 @@ async function main(): Promise<void> {
   }
   if (options.codecs) {
     console.log(`\n${await measureCodecs()}`);
+    return;
+  }
+  if (options.identities) {
+    console.log(`\n${measureAuthorizer(options.requests * 1000)}`);
+    console.log(`\n${await measureIdentities(options.requests * 10, options.rounds)}`);
     return;
   }
   const results: CaseResults[] = [];

@@ -1,21 +1,19 @@
 import { type Measurement, measure, medianOf } from './measure.ts';
 import { metricCaseName, otlpMetricCases, otlpMetricWorkload } from './otlp-metric-workloads.ts';
 import { caseName, otlpCases, otlpWorkload } from './otlp-workloads.ts';
-import { isInstalled, millrace, peers } from './receivers.ts';
+import { millrace } from './receivers.ts';
 import { markdownTable } from './table.ts';
 
-/** What is measured, by name; VictoriaMetrics takes metrics in protobuf. */
+/** What is measured, by name. */
 const cases = [
   ...otlpCases.map((kind) => ({
     name: caseName(kind),
     encoding: kind.encoding,
-    hasPeer: false,
     make: (count: number) => otlpWorkload(kind, count),
   })),
   ...otlpMetricCases.map((kind) => ({
     name: metricCaseName(kind),
     encoding: kind.encoding,
-    hasPeer: kind.encoding === 'protobuf',
     make: (count: number) => otlpMetricWorkload(kind, count),
   })),
 ];
@@ -32,18 +30,12 @@ const records = 512 * 400;
 export async function measureOtlp(rounds: number, part: number, words: readonly string[]): Promise<string> {
   const rows: string[][] = [];
   const chosen = cases.filter(({ name }) => words.every((word) => name.split(', ').includes(word)));
-  const peer = isInstalled(peers['victoria-metrics']) ? peers['victoria-metrics'] : undefined;
-  if (peer === undefined) console.log('victoria-metrics is not on the PATH: not measured.');
   if (chosen.length === 0) throw new Error(`otlp ${words.join(' ')}: no case has all of these words`);
   for (const kind of chosen) {
     const workload = kind.make(records * part);
-    const own: Measurement[] = [];
-    const others: Measurement[] = [];
-    for (let round = 0; round < rounds; round++) {
-      own.push(await measure(millrace, workload));
-      if (kind.hasPeer && peer !== undefined) others.push(await measure(peer, workload));
-    }
-    const median = medianOf(own);
+    const measurements: Measurement[] = [];
+    for (let round = 0; round < rounds; round++) measurements.push(await measure(millrace, workload));
+    const median = medianOf(measurements);
     const parse =
       kind.encoding === 'json' ? parseSecondsPerMillion(workload.plain, workload.items) : undefined;
     const row = [
@@ -51,7 +43,6 @@ export async function measureOtlp(rounds: number, part: number, words: readonly 
       workload.bytesPerItem.toFixed(0),
       median.cpuSecondsPerMillion.toFixed(2),
       parse === undefined ? '' : `${(median.cpuSecondsPerMillion / parse).toFixed(2)} x`,
-      others.length === 0 ? '' : medianOf(others).cpuSecondsPerMillion.toFixed(2),
       median.itemsPerSecond.toFixed(0),
       median.ackP50Ms.toFixed(1),
       median.ackP99Ms.toFixed(1),
@@ -65,7 +56,6 @@ export async function measureOtlp(rounds: number, part: number, words: readonly 
     'B / record',
     'CPU s / 1 M',
     'JSON.parse',
-    'VictoriaMetrics',
     'records / s',
     'ack p50 ms',
     'ack p99 ms',

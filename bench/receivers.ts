@@ -83,8 +83,8 @@ export async function startMillrace(
 const victoriaMetrics: ReceiverKind = {
   name: 'victoria-metrics',
   program: 'victoria-metrics',
-  takes: ['remote-write', 'otlp'],
-  start: async ({ route }) => {
+  takes: ['remote-write'],
+  start: async () => {
     const port = await freePort();
     const dataDir = temporaryFolder('victoria-metrics');
     const child = await Child.start({
@@ -96,8 +96,8 @@ const victoriaMetrics: ReceiverKind = {
     await child.ready(() => answers(`${base}/health`));
     return {
       child,
-      url: base + (route === undefined ? '/api/v1/write' : '/opentelemetry/api/v1/push'),
-      headers: route?.headers ?? remoteWriteHeaders,
+      url: `${base}/api/v1/write`,
+      headers: remoteWriteHeaders,
       dataDir,
       settled: () => sleep(peerSettleMs),
       count: () => countByPromql(base),
@@ -137,7 +137,7 @@ export const peers = { 'victoria-metrics': victoriaMetrics, prometheus } as cons
 export const isInstalled = ({ program }: ReceiverKind): boolean => program === undefined || onPath(program);
 
 async function countByPromql(base: string): Promise<number> {
-  const query = 'sum(count_over_time({__name__=~"http.server.requests.*"}[1d]))';
+  const query = 'sum(count_over_time({__name__=~"http_server_requests_.*"}[1d]))';
   // A minute ahead: VictoriaMetrics moves queries about now back by 30 seconds, and would miss the last scrapes.
   const time = String(Date.now() / 1000 + 60);
   const url = `${base}/api/v1/query?${new URLSearchParams({ query, time })}`;

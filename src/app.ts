@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import xxhash from 'xxhash-wasm';
 import { startIdentities } from './app/identities.ts';
@@ -5,6 +6,8 @@ import type { Shared } from './app/shared.ts';
 import { readableRows } from './auth/policy.ts';
 import type { Config } from './config.ts';
 import { DeadLetters } from './dead/letters.ts';
+import { Decoder } from './decode/decoder.ts';
+import { RemoteWriteKernel } from './decode/remote-write-kernel.ts';
 import { AppError } from './errors.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
 import { otlpRoutes } from './http/otlp-routes.ts';
@@ -197,9 +200,14 @@ type Durable = Awaited<ReturnType<typeof startLog>>;
 
 async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, replays }: Durable) {
   const { config, directory, clock, metrics, log } = shared;
+  const hashes = await xxhash();
+  const kernel = new WebAssembly.Module(
+    await readFile(new URL('./decode/kernel/kernel.wasm', import.meta.url)),
+  );
   const decoders = new DecodePool({
     worker: new URL('../workers/decode.js', import.meta.url),
     threads: config.workers,
+    inline: (outcomes) => new Decoder(outcomes, hashes, new RemoteWriteKernel(kernel)),
     metrics,
     log,
   });
@@ -210,7 +218,7 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
     decoders,
     wal,
     disk,
-    identifier: new RequestIdentifier(await xxhash(), directory.node),
+    identifier: new RequestIdentifier(hashes, directory.node),
     replays,
     clock,
     metrics,

@@ -29,6 +29,9 @@ export const limits = {
   // Identities -------------------------------------------------------------------------------------------
   /** Credentials whose verification is remembered: of each kind, good and bad ones counted separately. */
   authCacheEntries: 20_000,
+  /** Credentials of each kind that are remembered as they were presented, and how long. */
+  maxRecentCredentials: 10_000,
+  recentCredentialMs: 1000,
   /** A refused password or key is checked again after this long. */
   refusedCacheTtlMs: 5 * 60_000,
   /** Password verifications (argon2id, about 50 ms of CPU each) running or waiting; above it 503. */
