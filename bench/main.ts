@@ -9,6 +9,7 @@ import { measureDurability } from './durability.ts';
 import { measureAuthorizer, measureIdentities } from './identities.ts';
 import { type Measurement, measure, medianOf } from './measure.ts';
 import { measureOtlp } from './otlp.ts';
+import { measureQueries } from './query.ts';
 import { isInstalled, millrace, peers, type ReceiverKind } from './receivers.ts';
 import { remoteWriteCases, remoteWriteWorkload } from './remote-write-workloads.ts';
 import { type CaseResults, resultBars, resultTable } from './report.ts';
@@ -25,13 +26,14 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
 const remoteWrite = 'remote-write';
 const picture = 'bench/remote-write.svg';
 
-const usage = `npm run bench [-- [codecs | durability | identities | otlp] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [codecs | durability | identities | otlp | query] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
   codecs               order keys and codecs for samples: bytes on disk, CPU and query time; no workload
   durability           what the fsync before the reply costs, in place of a comparison of receivers
   identities           what checking who asks costs, with many keys and under floods of bad ones
   otlp [<word> …]      logs, traces and metrics: JSON and protobuf, batches of 512 and 8,192, with and without gzip; words
                        such as logs, json, 512 or plain choose among the cases
+  query                what queries cost beside the work of the store, large results, label predicates
   <workload>           what to send: ${[...workloads.keys()].join(', ')};
                        ${remoteWrite} for all of the first, with a picture of the result in ${picture};
                        remote-write-first and json when none is named
@@ -42,7 +44,7 @@ const usage = `npm run bench [-- [codecs | durability | identities | otlp] [<wor
 
 const requests = 1000;
 /** What is measured in place of a comparison of receivers. */
-const modes: ReadonlySet<string> = new Set(['codecs', 'durability', 'identities']);
+const modes: ReadonlySet<string> = new Set(['query', 'codecs', 'durability', 'identities']);
 
 function readArguments() {
   const { values, positionals } = parseArgs({
@@ -65,7 +67,7 @@ function readArguments() {
     const make = workloads.get(name);
     if (make === undefined) {
       throw new Error(
-        `${name}: use codecs, durability, identities, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
+        `${name}: use codecs, durability, identities, query, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
       );
     }
     return make;
@@ -77,6 +79,7 @@ function readArguments() {
     prometheus: values.prometheus,
     codecs: positionals.includes('codecs'),
     durability: positionals.includes('durability'),
+    query: positionals.includes('query'),
     identities: positionals.includes('identities'),
     otlp,
     words,
@@ -132,6 +135,10 @@ async function main(): Promise<void> {
   if (options.identities) {
     console.log(`\n${measureAuthorizer(options.requests * 1000)}`);
     console.log(`\n${await measureIdentities(options.requests * 10, options.rounds)}`);
+    return;
+  }
+  if (options.query) {
+    console.log(`\n${await measureQueries(options.part < 1)}`);
     return;
   }
   const results: CaseResults[] = [];

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import xxhash from 'xxhash-wasm';
 import { startIdentities } from './app/identities.ts';
@@ -67,7 +68,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const back = await startStore(shared);
   const durable = await startLog(shared, back);
   const front = await startIngest(shared, back, durable);
-  const reading = startQueries(shared, back, durable);
+  const reading = startQueries(shared, options.version, back, durable);
   const identities = await startIdentities(shared, back, options.adminPassword, front.trail);
   back.cleaner.add(identities.directory, durable.replays, back.catalog);
   back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters, identities.metadataOfTenants);
@@ -234,17 +235,24 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
   return { ingest, trail, admission, decoders };
 }
 
-function startQueries({ config, clock, log }: Shared, { store, catalog }: Back, { wal, drain }: Durable) {
+function startQueries(
+  { config, clock, log }: Shared,
+  version: string,
+  { store, catalog }: Back,
+  { wal, drain }: Durable,
+) {
   const parser = new SqlParser(new URL('../workers/parse.js', import.meta.url), log);
   const query = new QueryService({
     store,
     catalog,
     parser,
+    version,
     clock,
     log,
     bounds: {
       timeoutMs: config.queryTimeoutMs,
       maxMemoryBytes: config.queryMaxMemoryBytes,
+      maxThreads: Math.min(availableParallelism(), limits.queryMaxThreads),
       maxResultRows: limits.queryMaxResultRows,
       maxResultBytes: limits.queryMaxResultBytes,
     },

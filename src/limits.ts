@@ -161,6 +161,8 @@ export const limits = {
   storeInsertTimeoutMs: 120_000,
   /** How much longer than a query may run its answer is waited for: the server's own bound comes first. */
   storeQueryGraceMs: 10_000,
+  /** Of a result on its way from a server to a client, read before the client takes it. */
+  storeReadAheadBytes: 256 * KiB,
   /** Unused connections to a server are closed after this long, well before a server closes them (3 s, once). */
   storeIdleConnectionMs: 2500,
   /** How long a start waits for the store; beyond it the service starts without. */
@@ -194,6 +196,18 @@ export const limits = {
   queryMaxMemoryBytes: 2 * GiB,
   queryMaxResultRows: 1_000_000,
   queryMaxResultBytes: 256 * MiB,
+  /** How often the store is asked to stop a query that nobody waits for, until it has. */
+  queryKillIntervalMs: 250,
+  /** Threads of one query, on a machine that has more. */
+  queryMaxThreads: 8,
+  /** Of a result, held back before the reply begins: an error up to here is a reply of its own. */
+  queryReplyBufferBytes: 64 * KiB,
+  /** Translations that are remembered, with their texts. */
+  maxTranslationCacheBytes: 16 * MiB,
+  /** What a remembered translation takes beside its texts, or more. */
+  translationOverheadBytes: 1024,
+  /** Parts of the range of a request for counts. */
+  maxCountBins: 10_000,
   /** Queries waiting for a connection; above it 503. */
   maxQueuedQueries: 100,
   /** The parser gets a stack of its own: 200,000 chained operators parse in 64 MiB. */

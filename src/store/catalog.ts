@@ -2,7 +2,15 @@ import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type ColumnSpec, eventTimeColumn } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
-import { type DatasetInfo, type Entry, entryKey, keyOf, learn } from './dataset-entry.ts';
+import {
+  type Claim,
+  type DatasetInfo,
+  type Entry,
+  entryKey,
+  type KindConflict,
+  keyOf,
+  learn,
+} from './dataset-entry.ts';
 import { StoreError } from './errors.ts';
 import { addEventColumns, readEventColumns } from './event-table.ts';
 import type { DatasetEntry, MetadataLog } from './metadata.ts';
@@ -16,20 +24,12 @@ import type { Tenants } from './tenants.ts';
  * node does not know of may still exist.
  */
 export interface CatalogView {
+  /** Another number whenever anything changes that `get` or `list` tell. */
+  readonly version: number;
   /** @throws AppError `store_unavailable` when the dataset is not known and the store has not been read */
   get(tenant: string, dataset: string): DatasetInfo | undefined;
   /** @throws AppError `store_unavailable` when the store has not been read */
   list(tenant: string): readonly DatasetInfo[];
-}
-
-/** Writes that were acknowledged before the store could say that their dataset holds another kind. */
-export interface KindConflict {
-  readonly tenant: string;
-  readonly dataset: string;
-  /** What the dataset holds. */
-  readonly kind: DatasetKind;
-  /** What was written to it. */
-  readonly written: DatasetKind;
 }
 
 /**
@@ -60,12 +60,17 @@ export class Catalog implements CatalogView, TenantHolder {
   /** The kind of each dataset; entries of another kind belong to a conflict. */
   readonly #kinds = new Map<string, DatasetKind>();
   #loaded = false;
+  #version = 0;
 
   /** @param tenants without them, no tenant ever ends */
   constructor(store: Store, metadata: MetadataLog, tenants?: Pick<Tenants, 'refresh' | 'hasEnded'>) {
     this.#store = store;
     this.#metadata = metadata;
     this.#tenants = tenants;
+  }
+
+  get version(): number {
+    return this.#version;
   }
 
   /** True once what the store knows has been read. */
@@ -91,6 +96,7 @@ export class Catalog implements CatalogView, TenantHolder {
     // At once, since writes come in meanwhile: they see all of it or nothing.
     const conflicts = stored.flatMap((dataset) => this.#adopt(dataset, dataset.columns));
     this.#loaded = true;
+    this.#version += 1;
     return conflicts;
   }
 
@@ -132,6 +138,7 @@ export class Catalog implements CatalogView, TenantHolder {
       open = false;
       entry.claims -= 1;
       if (confirmed) {
+        if (!entry.confirmed) this.#version += 1;
         entry.confirmed = true;
         for (const column of added) entry.promised.add(column.name);
       } else this.#forgetIfUnused(entry);
@@ -144,6 +151,7 @@ export class Catalog implements CatalogView, TenantHolder {
     if (this.hasEnded(tenant)) return;
     const entry = this.#entry(tenant, dataset, kind) ?? this.#make(tenant, dataset, kind);
     entry.confirmed = true;
+    this.#version += 1;
   }
 
   /** @throws AppError `kind_conflict` when the dataset exists with another kind */
@@ -181,11 +189,13 @@ export class Catalog implements CatalogView, TenantHolder {
         // Also what an earlier life of this process added, when it ended before it told the metadata log.
         if (kind === 'events') learn(entry, await readEventColumns(this.#store, entry));
         entry.ready = true;
+        this.#version += 1;
       }
       if (kind === 'events') {
         const missing = columns.filter((column) => !entry.columns.has(column.name));
         await addEventColumns(this.#store, entry, missing);
         learn(entry, missing);
+        if (missing.length > 0) this.#version += 1;
       }
     };
     const done = entry.changing.then(change);
@@ -203,6 +213,7 @@ export class Catalog implements CatalogView, TenantHolder {
     if (entry === undefined) throw new Error(`BUG: no claim was confirmed for the dataset ${dataset}`);
     entry.ready = false;
     entry.columns.clear();
+    this.#version += 1;
   }
 
   /** Whether that tenant was deleted, as far as this node knows. Nothing of it is to be stored any more. */
@@ -273,15 +284,8 @@ export class Catalog implements CatalogView, TenantHolder {
     if (this.#isVisible(entry)) this.#kinds.delete(keyOf(entry.tenant, entry.name));
     this.#entries.delete(entryKey(entry.tenant, entry.name, entry.kind));
     this.#byTenant.get(entry.tenant)?.delete(entry);
+    this.#version += 1;
   }
-}
-
-/** A dataset taken for a write; ended once, either way. */
-export interface Claim {
-  /** The record is durable. */
-  confirm(): void;
-  /** Nothing was written. */
-  release(): void;
 }
 
 const notLoaded = (what: string): AppError =>

@@ -38,3 +38,21 @@ export const keyOf = (tenant: string, dataset: string): string => `${tenant}/${d
 
 export const entryKey = (tenant: string, dataset: string, kind: DatasetKind): string =>
   `${keyOf(tenant, dataset)}/${kind}`;
+
+/** Writes that were acknowledged before the store could say that their dataset holds another kind. */
+export interface KindConflict {
+  readonly tenant: string;
+  readonly dataset: string;
+  /** What the dataset holds. */
+  readonly kind: DatasetKind;
+  /** What was written to it. */
+  readonly written: DatasetKind;
+}
+
+/** A dataset taken for a write; ended once, either way. */
+export interface Claim {
+  /** The record is durable. */
+  confirm(): void;
+  /** Nothing was written. */
+  release(): void;
+}

@@ -45,6 +45,7 @@ const heavy: DatasetInfo = {
 const catalog = catalogOf(fixtures, [metrics, heavy]);
 /** Both tenants have the same datasets with the same fields. */
 const bothTenants: CatalogView = {
+  version: 0,
   get: (_, name) => catalog.get(defaultTenant, name),
   list: () => catalog.list(defaultTenant),
 };

@@ -38,6 +38,8 @@ const policy: Readonly<Record<string, Rule>> = {
   'POST /v1/traces': ingest,
   'POST /v1/metrics': ingest,
   'POST /api/v1/query': ask,
+  'POST /api/v1/query/explain': ask,
+  'POST /api/v1/counts': ask,
   'GET /api/v1/about': ask,
   'GET /api/v1/tenants': rootAlone,
   'GET /api/v1/tenants/{tenant}': rootAlone,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import { databaseOf, defaultTenant, physicalTable } from '../../src/model/dataset.ts';
 import { visibleCatalog } from '../../src/query/visible-catalog.ts';
+import { fillMoments } from '../../src/sql/moments.ts';
 import { parseQuery } from '../../src/sql/parse.ts';
 import { semanticSettings } from '../../src/sql/print/settings.ts';
 import { uniqueNames } from '../../src/sql/resolve/output-name.ts';
@@ -54,10 +55,12 @@ async function compared(query: string, expected: PostgresAnswer): Promise<string
 }
 
 test('the store reads no other tables than those of the datasets that a translation names', async () => {
-  const catalog = visibleCatalog(catalogOf(fixtures), defaultTenant, () => 'all');
-  const range = { startMicros: undefined, endMicros: undefined };
+  const catalog = visibleCatalog(catalogOf(fixtures), defaultTenant, '1.2.3', () => 'all');
+  const range = { start: false, end: false };
   const property = fc.asyncProperty(anyQuery, async (query) => {
-    const { sql, datasets } = translate(await parseQuery(query), catalog, { range, nowMicros });
+    const translation = translate(await parseQuery(query), catalog, range);
+    const { datasets } = translation;
+    const sql = fillMoments(translation.sql, { startMicros: undefined, endMicros: undefined, nowMicros });
     const tree = await store.rows<{ explain: string }>(`EXPLAIN QUERY TREE ${sql}`, {
       settings: semanticSettings,
     });

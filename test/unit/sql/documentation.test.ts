@@ -14,8 +14,8 @@ const app = {
   ] as const),
   rows: 'all',
 } as const;
-const catalog = { database: 't_default', dataset: () => app, names: () => ['app'] };
-const range = { startMicros: undefined, endMicros: undefined };
+const catalog = { database: 't_default', version: '1.2.3', dataset: () => app, names: () => ['app'] };
+const range = { start: false, end: false };
 
 test('the tables of the README are those of the code (npm run docs:sql)', () => {
   const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
@@ -24,7 +24,7 @@ test('the tables of the README are those of the code (npm run docs:sql)', () => 
 
 test.each(refusals)('$construct: refused', async ({ example }) => {
   const refusal = await parseQuery(example)
-    .then((query) => translate(query, catalog, { range, nowMicros: 0 }))
+    .then((query) => translate(query, catalog, range))
     .catch((thrown: unknown) => thrown);
   expect(refusal).toBeInstanceOf(AppError);
   expect(refusal).toMatchObject({ code: expect.stringMatching(/^sql_(unsupported|unknown_function|type)$/) });

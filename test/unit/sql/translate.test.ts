@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import type { FieldType } from '../../../src/model/column.ts';
 import type { SqlCatalog, SqlDataset } from '../../../src/sql/catalog.ts';
+import { fillMoments } from '../../../src/sql/moments.ts';
 import { parseQuery } from '../../../src/sql/parse.ts';
 import { type Translation, translate } from '../../../src/sql/translate.ts';
 import { readGolden } from '../../sql/golden.ts';
@@ -23,15 +24,22 @@ const datasets: readonly SqlDataset[] = [
 
 const catalog: SqlCatalog = {
   database: 't_default',
+  version: '1.2.3',
   dataset: (name) => datasets.find((dataset) => dataset.name === name),
   names: () => datasets.map(({ name }) => name),
 };
 
 const micros = (text: string): number => Date.parse(text) * 1000;
 
+const moments = {
+  startMicros: micros('2024-03-01T00:00:00Z'),
+  endMicros: micros('2024-03-02T00:00:00Z'),
+  nowMicros: micros('2024-03-01T12:00:00Z'),
+};
+
 async function translated(query: string): Promise<Translation> {
-  const range = { startMicros: micros('2024-03-01T00:00:00Z'), endMicros: micros('2024-03-02T00:00:00Z') };
-  return translate(await parseQuery(query), catalog, { range, nowMicros: micros('2024-03-01T12:00:00Z') });
+  const translation = translate(await parseQuery(query), catalog, { start: true, end: true });
+  return { ...translation, sql: fillMoments(translation.sql, moments) };
 }
 
 const refusal = (query: string): Promise<AppError> =>
