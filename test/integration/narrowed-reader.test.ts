@@ -161,7 +161,7 @@ describe('a reader narrowed by a tag', () => {
     expect(some.rows).toEqual([['info', 15]]);
   });
 
-  test.each([...readCases('everyday.sql'), ...readCases('errors.sql')])(
+  test.each([...readCases('same/everyday.sql'), ...readCases('errors.sql')])(
     'cannot tell what is left out: $place',
     async ({ query }) => {
       // Without an order, any rows may be the first.
