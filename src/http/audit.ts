@@ -6,7 +6,7 @@ import { limits } from '../limits.ts';
 import type { Principal } from '../model/identity.ts';
 import type { AuthorizedRequest } from './routes.ts';
 
-/** What administrators do to identities and tenants, and what people do to their sign-ins. */
+/** What administrators do to identities, tenants and datasets, and what people do to their sign-ins. */
 export type IdentityChange =
   | 'role.put'
   | 'role.delete'
@@ -21,7 +21,9 @@ export type IdentityChange =
   | 'session.begin'
   | 'session.end'
   | 'tenant.create'
-  | 'tenant.delete';
+  | 'tenant.delete'
+  | 'dataset.create'
+  | 'dataset.delete';
 
 export interface Denial {
   readonly error: AppError;

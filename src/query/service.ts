@@ -6,7 +6,7 @@ import type { Query as QueryTree } from '../sql/ast.ts';
 import { located } from '../sql/errors.ts';
 import { narrowedSettings, semanticSettings } from '../sql/print/settings.ts';
 import { type Translation, translate } from '../sql/translate.ts';
-import type { CatalogView } from '../store/catalog.ts';
+import type { CatalogView } from '../store/dataset-entry.ts';
 import type { Store } from '../store/store.ts';
 import type { SqlParser } from './parser.ts';
 import type { Query, QueryRequest, QueryResult } from './request.ts';

@@ -5,6 +5,8 @@ import type { DatasetKind } from '../model/dataset.ts';
 export interface DatasetInfo {
   readonly tenant: string;
   readonly name: string;
+  /** Under which its tables and records are kept (`model/generation.ts`). */
+  readonly id: string;
   readonly kind: DatasetKind;
   /** Physical columns of its events table that exist in the store, by name; empty for other kinds. */
   readonly columns: ReadonlyMap<string, ColumnSpec>;
@@ -34,7 +36,23 @@ export function learn(entry: Entry, columns: readonly ColumnSpec[]): void {
   }
 }
 
-export const keyOf = (tenant: string, dataset: string): string => `${tenant}/${dataset}`;
+/**
+ * What the readers of the catalog need: all of it is in memory. Until the store has been read once, what this
+ * node does not know of may still exist.
+ */
+export interface CatalogView {
+  /** @throws AppError `store_unavailable` when the dataset is not known and the store has not been read */
+  get(tenant: string, dataset: string): DatasetInfo | undefined;
+  /** @throws AppError `store_unavailable` when the store has not been read */
+  list(tenant: string): readonly DatasetInfo[];
+}
 
-export const entryKey = (tenant: string, dataset: string, kind: DatasetKind): string =>
-  `${keyOf(tenant, dataset)}/${kind}`;
+/** Writes that were acknowledged before the store could say that their dataset holds another kind. */
+export interface KindConflict {
+  readonly tenant: string;
+  readonly dataset: string;
+  /** What the dataset holds. */
+  readonly kind: DatasetKind;
+  /** What was written to it. */
+  readonly written: DatasetKind;
+}

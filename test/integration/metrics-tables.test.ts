@@ -38,7 +38,9 @@ async function measured(sql: string): Promise<{ data: Record<string, unknown>[];
   const catalog = {
     database: 't_default',
     dataset: (name: string) =>
-      name === 'm' ? { name, kind: 'metrics' as const, fields: new Map(), rows: 'all' as const } : undefined,
+      name === 'm'
+        ? { name, id: name, kind: 'metrics' as const, fields: new Map(), rows: 'all' as const }
+        : undefined,
     names: () => ['m'],
   };
   const range = { startMicros: undefined, endMicros: undefined };

@@ -13,6 +13,7 @@ import { openTestStore, type TestStore } from '../support/embedded.ts';
 const metrics: DatasetInfo = {
   tenant: defaultTenant,
   name: 'm',
+  id: 'm',
   kind: 'metrics',
   columns: new Map(),
   ready: true,
@@ -148,7 +149,7 @@ describe('what is read', () => {
   async function plan(sql: string): Promise<string> {
     const catalog = {
       database: 't_default',
-      dataset: () => ({ name: 'm', kind: 'metrics', fields: new Map(), rows: 'all' }) as const,
+      dataset: () => ({ name: 'm', id: 'm', kind: 'metrics', fields: new Map(), rows: 'all' }) as const,
       names: () => [],
     };
     const range = { startMicros: undefined, endMicros: undefined };

@@ -9,6 +9,7 @@ import { readGolden } from '../../sql/golden.ts';
 const datasets: readonly SqlDataset[] = [
   {
     name: 'app',
+    id: 'app',
     kind: 'events',
     fields: new Map<string, readonly FieldType[]>([
       ['level', ['str']],
@@ -18,8 +19,8 @@ const datasets: readonly SqlDataset[] = [
     ]),
     rows: 'all',
   },
-  { name: 'm', kind: 'metrics', fields: new Map(), rows: 'all' },
-  { name: 'otel', kind: 'logs', fields: new Map(), rows: 'all' },
+  { name: 'm', id: 'm', kind: 'metrics', fields: new Map(), rows: 'all' },
+  { name: 'otel', id: 'otel.2', kind: 'logs', fields: new Map(), rows: 'all' },
 ];
 
 const catalog: SqlCatalog = {
