@@ -4,6 +4,7 @@ import { Decoder } from '../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../src/decode/outcomes.ts';
 import { RemoteWriteKernel } from '../src/decode/remote-write-kernel.ts';
 import { compileKernel } from '../test/support/kernel.ts';
+import { checkOtlpInput, otlpFuzzInput } from '../test/support/otlp-fuzz.ts';
 import {
   checkInput,
   checkRepetition,
@@ -12,7 +13,10 @@ import {
 } from '../test/support/remote-write-fuzz.ts';
 import { markdownTable } from './table.ts';
 
-/** `npm run fuzz [-- --inputs n --seed n --only number]`: remote write messages against the decoder and its oracle. */
+/**
+ * `npm run fuzz [-- --inputs n --seed n --only number]`: bodies against the decoder and its oracles, remote write and
+ * OTLP in turn.
+ */
 const { values } = parseArgs({
   options: {
     inputs: { type: 'string', default: '1000000' },
@@ -35,7 +39,7 @@ const progressEvery = 500_000;
 
 const hashes = await xxhash();
 const outcomes = new DecodeOutcomes();
-const counted = new Map<FuzzVerdict, number>();
+const counted = new Map<string, number>();
 const kernel = compileKernel();
 const newDecoder = (): Decoder => new Decoder(outcomes, hashes, new RemoteWriteKernel(kernel));
 let decoder = newDecoder();
@@ -44,21 +48,37 @@ const startedMs = performance.now();
 console.log(`inputs ${first} to ${end - 1}, seed ${seed}`);
 for (let number = first; number < end; number++) {
   if (number % inputsPerDecoder === 0) decoder = newDecoder();
-  const input = fuzzInput(seed, number);
   const inputStartedMs = performance.now();
-  let verdict: FuzzVerdict;
+  const verdict = number % 2 === 0 ? checkRemoteWrite(number) : checkOtlp(number);
+  slowestMs = Math.max(slowestMs, performance.now() - inputStartedMs);
+  counted.set(verdict, (counted.get(verdict) ?? 0) + 1);
+  if ((number + 1) % progressEvery === 0) console.log(`${number + 1} inputs`);
+}
+
+function checkRemoteWrite(number: number): string {
+  const input = fuzzInput(seed, number);
   try {
-    verdict = checkInput(decoder, input, 3 * number + 1);
+    const verdict: FuzzVerdict = checkInput(decoder, input, 3 * number + 1);
     if (verdict === 'stored') checkRepetition(decoder, outcomes, input, 3 * number + 2);
+    return `remote write, ${verdict}`;
   } catch (error) {
     console.log(`npm run fuzz -- --seed ${seed} --only ${number}`);
     console.log(`version ${input.version}, message ${input.message.toString('hex')}`);
     throw error;
   }
-  slowestMs = Math.max(slowestMs, performance.now() - inputStartedMs);
-  counted.set(verdict, (counted.get(verdict) ?? 0) + 1);
-  if ((number + 1) % progressEvery === 0) console.log(`${number + 1} inputs`);
 }
+
+function checkOtlp(number: number): string {
+  const input = otlpFuzzInput(seed, number);
+  try {
+    return `OTLP ${input.signal}, ${checkOtlpInput(decoder, input, 3 * number + 1)}`;
+  } catch (error) {
+    console.log(`npm run fuzz -- --seed ${seed} --only ${number}`);
+    console.log(`${input.signal} in ${input.encoding}, body ${input.body.toString('hex')}`);
+    throw error;
+  }
+}
+
 const seconds = (performance.now() - startedMs) / 1000;
 console.log(
   `\n${markdownTable(

@@ -6,7 +6,10 @@ import { packageRoot } from '../test/support/package-root.ts';
 import { barChart } from './chart.ts';
 import { measureCodecs } from './codecs.ts';
 import { measureDurability } from './durability.ts';
+import { measureAuthorizer, measureIdentities } from './identities.ts';
 import { type Measurement, measure, medianOf } from './measure.ts';
+import { measureOtlp } from './otlp.ts';
+import { measureQueries } from './query.ts';
 import { isInstalled, millrace, peers, type ReceiverKind } from './receivers.ts';
 import { remoteWriteCases, remoteWriteWorkload } from './remote-write-workloads.ts';
 import { type CaseResults, resultBars, resultTable } from './report.ts';
@@ -23,10 +26,14 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
 const remoteWrite = 'remote-write';
 const picture = 'bench/remote-write.svg';
 
-const usage = `npm run bench [-- [codecs | durability] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [codecs | durability | identities | otlp | query] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
   codecs               order keys and codecs for samples: bytes on disk, CPU and query time; no workload
   durability           what the fsync before the reply costs, in place of a comparison of receivers
+  identities           what checking who asks costs, with many keys and under floods of bad ones
+  otlp [<word> …]      logs and traces: JSON and protobuf, batches of 512 and 8,192, with and without gzip; words
+                       such as logs, json, 512 or plain choose among the cases
+  query                what queries cost beside the work of the store, large results, label predicates
   <workload>           what to send: ${[...workloads.keys()].join(', ')};
                        ${remoteWrite} for all of the first, with a picture of the result in ${picture};
                        remote-write-first and json when none is named
@@ -36,6 +43,8 @@ const usage = `npm run bench [-- [codecs | durability] [<workload> …] [--quick
 `;
 
 const requests = 1000;
+/** What is measured in place of a comparison of receivers. */
+const modes: ReadonlySet<string> = new Set(['query', 'codecs', 'durability', 'identities']);
 
 function readArguments() {
   const { values, positionals } = parseArgs({
@@ -48,7 +57,9 @@ function readArguments() {
   });
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: use 1 or more`);
-  const named = positionals.filter((name) => name !== 'durability' && name !== 'codecs');
+  const otlp = positionals.includes('otlp');
+  const words = positionals.filter((name) => name !== 'otlp');
+  const named = otlp ? [] : positionals.filter((name) => !modes.has(name));
   const names = (named.length === 0 ? ['remote-write-first', 'json'] : named).flatMap((name) =>
     name === remoteWrite ? remoteWriteNames : [name],
   );
@@ -56,7 +67,7 @@ function readArguments() {
     const make = workloads.get(name);
     if (make === undefined) {
       throw new Error(
-        `${name}: use codecs, durability, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
+        `${name}: use codecs, durability, identities, query, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
       );
     }
     return make;
@@ -68,6 +79,11 @@ function readArguments() {
     prometheus: values.prometheus,
     codecs: positionals.includes('codecs'),
     durability: positionals.includes('durability'),
+    query: positionals.includes('query'),
+    identities: positionals.includes('identities'),
+    otlp,
+    words,
+    part: values.quick ? 0.1 : 1,
     draws: named.includes(remoteWrite) && !values.quick,
   };
 }
@@ -108,8 +124,21 @@ async function main(): Promise<void> {
   console.log(
     `${cpus().length} x ${cpu?.model}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB, Node ${process.version}`,
   );
+  if (options.otlp) {
+    console.log(`\n${await measureOtlp(options.rounds, options.part, options.words)}`);
+    return;
+  }
   if (options.codecs) {
     console.log(`\n${await measureCodecs()}`);
+    return;
+  }
+  if (options.identities) {
+    console.log(`\n${measureAuthorizer(options.requests * 1000)}`);
+    console.log(`\n${await measureIdentities(options.requests * 10, options.rounds)}`);
+    return;
+  }
+  if (options.query) {
+    console.log(`\n${await measureQueries(options.part < 1)}`);
     return;
   }
   const results: CaseResults[] = [];

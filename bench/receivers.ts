@@ -36,10 +36,8 @@ const remoteWriteHeaders = {
   'x-prometheus-remote-write-version': '0.1.0',
 } as const;
 
-/** Where and how this service takes each protocol. */
-const routes: Readonly<
-  Record<Workload['protocol'], { readonly path: string; readonly headers: Readonly<Record<string, string>> }>
-> = {
+/** Where and how this service takes each protocol whose workloads do not say so themselves. */
+const routes: Readonly<Partial<Record<Workload['protocol'], NonNullable<Workload['route']>>>> = {
   json: { path: '/api/v1/ingest', headers: { 'content-type': 'application/json' } },
   'remote-write': { path: '/v1/prometheus/write', headers: remoteWriteHeaders },
   'remote-write-2': {
@@ -54,18 +52,19 @@ const routes: Readonly<
 
 export const millrace: ReceiverKind = {
   name: 'millrace',
-  takes: ['remote-write', 'remote-write-2', 'json'],
+  takes: ['remote-write', 'remote-write-2', 'json', 'otlp'],
   start: (workload) => startMillrace(workload),
 };
 
 /** @param env further variables of its environment */
 export async function startMillrace(
-  { protocol }: Workload,
+  { protocol, route: ownRoute }: Workload,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Receiver & { readonly service: Service }> {
   const service = await Service.start({ env: { MILLRACE_LOG_LEVEL: 'warn', ...env } });
   const dataset = 'bench';
-  const route = routes[protocol];
+  const route = ownRoute ?? routes[protocol];
+  if (route === undefined) throw new Error(`BUG: the workload does not say where ${protocol} goes`);
   return {
     service,
     child: service.child,

@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Load {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Further headers of a request, by the index of its body. */
+  readonly headersOf?: (index: number) => Readonly<Record<string, string>>;
   readonly bodies: readonly Uint8Array[];
   readonly connections: number;
 }
@@ -29,7 +31,8 @@ export async function sendAll(load: Load): Promise<LoadResult> {
       const body = load.bodies[index];
       if (body === undefined) throw new Error(`BUG: no body ${index}`);
       const start = performance.now();
-      await post(load, body, agent);
+      const headers = { ...load.headers, ...load.headersOf?.(index) };
+      await post({ url: load.url, headers }, body, agent);
       latenciesMs[index] = performance.now() - start;
     }
   };

@@ -3,12 +3,14 @@ import { seededRandom } from '../test/support/random.ts';
 /** What is sent: all bodies exist before the clock starts, and every receiver gets the same ones. */
 export interface Workload {
   readonly name: string;
-  readonly protocol: 'remote-write' | 'remote-write-2' | 'json';
+  readonly protocol: 'remote-write' | 'remote-write-2' | 'json' | 'otlp';
+  /** Where Millrace takes it, if not at the usual route of the protocol. */
+  readonly route?: { readonly path: string; readonly headers: Readonly<Record<string, string>> };
   /** Sent before the clock starts, for receivers that are to know the series already; often nothing. */
   readonly warmUp: readonly Uint8Array[];
   /** Samples or events in the warm-up. */
   readonly warmUpItems: number;
-  readonly unit: 'samples' | 'events';
+  readonly unit: 'samples' | 'events' | 'logs' | 'spans';
   readonly bodies: readonly Uint8Array[];
   /** Samples or events in all bodies. */
   readonly items: number;

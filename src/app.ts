@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import xxhash from 'xxhash-wasm';
 import { startIdentities } from './app/identities.ts';
@@ -7,6 +9,8 @@ import type { Config } from './config.ts';
 import { DatasetAdministration } from './datasets/administration.ts';
 import { DatasetQuestions } from './datasets/details.ts';
 import { DeadLetters } from './dead/letters.ts';
+import { Decoder } from './decode/decoder.ts';
+import { RemoteWriteKernel } from './decode/remote-write-kernel.ts';
 import { AppError } from './errors.ts';
 import { datasetRoutes } from './http/dataset-routes.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
@@ -67,7 +71,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const back = await startStore(shared);
   const durable = await startLog(shared, back);
   const front = await startIngest(shared, back, durable);
-  const reading = startQueries(shared, back, durable);
+  const reading = startQueries(shared, options.version, back, durable);
   const identities = await startIdentities(shared, back, options.adminPassword, front.trail);
   back.cleaner.add(identities.directory, durable.replays, back.catalog);
   back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters, identities.metadataOfTenants);
@@ -210,9 +214,14 @@ type Durable = Awaited<ReturnType<typeof startLog>>;
 
 async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, replays }: Durable) {
   const { config, directory, clock, metrics, log } = shared;
+  const hashes = await xxhash();
+  const kernel = new WebAssembly.Module(
+    await readFile(new URL('./decode/kernel/kernel.wasm', import.meta.url)),
+  );
   const decoders = new DecodePool({
     worker: new URL('../workers/decode.js', import.meta.url),
     threads: config.workers,
+    inline: (outcomes) => new Decoder(outcomes, hashes, new RemoteWriteKernel(kernel)),
     metrics,
     log,
   });
@@ -223,7 +232,7 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
     decoders,
     wal,
     disk,
-    identifier: new RequestIdentifier(await xxhash(), directory.node),
+    identifier: new RequestIdentifier(hashes, directory.node),
     replays,
     clock,
     metrics,
@@ -239,17 +248,24 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
   return { ingest, trail, admission, decoders };
 }
 
-function startQueries({ config, clock, log }: Shared, { store, catalog }: Back, { wal, drain }: Durable) {
+function startQueries(
+  { config, clock, log }: Shared,
+  version: string,
+  { store, catalog }: Back,
+  { wal, drain }: Durable,
+) {
   const parser = new SqlParser(new URL('../workers/parse.js', import.meta.url), log);
   const query = new QueryService({
     store,
     catalog,
     parser,
+    version,
     clock,
     log,
     bounds: {
       timeoutMs: config.queryTimeoutMs,
       maxMemoryBytes: config.queryMaxMemoryBytes,
+      maxThreads: Math.min(availableParallelism(), limits.queryMaxThreads),
       maxResultRows: limits.queryMaxResultRows,
       maxResultBytes: limits.queryMaxResultBytes,
     },

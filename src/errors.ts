@@ -61,6 +61,7 @@ export const errorDefinitions = {
   role_in_use: permanent(409, 'The role is in use'),
   too_many_identities: permanent(409, 'There are as many as are allowed'),
   dead_letter_in_use: permanent(409, 'The log still needs the dead letter'),
+  not_acceptable: permanent(406, 'No form of the reply is acceptable'),
   length_required: permanent(411, 'The length of the body must be known'),
   body_too_large: permanent(413, 'The body is too large'),
   unsupported_media_type: permanent(415, 'The Content-Type is not supported'),

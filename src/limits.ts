@@ -29,6 +29,9 @@ export const limits = {
   // Identities -------------------------------------------------------------------------------------------
   /** Credentials whose verification is remembered: of each kind, good and bad ones counted separately. */
   authCacheEntries: 20_000,
+  /** Credentials of each kind that are remembered as they were presented, and how long. */
+  maxRecentCredentials: 10_000,
+  recentCredentialMs: 1000,
   /** A refused password or key is checked again after this long. */
   refusedCacheTtlMs: 5 * 60_000,
   /** Password verifications (argon2id, about 50 ms of CPU each) running or waiting; above it 503. */
@@ -86,8 +89,10 @@ export const limits = {
   /** Rows of the audit relation that wait for a log that takes nothing; and how often it is tried. */
   maxWaitingAuditRows: 1000,
   auditRetryMs: 1000,
-  /** Lines of the log about refused requests, a second; what is beyond is counted in the next line. */
+  /** Lines of the log about refused requests, a second, for each tenant; what is beyond is counted in its next line. */
   maxDenialLinesPerSecond: 20,
+  /** The same for all tenants together. */
+  maxDenialLinesPerSecondInAll: 200,
 
   // Tenants ----------------------------------------------------------------------------------------------
   /** In all. Each node holds their roles, users, keys and datasets in memory. */
@@ -156,6 +161,8 @@ export const limits = {
   storeInsertTimeoutMs: 120_000,
   /** How much longer than a query may run its answer is waited for: the server's own bound comes first. */
   storeQueryGraceMs: 10_000,
+  /** Of a result on its way from a server to a client, read before the client takes it. */
+  storeReadAheadBytes: 256 * KiB,
   /** Unused connections to a server are closed after this long, well before a server closes them (3 s, once). */
   storeIdleConnectionMs: 2500,
   /** How long a start waits for the store; beyond it the service starts without. */
@@ -189,6 +196,18 @@ export const limits = {
   queryMaxMemoryBytes: 2 * GiB,
   queryMaxResultRows: 1_000_000,
   queryMaxResultBytes: 256 * MiB,
+  /** How often the store is asked to stop a query that nobody waits for, until it has. */
+  queryKillIntervalMs: 250,
+  /** Threads of one query, on a machine that has more. */
+  queryMaxThreads: 8,
+  /** Of a result, held back before the reply begins: an error up to here is a reply of its own. */
+  queryReplyBufferBytes: 64 * KiB,
+  /** Translations that are remembered, with their texts. */
+  maxTranslationCacheBytes: 16 * MiB,
+  /** What a remembered translation takes beside its texts, or more. */
+  translationOverheadBytes: 1024,
+  /** Parts of the range of a request for counts. */
+  maxCountBins: 10_000,
   /** Queries waiting for a connection; above it 503. */
   maxQueuedQueries: 100,
   /** The parser gets a stack of its own: 200,000 chained operators parse in 64 MiB. */
@@ -218,6 +237,7 @@ export const limits = {
 const relations: ReadonlyArray<readonly [boolean, string]> = [
   [limits.maxInflightBodyBytes >= 2 * limits.maxBodyBytes, 'two largest bodies fit in flight'],
   [limits.maxHeaderBytes >= 2 * limits.maxCredentialBytes, 'the largest credentials fit the headers'],
+  [limits.maxDenialLinesPerSecondInAll >= limits.maxDenialLinesPerSecond, 'all may say what one may'],
   [limits.walMaxRecordBytes >= 4 * limits.maxBodyBytes, 'the blocks of the largest body fit a record'],
   [
     limits.walMaxRecordBytes >= limits.maxInflatedBlockBytes + 4 * limits.maxBodyBytes,

@@ -6,7 +6,7 @@ CREATE TABLE IF NOT EXISTS {database}.{samples}
     `metric_id` UInt32 CODEC(ZSTD(1)),
     `series_id` UInt64 CODEC(ZSTD(1)),
     `timestamp` DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
-    `value` Float64 CODEC(Gorilla, ZSTD(1)),
+    `value` Float64 CODEC(ZSTD(1)),
     `start_timestamp` DateTime64(3, 'UTC') CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
@@ -52,7 +52,7 @@ CREATE TABLE IF NOT EXISTS {database}.{exemplars}
     `metric_id` UInt32 CODEC(ZSTD(1)),
     `series_id` UInt64 CODEC(ZSTD(1)),
     `timestamp` DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
-    `value` Float64 CODEC(Gorilla, ZSTD(1)),
+    `value` Float64 CODEC(ZSTD(1)),
     `labels` Map(LowCardinality(String), String)
 )
 ENGINE = MergeTree
@@ -73,7 +73,7 @@ CREATE TABLE IF NOT EXISTS {database}.{histograms}
     `is_float` Bool,
     `count_int` UInt64 CODEC(ZSTD(1)),
     `count_float` Float64 CODEC(ZSTD(1)),
-    `sum` Float64 CODEC(Gorilla, ZSTD(1)),
+    `sum` Float64 CODEC(ZSTD(1)),
     `schema` Int8,
     `zero_threshold` Float64 CODEC(ZSTD(1)),
     `zero_count_int` UInt64 CODEC(ZSTD(1)),

@@ -56,7 +56,7 @@ export async function startIdentities(
       position: () => ({
         identities: directory.position,
         tenants: tenants.position,
-        datasets: catalog.position,
+        datasets: catalog.datasets.position,
       }),
       timers: clock,
     });

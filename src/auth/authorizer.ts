@@ -22,6 +22,11 @@ const ttlResolutionMs = 1000;
  */
 interface Lane {
   /**
+   * Those that were good within the last moment, by what was presented: a digest costs two microseconds. They are
+   * forgotten as soon as the memory of their requests might be used again.
+   */
+  readonly recent: Map<string, Identity>;
+  /**
    * Verified credentials. They stay until others take their place: an identity tells by itself when it has ended,
    * and a flood of wrong passwords must not stand in the way of a right one that was checked long ago.
    */
@@ -38,8 +43,9 @@ type Verdict = Principal | undefined | Promise<Principal | undefined>;
  * Tells who presents a credential.
  *
  * A verified credential is remembered, a refused one too, so that neither a busy client nor a broken one costs a
- * check for each request. The keys of the caches are digests: a heap dump shows no credential. Requests that come
- * with the same unknown credential at the same time share one check.
+ * check for each request. What is kept for longer than a moment is kept by its digest: a heap dump shows no credential
+ * but those of requests that have just come. Requests that come with the same unknown credential at the same time
+ * share one check.
  *
  * What is remembered is the identity, not what it may do: that is asked of it each time, so that a change of its
  * privileges, or its end, needs nothing of these caches to be effective at once.
@@ -78,16 +84,24 @@ export class Authorizer {
    */
   authenticate(presented: PresentedCredential): Verdict {
     const lane = this.#lanes[schemeOf(presented)];
-    const key = digest(presented);
-    const known = lane.accepted.get(key)?.principal;
-    if (known !== undefined) return this.#verdict(known);
+    const name = nameOf(presented);
+    const recent = lane.recent.get(name)?.principal;
+    if (recent !== undefined) return this.#verdict(recent);
+    const key = digest(name);
+    const identity = lane.accepted.get(key);
+    const known = identity?.principal;
+    if (identity !== undefined && known !== undefined) {
+      keepForAMoment(lane, name, identity);
+      return this.#verdict(known);
+    }
     if (lane.refused.get(key) === true) return this.#verdict(undefined);
     return lane.pending.get(key) ?? this.#check(lane, key, presented);
   }
 
   /** There are new identities: credentials that were refused may be good now. */
   forgetRefused(): void {
-    for (const lane of Object.values(this.#lanes)) lane.refused.clear();
+    // Clearing takes time in proportion to the room, and a start has as many changes as there are identities.
+    for (const { refused } of Object.values(this.#lanes)) if (refused.size > 0) refused.clear();
     this.#forgotten += 1;
   }
 
@@ -146,6 +160,7 @@ function createLane(clock: Clock, maxPending: number, refusedTtlMs: number): Lan
   const max = limits.authCacheEntries;
   const perf = { now: () => clock.monotonicMs() };
   return {
+    recent: new Map(),
     accepted: new LRUCache({ max }),
     refused: new LRUCache({ max, ttl: refusedTtlMs, ttlResolution: ttlResolutionMs, perf }),
     pending: new Map(),
@@ -157,5 +172,13 @@ function createLane(clock: Clock, maxPending: number, refusedTtlMs: number): Lan
  * The header's name goes in too: a key sent as a password must not match the key. And the tenant: two of them may
  * have a user of the same name and password. Neither holds a line break.
  */
-const digest = ({ tenant, header, value }: PresentedCredential): string =>
-  hash('sha256', `${tenant}\n${header}: ${value}`, 'base64');
+const nameOf = ({ tenant, header, value }: PresentedCredential): string => `${tenant}\n${header}: ${value}`;
+
+const digest = (name: string): string => hash('sha256', name, 'base64');
+
+function keepForAMoment({ recent }: Lane, name: string, identity: Identity): void {
+  if (recent.size >= limits.maxRecentCredentials) return;
+  // The first one brings all of them their end.
+  if (recent.size === 0) setTimeout(() => recent.clear(), limits.recentCredentialMs).unref();
+  recent.set(name, identity);
+}

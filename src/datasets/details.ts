@@ -27,7 +27,7 @@ export interface DatasetDetails {
 }
 
 export interface DatasetQuestionsOptions {
-  readonly catalog: Pick<Catalog, 'get' | 'list' | 'registered'>;
+  readonly catalog: Pick<Catalog, 'get' | 'list' | 'datasets'>;
   readonly store: Pick<Store, 'select'>;
 }
 
@@ -78,7 +78,7 @@ export class DatasetQuestions {
     const hasRows = times !== undefined && times[0] > 0;
     return {
       kind: dataset.kind,
-      createdAt: this.#options.catalog.registered(tenant, name)?.createdAt,
+      createdAt: this.#options.catalog.datasets.get(tenant, name)?.createdAt,
       firstEventAt: hasRows ? times[1] : undefined,
       latestEventAt: hasRows ? times[2] : undefined,
       isInternal: name === auditDataset,

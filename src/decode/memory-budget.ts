@@ -6,7 +6,13 @@ import { limits } from '../limits.ts';
  * with samples on many days is written for each of them, a symbol can be named by every series.
  */
 export class MemoryBudget {
-  #left: number = limits.maxInflatedBlockBytes;
+  readonly #maxBytes: number;
+  #left: number;
+
+  constructor(maxBytes: number = limits.maxInflatedBlockBytes) {
+    this.#maxBytes = maxBytes;
+    this.#left = maxBytes;
+  }
 
   /**
    * @param what was about to be written, and how to avoid that it is so much; for the client
@@ -17,7 +23,7 @@ export class MemoryBudget {
     if (this.#left >= 0) return;
     throw new AppError(
       'body_too_large',
-      `The rows of this request take more than ${limits.maxInflatedBlockBytes} bytes; it ended at ${what}`,
+      `The rows of this request take more than ${this.#maxBytes} bytes; it ended at ${what}`,
     );
   }
 }

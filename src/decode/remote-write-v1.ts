@@ -12,7 +12,7 @@ import { fieldTag, ProtobufReader } from './protobuf-reader.ts';
 import { Refusals } from './refusals.ts';
 import type { RemoteWriteKernel } from './remote-write-kernel.ts';
 import { type SeriesContext, SeriesResolver } from './series-resolver.ts';
-import type { DecodedBody, DecodeTask } from './task.ts';
+import type { DecodedBody, RemoteWriteTask } from './task.ts';
 import { TimeSeriesReader, type TimeSeriesTags } from './time-series.ts';
 import { isDurable } from './written-rows.ts';
 
@@ -39,7 +39,7 @@ const expectedOddRows = 64;
  */
 export function decodeRemoteWriteV1(
   message: Buffer,
-  task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros'>,
+  task: RemoteWriteTask,
   context: SeriesContext,
 ): DecodedBody {
   const walk = new WriteRequestWalk(message, task, context, typicalRows(message));
@@ -53,7 +53,7 @@ export function decodeRemoteWriteV1(
  */
 export function decodeWithKernel(
   kernel: RemoteWriteKernel,
-  task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros'>,
+  task: RemoteWriteTask,
   context: SeriesContext,
 ): DecodedBody {
   const { message } = kernel;
@@ -83,13 +83,13 @@ class WriteRequestWalk {
 
   constructor(
     message: Buffer,
-    task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros'>,
+    task: RemoteWriteTask,
     context: SeriesContext,
     expectedSamples: number,
     messageHash?: MessageHash,
   ) {
     const reader = new ProtobufReader(message);
-    const budget = new MemoryBudget();
+    const budget = new MemoryBudget(task.maxInflatedBytes);
     const labels = new LabelMessages(message, messageHash);
     const series = new SeriesResolver(task, context, labels, budget);
     const rows = new MetricRows({

@@ -14,7 +14,7 @@ import { fieldTag, ProtobufReader } from './protobuf-reader.ts';
 import { Refusals } from './refusals.ts';
 import { type SeriesContext, SeriesResolver } from './series-resolver.ts';
 import { LabelRefs, SymbolTable } from './symbols.ts';
-import type { DecodedBody, DecodeTask } from './task.ts';
+import type { DecodedBody, RemoteWriteTask } from './task.ts';
 import { TimeSeriesReader, type TimeSeriesTags } from './time-series.ts';
 
 const requestSymbol = fieldTag(4, 'bytes');
@@ -40,7 +40,7 @@ const typicalSampleBytes = 60;
  */
 export function decodeRemoteWriteV2(
   message: Buffer,
-  task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros'>,
+  task: RemoteWriteTask,
   context: SeriesContext,
 ): DecodedBody {
   const walk = new RequestWalk(message, task, context);
@@ -62,13 +62,9 @@ class RequestWalk {
   readonly #metadataKey = new Int32Array(6);
   #metadataCount = 0;
 
-  constructor(
-    message: Buffer,
-    task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros'>,
-    context: SeriesContext,
-  ) {
+  constructor(message: Buffer, task: RemoteWriteTask, context: SeriesContext) {
     const reader = new ProtobufReader(message);
-    const budget = new MemoryBudget();
+    const budget = new MemoryBudget(task.maxInflatedBytes);
     const symbols = new SymbolTable(reader, new LabelHash('symbols'));
     const labels = new LabelRefs(symbols);
     const series = new SeriesResolver(task, context, labels, budget);

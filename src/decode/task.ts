@@ -28,12 +28,20 @@ export interface DecodeTask {
   readonly receivedMicros: number;
   readonly body: Uint8Array;
   readonly maxDecodedBytes: number;
+  /** What its rows may take beyond the size of the body; `limits.maxInflatedBlockBytes` unless given. */
+  readonly maxInflatedBytes?: number;
   /**
    * Number of this task, counted up by the sender from 1. The worker looks up under it whether the rows that
    * it made became durable (`outcomes.ts`).
    */
   readonly sequence: number;
 }
+
+/** What the decoders of remote write need of a task. */
+export type RemoteWriteTask = Pick<
+  DecodeTask,
+  'tenant' | 'dataset' | 'sequence' | 'receivedMicros' | 'maxInflatedBytes'
+>;
 
 /** A body as blocks; none if it held nothing to store. */
 export interface DecodedBody {

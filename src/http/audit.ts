@@ -2,8 +2,8 @@ import type { AppError } from '../errors.ts';
 import type { AuditRow } from '../ingest/audit-trail.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { limits } from '../limits.ts';
 import type { Principal } from '../model/identity.ts';
+import { DenialBounds } from './denial-bounds.ts';
 import type { AuthorizedRequest } from './routes.ts';
 
 /** What administrators do to identities, tenants and datasets, and what people do to their sign-ins. */
@@ -52,9 +52,7 @@ export class AuditLog {
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #trail: AuditRows;
-  #windowStartMs = Number.NEGATIVE_INFINITY;
-  #windowLines = 0;
-  #leftOut = 0;
+  readonly #bounds = new DenialBounds();
 
   constructor(log: Logger, clock: Clock, trail: AuditRows) {
     this.#log = log;
@@ -74,16 +72,8 @@ export class AuditLog {
   }
 
   denied({ error, principal, tenant, method, route, from }: Denial): void {
-    const nowMs = this.#clock.monotonicMs();
-    if (nowMs - this.#windowStartMs >= 1000) {
-      this.#windowStartMs = nowMs;
-      this.#windowLines = 0;
-    }
-    if (this.#windowLines >= limits.maxDenialLinesPerSecond) {
-      this.#leftOut += 1;
-      return;
-    }
-    this.#windowLines += 1;
+    const leftOut = this.#bounds.admit(tenant, this.#clock.monotonicMs());
+    if (leftOut === undefined) return;
     this.#log.warn(
       {
         audit: 'denied',
@@ -94,7 +84,7 @@ export class AuditLog {
         method,
         route,
         from,
-        ...(this.#leftOut === 0 ? {} : { leftOut: this.#leftOut }),
+        ...(leftOut === 0 ? {} : { leftOut }),
       },
       'denied',
     );
@@ -107,9 +97,8 @@ export class AuditLog {
       route: route ?? '',
       code: error.code,
       reason: error.message,
-      left_out: this.#leftOut,
+      left_out: leftOut,
     });
-    this.#leftOut = 0;
   }
 }
 

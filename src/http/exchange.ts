@@ -24,6 +24,7 @@ import type { RouteMetrics } from './route-metrics.ts';
 import type { Match, Router } from './router.ts';
 import type { AuthorizedRequest, BodyRules, PublicRequest, PublicRoute, Route } from './routes.ts';
 import { send } from './send.ts';
+import type { Sending } from './send-stream.ts';
 
 /** What all exchanges of a server share. */
 export interface ExchangeContext {
@@ -81,6 +82,9 @@ export class Exchange {
   #declaredBytes: number | undefined = 0;
   #clientLeft = false;
   #isSending = false;
+  #sending: Sending | undefined;
+  /** Of an exchange that ends without its whole reply, for the counters. */
+  #leftStatus = clientLeftStatus;
   #abort: AbortController | undefined;
 
   constructor(context: ExchangeContext, res: HttpResponse, req: HttpRequest) {
@@ -111,7 +115,11 @@ export class Exchange {
     const { status } = reply;
     const closeConnection = this.#context.isClosing() || this.#mustCutBody();
     this.#isSending = true;
-    send(this.#res, reply, { headOnly: this.#method === 'HEAD', closeConnection }, () => this.#end(status));
+    const options = { headOnly: this.#method === 'HEAD', closeConnection };
+    this.#sending = send(this.#res, reply, options, {
+      onSent: () => this.#end(status),
+      onBroken: (error) => this.#breakOff(error),
+    });
   }
 
   /** The reply of the route's handler; undefined when the client left before there was one. */
@@ -149,6 +157,7 @@ export class Exchange {
       tenant: tenant.id,
       parameter: decodeParameter(match, 'bad_name'),
       queryString,
+      accept: headers.accept,
       ...content,
       body,
       clientAddress: () => this.#clientAddress(),
@@ -223,6 +232,12 @@ export class Exchange {
     return (this.#context.router.refusalOf(this.#path) ?? problemReply)(error, this.#contentType);
   }
 
+  /** A reply that cannot be finished has no last chunk, and its connection ends, so that nobody takes it for whole. */
+  #breakOff(error: unknown): void {
+    this.#leftStatus = this.#refusal(error).status;
+    this.#res.close();
+  }
+
   #signal(): AbortSignal {
     this.#abort ??= new AbortController();
     if (this.#clientLeft) this.#abort.abort();
@@ -234,7 +249,8 @@ export class Exchange {
     this.#body?.stop();
     this.#abort?.abort();
     // While the reply is on its way nobody else would notice; before that, `run` is still at work.
-    if (this.#isSending) this.#end(clientLeftStatus);
+    if (this.#isSending) this.#end(this.#leftStatus);
+    this.#sending?.leave();
   }
 
   #end(status: number): void {
@@ -265,7 +281,8 @@ function authorize(
   }
   const dataset = requestDataset(route, match, headers);
   requirePermission(principal, route.permission, dataset);
-  return (request) => route.handler({ ...request, dataset });
+  // The copy comes last: adding to an object that begins as a copy takes V8 two microseconds.
+  return (request) => route.handler({ dataset, ...request });
 }
 
 /** @throws AppError `unsupported_media_type`, `unsupported_encoding`, `body_too_large`, `bad_header` */

@@ -6,6 +6,8 @@ import { cookieIn } from './cookies.ts';
 
 /** The request headers that mean something here. An absent header is the empty string. */
 export interface RequestHeaders {
+  /** May be sent in several parts. */
+  accept: string;
   authorization: string;
   apiKey: string;
   tenant: string;
@@ -22,6 +24,7 @@ export interface RequestHeaders {
 }
 
 const fields: ReadonlyMap<string, keyof RequestHeaders> = new Map([
+  ['accept', 'accept'],
   ['authorization', 'authorization'],
   ['x-api-key', 'apiKey'],
   ['x-p-tenant', 'tenant'],
@@ -45,6 +48,7 @@ const fields: ReadonlyMap<string, keyof RequestHeaders> = new Map([
  */
 export function readHeaders(req: HttpRequest): RequestHeaders {
   const headers: RequestHeaders = {
+    accept: '',
     authorization: '',
     apiKey: '',
     tenant: '',
@@ -64,8 +68,9 @@ export function readHeaders(req: HttpRequest): RequestHeaders {
   req.forEach((name, value) => {
     const field = fields.get(name);
     if (field === undefined) return;
-    if (headers[field] !== '') repeated = name;
-    headers[field] = value;
+    const before = headers[field];
+    if (before !== '' && field !== 'accept') repeated = name;
+    headers[field] = before === '' ? value : `${before},${value}`;
   });
   if (repeated !== undefined)
     throw new AppError('bad_header', `the header ${repeated} was sent more than once`);

@@ -2,13 +2,16 @@ import { STATUS_CODES } from 'node:http';
 import type { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
-/** An answer, complete. */
+/** A body that is made while it is sent. Iterated once. What it throws breaks the connection off. */
+export type BodyStream = AsyncIterable<Uint8Array>;
+
+/** An answer. */
 export interface Reply {
   readonly status: number;
   /** Undefined for a reply without a body. */
   readonly contentType: string | undefined;
-  /** Sent one after another; large ones are not copied. */
-  readonly body: string | readonly Uint8Array[];
+  /** Parts are sent one after another; large ones are not copied. A stream is not for routes that answer HEAD. */
+  readonly body: string | readonly Uint8Array[] | BodyStream;
   /** Further headers. Values never carry client input. */
   readonly headers?: ReadonlyArray<readonly [name: string, value: string]>;
 }
@@ -29,13 +32,6 @@ export const emptyReply = (status: number, headers: NonNullable<Reply['headers']
 /** Says that the request had been stored before, where that is so. */
 export const withReplayed = (reply: Reply, replayed: boolean): Reply =>
   replayed ? { ...reply, headers: [...(reply.headers ?? []), ['Millrace-Replayed', 'true']] } : reply;
-
-/** A body that is JSON text already. */
-export const jsonBytesReply = (body: readonly Uint8Array[]): Reply => ({
-  status: 200,
-  contentType: 'application/json',
-  body,
-});
 
 export const textReply = (body: string, contentType = 'text/plain; charset=utf-8'): Reply => ({
   status: 200,

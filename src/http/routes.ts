@@ -90,6 +90,8 @@ export interface AuthorizedRequest {
   readonly parameter: string;
   /** What follows the question mark; empty when there is none. */
   readonly queryString: string;
+  /** The header; empty when absent. */
+  readonly accept: string;
   /** As the route's `ContentTypeRule` gives it. Empty on routes without a body. */
   readonly contentType: string;
   readonly encoding: BodyEncoding;

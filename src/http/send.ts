@@ -1,5 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import { type Reply, statusLine } from './reply.ts';
+import { type BodyStream, type Reply, statusLine } from './reply.ts';
+import { type Sending, type SendOutcome, sendStream } from './send-stream.ts';
 
 export interface SendOptions {
   /** Headers only, as HEAD asks. */
@@ -8,19 +9,29 @@ export interface SendOptions {
   readonly closeConnection: boolean;
 }
 
+const isStream = (body: Reply['body']): body is BodyStream =>
+  typeof body === 'object' && Symbol.asyncIterator in body;
+
 /**
  * Sends a reply. A text body goes out in one piece; a body of bytes goes as fast as the client takes it, and
- * is never copied into a send queue.
- * @param onSent called once, when the last byte was handed to the system; never if the client leaves before
+ * is never copied into a send queue; a stream is asked for more as fast as the client takes it.
+ * @returns what is to be told if the client leaves meanwhile
  */
-export function send(res: HttpResponse, reply: Reply, options: SendOptions, onSent: () => void): void {
+export function send(
+  res: HttpResponse,
+  reply: Reply,
+  options: SendOptions,
+  outcome: SendOutcome,
+): Sending | undefined {
   const { body } = reply;
+  const onSent = () => outcome.onSent();
   let finished = true;
   res.cork(() => {
     res.writeStatus(statusLine(reply.status));
     if (reply.contentType !== undefined) res.writeHeader('Content-Type', reply.contentType);
     for (const [name, value] of reply.headers ?? []) res.writeHeader(name, value);
     const hasBody = reply.contentType !== undefined;
+    if (isStream(body)) return;
     if (typeof body === 'string' && hasBody && !options.headOnly) {
       res.end(body, options.closeConnection);
       return;
@@ -37,19 +48,21 @@ export function send(res: HttpResponse, reply: Reply, options: SendOptions, onSe
     } else if (byteLength(body) === 0) {
       res.end();
     } else {
-      finished = stream(res, body, onSent);
+      finished = sendParts(res, body, onSent);
     }
   });
+  if (isStream(body)) return sendStream(res, body, options.closeConnection, outcome);
   if (finished) onSent();
+  return undefined;
 }
 
-const byteLength = (body: Reply['body']): number =>
+const byteLength = (body: string | readonly Uint8Array[]): number =>
   typeof body === 'string'
     ? Buffer.byteLength(body)
     : body.reduce((total, part) => total + part.byteLength, 0);
 
 /** Sends parts under backpressure. True when all is out already; otherwise `onSent` follows. */
-function stream(res: HttpResponse, parts: readonly Uint8Array[], onSent: () => void): boolean {
+function sendParts(res: HttpResponse, parts: readonly Uint8Array[], onSent: () => void): boolean {
   const totalBytes = byteLength(parts);
   /** Index of the part under way, and the offset in the reply at which it begins. */
   let current = 0;

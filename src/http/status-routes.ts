@@ -16,7 +16,7 @@ const pointers = `Millrace
 
 POST /api/v1/ingest             JSON events into the dataset named by X-P-Stream
 POST /v1/prometheus/write       Prometheus remote write
-POST /api/v1/query              {"query": "SELECT …"}
+POST /api/v1/query              {"query": "SELECT …"}; also /api/v1/query/explain, /api/v1/counts
 GET  /api/console/v1/apikeys    API keys; roles under /api/v1/roles, users under /api/v1/users
 GET  /api/v1/liveness           is the process alive
 GET  /api/v1/readiness          can it take requests

@@ -1,8 +1,9 @@
 import type { TenantAdministration } from '../identity/tenants.ts';
+import { defaultTenant } from '../model/dataset.ts';
 import type { Tenant } from '../store/tenants.ts';
 import type { AuditLog } from './audit.ts';
 import { jsonReply, textReply } from './reply.ts';
-import type { Route, ServiceRoute } from './routes.ts';
+import type { AuthorizedRequest, Route, ServiceRoute } from './routes.ts';
 
 /** Tenants, for the root administrator. They are about the server, so that a request names no tenant to act in. */
 export function tenantRoutes(tenants: TenantAdministration, audit: AuditLog): Route[] {
@@ -23,7 +24,7 @@ export function tenantRoutes(tenants: TenantAdministration, audit: AuditLog): Ro
       handler: async (request) => {
         const from = request.clientAddress();
         const { tenant, made } = await tenants.create(request.parameter);
-        if (made) audit.changed(request, from, 'tenant.create', tenant.id);
+        if (made) audit.changed(about(request), from, 'tenant.create', tenant.id);
         return jsonReply(show(tenant));
       },
     },
@@ -34,13 +35,16 @@ export function tenantRoutes(tenants: TenantAdministration, audit: AuditLog): Ro
         const from = request.clientAddress();
         const { id } = tenants.get(request.parameter);
         await tenants.delete(request.parameter);
-        audit.changed(request, from, 'tenant.delete', id);
+        audit.changed(about(request), from, 'tenant.delete', id);
         return textReply(`deleted tenant ${request.parameter}`);
       },
     },
   ];
   return routes.map((route) => ({ ...route, permission: 'tenant.manage', dataset: 'none', tenant: 'none' }));
 }
+
+/** Whatever tenant the request names, what was done to another one is nothing to tell it. */
+const about = ({ principal }: AuthorizedRequest) => ({ principal, tenant: defaultTenant });
 
 const show = ({
   name,

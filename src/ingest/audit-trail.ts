@@ -97,6 +97,8 @@ export class AuditTrail {
       return true;
     } catch (error) {
       if (error instanceof AppError && error.definition.retryable) return false;
+      // A tenant that has been deleted meanwhile takes its trail with it.
+      if (error instanceof AppError && error.code === 'tenant_not_found') return true;
       log.error({ err: error, rows }, 'audit rows could not be stored; their lines are in this log');
       onLost(rows);
       return true;

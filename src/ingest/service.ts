@@ -79,7 +79,7 @@ export class IngestService implements Ingest {
       );
     }
     const identity = identifier.identify(request);
-    if (identity === undefined) return { ...(await this.#store(request, undefined)), replayed: false };
+    if (identity === undefined) return { replayed: false, ...(await this.#store(request, undefined)) };
     let refused: RefusedPart | undefined;
     const { counts, replayed } = await replays.once(tenant, dataset, identity, async () => {
       const stored = await this.#store(request, identity);
@@ -137,7 +137,7 @@ export class IngestService implements Ingest {
         log.error({ tenant, dataset, format, stack: result.stack }, 'a decoder failed');
       throw new AppError(result.code, result.message);
     }
-    return { ...result, sequence };
+    return { sequence, ...result };
   }
 
   async #commit(record: WalRecord): Promise<void> {

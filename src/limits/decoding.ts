@@ -66,6 +66,13 @@ export const decodingLimits = {
    * rows of samples on many days, symbols that are named again and again. The rest is in proportion to the body.
    */
   maxInflatedBlockBytes: 256 * MiB,
+  /**
+   * Bodies as sent that are decoded where they arrive, in the main thread: up to 70 samples or 20 events. Handing such
+   * a body to a worker and its blocks back costs the main thread more than decoding it.
+   */
+  maxInlineBodyBytes: 4 * KiB,
+  /** What the rows of such a body may inflate to there; beyond it a worker takes it after all. */
+  maxInlineInflatedBytes: 256 * KiB,
   /** Requests that wait for a worker; above it new ones get 503. */
   maxQueuedDecodes: 4096,
   /** Requests that go to a worker as one task, by count and by bytes. */

@@ -1,6 +1,9 @@
 import type { Principal } from '../model/identity.ts';
+import type { ReadProgress } from '../store/store.ts';
+import type { ResultFormat } from './result-format.ts';
 
-export interface QueryRequest {
+/** What is asked, by whom, about which time. */
+export interface QueryQuestion {
   readonly principal: Principal;
   readonly tenant: string;
   readonly sql: string;
@@ -9,18 +12,65 @@ export interface QueryRequest {
   readonly endTime?: string;
   /** If given, the query must read this dataset. */
   readonly streamName?: string;
+}
+
+export interface QueryRequest extends QueryQuestion {
+  readonly format: ResultFormat;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
 }
 
 export interface QueryResult {
+  /** Names the query, here and in the store. */
+  readonly id: string;
   /** Output columns in order. */
   readonly fields: readonly string[];
-  /** A JSON array of row objects, UTF-8, as the store wrote it: rows are never parsed on their way out. */
-  readonly records: Uint8Array;
+  /** The document, as the store makes it: iterate once. What it throws is an `AppError`. */
+  readonly output: AsyncIterable<Uint8Array>;
+  /** Once the output has been read to its end. */
+  readonly statistics: () => QueryStatistics;
+}
+
+export interface QueryStatistics {
+  /** From the request to the end of the output, ms. */
+  readonly elapsedMs: number;
+  /** Undefined where the store does not tell. */
+  readonly read: ReadProgress | undefined;
+}
+
+export interface Explanation {
+  /** What the store would run. */
+  readonly sql: string;
+  readonly fields: readonly { readonly name: string; readonly type: string }[];
+  /** The datasets that it reads. */
+  readonly datasets: readonly string[];
+}
+
+/** How much of a dataset falls into equal parts of a time range. */
+export interface CountsRequest {
+  readonly principal: Principal;
+  readonly tenant: string;
+  readonly stream: string;
+  readonly startTime: string;
+  readonly endTime: string;
+  readonly numBins?: number;
+  readonly signal: AbortSignal;
+}
+
+export interface CountsBin {
+  /** RFC 3339; the end is not part of the bin. */
+  readonly startTime: string;
+  readonly endTime: string;
+  readonly count: number;
 }
 
 export interface Query {
-  /** @throws AppError */
+  /**
+   * @throws AppError before there is output, unless the query is refused later: then reading the output throws it
+   */
   run(request: QueryRequest): Promise<QueryResult>;
+  /** @throws AppError as `run` would before it asks the store */
+  explain(question: QueryQuestion): Promise<Explanation>;
+  /** @throws AppError */
+  counts(request: CountsRequest): Promise<readonly CountsBin[]>;
 }

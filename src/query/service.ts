@@ -1,92 +1,124 @@
+import { randomUUID } from 'node:crypto';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import type { Principal, ReadableRows } from '../model/identity.ts';
-import type { Query as QueryTree } from '../sql/ast.ts';
-import { located } from '../sql/errors.ts';
+import { limits } from '../limits.ts';
 import { narrowedSettings, semanticSettings } from '../sql/print/settings.ts';
-import { type Translation, translate } from '../sql/translate.ts';
-import type { CatalogView } from '../store/dataset-entry.ts';
-import type { Store } from '../store/store.ts';
-import type { SqlParser } from './parser.ts';
-import type { Query, QueryRequest, QueryResult } from './request.ts';
+import type { Translation } from '../sql/translate.ts';
+import type { ResultStore, ResultStream } from '../store/store.ts';
+import { countRows } from './counts.ts';
+import { nameNumbers } from './json-numbers.ts';
+import type {
+  CountsBin,
+  CountsRequest,
+  Explanation,
+  Query,
+  QueryQuestion,
+  QueryRequest,
+  QueryResult,
+} from './request.ts';
+import { type ResultFormat, storeOutputs } from './result-format.ts';
 import { queryFailure } from './store-failures.ts';
 import { parseTimeRange } from './time-range.ts';
-import { relationNames, visibleCatalog } from './visible-catalog.ts';
+import { Translator, type TranslatorParts } from './translator.ts';
 
-export interface QueryServiceParts {
-  readonly store: Pick<Store, 'select'>;
-  readonly catalog: CatalogView;
-  readonly parser: Pick<SqlParser, 'parse'>;
+export interface QueryServiceParts extends TranslatorParts {
+  readonly store: ResultStore;
   readonly clock: Clock;
   readonly log: Logger;
   readonly bounds: QueryBounds;
-  /** Which rows of a dataset of its tenant the principal may read. */
-  readableRows(principal: Principal, dataset: string): ReadableRows;
-  /** Waits until what was acknowledged is in the store, or for a bounded time; false if nothing is on its way. */
-  waitForPending(): Promise<boolean>;
 }
 
 /** What one query may use. */
 export interface QueryBounds {
+  /** From its begin in the store until its whole result was taken. */
   readonly timeoutMs: number;
   readonly maxMemoryBytes: number;
+  readonly maxThreads: number;
   readonly maxResultRows: number;
   readonly maxResultBytes: number;
 }
 
-/** SQL in, rows out: parse, authorize, translate, execute. */
+/** SQL in, rows out: authorize, translate, execute. */
 export class QueryService implements Query {
   readonly #parts: QueryServiceParts;
+  readonly #translator: Translator;
   readonly #settings: Readonly<Record<string, string | number>>;
 
   constructor(parts: QueryServiceParts) {
     this.#parts = parts;
+    this.#translator = new Translator(parts);
     this.#settings = { ...semanticSettings, ...boundSettings(parts.bounds) };
   }
 
   async run(request: QueryRequest): Promise<QueryResult> {
-    const { parser, store, clock } = this.#parts;
-    const nowMicros = clock.nowMicros();
-    const range = parseTimeRange(request.startTime, request.endTime, nowMicros);
-    const tree = await parser.parse(request.sql);
-    const translation = await this.#translate(tree, request, () =>
-      translate(tree, this.#visible(request), { range, nowMicros }),
-    );
-    checkStreamName(request.streamName, translation);
+    const translation = await this.#translate(request);
+    return this.#execute(translation, request.format, request.signal);
+  }
+
+  async explain(question: QueryQuestion): Promise<Explanation> {
+    const { sql, columns, datasets } = await this.#translate(question);
+    return { sql, fields: columns, datasets };
+  }
+
+  async counts(request: CountsRequest): Promise<readonly CountsBin[]> {
+    return await countRows(request, this.#parts.clock.nowMicros(), {
+      translate: (question) => this.#translator.translate(question),
+      kindOf: (dataset) => this.#parts.catalog.get(request.tenant, dataset)?.kind,
+      execute: (translation) => this.#execute(translation, 'ndjson', request.signal),
+    });
+  }
+
+  async #translate(question: QueryQuestion): Promise<Translation> {
+    const { principal, tenant, sql, startTime, endTime, streamName } = question;
+    const nowMicros = this.#parts.clock.nowMicros();
+    const range = parseTimeRange(startTime, endTime, nowMicros);
+    const moments = { ...range, nowMicros };
+    const translation = await this.#translator.translate({ principal, tenant, sql, moments });
+    checkStreamName(streamName, translation);
+    return translation;
+  }
+
+  #execute(translation: Translation, form: ResultFormat, signal: AbortSignal): QueryResult {
+    const { store, clock, bounds } = this.#parts;
+    const id = `millrace-${randomUUID()}`;
+    const { format, settings } = storeOutputs[form];
+    const deadline = new Deadline(signal, bounds.timeoutMs + limits.storeQueryGraceMs);
+    const startedMs = clock.monotonicMs();
+    let endedMs = startedMs;
+    const stream = store.stream(translation.sql, {
+      id,
+      format,
+      settings: { ...this.#settings, ...(translation.narrowed ? narrowedSettings : {}), ...settings },
+      signal: deadline.signal,
+    });
+    const output = this.#guarded(stream, deadline, () => {
+      endedMs = clock.monotonicMs();
+    });
+    const isFloat = translation.columns.map(({ type }) => type.startsWith('double precision'));
+    const isJson = form === 'json' || form === 'ndjson';
+    return {
+      id,
+      fields: translation.columns.map((column) => column.name),
+      output: isJson && isFloat.includes(true) ? nameNumbers(output, isFloat) : output,
+      statistics: () => ({ elapsedMs: endedMs - startedMs, read: stream.progress }),
+    };
+  }
+
+  /** The output, its failures in words for clients, within its time. */
+  async *#guarded(
+    stream: ResultStream,
+    deadline: Deadline,
+    onEnd: () => void,
+  ): AsyncGenerator<Uint8Array, void> {
+    deadline.start();
     try {
-      const records = await store.select(translation.sql, 'JSONEachRow', {
-        settings: translation.narrowed ? { ...this.#settings, ...narrowedSettings } : this.#settings,
-        signal: request.signal,
-      });
-      return { fields: translation.columns.map((column) => column.name), records };
+      yield* stream;
+      onEnd();
     } catch (thrown) {
       throw this.#failure(thrown);
-    }
-  }
-
-  #visible({ principal, tenant }: QueryRequest) {
-    const { catalog, readableRows } = this.#parts;
-    return visibleCatalog(catalog, tenant, (dataset) => readableRows(principal, dataset));
-  }
-
-  /**
-   * Translates, and once more if something is missing that may be on its way: data is acknowledged before its
-   * tables and columns exist in the store.
-   */
-  async #translate(tree: QueryTree, request: QueryRequest, attempt: () => Translation): Promise<Translation> {
-    const { catalog, waitForPending } = this.#parts;
-    const unready = (): string | undefined =>
-      relationNames(tree).find((name) => catalog.get(request.tenant, name)?.ready === false);
-    try {
-      if (unready() !== undefined) await waitForPending();
-      const missing = unready();
-      if (missing !== undefined) {
-        throw new AppError('store_unavailable', `the dataset "${missing}" is new and not in the store yet`);
-      }
-      return await attemptTwice(attempt, waitForPending);
-    } catch (thrown) {
-      throw located(thrown, request.sql);
+    } finally {
+      deadline.stop();
     }
   }
 
@@ -99,24 +131,47 @@ export class QueryService implements Query {
   }
 }
 
-const mayAppear: ReadonlySet<string> = new Set(['sql_unknown_column', 'sql_unknown_relation']);
+/**
+ * Ends a query when its client leaves or its time is over. The store has a time limit of its own, which comes first
+ * unless it is not at work because the client takes its result slowly.
+ */
+class Deadline {
+  readonly #client: AbortSignal;
+  readonly #timeoutMs: number;
+  readonly #controller = new AbortController();
+  readonly #onLeave = () => this.#controller.abort();
+  #timer: NodeJS.Timeout | undefined;
 
-async function attemptTwice<T>(attempt: () => T, wait: () => Promise<boolean>): Promise<T> {
-  try {
-    return attempt();
-  } catch (thrown) {
-    if (!(thrown instanceof AppError) || !mayAppear.has(thrown.code) || !(await wait())) throw thrown;
-    return attempt();
+  constructor(client: AbortSignal, timeoutMs: number) {
+    this.#client = client;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  start(): void {
+    if (this.#client.aborted) this.#onLeave();
+    this.#client.addEventListener('abort', this.#onLeave, { once: true });
+    const late = () =>
+      this.#controller.abort(new AppError('query_timeout', 'the result was taken too slowly'));
+    this.#timer = setTimeout(late, this.#timeoutMs);
+  }
+
+  stop(): void {
+    this.#client.removeEventListener('abort', this.#onLeave);
+    clearTimeout(this.#timer);
   }
 }
 
 const boundSettings = (bounds: QueryBounds): Readonly<Record<string, string | number>> => ({
   max_execution_time: bounds.timeoutMs / 1000,
   max_memory_usage: bounds.maxMemoryBytes,
+  max_threads: bounds.maxThreads,
   max_result_rows: bounds.maxResultRows,
   max_result_bytes: bounds.maxResultBytes,
   result_overflow_mode: 'throw',
-  output_format_json_array_of_rows: 1,
 });
 
 function checkStreamName(streamName: string | undefined, { datasets }: Translation): void {

@@ -1,6 +1,11 @@
 import { AppError } from '../errors.ts';
 import { parseInterval, parseTimestamp } from '../sql/datetime.ts';
-import type { TimeRange } from '../sql/ir.ts';
+
+/** Half-open; microseconds since 1970. */
+export interface TimeRange {
+  readonly startMicros: number | undefined;
+  readonly endMicros: number | undefined;
+}
 
 const microsPerDay = 86_400_000_000;
 const absolute = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.(\d+))?(?:Z|[+-]\d{2}:\d{2})?$/i;

@@ -8,16 +8,19 @@ import type { CatalogView, DatasetInfo } from '../store/dataset-entry.ts';
 
 /**
  * The datasets of a tenant as one principal sees them.
+ * @param version of this program
  * @param readableRows of a dataset; naming one of which the principal may read none is `forbidden`, but for the audit
  *   trail, which is not there for those who may not read it
  */
 export function visibleCatalog(
   catalog: CatalogView,
   tenant: string,
+  version: string,
   readableRows: (dataset: string) => ReadableRows,
 ): SqlCatalog {
   return {
     database: databaseOf(tenant),
+    version,
     dataset: (name) => {
       const info = catalog.get(tenant, name);
       if (info === undefined) return undefined;

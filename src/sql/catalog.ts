@@ -6,6 +6,8 @@ import type { Tag } from '../model/identity.ts';
 export interface SqlCatalog {
   /** ClickHouse database of the tenant, unquoted. */
   readonly database: string;
+  /** Of this program, as `version()` tells it. */
+  readonly version: string;
   dataset(name: string): SqlDataset | undefined;
   /** For suggestions in error messages. */
   names(): readonly string[];

@@ -155,6 +155,13 @@ export type FromIr =
   | { readonly kind: 'derived'; readonly alias: string; readonly query: QueryIr }
   | { readonly kind: 'cte'; readonly alias: string; readonly cte: string }
   | {
+      /** Rows that are known already: of the catalog. */
+      readonly kind: 'rows';
+      readonly alias: string;
+      readonly columns: readonly OutputColumn[];
+      readonly rows: readonly (readonly (string | number | null)[])[];
+    }
+  | {
       /** A row for each element of an array, beside the row of `input` that it belongs to. */
       readonly kind: 'unnest';
       readonly alias: string;
@@ -180,10 +187,10 @@ export interface CteIr {
   readonly recursive: boolean;
 }
 
-/** Half-open; microseconds since 1970. */
-export interface TimeRange {
-  readonly startMicros: number | undefined;
-  readonly endMicros: number | undefined;
+/** Which ends the time range of the query has. What they are is not part of its translation. */
+export interface RangeShape {
+  readonly start: boolean;
+  readonly end: boolean;
 }
 
 /**
@@ -196,7 +203,7 @@ interface Read<Kind extends string, Target> {
   readonly kind: Kind;
   readonly database: string;
   readonly dataset: string;
-  readonly range: TimeRange;
+  readonly range: RangeShape;
   /** What the reader's privileges let through, whatever else the query asks for. */
   readonly allowed: AllowedRows<Target>;
 }

@@ -2,22 +2,18 @@ import { limits } from '../limits.ts';
 import type { Query } from './ast.ts';
 import type { SqlCatalog } from './catalog.ts';
 import { sqlError } from './errors.ts';
-import type { QueryIr, TimeRange } from './ir.ts';
+import type { QueryIr, RangeShape } from './ir.ts';
 import { printStatement } from './print/query.ts';
 import { Environment } from './resolve/environment.ts';
 import { uniqueNames } from './resolve/output-name.ts';
 import { resolveQuery } from './resolve/query.ts';
 import { typeLabel } from './types.ts';
 
-export interface TranslateOptions {
-  /** Applied to the time column of every dataset that is read. */
-  readonly range: TimeRange;
-  /** What `now()` means. Microseconds since 1970. */
-  readonly nowMicros: number;
-}
-
 export interface Translation {
-  /** One ClickHouse SELECT, without FORMAT and SETTINGS; it needs `semanticSettings`. */
+  /**
+   * One ClickHouse SELECT, without FORMAT and SETTINGS; it needs `semanticSettings`. `fillMoments` puts the range and
+   * the time of the query into it.
+   */
   readonly sql: string;
   /** Output columns in order, with PostgreSQL's names of their types. */
   readonly columns: readonly { readonly name: string; readonly type: string }[];
@@ -28,13 +24,14 @@ export interface Translation {
 }
 
 /**
- * Translates one SELECT. Pure: the same tree, catalog and options give the same text.
+ * Translates one SELECT. Pure: the same tree, catalog and range give the same text.
+ * @param range applied to the time column of every dataset that is read
  * @throws AppError with one of the `sql_…` codes
  */
-export function translate(tree: Query, catalog: SqlCatalog, options: TranslateOptions): Translation {
+export function translate(tree: Query, catalog: SqlCatalog, range: RangeShape): Translation {
   let prefix = 't';
   for (;;) {
-    const env = new Environment(catalog, options.range, options.nowMicros, prefix);
+    const env = new Environment(catalog, range, prefix);
     const context = { env, ctes: new Map(), query: resolveQuery };
     const { query } = resolveQuery(tree, context, undefined, false);
     const names = uniqueNames(query.columns.map((column) => column.name));

@@ -36,7 +36,8 @@ export class Catalog implements CatalogView, TenantHolder {
   readonly #store: Store;
   readonly #metadata: MetadataLog;
   readonly #tenants: Pick<Tenants, 'refresh' | 'hasEnded'> | undefined;
-  readonly #datasets: Datasets;
+  /** What the metadata log says: a dataset that is only in this node's log is not there yet. */
+  readonly datasets: Datasets;
   readonly #ids: DatasetIds;
   readonly #entries = new DatasetEntries();
   #loaded = false;
@@ -56,18 +57,17 @@ export class Catalog implements CatalogView, TenantHolder {
     this.#store = store;
     this.#metadata = metadata;
     this.#tenants = tenants;
-    this.#datasets = new Datasets(metadata, onEnd);
-    this.#ids = new DatasetIds(this.#datasets, tenants);
+    this.datasets = new Datasets(metadata, onEnd);
+    this.#ids = new DatasetIds(this.datasets, tenants);
+  }
+
+  get version(): number {
+    return this.#entries.version + this.datasets.position;
   }
 
   /** True once what the store knows has been read. */
   get loaded(): boolean {
     return this.#loaded;
-  }
-
-  /** Everything about datasets before this position of the metadata log has been read. */
-  get position(): number {
-    return this.#datasets.position;
   }
 
   /**
@@ -79,11 +79,12 @@ export class Catalog implements CatalogView, TenantHolder {
     if (this.#loaded) return [];
     await this.#metadata.prepare();
     await this.#tenants?.refresh();
-    await this.#datasets.refresh();
+    await this.datasets.refresh();
     const stored = await readColumns(this.#store, this.#living());
     // At once, since writes come in meanwhile: they see all of it or nothing.
     const conflicts = stored.flatMap(([dataset, columns]) => this.#adopt(dataset, columns));
     this.#loaded = true;
+    this.#entries.changed();
     for (const tenant of this.#entries.tenants) {
       for (const { id, kind } of this.#entries.of(tenant)) this.recover(tenant, id, kind, true);
     }
@@ -96,8 +97,8 @@ export class Catalog implements CatalogView, TenantHolder {
    */
   async refresh(): Promise<void> {
     if (!this.#loaded) return;
-    await this.#datasets.refresh();
-    const { position } = this.#datasets;
+    await this.datasets.refresh();
+    const { position } = this.datasets;
     if (position === this.#adopted) return;
     const isNews = ({ tenant, id, kind }: RegisteredDataset) =>
       this.#entries.get(tenant, id, kind) === undefined;
@@ -122,11 +123,6 @@ export class Catalog implements CatalogView, TenantHolder {
         (entry) => entry.confirmed && this.#entries.isVisible(entry) && !this.hasEnded(tenant, entry.id),
       )
       .sort((a, b) => (a.name < b.name ? -1 : 1));
-  }
-
-  /** What the metadata log says about a dataset; undefined if nothing of it is in the store yet. */
-  registered(tenant: string, dataset: string): RegisteredDataset | undefined {
-    return this.#datasets.get(tenant, dataset);
   }
 
   /** The id of the dataset that a write to this name goes to, presumed while `loaded` is false. */
@@ -159,6 +155,7 @@ export class Catalog implements CatalogView, TenantHolder {
     const entry =
       this.#entries.get(tenant, destination, kind) ?? this.#entries.make(tenant, destination, kind);
     entry.confirmed = true;
+    this.#entries.changed();
   }
 
   /** @throws AppError `kind_conflict` when the dataset exists with another kind */
@@ -187,7 +184,7 @@ export class Catalog implements CatalogView, TenantHolder {
       // Checked when it is its turn, since `forgetEnded` waits for those whose turn it was before.
       this.#ids.requireLiving(tenant, id);
       if (!entry.ready) await this.#prepare(entry);
-      if (kind === 'events') await addEventColumns(this.#store, entry, columns);
+      if (kind === 'events' && (await addEventColumns(this.#store, entry, columns))) this.#entries.changed();
     };
     const done = entry.changing.then(change);
     // The caller learns of a failure through `done`; the next change only waits for this one to end.
@@ -204,6 +201,7 @@ export class Catalog implements CatalogView, TenantHolder {
     const entry = this.#claimed(tenant, id, kind);
     entry.ready = false;
     entry.columns.clear();
+    this.#entries.changed();
   }
 
   /**
@@ -211,8 +209,8 @@ export class Catalog implements CatalogView, TenantHolder {
    * @throws AppError `dataset_exists`, StoreError
    */
   async create(tenant: string, name: string, kind: DatasetKind): Promise<void> {
-    await this.#datasets.catchUp();
-    if (this.registered(tenant, name) !== undefined || this.get(tenant, name) !== undefined) {
+    await this.datasets.catchUp();
+    if (this.datasets.get(tenant, name) !== undefined || this.get(tenant, name) !== undefined) {
       throw new AppError('dataset_exists', `there is a dataset ${name}`);
     }
     const id = this.idOf(tenant, name);
@@ -233,13 +231,13 @@ export class Catalog implements CatalogView, TenantHolder {
    * @throws AppError `dataset_not_found`, `store_unavailable`
    */
   async end(tenant: string, name: string): Promise<string> {
-    await this.#datasets.catchUp();
-    const { id, kind } = this.registered(tenant, name) ??
+    await this.datasets.catchUp();
+    const { id, kind } = this.datasets.get(tenant, name) ??
       this.get(tenant, name) ?? { id: '', kind: undefined };
     if (kind === undefined) throw new AppError('dataset_not_found', `there is no dataset ${name}`);
     // One that is only in the log must have been there, or its name would mean the same as before.
-    await this.#datasets.register(tenant, id, kind);
-    await this.#datasets.end(tenant, id);
+    await this.datasets.register(tenant, id, kind);
+    await this.datasets.end(tenant, id);
     return id;
   }
 
@@ -268,7 +266,7 @@ export class Catalog implements CatalogView, TenantHolder {
   }
 
   #living(): readonly RegisteredDataset[] {
-    return this.#datasets.living().filter(({ tenant }) => !this.hasEnded(tenant));
+    return this.datasets.living().filter(({ tenant }) => !this.hasEnded(tenant));
   }
 
   /** Takes what the store says about a dataset. */
@@ -279,16 +277,18 @@ export class Catalog implements CatalogView, TenantHolder {
     entry.confirmed = true;
     entry.ready = true;
     learn(entry, columns);
+    this.#entries.changed();
     return written === undefined || written === kind ? [] : [{ tenant, dataset: name, kind, written }];
   }
 
   async #prepare(entry: Entry): Promise<void> {
     const { tenant, id, kind } = entry;
     for (const statement of datasetStatements(tenant, id, kind)) await this.#store.command(statement);
-    if (this.#entries.isVisible(entry)) await this.#datasets.register(tenant, id, kind);
+    if (this.#entries.isVisible(entry)) await this.datasets.register(tenant, id, kind);
     // Also what an earlier life of this process added, when it ended before it told the metadata log.
     if (kind === 'events') learn(entry, await readEventColumns(this.#store, entry));
     entry.ready = true;
+    this.#entries.changed();
   }
 
   #claimed(tenant: string, id: string, kind: DatasetKind): Entry {

@@ -1,25 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import type { ClickHouseClient } from '@clickhouse/client';
-import { AppError } from '../errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { quoteString } from '../lib/quote.ts';
 import type { ConnectionPool } from './connection-pool.ts';
-import type { InsertBatch, SelectFormat, SelectOptions, Store } from './store.ts';
-
-/** How statements and batches get to ClickHouse: all in which embedded and remote differ. */
-export interface Transport {
-  /**
-   * Runs a statement; its whole output.
-   * @param signal a transport that can leave a running statement alone does so when it is aborted
-   */
-  execute(client: ClickHouseClient, statement: string, signal?: AbortSignal): Promise<Uint8Array>;
-  /** Writes the Native blocks of a batch. */
-  insert(client: ClickHouseClient, batch: InsertBatch, signal?: AbortSignal): Promise<void>;
-}
+import { QueryStream } from './query-stream.ts';
+import type { InsertBatch, ResultStore, ResultStream, SelectFormat, Store, StreamOptions } from './store.ts';
+import type { Transport } from './transport.ts';
 
 export interface StoreParts {
-  /** One connection: schema changes and metadata run in the order in which they were asked for. */
+  /** One connection: what the service itself asks runs in order, and waits for no query of a client. */
   readonly statements: ConnectionPool;
   readonly inserts: ConnectionPool;
   readonly queries: ConnectionPool;
@@ -28,7 +16,7 @@ export interface StoreParts {
   readonly log: Logger;
 }
 
-export class ClickHouseStore implements Store {
+export class ClickHouseStore implements Store, ResultStore {
   readonly #parts: StoreParts;
 
   constructor(parts: StoreParts) {
@@ -40,33 +28,15 @@ export class ClickHouseStore implements Store {
     await statements.run((client) => transport.execute(client, statement));
   }
 
-  async select(query: string, format: SelectFormat, options: SelectOptions = {}): Promise<Uint8Array> {
-    const { queries, transport, metrics } = this.#parts;
-    const { signal } = options;
-    // A name for the running query, by which it can be cancelled from another connection.
-    const comment = `millrace-${randomUUID()}`;
-    const settings = { ...options.settings, log_comment: comment };
-    const statement = `${query}\nFORMAT ${format}\nSETTINGS ${renderSettings(settings)}`;
-    const work = queries.run(async (client) => {
-      if (isAborted(signal)) throw cancelled();
-      const kill = () => this.#kill(comment);
-      signal?.addEventListener('abort', kill, { once: true });
-      const stop = metrics.queryDuration.startTimer();
-      try {
-        return await transport.execute(client, statement, signal);
-      } catch (thrown) {
-        throw isAborted(signal) ? cancelled() : thrown;
-      } finally {
-        stop();
-        signal?.removeEventListener('abort', kill);
-      }
-    });
-    metrics.queryQueue.set(queries.waiting);
-    try {
-      return await work;
-    } finally {
-      metrics.queryQueue.set(queries.waiting);
-    }
+  async select(query: string, format: SelectFormat): Promise<Uint8Array> {
+    const { statements, transport } = this.#parts;
+    return await statements.run((client) => transport.execute(client, `${query}\nFORMAT ${format}`));
+  }
+
+  stream(query: string, { id, format, settings, signal }: StreamOptions): ResultStream {
+    const ending = `FORMAT ${format}\nSETTINGS ${renderSettings({ ...settings, log_comment: id })}`;
+    const kill = () => this.#kill(id);
+    return new QueryStream({ ...this.#parts, kill }, { query, ending }, signal);
   }
 
   async insert(batch: InsertBatch, signal?: AbortSignal): Promise<void> {
@@ -80,21 +50,15 @@ export class ClickHouseStore implements Store {
   }
 
   /**
-   * Stops a running query; its own promise then rejects. ASYNC, because the embedded engine never returned
-   * from KILL QUERY … SYNC. One that has ended already is no error; one that can't be stopped runs into its
-   * time limit.
+   * Asks the engine to stop a query. ASYNC, because the embedded engine never returned from KILL QUERY … SYNC. One
+   * that has ended already, or that has not begun yet, is no error.
    */
-  #kill(comment: string): void {
-    this.command(`KILL QUERY WHERE Settings['log_comment'] = ${quoteString(comment)} ASYNC`).catch(
-      (error) => {
-        this.#parts.log.warn({ err: error }, 'a query whose client went away could not be cancelled');
-      },
-    );
+  #kill(id: string): void {
+    this.command(`KILL QUERY WHERE Settings['log_comment'] = ${quoteString(id)} ASYNC`).catch((error) => {
+      this.#parts.log.warn({ err: error }, 'a query that nobody waits for could not be cancelled');
+    });
   }
 }
-
-const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted ?? false;
-const cancelled = (): AppError => new AppError('query_cancelled', 'the client went away');
 
 export const renderSettings = (settings: Readonly<Record<string, string | number>>): string =>
   Object.entries(settings)

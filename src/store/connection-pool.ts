@@ -33,7 +33,7 @@ export class ConnectionPool {
    * @throws StoreError for whatever `work` threw
    */
   async run<T>(work: (client: ClickHouseClient) => Promise<T>): Promise<T> {
-    const client = await this.#take();
+    const client = await this.take();
     let healthy = true;
     try {
       return await work(client);
@@ -41,20 +41,15 @@ export class ConnectionPool {
       healthy = false;
       throw thrown instanceof AppError ? thrown : toStoreError(thrown);
     } finally {
-      await this.#giveBack(client, healthy);
+      await this.giveBack(client, healthy);
     }
   }
 
-  /** Waits for nothing: callers stop first. Statements still running keep their connection until they end. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    for (const waiter of this.#waiting.splice(0)) {
-      waiter.fail(new AppError('shutting_down', 'the service is shutting down'));
-    }
-    await Promise.all(this.#idle.splice(0).map((client) => client.close()));
-  }
-
-  async #take(): Promise<ClickHouseClient> {
+  /**
+   * A connection of one's own, until it is given back.
+   * @throws AppError `overloaded` when too many wait already
+   */
+  async take(): Promise<ClickHouseClient> {
     if (this.#closed) throw new AppError('shutting_down', 'the service is shutting down');
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
@@ -70,12 +65,22 @@ export class ConnectionPool {
     });
   }
 
-  async #giveBack(client: ClickHouseClient, healthy: boolean): Promise<void> {
+  /** @param healthy whether its statement has ended well */
+  async giveBack(client: ClickHouseClient, healthy: boolean): Promise<void> {
     if (!healthy || this.#closed) await client.close();
     if (this.#closed) return;
     const next = this.#waiting.shift();
     const usable = healthy ? client : this.#open();
     if (next === undefined) this.#idle.push(usable);
     else next.take(usable);
+  }
+
+  /** Waits for nothing: callers stop first. Statements still running keep their connection until they end. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const waiter of this.#waiting.splice(0)) {
+      waiter.fail(new AppError('shutting_down', 'the service is shutting down'));
+    }
+    await Promise.all(this.#idle.splice(0).map((client) => client.close()));
   }
 }

@@ -17,6 +17,18 @@ export class DatasetEntries {
   /** The kind of each dataset; entries of another kind belong to a conflict. */
   readonly #kinds = new Map<string, DatasetKind>();
 
+  #version = 0;
+
+  /** Another number after each change of what is visible. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** An entry has changed. */
+  changed(): void {
+    this.#version += 1;
+  }
+
   get tenants(): readonly string[] {
     return [...this.#byTenant.keys()];
   }
@@ -75,6 +87,7 @@ export class DatasetEntries {
     const siblings = this.#byTenant.get(tenant);
     siblings?.delete(entry);
     if (siblings?.size === 0) this.#byTenant.delete(tenant);
+    this.changed();
   }
 
   removeIfUnused(entry: Entry): void {
@@ -112,6 +125,7 @@ export function claimEntry(entries: DatasetEntries, entry: Entry, columns: reado
     open = false;
     entry.claims -= 1;
     if (confirmed) {
+      if (!entry.confirmed) entries.changed();
       entry.confirmed = true;
       for (const column of added) promised.add(column.name);
     } else entries.removeIfUnused(entry);

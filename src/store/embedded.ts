@@ -6,12 +6,15 @@ import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { limits } from '../limits.ts';
-import { ClickHouseStore, renderSettings, type Transport } from './clickhouse-store.ts';
+import { ClickHouseStore, renderSettings } from './clickhouse-store.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { StoreError } from './errors.ts';
 import { insertSettings } from './insert-settings.ts';
-import type { InsertBatch, Store } from './store.ts';
+import { NamedPipes } from './named-pipe.ts';
+import { pipeStream } from './pipe-stream.ts';
+import type { InsertBatch, ResultStore, Store } from './store.ts';
 import { repairTokens } from './token-repair.ts';
+import type { Transport } from './transport.ts';
 
 type Connection = NonNullable<ClickHouseClientConfigOptions['connection']>;
 
@@ -21,7 +24,11 @@ type Connection = NonNullable<ClickHouseClientConfigOptions['connection']>;
  * One process may have one such directory, with several connections that each run one statement at a time.
  * @param directory made if missing; `engine/` in it belongs to ClickHouse, `tmp/` to the inserter
  */
-export async function openEmbeddedStore(directory: string, metrics: Metrics, log: Logger): Promise<Store> {
+export async function openEmbeddedStore(
+  directory: string,
+  metrics: Metrics,
+  log: Logger,
+): Promise<Store & ResultStore> {
   const engine = join(directory, 'engine');
   const temporary = join(directory, 'tmp');
   await mkdir(engine, { recursive: true });
@@ -36,11 +43,13 @@ export async function openEmbeddedStore(directory: string, metrics: Metrics, log
     statements: new ConnectionPool(connect, 1, limits.maxQueuedStatements),
     inserts: new ConnectionPool(connect, 1, limits.maxQueuedStatements),
     queries: new ConnectionPool(connect, limits.storeQueryConnections, limits.maxQueuedQueries),
-    transport: { execute, insert: fileInsert(temporary) },
+    transport: { execute, stream: pipeStream(new NamedPipes(temporary)), insert: fileInsert(temporary) },
     metrics,
     log,
   });
 }
+
+const statementSettings = { max_query_size: String(limits.maxStatementBytes) } as const;
 
 /** The engine has made the whole output by the time it answers. `max_query_size` stays set, which is meant. */
 async function execute(client: ClickHouseClient, statement: string): Promise<Uint8Array> {
@@ -50,8 +59,6 @@ async function execute(client: ClickHouseClient, statement: string): Promise<Uin
   const only = chunks[0];
   return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
 }
-
-const statementSettings = { max_query_size: String(limits.maxStatementBytes) } as const;
 
 /**
  * The engine takes binary data from files only: the blocks go to a temporary file, which `file()` reads with

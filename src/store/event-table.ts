@@ -48,15 +48,16 @@ export async function readColumns(
 
 /**
  * Adds those of the columns that are not known to be there.
+ * @returns whether there were any
  * @throws StoreError
  */
 export async function addEventColumns(
   store: Store,
   entry: Entry,
   columns: readonly ColumnSpec[],
-): Promise<void> {
+): Promise<boolean> {
   const missing = columns.filter((column) => !entry.columns.has(column.name));
-  if (missing.length === 0) return;
+  if (missing.length === 0) return false;
   const added = missing.map(
     (column) => `ADD COLUMN IF NOT EXISTS ${quoteIdentifier(column.name)} ${column.type}`,
   );
@@ -64,4 +65,5 @@ export async function addEventColumns(
   const table = `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(id, 'events'))}`;
   await store.command(`ALTER TABLE ${table} ${added.join(', ')}`);
   learn(entry, missing);
+  return true;
 }

@@ -2,7 +2,7 @@ import type { ClickHouseAddress } from '../lib/clickhouse-url.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { openRemoteStore } from './remote.ts';
-import type { Store } from './store.ts';
+import type { ResultStore, Store } from './store.ts';
 
 export interface StoreOptions {
   /** Undefined: the engine inside this process. */
@@ -13,7 +13,11 @@ export interface StoreOptions {
 }
 
 /** Opens the store that the configuration asks for. The embedded engine is loaded only if it is that. */
-export async function openStore(options: StoreOptions, metrics: Metrics, log: Logger): Promise<Store> {
+export async function openStore(
+  options: StoreOptions,
+  metrics: Metrics,
+  log: Logger,
+): Promise<Store & ResultStore> {
   const { clickHouse, directory, queryTimeoutMs } = options;
   if (clickHouse !== undefined) {
     return openRemoteStore({ address: clickHouse, queryTimeoutMs, metrics, log });

@@ -7,12 +7,13 @@ import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { quoteIdentifier } from '../lib/quote.ts';
 import { limits } from '../limits.ts';
-import { ClickHouseStore, renderSettings, type Transport } from './clickhouse-store.ts';
+import { ClickHouseStore, renderSettings } from './clickhouse-store.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { StoreError } from './errors.ts';
-import { readReply } from './http-reply.ts';
+import { readReply, streamReply } from './http-reply.ts';
 import { insertSettings } from './insert-settings.ts';
-import type { InsertBatch, Store } from './store.ts';
+import type { InsertBatch, ResultStore, Store } from './store.ts';
+import type { Transport } from './transport.ts';
 
 export interface RemoteStoreOptions {
   readonly address: ClickHouseAddress;
@@ -29,7 +30,7 @@ export interface RemoteStoreOptions {
  * down does not keep this from opening.
  * @throws Error when a certificate or key cannot be read
  */
-export function openRemoteStore(options: RemoteStoreOptions): Store {
+export function openRemoteStore(options: RemoteStoreOptions): Store & ResultStore {
   const { address, queryTimeoutMs, metrics, log } = options;
   const { insertTimeoutMs = limits.storeInsertTimeoutMs } = options;
   const tls = readTls(address.tls);
@@ -74,6 +75,10 @@ function readTls(tls: ClickHouseAddress['tls']) {
 }
 
 function httpTransport(origin: string): Transport {
+  const unanswered = (thrown: unknown): StoreError =>
+    thrown instanceof StoreError
+      ? thrown
+      : new StoreError(`no answer from ClickHouse at ${origin}: ${reasonOf(thrown)}`, undefined, thrown);
   /** Sends a statement, with data behind it or without, and reads the whole answer. */
   const send = async (
     client: ClickHouseClient,
@@ -84,18 +89,37 @@ function httpTransport(origin: string): Transport {
     try {
       const reply = await client.exec({
         ...request,
-        clickhouse_settings: { ...settings, max_query_size: String(limits.maxStatementBytes) },
+        clickhouse_settings: { ...settings, ...statementSettings },
         ignore_error_response: true,
         ...(signal === undefined ? {} : { abort_signal: signal }),
       });
       return await readReply(reply, signal);
     } catch (thrown) {
-      if (thrown instanceof StoreError) throw thrown;
-      throw new StoreError(`no answer from ClickHouse at ${origin}: ${reasonOf(thrown)}`, undefined, thrown);
+      throw unanswered(thrown);
     }
   };
   return {
-    execute: (client, statement, signal) => send(client, { query: statement }, {}, signal),
+    execute: (client, statement) => send(client, { query: statement }, {}, undefined),
+    async *stream(client, { query, ending }, { kill, signal }) {
+      let ended = false;
+      try {
+        const reply = await client.exec({
+          query: `${query}\n${ending}`,
+          clickhouse_settings: statementSettings,
+          ignore_error_response: true,
+          abort_signal: signal,
+        });
+        const progress = yield* streamReply(reply, signal);
+        ended = true;
+        return progress;
+      } catch (thrown) {
+        ended = thrown instanceof StoreError && thrown.clickHouseCode !== undefined;
+        throw unanswered(thrown);
+      } finally {
+        // The server goes on with a query whose reader has left.
+        if (!ended) kill();
+      }
+    },
     insert: async (client, batch, signal) => {
       // The statement leads the body, since an address could not hold one with a thousand columns. The client
       // puts `query` into the address unless it is empty.
@@ -104,6 +128,8 @@ function httpTransport(origin: string): Transport {
     },
   };
 }
+
+const statementSettings = { max_query_size: String(limits.maxStatementBytes) } as const;
 
 /** The server answers when the insert has ended, so that the status of the answer tells how. */
 const insertReply = { wait_end_of_query: '1' } as const;

@@ -10,10 +10,10 @@ export interface Store {
   /** Runs a statement that returns nothing (DDL, metadata). Statements run one after another. */
   command(statement: string): Promise<void>;
   /**
-   * Runs a SELECT on a connection of the query pool.
+   * Runs a SELECT of the service itself, whose result is small; after the statements that wait already.
    * @param format the ClickHouse output format of the bytes returned
    */
-  select(query: string, format: SelectFormat, options?: SelectOptions): Promise<Uint8Array>;
+  select(query: string, format: SelectFormat): Promise<Uint8Array>;
   /**
    * Writes one batch: same token, same bytes, same order means stored once, however often it is sent.
    * @param signal aborting it ends the wait for a server; whether the batch was stored is then not known
@@ -22,14 +22,38 @@ export interface Store {
   close(): Promise<void>;
 }
 
-export type SelectFormat = 'JSONEachRow' | 'JSONCompactEachRow' | 'JSON';
-
-export interface SelectOptions {
-  /** Rendered into the statement's own SETTINGS clause, so that nothing leaks into the session. */
-  readonly settings?: Readonly<Record<string, string | number>>;
-  /** Aborting it cancels the query in the engine. */
-  readonly signal?: AbortSignal;
+/** ClickHouse as the queries of clients see it: what they give may be larger than memory. */
+export interface ResultStore {
+  /** Begins with the first read of the result. Reading it throws `StoreError`, `AppError` or what aborted it. */
+  stream(query: string, options: StreamOptions): ResultStream;
 }
+
+export interface StreamOptions {
+  /** Names the query in the store, by which it is cancelled from another connection. Never used twice. */
+  readonly id: string;
+  readonly format: StreamFormat;
+  /** Rendered into the statement's own SETTINGS clause. */
+  readonly settings: Readonly<Record<string, string | number>>;
+  /** Aborting it cancels the query in the engine; its reason is then thrown, if that is an `AppError`. */
+  readonly signal: AbortSignal;
+}
+
+/** Formats of which the store makes one document, piece by piece. */
+export type StreamFormat = 'JSONEachRow' | 'CSVWithNames' | 'ArrowStream' | 'Parquet';
+
+/** The output of a query, made no faster than it is read. Iterate once. Whoever stops early cancels the query. */
+export interface ResultStream extends AsyncIterable<Uint8Array> {
+  /** Known when the result has been read to its end, if the store tells. */
+  readonly progress: ReadProgress | undefined;
+}
+
+/** What a query read from its tables. */
+export interface ReadProgress {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+export type SelectFormat = 'JSONEachRow' | 'JSONCompactEachRow' | 'JSON';
 
 export interface InsertBatch {
   readonly database: string;

@@ -101,15 +101,17 @@ describe('a dataset over HTTP', () => {
 
 it('deletion under load leaves no table, no log record and no error behind', async () => {
   const samples = () =>
-    buildWriteRequest([
-      {
-        labels: [
-          ['__name__', 'up'],
-          ['job', 'stress'],
-        ],
-        samples: [{ value: 1, timestampMs: Date.now() }],
-      },
-    ]);
+    new Uint8Array(
+      buildWriteRequest([
+        {
+          labels: [
+            ['__name__', 'up'],
+            ['job', 'stress'],
+          ],
+          samples: [{ value: 1, timestampMs: Date.now() }],
+        },
+      ]),
+    );
   const written = { hot: 0, 'hot-metrics': 0 };
   let stopped = false;
   const writers = [1, 2, 3].flatMap(() => [

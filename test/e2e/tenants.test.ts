@@ -23,10 +23,10 @@ async function administer(service: Service, method: string, tenant: string): Pro
   expect([method, tenant, reply.status]).toEqual([method, tenant, 200]);
 }
 
-/** The tables of which tenants the embedded engine has, as its own files say. */
+/** The tables of which tenants the embedded engine has, as its own files say; the default one's are for the audit. */
 const databases = (service: Service): string[] =>
   readdirSync(join(service.dataDir, 'store/engine/metadata'))
-    .filter((name) => name.startsWith('t_') && name.endsWith('.sql'))
+    .filter((name) => /^t_(?!default\.).*\.sql$/.test(name))
     .map((name) => decodeURIComponent(name.slice(0, -'.sql'.length)));
 
 interface Sender {
@@ -133,6 +133,29 @@ test('a tenant deleted under load is gone, another one is not touched, and its n
   expect(service.child.stderr).not.toContain('"level":50');
 }, 120_000);
 
+test('each tenant has an audit relation of its own', async () => {
+  const service = await startService();
+  const count = 'SELECT code, count(*) AS n FROM millrace_audit WHERE audit = $$denied$$ GROUP BY code';
+  for (const tenant of ['acme', 'globex']) {
+    await administer(service, 'PUT', tenant);
+    const headers = { 'x-p-tenant': tenant, 'x-api-key': 'guess' };
+    // More of them for acme, and beyond what is said in a second.
+    for (let guess = 0; guess < (tenant === 'acme' ? 40 : 3); guess += 1) {
+      expect((await fetch(`${service.url}/api/v1/users`, { headers })).status).toBe(401);
+    }
+  }
+  const [acme, globex] = [service.within('acme'), service.within('globex')];
+  const three = [{ code: 'unauthenticated', n: 3 }];
+  await expect.poll(() => globex.query(count).catch(() => []), { timeout: 30_000 }).toEqual(three);
+  await service.drained();
+  expect(await globex.query('SELECT max(left_out) AS n FROM millrace_audit')).toEqual([{ n: 0 }]);
+  expect(await globex.query('SELECT DISTINCT target FROM millrace_audit')).toEqual([{ target: '' }]);
+  const [own] = await acme.query(count);
+  expect(own?.['n']).toBeGreaterThanOrEqual(20);
+  const made = "SELECT target FROM millrace_audit WHERE audit = 'tenant.create' ORDER BY target";
+  expect(await service.within('default').query(made)).toEqual([{ target: 'acme' }, { target: 'globex' }]);
+}, 60_000);
+
 test('what waits in the log of a deleted tenant goes with it, across a SIGKILL', async () => {
   // Long enough for nothing to be stored before the kill.
   const service = await startService({ MILLRACE_FLUSH_INTERVAL_MS: '60000' });
@@ -149,6 +172,7 @@ test('what waits in the log of a deleted tenant goes with it, across a SIGKILL',
   await service.drained();
   expect(await acme.query('SELECT "of" FROM app')).toEqual([{ of: 'the second acme' }]);
   expect(await globex.query('SELECT "of" FROM app')).toEqual([{ of: 'globex' }]);
-  expect(await service.metric('millrace_store_inserted_rows_total')).toBe(2);
+  // And four of the audit relation, about what was done to tenants.
+  expect(await service.metric('millrace_store_inserted_rows_total')).toBe(2 + 4);
   expect(databases(service).sort()).toEqual(['t_acme.2', 't_globex']);
 }, 60_000);

@@ -9,6 +9,7 @@ import xxhash from 'xxhash-wasm';
 import { Decoder } from '../../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../../src/decode/outcomes.ts';
 import type { BodyEncoding, BodyFormat, DecodeResult } from '../../src/decode/task.ts';
+import { checkOtlpInput, type OtlpFuzzVerdict, otlpFuzzInput } from '../support/otlp-fuzz.ts';
 import { encodeWriteRequest } from '../support/remote-write.ts';
 import { checkInput, type FuzzVerdict, fuzzInput } from '../support/remote-write-fuzz.ts';
 
@@ -95,6 +96,25 @@ describe('remote write', () => {
       }),
       run(4000),
     );
+  });
+});
+
+describe('OTLP', () => {
+  test('logs and traces in both encodings, whole and damaged, against a second implementation', () => {
+    const seed = Date.now() >>> 0;
+    const verdicts = new Map<OtlpFuzzVerdict, number>();
+    const decoder = new Decoder(new DecodeOutcomes(), hashes);
+    for (let number = 1; number < 4000; number += 2) {
+      try {
+        const verdict = checkOtlpInput(decoder, otlpFuzzInput(seed, number), number + 1);
+        verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
+      } catch (cause) {
+        throw new Error(`npm run fuzz -- --seed ${seed} --only ${number}`, { cause });
+      }
+    }
+    for (const verdict of ['stored', 'partly stored', 'unreadable'] as const) {
+      expect(verdicts.get(verdict), verdict).toBeGreaterThan(30);
+    }
   });
 });
 

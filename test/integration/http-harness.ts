@@ -22,7 +22,15 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { type DecodeCounts, noCounts, type RefusedPart } from '../../src/model/counts.ts';
 import type { Principal } from '../../src/model/identity.ts';
-import type { Query, QueryRequest, QueryResult } from '../../src/query/request.ts';
+import type {
+  CountsBin,
+  CountsRequest,
+  Explanation,
+  Query,
+  QueryQuestion,
+  QueryRequest,
+  QueryResult,
+} from '../../src/query/request.ts';
 
 /** What `RecordingIngest` says was stored. */
 export const someCounts: DecodeCounts = { ...noCounts, events: 3, samples: 5, histograms: 2, exemplars: 1 };
@@ -63,15 +71,33 @@ export class RecordingIngest implements Ingest {
 
 export class RecordingQuery implements Query {
   readonly requests: QueryRequest[] = [];
-  respond: (request: QueryRequest) => QueryResult | Promise<QueryResult> = () => ({
-    fields: ['a', 'b'],
-    records: Buffer.from('[{"a":1,"b":"x"}]'),
-  });
+  respond: (request: QueryRequest) => QueryResult | Promise<QueryResult> = () =>
+    resultOf(['a', 'b'], [Buffer.from('[{"a":1,'), Buffer.from('"b":"x"}]')]);
 
   async run(request: QueryRequest): Promise<QueryResult> {
     this.requests.push(request);
     return this.respond(request);
   }
+
+  async explain({ sql }: QueryQuestion): Promise<Explanation> {
+    return { sql, fields: [{ name: 'a', type: 'bigint' }], datasets: ['app'] };
+  }
+
+  async counts({ startTime, endTime }: CountsRequest): Promise<readonly CountsBin[]> {
+    return [{ startTime, endTime, count: 7 }];
+  }
+}
+
+/** A result whose output is these pieces, or what makes them. */
+export function resultOf(
+  fields: readonly string[],
+  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): QueryResult {
+  async function* output() {
+    yield* pieces;
+  }
+  const statistics = () => ({ elapsedMs: 12.3456, read: { rows: 5, bytes: 40 } });
+  return { id: 'millrace-1', fields, output: output(), statistics };
 }
 
 /** API keys that the tests use as identities with few privileges. */

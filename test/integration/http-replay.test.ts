@@ -13,10 +13,13 @@ beforeEach(() => {
 
 const stream = { 'x-p-stream': 'app' };
 const remoteWrite = { ...stream, 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' };
+const otlp = { ...stream, 'content-type': 'application/x-protobuf' };
 const routes = [
   ['/api/v1/ingest', stream],
   ['/api/v1/logstream/app', {}],
   ['/v1/prometheus/write', remoteWrite],
+  ['/v1/logs', otlp],
+  ['/v1/traces', otlp],
 ] as const;
 
 test.each(routes)('%s says of a repeated request that it was one, and of no other', async (path, headers) => {
@@ -30,7 +33,7 @@ test.each(routes)('%s says of a repeated request that it was one, and of no othe
 
 test.each(routes)('%s hands on the key of a request where it means something', async (path, headers) => {
   await harness.post(path, 'x', { ...headers, 'idempotency-key': '"a b"' });
-  const isJson = path !== '/v1/prometheus/write';
+  const isJson = path.startsWith('/api/');
   expect(harness.ingest.requests.map((request) => request.idempotencyKey)).toEqual([
     isJson ? 'a b' : undefined,
   ]);

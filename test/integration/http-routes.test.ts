@@ -342,6 +342,7 @@ describe('POST /api/v1/query', () => {
     expect(await (await query({ query: 'SELECT 1' }, '?fields=true')).json()).toEqual({
       fields: ['a', 'b'],
       records: [{ a: 1, b: 'x' }],
+      statistics: { elapsedMs: 12.346, rowsRead: 5, bytesRead: 40 },
     });
     expect(await (await query({ query: 'SELECT 1' }, '?fields=false')).json()).toEqual([{ a: 1, b: 'x' }]);
     expect((await query({ query: 'SELECT 1' }, '?fields=1')).status).toBe(400);

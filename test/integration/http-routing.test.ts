@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
-import { jsonBytesReply } from '../../src/http/reply.ts';
+import type { Reply } from '../../src/http/reply.ts';
 import { auth, type Harness, problemOf, RawClient, startServer } from './http-harness.ts';
 
 let harness: Harness;
+const jsonBytesReply = (body: readonly Uint8Array[]): Reply => ({
+  status: 200,
+  contentType: 'application/json',
+  body,
+});
 beforeAll(async () => {
   harness = await startServer([
     {

@@ -10,6 +10,7 @@ import {
   type Harness,
   oneTenant,
   RawClient,
+  resultOf,
   someCounts,
   startServer,
   waitFor,
@@ -188,21 +189,37 @@ describe('a connection', () => {
 });
 
 describe('a large reply', () => {
+  function* slices(bytes: Buffer) {
+    for (let at = 0; at < bytes.length; at += 100_000) yield bytes.subarray(at, at + 100_000);
+  }
   const records = Buffer.alloc(64 * 1024 * 1024, '{"a":1},');
 
   it('comes whole, whatever the pace of the client', async () => {
-    harness.query.respond = () => ({ fields: ['a'], records });
+    harness.query.respond = () => resultOf(['a'], slices(records));
     const response = await harness.post('/api/v1/query?fields=true', '{"query":"SELECT 1"}');
     const whole = Buffer.from(await response.arrayBuffer());
     const prefix = '{"fields":["a"],"records":';
-    expect(whole.length).toBe(prefix.length + records.length + 1);
+    const suffix = ',"statistics":{"elapsedMs":12.346,"rowsRead":5,"bytesRead":40}}';
+    expect(whole.length).toBe(prefix.length + records.length + suffix.length);
     expect(whole.subarray(0, prefix.length).toString()).toBe(prefix);
-    expect(Buffer.compare(whole.subarray(prefix.length, -1), records)).toBe(0);
-    expect(whole.subarray(-1).toString()).toBe('}');
+    expect(Buffer.compare(whole.subarray(prefix.length, -suffix.length), records)).toBe(0);
+    expect(whole.subarray(-suffix.length).toString()).toBe(suffix);
   });
 
-  it('is not copied for a client that does not read, and ends when it leaves', async () => {
-    harness.query.respond = () => ({ fields: ['a'], records });
+  it('is not made for a client that does not read, and ends when it leaves', async () => {
+    let madeBytes = 0;
+    let ended = false;
+    function* made() {
+      try {
+        for (;;) {
+          madeBytes += 1024 * 1024;
+          yield Buffer.alloc(1024 * 1024, '{"a":1},');
+        }
+      } finally {
+        ended = true;
+      }
+    }
+    harness.query.respond = () => resultOf(['a'], made());
     const client = await RawClient.open(harness.port);
     client.socket.pause();
     const body = '{"query":"SELECT 1"}';
@@ -211,7 +228,11 @@ describe('a large reply', () => {
     await waitFor(() => harness.query.requests.length === 1);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(process.memoryUsage.rss() - rssBefore).toBeLessThan(32 * 1024 * 1024);
+    // What the sockets of both sides hold, and a piece.
+    expect(madeBytes).toBeLessThan(16 * 1024 * 1024);
+    expect(ended).toBe(false);
     client.socket.destroy();
+    await waitFor(() => ended);
     await waitFor(async () => (await harness.metrics.registry.metrics()).includes('status="499"} 1'));
     // The server has nothing left to wait for.
     const before = performance.now();

@@ -37,14 +37,14 @@ afterAll(() => opened?.close());
 async function measured(sql: string): Promise<{ data: Record<string, unknown>[]; rowsRead: number }> {
   const catalog = {
     database: 't_default',
+    version: '1.2.3',
     dataset: (name: string) =>
       name === 'm'
         ? { name, id: name, kind: 'metrics' as const, fields: new Map(), rows: 'all' as const }
         : undefined,
     names: () => ['m'],
   };
-  const range = { startMicros: undefined, endMicros: undefined };
-  const translation = translate(await parseQuery(sql), catalog, { range, nowMicros: 0 });
+  const translation = translate(await parseQuery(sql), catalog, { start: false, end: false });
   const bytes = await opened.store.select(translation.sql, 'JSON');
   const { data, statistics } = JSON.parse(Buffer.from(bytes).toString('utf8')) as {
     data: Record<string, unknown>[];

@@ -46,6 +46,7 @@ const heavy: DatasetInfo = {
 const catalog = catalogOf(fixtures, [metrics, heavy]);
 /** Both tenants have the same datasets with the same fields. */
 const bothTenants: CatalogView = {
+  version: 0,
   get: (_, name) => catalog.get(defaultTenant, name),
   list: () => catalog.list(defaultTenant),
 };
@@ -161,7 +162,7 @@ describe('a reader narrowed by a tag', () => {
     expect(some.rows).toEqual([['info', 15]]);
   });
 
-  test.each([...readCases('everyday.sql'), ...readCases('errors.sql')])(
+  test.each([...readCases('same/everyday.sql'), ...readCases('errors.sql')])(
     'cannot tell what is left out: $place',
     async ({ query }) => {
       // Without an order, any rows may be the first.

@@ -46,6 +46,8 @@ const policy: Readonly<Record<string, Rule>> = {
   'GET /api/v1/logstream/{dataset}/schema': read,
   'GET /api/v1/logstream/{dataset}/info': read,
   'GET /api/v1/logstream/{dataset}/stats': read,
+  'POST /api/v1/query/explain': ask,
+  'POST /api/v1/counts': ask,
   'GET /api/v1/about': ask,
   'GET /api/v1/tenants': rootAlone,
   'GET /api/v1/tenants/{tenant}': rootAlone,

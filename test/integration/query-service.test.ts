@@ -4,9 +4,8 @@ import { AppError } from '../../src/errors.ts';
 import { defaultTenant } from '../../src/model/dataset.ts';
 import type { DatasetInfo } from '../../src/store/dataset-entry.ts';
 import { datasetStatements } from '../../src/store/schema.ts';
-import type { Store } from '../../src/store/store.ts';
 import { catalogOf, fixtures, loadEvents } from '../sql/fixtures.ts';
-import { type Ask, administrator, asker, nowMicros, queryService } from '../sql/querier.ts';
+import { type Ask, administrator, asker, nowMicros, queryService, wholeOf } from '../sql/querier.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 
 /** Fields that hold several types, and values that JSON or SQL find difficult. */
@@ -163,14 +162,15 @@ describe('names and values', () => {
 
 describe('JSON', () => {
   test('timestamps in RFC 3339, int64 as numbers, booleans, null for NaN', async () => {
-    const { records } = await queryService(store.store, catalog).run({
+    const { output } = await queryService(store.store, catalog).run({
       principal: administrator,
       tenant: defaultTenant,
       sql: `select p_timestamp, 9007199254740993 as big, "p:q" = 3 as bool, 5.0 as num, 'nan'::float8 as nan,
         '2024-01-02'::date as day, null as nothing from mixed order by 1 limit 1`,
+      format: 'json',
       signal: new AbortController().signal,
     });
-    expect(Buffer.from(records).toString()).toBe(
+    expect((await wholeOf(output)).toString()).toBe(
       '[\n{"p_timestamp":"2024-03-01T00:00:00.000000Z","big":9007199254740993,"bool":false,"num":5,"nan":null,"day":"2024-01-02","nothing":null}\n]\n',
     );
   });
@@ -281,9 +281,15 @@ describe('data that is on its way', () => {
 describe('failures in the store', () => {
   const endless =
     'select count(*) from app a, app b, app c, app d, app e where a.ms + b.ms + c.ms + d.ms + e.ms = 0.123';
-  const bounds = { timeoutMs: 20_000, maxMemoryBytes: 1e9, maxResultRows: 1000, maxResultBytes: 1e6 };
-  const bounded = (changed: Partial<typeof bounds>, select: Pick<Store, 'select'> = store.store) =>
-    asker(queryService(select, catalog, { bounds: { ...bounds, ...changed } }));
+  const bounds = {
+    timeoutMs: 20_000,
+    maxMemoryBytes: 1e9,
+    maxThreads: 2,
+    maxResultRows: 1000,
+    maxResultBytes: 1e6,
+  };
+  const bounded = (changed: Partial<typeof bounds>) =>
+    asker(queryService(store.store, catalog, { bounds: { ...bounds, ...changed } }));
 
   test('too long', async () => {
     expect((await refusal(bounded({ timeoutMs: 300 })(endless))).code).toBe('query_timeout');

@@ -29,9 +29,14 @@ const sent: string[] = [];
 const ask = asker(
   queryService(
     {
-      select: (sql) => {
+      stream: (sql) => {
         sent.push(sql);
-        return Promise.resolve(Buffer.from('[]'));
+        return {
+          progress: undefined,
+          async *[Symbol.asyncIterator]() {
+            yield Buffer.from('[]');
+          },
+        };
       },
     },
     catalogOf(fixtures, [metrics, secret]),

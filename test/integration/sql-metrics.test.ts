@@ -7,7 +7,7 @@ import { translate } from '../../src/sql/translate.ts';
 import type { DatasetInfo } from '../../src/store/dataset-entry.ts';
 import { datasetStatements } from '../../src/store/schema.ts';
 import { catalogOf, fixtures, loadEvents } from '../sql/fixtures.ts';
-import { type Ask, asker, nowMicros, queryService } from '../sql/querier.ts';
+import { type Ask, asker, queryService } from '../sql/querier.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 
 const metrics: DatasetInfo = {
@@ -149,11 +149,12 @@ describe('what is read', () => {
   async function plan(sql: string): Promise<string> {
     const catalog = {
       database: 't_default',
+      version: '1.2.3',
       dataset: () => ({ name: 'm', id: 'm', kind: 'metrics', fields: new Map(), rows: 'all' }) as const,
       names: () => [],
     };
-    const range = { startMicros: undefined, endMicros: undefined };
-    const { sql: statement } = translate(await parseQuery(sql), catalog, { range, nowMicros });
+    const range = { start: false, end: false };
+    const { sql: statement } = translate(await parseQuery(sql), catalog, range);
     const lines = await store.rows<{ explain: string }>(`EXPLAIN indexes = 1 ${statement}`, {
       settings: semanticSettings,
     });

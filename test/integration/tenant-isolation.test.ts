@@ -235,7 +235,10 @@ describe('a deleted tenant', () => {
   });
 });
 
-it('changes of tenants are lines of the audit log', () => {
+it('changes of tenants are lines of the audit log, and of no tenant that the request happens to name', async () => {
+  await node.json('PUT', '/api/v1/tenants/pied-piper', undefined, inTenant(root, 'acme'));
+  const last = node.logLines.map((line) => JSON.parse(line) as object).at(-1);
+  expect(last).toMatchObject({ audit: 'tenant.create', target: 'pied-piper', tenant: 'default' });
   const lines = node.logLines.map((line) => JSON.parse(line) as { audit?: string; target?: string });
   for (const [audit, target] of [
     ['tenant.create', 'acme'],

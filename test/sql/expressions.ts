@@ -54,6 +54,7 @@ export const { int, numeric, float, text, bool, time } = fc.letrec<Expressions>(
       fc.constant('ms::numeric(10,2)'),
       binary(tie('numeric'), operators('+', '-', '*'), fc.oneof(tie('int'), tie('numeric'))),
       binary(tie('int'), operators('/'), tie('numeric')),
+      binary(tie('numeric'), operators('%'), fc.constantFrom('2', '0.7', '(-1.25)', '3.001')),
       fc
         .tuple(tie('numeric'), fc.integer({ min: 0, max: 3 }))
         .map(([value, digits]) => `round(${value}, ${digits})`),

@@ -86,14 +86,23 @@ export const fixtures: readonly Fixture[] = [app, emp, dept, empty];
 
 const postgresType: Readonly<Record<FieldType, string>> = { num: 'float8', str: 'text', bool: 'boolean' };
 
+/** Rows of one INSERT. */
+const chunkRows = 5000;
+
+function chunks<T>(rows: readonly T[]): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(rows.length / chunkRows) }, (_, index) =>
+    rows.slice(index * chunkRows, (index + 1) * chunkRows),
+  );
+}
+
 /** The fixture as statements for PostgreSQL. */
 export function postgresStatements(fixture: Fixture): string {
   const columns = Object.entries(fixture.fields).map(([name, type]) => `"${name}" ${postgresType[type]}`);
   const value = (each: Value): string =>
     each === null ? 'NULL' : typeof each === 'string' ? `'${each.replaceAll("'", "''")}'` : String(each);
   const rows = fixture.rows.map((row) => `(${row.map(value).join(', ')})`);
-  const insert = rows.length === 0 ? '' : `INSERT INTO ${fixture.name} VALUES ${rows.join(', ')};`;
-  return `CREATE TABLE ${fixture.name} (p_timestamp timestamptz, ${columns.join(', ')}); ${insert}`;
+  const inserts = chunks(rows).map((chunk) => `INSERT INTO ${fixture.name} VALUES ${chunk.join(', ')};`);
+  return `CREATE TABLE ${fixture.name} (p_timestamp timestamptz, ${columns.join(', ')}); ${inserts.join(' ')}`;
 }
 
 /** Makes the fixture an events dataset of the store. */
@@ -108,7 +117,7 @@ export async function loadEvents(store: Store, fixture: Fixture, tenant = defaul
   const value = (each: Value): string =>
     each === null ? 'NULL' : typeof each === 'string' ? quoteString(each) : String(each);
   const rows = fixture.rows.map((row) => `(${row.map(value).join(', ')})`);
-  if (rows.length > 0) await store.command(`INSERT INTO ${table} VALUES ${rows.join(', ')}`);
+  for (const chunk of chunks(rows)) await store.command(`INSERT INTO ${table} VALUES ${chunk.join(', ')}`);
 }
 
 const columnsOf = (fixture: Fixture) =>
@@ -136,6 +145,7 @@ export function catalogOf(events: readonly Fixture[], others: readonly DatasetIn
     ...others,
   ];
   return {
+    version: 0,
     get: (tenant, name) => infos.find((info) => info.tenant === tenant && info.name === name),
     list: (tenant) => infos.filter((info) => info.tenant === tenant),
   };

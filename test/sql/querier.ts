@@ -6,7 +6,7 @@ import type { QueryRequest } from '../../src/query/request.ts';
 import { QueryService, type QueryServiceParts } from '../../src/query/service.ts';
 import { parseQuery } from '../../src/sql/parse.ts';
 import type { CatalogView } from '../../src/store/dataset-entry.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { ResultStore } from '../../src/store/store.ts';
 import type { Rows } from './compare.ts';
 
 export const administrator: Principal = {
@@ -21,7 +21,7 @@ export const nowMicros = 1_709_467_200_000_000;
 
 /** The query service on a real store; the parser in this thread. */
 export function queryService(
-  store: Pick<Store, 'select'>,
+  store: ResultStore,
   catalog: CatalogView,
   parts: Partial<QueryServiceParts> = {},
 ): QueryService {
@@ -29,10 +29,12 @@ export function queryService(
     store,
     catalog,
     parser: { parse: parseQuery },
+    version: '1.2.3',
     clock: { nowMicros: () => nowMicros, monotonicMs: () => 0 },
     log: createLogger('silent'),
     bounds: {
       timeoutMs: 20_000,
+      maxThreads: 2,
       maxMemoryBytes: limits.queryMaxMemoryBytes,
       maxResultRows: 100_000,
       maxResultBytes: limits.queryMaxResultBytes,
@@ -49,13 +51,21 @@ export type Ask = (sql: string, options?: Partial<QueryRequest>) => Promise<Rows
 export const asker =
   (service: QueryService): Ask =>
   async (sql, options = {}) => {
-    const { fields, records } = await service.run({
+    const { fields, output } = await service.run({
       principal: administrator,
       tenant: defaultTenant,
       sql,
+      format: 'json',
       signal: new AbortController().signal,
       ...options,
     });
-    const objects = JSON.parse(Buffer.from(records).toString('utf8')) as Record<string, unknown>[];
+    const objects = JSON.parse((await wholeOf(output)).toString('utf8')) as Record<string, unknown>[];
     return { names: fields, rows: objects.map((object) => fields.map((field) => object[field])) };
   };
+
+/** All of an output. */
+export async function wholeOf(output: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of output) pieces.push(piece);
+  return Buffer.concat(pieces);
+}

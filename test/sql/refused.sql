@@ -47,7 +47,8 @@ select sum(salary) over (order by eid rows 1 preceding exclude current row) from
 select eid from emp order by eid fetch first 1 row with ties;
 select * from emp a left join emp b on a.salary < b.salary;
 select level from app where level similar to 'a%';
-select row(1, 2) = row(1, 2);
+select row(1, 2) < row(1, 3);
+select name from emp where (dept, boss) in (select dept, boss from emp);
 select app from app;
 select overlay('abcdef' placing 'xx' from 2);
 select level collate "C" from app;

@@ -103,7 +103,7 @@ export function withFault(
 ): Store {
   return {
     command: (statement) => store.command(statement),
-    select: (query, format, options) => store.select(query, format, options),
+    select: (query, format) => store.select(query, format),
     insert: (batch) => fault(batch, () => store.insert(batch)),
     close: async () => {},
   };

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -122,7 +123,9 @@ async function sendStream(request: HttpRequest, response: ServerResponse): Promi
   const tag = newTag();
   response.setHeader('X-ClickHouse-Exception-Tag', tag);
   try {
-    for await (const block of engine.stream(request.statement)) response.write(block);
+    for await (const block of engine.stream(request.statement)) {
+      if (!response.write(block)) await once(response, 'drain');
+    }
     response.end();
   } catch (error) {
     // No last chunk: a reader that knows nothing of the tag must not take this for a whole answer.

@@ -3,7 +3,7 @@ import { type ClickHouseAddress, parseClickHouseUrl } from '../../src/lib/clickh
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { openRemoteStore, type RemoteStoreOptions } from '../../src/store/remote.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { ResultStore, Store } from '../../src/store/store.ts';
 import { Child, freePort, removeFolder, temporaryFolder } from './child.ts';
 import type { Fault } from './clickhouse-faults.ts';
 import { type TestStore, testStore } from './embedded.ts';
@@ -126,7 +126,10 @@ export async function openServerStore(): Promise<TestStore> {
   return testStore(openStoreOn(server), () => server.dispose());
 }
 
-export const openStoreOn = (server: ClickHouseServer, options: Partial<RemoteStoreOptions> = {}): Store =>
+export const openStoreOn = (
+  server: ClickHouseServer,
+  options: Partial<RemoteStoreOptions> = {},
+): Store & ResultStore =>
   openRemoteStore({
     address: server.address,
     queryTimeoutMs: 60_000,

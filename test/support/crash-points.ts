@@ -31,7 +31,7 @@ export class CrashPoints {
   store(store: Store): Store {
     return {
       command: (statement) => this.#before(() => store.command(statement)),
-      select: (query, format, options) => store.select(query, format, options),
+      select: (query, format) => store.select(query, format),
       insert: (batch) => this.#before(() => store.insert(batch)),
       close: async () => {},
     };

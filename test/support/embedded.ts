@@ -1,15 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { openEmbeddedStore } from '../../src/store/embedded.ts';
-import type { SelectOptions, Store } from '../../src/store/store.ts';
+import type { ResultStore, Store, StreamOptions } from '../../src/store/store.ts';
 
 export interface TestStore {
-  readonly store: Store;
+  readonly store: Store & ResultStore;
   /** The rows of a SELECT as objects. */
-  rows<T = Record<string, unknown>>(query: string, options?: SelectOptions): Promise<T[]>;
+  rows<T = Record<string, unknown>>(
+    query: string,
+    options?: Partial<Pick<StreamOptions, 'settings' | 'signal'>>,
+  ): Promise<T[]>;
   close(): Promise<void>;
 }
 
@@ -21,15 +25,22 @@ export async function openTestStore(): Promise<TestStore> {
 }
 
 /** @param dispose what remains to be done when the store is closed */
-export function testStore(store: Store, dispose: () => Promise<void>): TestStore {
+export function testStore(store: Store & ResultStore, dispose: () => Promise<void>): TestStore {
   return {
     store,
-    rows: async <T>(query: string, options?: SelectOptions) =>
-      Buffer.from(await store.select(query, 'JSONEachRow', options))
+    rows: async <T>(
+      query: string,
+      { settings = {}, signal = new AbortController().signal }: Partial<StreamOptions> = {},
+    ) => {
+      const pieces: Uint8Array[] = [];
+      const stream = store.stream(query, { id: randomUUID(), format: 'JSONEachRow', settings, signal });
+      for await (const piece of stream) pieces.push(piece);
+      return Buffer.concat(pieces)
         .toString('utf8')
         .split('\n')
         .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as T),
+        .map((line) => JSON.parse(line) as T);
+    },
     close: async () => {
       await store.close();
       await dispose();

@@ -32,42 +32,52 @@ const scopeField = { name: 1, version: 2, attributes: 3, droppedAttributesCount:
 const entityField = { schemaUrl: 1, type: 2, idKeys: 3, descriptionKeys: 4 } as const;
 const wrapper = { context: 1, items: 2, schemaUrl: 3 } as const;
 
+const resourceFields = new JsonFields(resourceField);
+const scopeFields = new JsonFields(scopeField);
+const entityFields = new JsonFields(entityField);
+
+/** The fields of a signal's wrappers. One for each signal: fields remember what came last. */
+export class ExportFields {
+  readonly request: JsonFields;
+  readonly resource: JsonFields;
+  readonly scope: JsonFields;
+
+  constructor(names: ExportNames) {
+    const { context, items, schemaUrl } = wrapper;
+    this.request = new JsonFields({ [names.resources]: items });
+    this.resource = new JsonFields({ resource: context, [names.scopes]: items, schemaUrl });
+    this.scope = new JsonFields({ scope: context, [names.records]: items, schemaUrl });
+  }
+}
+
 export class JsonExport {
   readonly #reader: JsonReader;
   readonly #draft: ExportDraft;
   readonly #readRecord: () => void;
   readonly #resourceValues: JsonValues;
   readonly #scopeValues: JsonValues;
-  readonly #requestFields: JsonFields;
-  readonly #resourceItemFields: JsonFields;
-  readonly #scopeItemFields: JsonFields;
-  readonly #resourceFields = new JsonFields(resourceField);
-  readonly #scopeFields = new JsonFields(scopeField);
-  readonly #entityFields = new JsonFields(entityField);
+  readonly #fields: ExportFields;
 
   /** @param readRecord reads a record, an object or null */
-  constructor(reader: JsonReader, draft: ExportDraft, names: ExportNames, readRecord: () => void) {
+  constructor(reader: JsonReader, draft: ExportDraft, fields: ExportFields, readRecord: () => void) {
     this.#reader = reader;
     this.#draft = draft;
     this.#readRecord = readRecord;
     this.#resourceValues = new JsonValues(reader, draft.resource);
     this.#scopeValues = new JsonValues(reader, draft.scope);
-    const { context, items, schemaUrl } = wrapper;
-    this.#requestFields = new JsonFields({ [names.resources]: items });
-    this.#resourceItemFields = new JsonFields({ resource: context, [names.scopes]: items, schemaUrl });
-    this.#scopeItemFields = new JsonFields({ scope: context, [names.records]: items, schemaUrl });
+    this.#fields = fields;
   }
 
   /** Reads the whole request. @throws AppError `bad_json`, and what the draft throws */
   read(): void {
     const reader = this.#reader;
-    this.#requestFields.read(reader, () => readArray(reader, this.#readResourceItems));
+    this.#fields.request.read(reader, () => readArray(reader, this.#readResourceItems));
     if (reader.peek() !== -1) throw reader.syntaxError('expected nothing after the request');
   }
 
   readonly #readResourceItems = (): void => {
     this.#draft.beginResource();
-    this.#resourceItemFields.read(this.#reader, (id) => {
+    this.#fields.resource.read(this.#reader, (id) => {
       const { resource } = this.#draft;
       if (id === wrapper.items) readArray(this.#reader, this.#readScopeItems);
       else if (id === wrapper.schemaUrl) readText(this.#reader, resource, resource.schemaUrl);
@@ -78,7 +88,7 @@ export class JsonExport {
 
   readonly #readScopeItems = (): void => {
     this.#draft.beginScope();
-    this.#scopeItemFields.read(this.#reader, (id) => {
+    this.#fields.scope.read(this.#reader, (id) => {
       const { scope } = this.#draft;
       if (id === wrapper.items) readArray(this.#reader, this.#readRecord);
       else if (id === wrapper.schemaUrl) readText(this.#reader, scope, scope.schemaUrl);
@@ -90,7 +100,7 @@ export class JsonExport {
   #readResource(): void {
     const reader = this.#reader;
     const { resource } = this.#draft;
-    this.#resourceFields.read(reader, (id) => {
+    resourceFields.read(reader, (id) => {
       if (id === resourceField.attributes) this.#resourceValues.readAttributes(resource.attributes);
       else if (id === resourceField.entityRefs) readArray(reader, this.#readEntityRef);
       else resource.droppedAttributes = readUnsigned32(reader);
@@ -100,7 +110,7 @@ export class JsonExport {
   #readScope(): void {
     const reader = this.#reader;
     const { scope } = this.#draft;
-    this.#scopeFields.read(reader, (id) => {
+    scopeFields.read(reader, (id) => {
       if (id === scopeField.name) readText(reader, scope, scope.name);
       else if (id === scopeField.version) readText(reader, scope, scope.version);
       else if (id === scopeField.attributes) this.#scopeValues.readAttributes(scope.attributes);
@@ -114,7 +124,7 @@ export class JsonExport {
     const ref: EntityRef = resource.addEntityRef();
     const readKeys = (keys: string[]): void =>
       readArray(reader, () => resource.addEntityKey(keys, readPlainString(reader)));
-    this.#entityFields.read(reader, (id) => {
+    entityFields.read(reader, (id) => {
       if (id === entityField.schemaUrl) ref.schemaUrl = readPlainString(reader);
       else if (id === entityField.type) ref.type = readPlainString(reader);
       else readKeys(id === entityField.idKeys ? ref.idKeys : ref.descriptionKeys);

@@ -1,7 +1,7 @@
 /** OTLP logs in JSON into rows of `logs`. */
 import type { JsonReader } from '../json-reader.ts';
 import type { DecodedBody } from '../task.ts';
-import { JsonExport, openJson } from './json-export.ts';
+import { ExportFields, JsonExport, openJson } from './json-export.ts';
 import { JsonFields } from './json-fields.ts';
 import { readEnum, readId, readText, readUnsigned32, readUnsigned64 } from './json-scalars.ts';
 import { JsonValues } from './json-values.ts';
@@ -21,7 +21,12 @@ const recordField = {
   eventName: 11,
 } as const;
 
-const names = { resources: 'resourceLogs', scopes: 'scopeLogs', records: 'logRecords' } as const;
+const exportFields = new ExportFields({
+  resources: 'resourceLogs',
+  scopes: 'scopeLogs',
+  records: 'logRecords',
+});
+const recordFields = new JsonFields(recordField);
 
 /** `SEVERITY_NUMBER_INFO` is 9, `SEVERITY_NUMBER_INFO2` is 10, and so on: four each. */
 const severityNumbers: ReadonlyMap<string, number> = new Map([
@@ -40,15 +45,14 @@ const severityNumbers: ReadonlyMap<string, number> = new Map([
 export function decodeJsonLogs(body: Buffer, receivedMicros: number): DecodedBody {
   const rows = new LogRows(body, receivedMicros);
   const reader = openJson(body);
-  const fields = new JsonFields(recordField);
   const values = new JsonValues(reader, rows.record);
   const onField = (id: number): void => readJsonField(id, reader, values, rows);
   const readRecord = (): void => {
     rows.beginRecord();
-    fields.read(reader, onField);
+    recordFields.read(reader, onField);
     rows.endRecord();
   };
-  new JsonExport(reader, rows, names, readRecord).read();
+  new JsonExport(reader, rows, exportFields, readRecord).read();
   return rows.finish();
 }
 

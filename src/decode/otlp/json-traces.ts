@@ -1,7 +1,7 @@
 /** OTLP traces in JSON into rows of `spans`. */
 import type { JsonReader } from '../json-reader.ts';
 import type { DecodedBody } from '../task.ts';
-import { JsonExport, openJson } from './json-export.ts';
+import { ExportFields, JsonExport, openJson } from './json-export.ts';
 import { JsonFields, readArray } from './json-fields.ts';
 import { readEnum, readId, readText, readUnsigned32, readUnsigned64 } from './json-scalars.ts';
 import { JsonValues } from './json-values.ts';
@@ -36,7 +36,15 @@ const linkField = {
 } as const;
 const statusField = { message: 2, code: 3 } as const;
 
-const names = { resources: 'resourceSpans', scopes: 'scopeSpans', records: 'spans' } as const;
+const exportFields = new ExportFields({
+  resources: 'resourceSpans',
+  scopes: 'scopeSpans',
+  records: 'spans',
+});
+const spanFields = new JsonFields(spanField);
+const eventFields = new JsonFields(eventField);
+const linkFields = new JsonFields(linkField);
+const statusFields = new JsonFields(statusField);
 
 const numbered = (prefix: string, ...values: readonly string[]): ReadonlyMap<string, number> =>
   new Map(values.map((value, index) => [`${prefix}_${value}`, index]));
@@ -51,7 +59,7 @@ export function decodeJsonTraces(body: Buffer, receivedMicros: number): DecodedB
   const rows = new SpanRows(body, receivedMicros);
   const reader = openJson(body);
   const spans = new SpanReader(reader, rows);
-  new JsonExport(reader, rows, names, () => spans.read()).read();
+  new JsonExport(reader, rows, exportFields, () => spans.read()).read();
   return rows.finish();
 }
 
@@ -59,10 +67,6 @@ class SpanReader {
   readonly #reader: JsonReader;
   readonly #rows: SpanRows;
   readonly #values: JsonValues;
-  readonly #spanFields = new JsonFields(spanField);
-  readonly #eventFields = new JsonFields(eventField);
-  readonly #linkFields = new JsonFields(linkField);
-  readonly #statusFields = new JsonFields(statusField);
 
   constructor(reader: JsonReader, rows: SpanRows) {
     this.#reader = reader;
@@ -72,7 +76,7 @@ class SpanReader {
 
   read(): void {
     this.#rows.beginRecord();
-    this.#spanFields.read(this.#reader, this.#readField);
+    spanFields.read(this.#reader, this.#readField);
     this.#rows.endRecord();
   }
 
@@ -111,7 +115,7 @@ class SpanReader {
         readArray(reader, this.#readLink);
         break;
       case spanField.status:
-        this.#statusFields.read(reader, this.#readStatusField);
+        statusFields.read(reader, this.#readStatusField);
         break;
       default:
         this.#readNumber(id);
@@ -137,7 +141,7 @@ class SpanReader {
   readonly #readEvent = (): void => {
     const { events } = this.#rows;
     events.begin();
-    this.#eventFields.read(this.#reader, this.#readEventField);
+    eventFields.read(this.#reader, this.#readEventField);
     events.end();
   };
 
@@ -153,7 +157,7 @@ class SpanReader {
   readonly #readLink = (): void => {
     const { links } = this.#rows;
     links.begin();
-    this.#linkFields.read(this.#reader, this.#readLinkField);
+    linkFields.read(this.#reader, this.#readLinkField);
     links.end();
   };
 

@@ -19,6 +19,9 @@ const anyValue = {
   bytesValue: 7,
 } as const;
 const keyValue = { key: 1, value: 2 } as const;
+const anyFields = new JsonFields(anyValue);
+const pairFields = new JsonFields(keyValue);
+const containerFields = new JsonFields({ values: 1 });
 const emptyString = Buffer.from('""');
 const nullText = Buffer.from('null');
 
@@ -26,9 +29,6 @@ const nullText = Buffer.from('null');
 export class JsonValues {
   readonly #reader: JsonReader;
   readonly #draft: Draft;
-  readonly #anyFields = new JsonFields(anyValue);
-  readonly #pairFields = new JsonFields(keyValue);
-  readonly #containerFields = new JsonFields({ values: 1 });
   readonly #skipped = new JsonTextCopier();
   readonly #bits: Bits = { low: 0, high: 0 };
   readonly #key = new DraftText();
@@ -53,7 +53,7 @@ export class JsonValues {
     this.#key.clear();
     this.#value.clear();
     this.#found = false;
-    this.#pairFields.read(this.#reader, this.#readPairField);
+    pairFields.read(this.#reader, this.#readPairField);
     if (!this.#found) this.#takeNull(this.#value);
     this.#list?.add(this.#key, this.#value);
   };
@@ -67,7 +67,7 @@ export class JsonValues {
   readValue(into: DraftText): void {
     this.#into = into;
     this.#found = false;
-    this.#anyFields.read(this.#reader, this.#readAny);
+    anyFields.read(this.#reader, this.#readAny);
     if (!this.#found) this.#takeNull(into);
     this.#found = true;
   }
@@ -125,7 +125,7 @@ export class JsonValues {
       if (isArray) this.#writeElement(depth);
       else this.#writePair(depth);
     };
-    this.#containerFields.read(reader, () => {
+    containerFields.read(reader, () => {
       own.length = start + 1;
       first = true;
       readArray(reader, readElement);
@@ -145,7 +145,7 @@ export class JsonValues {
       own.length = start;
       return taken;
     };
-    this.#pairFields.read(reader, (id) => {
+    pairFields.read(reader, (id) => {
       if (id === keyValue.key) {
         this.#writeText();
         key = take();
@@ -163,7 +163,7 @@ export class JsonValues {
   #writeElement(depth: number): void {
     const { own } = this.#draft;
     const start = own.length;
-    this.#anyFields.read(this.#reader, (id) => {
+    anyFields.read(this.#reader, (id) => {
       own.length = start;
       if (id === anyValue.stringValue) this.#writeText();
       else if (id === anyValue.arrayValue || id === anyValue.kvlistValue) this.#writeContainer(id, depth + 1);

@@ -48,8 +48,6 @@ export interface Overload {
 export interface CallSite {
   readonly name: string;
   readonly at: number | undefined;
-  /** The moment that `now()` means, the same for the whole query. Microseconds. */
-  readonly nowMicros: number;
 }
 
 /** A function whose result depends on more than the types of its arguments. */

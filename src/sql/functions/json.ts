@@ -139,6 +139,8 @@ const operators: Readonly<Record<string, (json: Expr, right: Expr, site: CallSit
   '@>': contains,
 };
 
+export const jsonOperatorNames: readonly string[] = Object.keys(operators);
+
 /** An operator on JSON; undefined for others. */
 export function jsonOperator(name: string, left: Expr, right: Expr, site: CallSite): Expr | undefined {
   const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;

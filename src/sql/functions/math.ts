@@ -10,6 +10,7 @@ import {
   numericScale,
   type SqlType,
   storeInteger,
+  widerInteger,
 } from '../types.ts';
 import {
   callOverload,
@@ -87,6 +88,14 @@ const remainder: SpecialForm = (args, site) => {
   return callOperator('%', args, site);
 };
 
+/** Of whole numbers, brought back to their width with a check. */
+const whole = (name: string): Overload => ({
+  ...fn(['int', 'int'], widerOf, (a, b) => `${name}(${a}, ${b})`),
+  renderAs: (type) => (a, b) =>
+    `accurateCast(${name}(toInt64(${a}), toInt64(${b})), '${storeInteger(type)}')`,
+});
+const widerOf = (args: readonly SqlType[]): SqlType => args.reduce(widerInteger);
+
 const doubles = (name: string): readonly Overload[] => [fn(['float'], float, (a) => `${name}(${a})`)];
 const power = [fn(['float', 'float'], float, (a, b) => `pow(${a}, ${b})`)];
 const ceiling = integersAsFloat(toWhole('ceil'));
@@ -118,6 +127,13 @@ export const mathFunctions: FunctionTable = {
   ln: [fn(['float'], float, (a) => outside(`log(${a})`, `${a} <= 0`))],
   log: [fn(['float'], float, (a) => outside(`log10(${a})`, `${a} <= 0`))],
   log10: [fn(['float'], float, (a) => outside(`log10(${a})`, `${a} <= 0`))],
+  gcd: [whole('gcd')],
+  lcm: [whole('lcm')],
+  asin: [fn(['float'], float, (a) => outside(`asin(${a})`, `abs(${a}) > 1`))],
+  acos: [fn(['float'], float, (a) => outside(`acos(${a})`, `abs(${a}) > 1`))],
+  sinh: doubles('sinh'),
+  cosh: doubles('cosh'),
+  tanh: doubles('tanh'),
   sin: doubles('sin'),
   cos: doubles('cos'),
   tan: doubles('tan'),

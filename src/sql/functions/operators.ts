@@ -20,7 +20,7 @@ import {
 } from '../types.ts';
 import { compareArrays, concatenateArrays } from './arrays.ts';
 import { type CallSite, callOverload, choose, fn, type Overload } from './definition.ts';
-import { jsonOperator } from './json.ts';
+import { jsonOperator, jsonOperatorNames } from './json.ts';
 import { matchPattern } from './patterns.ts';
 import { negateInterval, timeArithmetic } from './time-arithmetic.ts';
 
@@ -98,6 +98,10 @@ const checkedDivisor = (a: string, operator: '/' | '%', b: string): string =>
 const divideDecimals = (a: string, b: string, scale: number): string =>
   `if(isNull(${b}), NULL, divideDecimal(${a}, ifNull(${b}, toDecimal256(1, 0)), ${scale}))`;
 
+/** With fewer digits than the operands have, the engine divides wrongly. */
+const wholeQuotient = (a: string, b: string, scale: number): string =>
+  `toDecimal256(truncate(${divideDecimals(a, b, scale)}), 0)`;
+
 /** The engine cuts the quotient; one digit more and rounding give PostgreSQL's. */
 const rounded = (quotientOfScale: (scale: number) => string, scale: number): string =>
   `toDecimal256(round(${quotientOfScale(scale + 1)}, ${scale}), ${scale})`;
@@ -135,7 +139,11 @@ const infix: Readonly<Record<string, readonly Overload[]>> = {
   ],
   '%': [
     division('int', widest, (a, b) => `(toInt64(${a}) % toInt64(${b}))`),
-    division('numeric', widerScale, (a, b) => `(${a} - ${b} * ${divideDecimals(a, b, 0)})`),
+    division(
+      'numeric',
+      widerScale,
+      (a, b, result) => `(${a} - ${b} * ${wholeQuotient(a, b, numericScale(result) + 1)})`,
+    ),
     // An extension: JSON numbers are doubles, and people take remainders of them.
     division(
       'float',
@@ -179,6 +187,14 @@ const prefix: Readonly<Record<string, readonly Overload[]>> = {
 };
 
 const comparisons: ReadonlySet<string> = new Set(['=', '<>', '<', '<=', '>', '>=']);
+
+/** The operators that a query may use, for the documentation. */
+export const operatorNames: readonly string[] = [
+  ...Object.keys(infix),
+  ...comparisons,
+  ...['||', '~', '~*', '!~', '!~*', 'LIKE', 'ILIKE', '&&', '<@'],
+  ...jsonOperatorNames,
+];
 
 /** Compares two expressions that have a type in common. */
 export function compare(operator: string, left: Expr, right: Expr, at: number | undefined): Expr {

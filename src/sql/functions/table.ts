@@ -11,23 +11,30 @@ import { timeFunctions } from './time.ts';
 import { windowFunctions } from './windows.ts';
 
 /** Every scalar function that a query may call, by PostgreSQL's name. What isn't here doesn't exist. */
-const scalarFunctions: FunctionTable = {
-  ...textFunctions,
-  ...mathFunctions,
-  ...timeFunctions,
-  ...conditionalFunctions,
-  ...arrayFunctions,
-  ...regexFunctions,
-  ...jsonFunctions,
-};
+const scalarFamilies = {
+  text: textFunctions,
+  'regular expressions': regexFunctions,
+  numbers: mathFunctions,
+  time: timeFunctions,
+  conditions: conditionalFunctions,
+  arrays: arrayFunctions,
+  JSON: jsonFunctions,
+} as const satisfies Readonly<Record<string, FunctionTable>>;
+
+const scalarFunctions: FunctionTable = Object.assign({}, ...Object.values(scalarFamilies));
 
 export const findFunction = (name: string): FunctionDefinition | undefined =>
   Object.hasOwn(scalarFunctions, name) ? scalarFunctions[name] : undefined;
 
-/** All functions, for suggestions and for the documentation. */
-export const functionNames: readonly string[] = [
-  ...Object.keys(scalarFunctions),
-  ...Object.keys(aggregateFunctions),
-  ...Object.keys(windowFunctions),
-  ...setFunctionNames,
-].sort();
+/** The names of all functions, for the documentation. */
+export const functionFamilies: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    Object.entries(scalarFamilies).map(([family, table]) => [family, Object.keys(table)]),
+  ),
+  'rows (in FROM and SELECT)': setFunctionNames,
+  aggregates: Object.keys(aggregateFunctions),
+  windows: Object.keys(windowFunctions),
+};
+
+/** All functions, for suggestions. */
+export const functionNames: readonly string[] = Object.values(functionFamilies).flat().sort();

@@ -1,9 +1,11 @@
+import { quoteString } from '../../lib/quote.ts';
 import { apply, literal } from '../build.ts';
 import { coerce, convert, settle } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { Expr } from '../ir.ts';
 import { bool, int4, text } from '../types.ts';
 import {
+  argument,
   type CallSite,
   callOverload,
   checkCount,
@@ -91,6 +93,47 @@ const splitPart: SpecialForm = (args, site) => {
   );
 };
 
+/** To a length in characters; longer text is cut at its end. */
+const pad =
+  (name: string): SpecialForm =>
+  (args, site) => {
+    checkCount(args, 2, 3, site);
+    const fill = args[2] === undefined ? ' ' : constantText(args[2], 'the fill', site);
+    if (fill === '') throw unsupported(`${site.name} with an empty fill`, site.at);
+    const render = (a: string, size: string, by: string): string =>
+      `${name}(${a}, toUInt32(greatest(${size}, 0)), ${by})`;
+    return apply(
+      site.name,
+      text,
+      render,
+      coerce(argument(args, 0), text, site.at),
+      coerce(argument(args, 1), int4, site.at),
+      literal(text, fill),
+    );
+  };
+
+/** Characters for others, one by one; those without a partner are left out. */
+const translate: SpecialForm = (args, site) => {
+  checkCount(args, 3, 3, site);
+  const from = [...constantText(args[1], 'the characters to replace', site)];
+  const to = [...constantText(args[2], 'the characters to put in', site)];
+  const targets = new Map<string, string>();
+  for (const [index, character] of from.entries()) {
+    if (!targets.has(character)) targets.set(character, to[index] ?? '');
+  }
+  const list = (characters: Iterable<string>): string => `[${[...characters].map(quoteString).join(', ')}]`;
+  return apply(
+    `translate ${from.join('')} ${to.join('')}`,
+    text,
+    (a) => {
+      const characters = `extractAll(ifNull(${a}, ''), '(?s).')`;
+      const replaced = `arrayMap(c -> transform(c, ${list(targets.keys())}, ${list(targets.values())}, c), ${characters})`;
+      return from.length === 0 ? a : `if(isNull(${a}), NULL, arrayStringConcat(${replaced}))`;
+    },
+    coerce(argument(args, 0), text, site.at),
+  );
+};
+
 const length = [fn(['text'], int4, (a) => count(`lengthUTF8(${a})`))];
 const substringForms = [
   fn(['text', 'int'], text, (a, from) => `substringUTF8(${a}, ${start(from)})`),
@@ -116,6 +159,9 @@ export const textFunctions: FunctionTable = {
   btrim: trim('trimBoth'),
   ltrim: trim('trimLeft'),
   rtrim: trim('trimRight'),
+  lpad: pad('leftPadUTF8'),
+  rpad: pad('rightPadUTF8'),
+  translate,
   replace: [fn(['text', 'text', 'text'], text, (a, from, to) => `replaceAll(${a}, ${from}, ${to})`)],
   position: [fn(['text', 'text'], int4, (a, part) => count(`positionUTF8(${a}, ${part})`))],
   strpos: [fn(['text', 'text'], int4, (a, part) => count(`positionUTF8(${a}, ${part})`))],

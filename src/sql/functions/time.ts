@@ -1,8 +1,8 @@
-import { apply, literal } from '../build.ts';
+import { apply } from '../build.ts';
 import { coerce, convert } from '../coerce.ts';
-import { microsPerDay } from '../datetime.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { Expr, Renderer } from '../ir.ts';
+import { momentDay, momentTimestamp } from '../moments.ts';
 import {
   date,
   float,
@@ -32,8 +32,10 @@ const nowAs =
   (type: SqlType): SpecialForm =>
   (args, site) => {
     checkCount(args, 0, 0, site);
-    const value = type.name === 'date' ? Math.floor(site.nowMicros / microsPerDay) : site.nowMicros;
-    return literal(type, value);
+    const day = type.name === 'date';
+    return apply(`now ${type.name}`, type, () =>
+      day ? `toDate32(${momentDay('now')})` : momentTimestamp('now'),
+    );
   };
 
 /** A date becomes a timestamp, which every unit can be taken from. */

@@ -1,4 +1,6 @@
 import { quoteIdentifier } from '../../lib/quote.ts';
+import { limits } from '../../limits.ts';
+import { sqlError } from '../errors.ts';
 import {
   type Aggregate,
   type Expr,
@@ -23,7 +25,7 @@ export function printExpression(expr: Expr, query: PrintQuery): string {
         ? quoteIdentifier(unnestedName(expr.relation, expr.name))
         : `${quoteIdentifier(expr.relation)}.${quoteIdentifier(expr.name)}`;
     case 'apply':
-      return expr.render(...expr.args.map((arg) => printExpression(arg, query)));
+      return bounded(expr.render(...expr.args.map((arg) => printExpression(arg, query))));
     case 'aggregate':
       return printAggregate(expr, query);
     case 'subquery':
@@ -31,6 +33,12 @@ export function printExpression(expr: Expr, query: PrintQuery): string {
     case 'mixed':
       throw new Error(`BUG: the type of field ${expr.label} was left open`);
   }
+}
+
+/** Operations may repeat their arguments: what would be too large in the end is given up as soon as it is. */
+function bounded(sql: string): string {
+  if (sql.length <= limits.maxStoreSqlBytes) return sql;
+  throw sqlError('sql_too_large', 'The query is too complex: what the store would have to run is too large');
 }
 
 function printAggregate(expr: Aggregate, query: PrintQuery): string {

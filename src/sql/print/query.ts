@@ -14,6 +14,7 @@ import {
 import { bool, type SqlType, storeType, text } from '../types.ts';
 import { printExpression, printSorts } from './expression.ts';
 import { printRead } from './relation.ts';
+import { printRows } from './rows.ts';
 
 /** A query whose output columns are `o1`, `o2`, …. */
 function printQuery(query: QueryIr): string {
@@ -71,6 +72,8 @@ function printFrom(from: FromIr): string {
       return `(${printQuery(from.query)}) AS ${quoteIdentifier(from.alias)}`;
     case 'cte':
       return `${quoteIdentifier(from.cte)} AS ${quoteIdentifier(from.alias)}`;
+    case 'rows':
+      return `(${printRows(from)}) AS ${quoteIdentifier(from.alias)}`;
     case 'unnest':
       return printUnnest(from);
     case 'join': {

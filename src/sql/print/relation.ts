@@ -2,19 +2,19 @@ import { quoteIdentifier, quoteString } from '../../lib/quote.ts';
 import { eventTimeColumn } from '../../model/column.ts';
 import { physicalTable, type TableName } from '../../model/dataset.ts';
 import { and } from '../build.ts';
-import { microsPerDay } from '../datetime.ts';
 import type {
   AllowedRows,
   DatasetRead,
   EventsRead,
   MetadataRead,
   PointsRead,
+  RangeShape,
   RecordsRead,
   SeriesColumn,
   SeriesRead,
-  TimeRange,
 } from '../ir.ts';
 import type { MetricColumn } from '../metric-tables.ts';
+import { momentDay, momentTimestamp } from '../moments.ts';
 import { type PrintQuery, printExpression } from './expression.ts';
 
 /** Prometheus' marker for the end of a series, as the bits of a double (model/value/value.go, StaleNaN). */
@@ -52,12 +52,10 @@ const renamed = (columns: ReadonlyMap<string, string>): readonly string[] =>
  * The half-open range on a time column. A bound between two values that the column can hold excludes what lies
  * before it, so rounding it up to the column's precision changes nothing.
  */
-function timeConditions(column: string, range: TimeRange, unitMicros: number): readonly string[] {
-  const bound = (micros: number): string =>
-    `fromUnixTimestamp64Micro(${Math.ceil(micros / unitMicros) * unitMicros}, 'UTC')`;
+function timeConditions(column: string, range: RangeShape, unitMicros: number): readonly string[] {
   return [
-    ...(range.startMicros === undefined ? [] : [`${column} >= ${bound(range.startMicros)}`]),
-    ...(range.endMicros === undefined ? [] : [`${column} < ${bound(range.endMicros)}`]),
+    ...(range.start ? [`${column} >= ${momentTimestamp('start', unitMicros)}`] : []),
+    ...(range.end ? [`${column} < ${momentTimestamp('end', unitMicros)}`] : []),
   ];
 }
 
@@ -152,11 +150,9 @@ function printMetadata(read: MetadataRead): string {
   return `SELECT ${columns} FROM ${table(read, 'metadata')}${allowed}${where} ORDER BY received_at DESC LIMIT 1 BY metric_name`;
 }
 
-function dayConditions({ startMicros, endMicros }: TimeRange): readonly string[] {
-  const day = (micros: number): string =>
-    quoteString(new Date(Math.floor(micros / microsPerDay) * 86_400_000).toISOString().slice(0, 10));
+function dayConditions(range: RangeShape): readonly string[] {
   return [
-    ...(startMicros === undefined ? [] : [`date >= ${day(startMicros)}`]),
-    ...(endMicros === undefined ? [] : [`date <= ${day(endMicros - 1)}`]),
+    ...(range.start ? [`date >= ${momentDay('start')}`] : []),
+    ...(range.end ? [`date <= ${momentDay('end')}`] : []),
   ];
 }

@@ -28,12 +28,6 @@ export const semanticSettings = {
   // Bounds on what a short query could make of nothing.
   function_range_max_elements_in_block: limits.maxSeriesRows,
   max_recursive_cte_evaluation_depth: limits.maxRecursionDepth,
-  // Rows as JSON: RFC 3339, plain numbers, null for what JSON has no number for.
-  date_time_output_format: 'iso',
-  output_format_json_quote_64bit_integers: 0,
-  output_format_json_quote_64bit_floats: 0,
-  output_format_json_quote_decimals: 0,
-  output_format_json_quote_denormals: 0,
 } as const satisfies Readonly<Record<string, string | number>>;
 
 /**

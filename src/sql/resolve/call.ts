@@ -1,5 +1,5 @@
 import type { Call, SortKey, Window } from '../ast.ts';
-import { some } from '../build.ts';
+import { literal, some } from '../build.ts';
 import { condition, settle } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import { callAggregate } from '../functions/aggregate-call.ts';
@@ -10,11 +10,12 @@ import { findFunction, functionNames } from '../functions/table.ts';
 import { windowFunctions } from '../functions/windows.ts';
 import type { Expr, Sort, WindowFrame, WindowSpec } from '../ir.ts';
 import { suggestion } from '../nearest.ts';
+import { text } from '../types.ts';
 import type { ExpressionContext } from './context.ts';
 
 /** A call by its name: an aggregate, a window function or a scalar function of the tables. */
 export function resolveCall(call: Call, context: ExpressionContext): Expr {
-  const site: CallSite = { name: call.name, at: call.at, nowMicros: context.env.nowMicros };
+  const site: CallSite = { name: call.name, at: call.at };
   if (Object.hasOwn(aggregateFunctions, call.name)) return resolveAggregate(call, context, site);
   if (Object.hasOwn(windowFunctions, call.name)) return resolveWindowFunction(call, context, site);
   if (call.over !== undefined) {
@@ -22,6 +23,9 @@ export function resolveCall(call: Call, context: ExpressionContext): Expr {
   }
   if (call.star || call.distinct || call.filter !== undefined || hasOrder(call)) {
     throw sqlError('sql_unknown_function', `${call.name} is no aggregate`, call.at);
+  }
+  if (call.name === 'version' && call.args.length === 0) {
+    return literal(text, `Millrace ${context.env.catalog.version}`);
   }
   const definition = findFunction(call.name);
   const rows = findSetFunction(call.name);

@@ -1,6 +1,6 @@
 import type { Query } from '../ast.ts';
 import type { SqlCatalog } from '../catalog.ts';
-import type { CteIr, QueryIr, TimeRange } from '../ir.ts';
+import type { CteIr, QueryIr, RangeShape } from '../ir.ts';
 import type { Scope } from './scope.ts';
 
 /** A common table expression in scope, under the name that the user gave it. */
@@ -12,8 +12,7 @@ export interface VisibleCte {
 /** What one translation carries along. */
 export class Environment {
   readonly catalog: SqlCatalog;
-  readonly range: TimeRange;
-  readonly nowMicros: number;
+  readonly range: RangeShape;
   /** Begins every generated name of a relation. */
   readonly prefix: string;
   /** Datasets read so far. */
@@ -27,10 +26,9 @@ export class Environment {
   #relations = 0;
   #ctes = 0;
 
-  constructor(catalog: SqlCatalog, range: TimeRange, nowMicros: number, prefix: string) {
+  constructor(catalog: SqlCatalog, range: RangeShape, prefix: string) {
     this.catalog = catalog;
     this.range = range;
-    this.nowMicros = nowMicros;
     this.prefix = prefix;
   }
 

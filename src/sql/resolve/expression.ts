@@ -28,7 +28,7 @@ export function resolveExpression(expression: Expression, context: ExpressionCon
     case 'star':
       throw sqlError('sql_syntax', 'A star is not allowed here', at);
     case 'operator':
-      return callOperator(expression.name, expression.args.map(resolve), site(expression.name, at, context));
+      return callOperator(expression.name, expression.args.map(resolve), site(expression.name, at));
     case 'and':
       return and(...expression.args.map((arg) => conditionOf(arg, 'AND')));
     case 'or':
@@ -46,7 +46,7 @@ export function resolveExpression(expression: Expression, context: ExpressionCon
     case 'between':
       return between(expression, resolve);
     case 'case':
-      return resolveCase(expression, resolve, site('CASE', at, context));
+      return resolveCase(expression, resolve, site('CASE', at));
     case 'cast':
       return resolveCast(expression, resolve);
     case 'subscript':
@@ -55,7 +55,7 @@ export function resolveExpression(expression: Expression, context: ExpressionCon
       return arrayLiteral(expression.items.map(resolve), at);
     case 'any':
     case 'all':
-      return resolveQuantified(expression, resolve, context);
+      return resolveQuantified(expression, resolve);
     case 'grouping':
       return groupingCall(expression.args.map((arg) => settle(resolve(arg), arg.at)));
     case 'call':
@@ -69,11 +69,7 @@ export function resolveExpression(expression: Expression, context: ExpressionCon
   }
 }
 
-const site = (name: string, at: number | undefined, context: ExpressionContext): CallSite => ({
-  name,
-  at,
-  nowMicros: context.env.nowMicros,
-});
+const site = (name: string, at: number | undefined): CallSite => ({ name, at });
 
 function constant(type: string, text: string): Expr {
   if (type === 'null') return literal(unknown, null);
@@ -169,15 +165,11 @@ function resolveCast({ arg, type }: Kind<'cast'>, resolve: (each: Expression) =>
 }
 
 /** `x = ANY (array)`, with any operator that gives a boolean. */
-function resolveQuantified(
-  expression: Kind<'any' | 'all'>,
-  resolve: (each: Expression) => Expr,
-  context: ExpressionContext,
-): Expr {
+function resolveQuantified(expression: Kind<'any' | 'all'>, resolve: (each: Expression) => Expr): Expr {
   const { at, operator, kind } = expression;
   const arg = resolve(expression.arg);
   const array = resolve(expression.array);
-  const callSite = site(operator, at, context);
+  const callSite = site(operator, at);
   const typed = array.type.name === 'unknown' ? convert(array, arrayOf(settle(arg, at).type), at) : array;
   const test = (element: Expr): Expr =>
     condition(callOperator(operator, [arg, element], callSite), `${operator} ${kind.toUpperCase()}`, at);

@@ -29,7 +29,7 @@ export function functionRelation(
   const scope = new Scope(left?.scope ?? emptyFrom, context.parent, false);
   const inner = { ...context, scope, clause: 'FROM', allowAggregates: false, allowWindows: false };
   const args = call.args.map((arg) => context.resolve(arg, inner));
-  const array = definition(args, { name: call.name, at: call.at, nowMicros: context.env.nowMicros });
+  const array = definition(args, { name: call.name, at: call.at });
   if (array.type.name !== 'array') throw new Error(`BUG: ${call.name} gives no array`);
   const name = item.alias?.name ?? call.name;
   const types: readonly SqlType[] = ordinality ? [array.type.element, int8] : [array.type.element];

@@ -1,7 +1,9 @@
 import type { Alias, FromItem } from '../ast.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import { type Expr, type FromIr, type OutputColumn, outputName } from '../ir.ts';
+import type { Environment } from './environment.ts';
 import { functionRelation } from './from-function.ts';
+import { informationSchema } from './information-schema.ts';
 import { joinOf } from './join.ts';
 import { datasetRelation, type ResolvedRelation } from './relations.ts';
 import { checkNames, combine, type FromContext, type ResolvedFrom } from './resolved-from.ts';
@@ -61,7 +63,7 @@ function resolveItem(item: FromItem, context: FromContext, left: ResolvedFrom | 
 function resolveTable(item: Extract<FromItem, { kind: 'table' }>, context: FromContext): ResolvedRelation {
   const [name = ''] = item.path;
   const visible = item.path.length === 1 ? context.ctes.get(name) : undefined;
-  if (visible === undefined) return datasetRelation(item.path, item.alias?.name, context.env, item.at);
+  if (visible === undefined) return catalogOrDataset(item, context.env);
   context.env.readCtes.add(visible.cte.name);
   const alias = context.env.alias();
   const columns = visible.cte.query.columns.map((column, index) => ({
@@ -71,6 +73,19 @@ function resolveTable(item: Extract<FromItem, { kind: 'table' }>, context: FromC
   return {
     ir: { kind: 'cte', alias, cte: visible.cte.name },
     relation: outputsRelation(item.alias?.name ?? name, alias, columns),
+  };
+}
+
+function catalogOrDataset(
+  { path, alias, at }: Extract<FromItem, { kind: 'table' }>,
+  env: Environment,
+): ResolvedRelation {
+  const known = informationSchema(path, env.catalog);
+  if (known === undefined) return datasetRelation(path, alias?.name, env, at);
+  const name = env.alias();
+  return {
+    ir: { kind: 'rows', alias: name, ...known },
+    relation: outputsRelation(alias?.name ?? path.at(-1), name, known.columns),
   };
 }
 

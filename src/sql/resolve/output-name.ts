@@ -52,17 +52,15 @@ function nameOfQuery(query: Query): Name | undefined {
 /** Makes names unique, since an answer is made of objects: `count`, `count_1`, `count_2`. */
 export function uniqueNames(names: readonly string[]): readonly string[] {
   const taken = new Set(names);
-  const seen = new Set<string>();
+  const numbers = new Map<string, number>();
   return names.map((name) => {
-    if (!seen.has(name)) {
-      seen.add(name);
-      return name;
-    }
-    let number = 1;
+    const last = numbers.get(name);
+    numbers.set(name, last ?? 0);
+    if (last === undefined) return name;
+    let number = last + 1;
     while (taken.has(`${name}_${number}`)) number += 1;
-    const unique = `${name}_${number}`;
-    taken.add(unique);
-    seen.add(unique);
-    return unique;
+    numbers.set(name, number);
+    taken.add(`${name}_${number}`);
+    return `${name}_${number}`;
   });
 }

@@ -46,6 +46,19 @@ export function datasetRelation(
   return { ir: { kind: 'dataset', alias, read }, relation: { name: shown, columns, otherColumn } };
 }
 
+/** What a dataset shows to SQL: its relations, with the columns of each that have names of their own. */
+export function relationsOf(dataset: SqlDataset): readonly {
+  readonly part: MetricPart | undefined;
+  readonly columns: readonly { readonly name: string; readonly type: SqlType }[];
+}[] {
+  const source = { database: '', dataset: dataset.name, range: { start: false, end: false } };
+  const parts = dataset.kind === 'metrics' ? [undefined, ...metricParts] : [undefined];
+  return parts.map((part) => {
+    const { columns } = buildRelation(dataset, part, source, '');
+    return { part, columns: columns.map(({ name, expr }) => ({ name, type: expr().type })) };
+  });
+}
+
 function findDataset(
   path: readonly string[],
   catalog: SqlCatalog,

@@ -41,6 +41,9 @@ const typesByName: ReadonlyMap<string, SqlType> = new Map<string, SqlType>([
   ['jsonb', jsonb],
 ]);
 
+/** The types, for the documentation. */
+export const typeNames: readonly string[] = [...typesByName.keys(), 'type[]'];
+
 /** `CAST(expr AS type)`. */
 export function castTo(expr: Expr, name: TypeName): Expr {
   const type = typesByName.get(name.name);

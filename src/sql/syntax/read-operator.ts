@@ -34,6 +34,8 @@ export function readOperator(node: SyntaxNode, context: ReadContext): Expression
   const right = () => context.expression(node.required('rexpr'));
   switch (kind) {
     case 'AEXPR_OP': {
+      const rows = rowPair(node, context);
+      if (rows !== undefined) return rowComparison(operatorName(node), ...rows, at);
       const args = node.has('lexpr') ? [left(), right()] : [right()];
       return { kind: 'operator', at, name: operatorName(node), args };
     }
@@ -87,6 +89,7 @@ function readList(node: SyntaxNode, context: ReadContext): Expression {
   const operator = operatorName(node);
   const kind = node.text('kind');
   const list = node.required('rexpr');
+  if (kind === 'AEXPR_IN' && node.required('lexpr').type === 'RowExpr') return readRowList(node, context);
   const arg = context.expression(node.required('lexpr'));
   const isList =
     kind === 'AEXPR_IN' ||
@@ -97,4 +100,49 @@ function readList(node: SyntaxNode, context: ReadContext): Expression {
   }
   const items = list.list(kind === 'AEXPR_IN' ? 'items' : 'elements').map((item) => context.expression(item));
   return { kind: 'in list', at: node.at, arg, items, negated: operator === '<>' };
+}
+
+type Row = readonly Expression[];
+
+/** The values of a row, `(a, b)`. */
+function readRow(node: SyntaxNode, context: ReadContext): Row {
+  if (node.type !== 'RowExpr') throw unsupported('A row beside something else', node.at);
+  node.allow(['args', 'row_format', 'colnames']);
+  return node.list('args').map((arg) => context.expression(arg));
+}
+
+/** Both sides of a comparison of rows; undefined if it is none. */
+function rowPair(node: SyntaxNode, context: ReadContext): readonly [Row, Row] | undefined {
+  const [left, right] = [node.child('lexpr'), node.child('rexpr')];
+  if (left?.type !== 'RowExpr' || right?.type !== 'RowExpr') return undefined;
+  return [readRow(left, context), readRow(right, context)];
+}
+
+/** Rows are equal if all of their values are, and different if one is. */
+function rowComparison(operator: string, left: Row, right: Row, at: number | undefined): Expression {
+  if (operator !== '=' && operator !== '<>') throw unsupported(`${operator} of rows`, at);
+  if (left.length !== right.length)
+    throw sqlError('sql_syntax', 'unequal number of entries in row expressions', at);
+  const args = left.map(
+    (value, index): Expression => ({
+      kind: 'operator',
+      at,
+      name: operator,
+      args: [value, right[index] ?? value],
+    }),
+  );
+  return { kind: operator === '=' ? 'and' : 'or', at, args };
+}
+
+/** `(a, b) IN ((1, 2), (3, 4))` */
+function readRowList(node: SyntaxNode, context: ReadContext): Expression {
+  const { at } = node;
+  const row = readRow(node.required('lexpr'), context);
+  const rows = node.required('rexpr').list('items');
+  const found: Expression = {
+    kind: 'or',
+    at,
+    args: rows.map((each) => rowComparison('=', row, readRow(each, context), at)),
+  };
+  return operatorName(node) === '<>' ? { kind: 'not', at, arg: found } : found;
 }

@@ -34,3 +34,12 @@ select t.level, i from (select level, array_agg(id order by id) as ids from app 
 select case when id > 2 then array[1, 2] else array[]::int[] end from app order by id limit 4;
 select array_agg(x order by x desc nulls last), array_agg(s order by s desc, x) from (values (1, 'b'), (null, 'a'), (3, null), (2, 'ab')) v(x, s);
 select array_agg(d order by t desc) from (values (date '2024-01-01', timestamp '2024-01-01 10:00'), (date '2024-01-02', timestamp '2023-01-01')) v(d, t);
+
+select array_agg(x) from generate_series(1, 0) x;
+select array_agg(x order by x desc) filter (where x % 2 = 0) from generate_series(1, 9) x;
+select unnest(array['b', 'a', null]) as v order by v desc nulls last;
+select v, count(*) from (select unnest(array[1, 2, 2, 3, 3, 3]) v) t group by v order by v;
+select level, array_to_string(array_agg(distinct service order by service), '|') from app group by level order by level;
+select array_length(string_to_array(message, ' '), 1) as words, count(*) from app group by 1 order by 1;
+select 'x' = any(string_to_array('a,x,b', ',')), 'info' = any(array_agg(level)) from app;
+select name from emp where array[dept, boss] = array[20, 1]::float8[] order by 1;

@@ -19,3 +19,13 @@ select g.n, a.level, count(*) from generate_series(1, 2) g(n) cross join app a g
 select x from (values (1), (2), (null)) v(x) where x in (select x from (values (2), (null)) w(x));
 select column1, column2 from (values (1, 'a'), (2, 'b')) t order by 1 desc;
 (values (1), (3)) union (values (2), (3)) order by 1;
+
+select t.day, coalesce(c.n, 0) from generate_series(date '2024-03-01', date '2024-03-05', interval '1 day') t(day) left join (select date_trunc('day', p_timestamp) as day, count(*) as n from app group by 1) c on c.day = t.day order by 1;
+select extract(year from d), extract(quarter from d), extract(week from d), extract(isoyear from d) from (values (date '2020-12-31'), (date '2021-01-01'), (date '2024-12-30')) v(d) order by d;
+select count(*) from generate_series(1, 1000) a(x) where x % 7 = 0;
+select a, b from generate_series(1, 3) a, generate_series(a, 3) b order by a, b;
+select x, x * x as sq from generate_series(-2, 2) x order by x;
+select sum(x) from generate_series(1, 100) x;
+select date(d) from generate_series(timestamp '2024-02-27', timestamp '2024-03-02', '1 day') d order by 1;
+select sum(x), avg(x), max(x) from (values (1.5), (2.25), (null)) v(x);
+values (1, 'x', true), (2, null, false) order by 1 desc;

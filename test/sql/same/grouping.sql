@@ -15,3 +15,6 @@ select s, count(*) from empty group by grouping sets ((s), ());
 select level, count(*) from app group by rollup((level, service)) order by 1, 2;
 select case when grouping(level) = 1 then 'all' else level end as l, count(*) from app group by rollup(level) having count(*) > 14 order by 2, 1;
 select coalesce(null::int[], array[1]), nullif(array[1], array[1]), case when true then array[1] end, case when false then array[1] end, array[1] is null, null::int[] is null, count(null::int[]) from dept group by ();
+
+select date_trunc('hour', p_timestamp) h, level, count(*), avg(ms)::numeric(10,3) from app group by rollup(1, 2) order by 1, 2;
+select distinct on (service) service, level, ms from app where ms is not null order by service nulls first, ms desc, id;

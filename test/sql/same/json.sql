@@ -13,3 +13,9 @@ select e.name, t from emp e, jsonb_array_elements_text('["x","y"]') t order by 1
 select ('{"n":"42"}'::jsonb ->> 'n')::int + 1, ('{"f":2.5}'::jsonb ->> 'f')::float8 * 2, coalesce('{"a":1}'::jsonb ->> 'b', 'none');
 select '{"a":"ü\u00e9\n\"q\""}'::jsonb ->> 'a', '{"k é":1}'::jsonb -> 'k é', '{"big":12345678901234567}'::jsonb ->> 'big', '{"neg":-3}'::jsonb ->> 'neg', '{"e":0.001}'::jsonb ->> 'e';
 select '{"a":1}'::jsonb -> 'a' is null, '{"a":null}'::jsonb -> 'a' is null, '{"a":null}'::jsonb ->> 'a' is null;
+
+select ('{"user":{"id":7,"tags":["a","b"]}}'::jsonb #>> '{user,id}')::int * 2, '{"user":{"tags":["a","b"]}}'::jsonb #>> '{user,tags,1}', jsonb_array_length('{"t":[1,2,3]}'::jsonb -> 't');
+select j ->> 'k' as k, count(*), sum((j ->> 'n')::int) from (values ('{"k":"a","n":1}'::jsonb), ('{"k":"b","n":2}'), ('{"k":"a","n":3}')) v(j) group by 1 order by 1;
+select k, j -> k from (select '{"a":1,"b":"x"}'::jsonb as j) t, jsonb_object_keys('{"a":1,"b":"x"}') k order by k;
+select count(*) from (values ('{"a":[1,2]}'::jsonb), ('{"a":[3]}'), (null)) v(j) where j @> '{"a":[1]}';
+select e #>> '{x}' as x from jsonb_array_elements('[{"x":1},{"x":null},{}]') e order by 1;

@@ -9,3 +9,11 @@ select regexp_split_to_array('a, b,c', ',\s*'), regexp_split_to_array(null, ',')
 select word from regexp_split_to_table('the quick  fox', '\s+') as word order by 1;
 select unnest(regexp_split_to_array('one two', ' ')) order by 1;
 select regexp_replace('foo-bar', 'foo|bar', 'x', 'g'), regexp_replace('aaa', 'a*?', 'x'), regexp_replace('ab12', '([a-z]+)([0-9]+)', '\2\1');
+
+select count(*) from app where message ilike '%get%' or message ~ '^\s' or message is null;
+select (string_to_array('2024-03-05', '-'))[1]::int + 1, (regexp_match('v1.22', 'v(\d+)\.(\d+)'))[2];
+select regexp_replace(message, '\d+', '#', 'g') as shape, count(*) from app group by shape order by 2 desc, 1 nulls last;
+select substring(message from '^[A-Z]+'), count(*) from app group by 1 order by 1;
+select message ~ '[0-9]{3}$', count(*) from app group by 1 order by 1;
+select regexp_match('2024-03-01T10:00', '(\d{4})-(\d\d)-(\d\d)T(\d\d)');
+select regexp_split_to_array('one  two', '\s'), regexp_replace('aXbXc', 'x', '', 'i'), regexp_replace('tel 123', '[^0-9]', '', 'g');

@@ -6,3 +6,7 @@ with recursive t as (select 'x'::text as s union all select s || 'x' from t wher
 with recursive d as (select timestamp '2024-01-01' as day union all select day + interval '1 day' from d where day < timestamp '2024-01-04') select day from d order by day;
 with recursive a as (select 5 as x) select * from a;
 with recursive a as (select 5 as x union all select 6) select * from a order by x;
+
+with recursive r(n, f) as (select 1, 1::numeric union all select n + 1, f * (n + 1) from r where n < 10) select n, f from r order by n;
+with recursive days as (select date '2024-02-27' as d union all select d + 1 from days where d < date '2024-03-02') select d, extract(day from d) from days order by d;
+with recursive up as (select eid, boss from emp where name = 'Eve' union all select e.eid, e.boss from emp e join up on e.eid = up.boss) select count(*), array_agg(eid order by eid) from up;

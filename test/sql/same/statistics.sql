@@ -8,3 +8,10 @@ select corr(1::float8, id), regr_slope(id, 1::float8), regr_r2(1::float8, id), r
 select dept, mode() within group (order by salary) from emp group by dept order by dept;
 select mode() within group (order by x) from empty;
 select bit_and(id::int), bit_or(id::int), bit_or(status::int8) from app where id > 4;
+
+select service, percentile_cont(0.5) within group (order by ms), percentile_cont(0.99) within group (order by ms) from app group by service order by service;
+select avg(x), stddev(x), percentile_cont(0.9) within group (order by x) from generate_series(1, 11) x;
+select corr(salary, eid) > 0, regr_slope(salary, eid) < 0, covar_pop(eid, eid) = var_pop(eid) from emp;
+select dept, stddev_pop(salary), var_samp(salary), count(salary) from emp group by dept order by dept;
+select mode() within group (order by dept), percentile_disc(0.75) within group (order by salary) from emp;
+select round(avg(salary)::numeric, 2), round(stddev(salary)::numeric, 3) from emp;

@@ -15,3 +15,9 @@ select dept, (select title from dept where did = dept), count(*) from emp group 
 select title from dept d where (select count(*) from emp e where e.dept = d.did) = 2 order by 1;
 select e.name from emp e join dept d on e.dept = d.did where e.salary = (select max(x.salary) from emp x where x.dept = d.did) order by 1;
 select level, count(*) from app a group by level having count(*) > (select count(*) / 5 from app) order by level;
+
+select e.name from emp e where e.name = any(select name from emp where dept = 10) order by 1;
+select title from dept where did not in (select dept from emp where dept is not null) order by 1;
+select d.title, (select string_agg(e.name, ', ' order by e.name) from emp e where e.dept = d.did) from dept d order by 1;
+select d.title, (select array_agg(e.eid order by e.eid) from emp e where e.dept = d.did) from dept d order by 1;
+select name, (select x.name from emp x where x.eid = e.boss) as boss from emp e order by name;

@@ -22,3 +22,16 @@ select (p_timestamp - timestamp '2024-03-01')::text, 'took ' || (p_timestamp - t
 select timestamp '2024-01-31' + -interval '1 month', date '2024-03-31' - 2 * interval '1 month';
 select extract(epoch from interval '1 day 02:03:04.5'), extract(hour from timestamp '2024-01-01 05:06');
 select mode() within group (order by level), mode() within group (order by status), mode() within group (order by ok::int) from app where id::int % 3 = 0;
+
+select p_timestamp::date as d, count(distinct level), count(distinct service) from app group by d order by d;
+select extract(hour from p_timestamp)::int as h, count(*) from app group by h order by h;
+select extract(dow from p_timestamp) in (0, 6) as weekend, count(*) from app group by 1 order by 1;
+select date_trunc('week', p_timestamp)::date, count(*) from app group by 1 order by 1;
+select to_char(p_timestamp, 'YYYY-MM-DD') as d, to_char(p_timestamp, 'HH24:00') as h, count(*) from app group by 1, 2 order by 1, 2;
+select p_timestamp from app where p_timestamp between timestamp '2024-03-01 06:00' and timestamp '2024-03-01 12:00' order by 1;
+select p_timestamp + interval '1 day' * id from app order by id limit 4;
+select (p_timestamp at time zone 'America/Sao_Paulo')::date as d, count(*) from app group by d order by d;
+select date '2024-12-31' - date '2024-01-01', date '2024-02-29' + interval '1 year', timestamp '2024-02-29' - interval '1 year', date '2024-03-31' - interval '1 month';
+select extract(epoch from (max(p_timestamp) - min(p_timestamp))) / 3600 from app;
+select date_bin('1 hour', p_timestamp, '2000-01-01') = date_trunc('hour', p_timestamp) from app order by id limit 3;
+select greatest(date '2024-01-01', date '2023-01-01'), least('b', 'a', null), coalesce(null, date '2024-05-05');

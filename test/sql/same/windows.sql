@@ -9,3 +9,12 @@ select id, row_number() over (order by level desc, ms nulls first, id) from app 
 select count(*) filter (where ok) over (partition by level), sum(ms) filter (where id > 10) over (order by id) from app order by id;
 select level, rank() over (order by sum(ms) desc nulls last), percent_rank() over (order by count(*), level), cume_dist() over (order by count(*)) from app group by level order by level;
 select eid, dept, sum(salary) over (partition by dept order by eid rows between unbounded preceding and current row) from emp order by eid;
+
+select id, ms - avg(ms) over (partition by level) as off, ms / sum(ms) over () as share from app order by id;
+select level, ms, rank() over (partition by level order by ms desc nulls last) r from app order by level, r, ms limit 12;
+select * from (select level, service, ms, row_number() over (partition by level order by ms desc nulls last, id) as n from app) t where n = 1 order by level;
+with hourly as (select date_trunc('hour', p_timestamp) as h, count(*) as n from app group by 1), ranked as (select h, n, lag(n) over (order by h) as before from hourly) select h, n, n - before from ranked where n <> before or before is null order by h;
+select eid, sum(salary) over w as running, avg(salary) over w from emp window w as (order by eid rows between unbounded preceding and current row) order by eid;
+select level, count(*), dense_rank() over (order by count(*) desc), sum(count(*)) over (order by level rows unbounded preceding) from app group by level order by level;
+select ntile(4) over (order by id) as q, id from app order by id;
+select id, first_value(id) over (partition by level order by id desc), last_value(id) over (partition by level order by id rows between current row and unbounded following) from app order by id limit 10;

@@ -93,6 +93,23 @@ describe('Authorizer', () => {
     expect(authorizer.authenticate(key('good'))).toBe(alice);
   });
 
+  it('goes by the identity for what it remembers of the last moment, and by the digest after it', async () => {
+    const { source, authorizer } = setup();
+    const identity: { principal: Principal | undefined } = { principal: alice };
+    source.answer = async () => identity;
+    await authorizer.authenticate(key('good'));
+    for (const waitMs of [0, 0, limits.recentCredentialMs + 200]) {
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      expect(authorizer.authenticate(key('good'))).toBe(alice);
+    }
+    expect(source.asked).toBe(1);
+    source.answer = async () => undefined;
+    expect(await authorizer.authenticate({ ...key('good'), tenant: 'acme' })).toBeUndefined();
+    identity.principal = undefined;
+    expect(await authorizer.authenticate(key('good'))).toBeUndefined();
+    expect(source.asked).toBe(3);
+  });
+
   it('shares one check among all who wait for it', async () => {
     const { source, authorizer } = setup();
     const all = await Promise.all(Array.from({ length: 100 }, () => authorizer.authenticate(key('good'))));
@@ -191,6 +208,14 @@ describe('Authorizer', () => {
       other.principal = undefined;
       letGo();
       expect(await waiting).toBeUndefined();
+    });
+
+    it('takes no notice of so many changes that nobody was refused between', () => {
+      const { authorizer } = setup();
+      const before = process.cpuUsage();
+      for (let change = 0; change < 100_000; change += 1) authorizer.forgetRefused();
+      // Seconds, if each of them cleared caches that are empty.
+      expect(process.cpuUsage(before).user).toBeLessThan(500_000);
     });
 
     it('forgets whom it refused, also those whose check began before', async () => {

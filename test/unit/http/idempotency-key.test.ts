@@ -3,6 +3,7 @@ import { idempotencyKey, type RequestHeaders } from '../../../src/http/headers.t
 import { caughtCode } from '../../support/caught.ts';
 
 const headers = (value: string): RequestHeaders => ({
+  accept: '',
   authorization: '',
   apiKey: '',
   tenant: '',

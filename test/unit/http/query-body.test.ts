@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
-import { parseQueryBody } from '../../../src/http/query-routes.ts';
+import { parseQueryBody } from '../../../src/http/query-body.ts';
 
 const parse = (text: string) => parseQueryBody(Buffer.from(text));
 

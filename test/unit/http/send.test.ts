@@ -66,9 +66,14 @@ describe('send', () => {
             res as unknown as HttpResponse,
             { status: 200, contentType: 'application/json', body },
             { headOnly: false, closeConnection: false },
-            () => {
-              sent += 1;
-              expect(res.offset).toBe(Buffer.concat(body).length);
+            {
+              onSent: () => {
+                sent += 1;
+                expect(res.offset).toBe(Buffer.concat(body).length);
+              },
+              onBroken: (error) => {
+                throw error;
+              },
             },
           );
           for (let round = 0; round <= speeds.length && sent === 0; round += 1) res.drain();

@@ -25,6 +25,17 @@ it('knows remote write by its body alone', () => {
   expect(first?.name).toMatch(/^remote-write-1:[0-9a-f]{16}-7$/);
 });
 
+it.each(['otlp-logs-json', 'otlp-logs-protobuf', 'otlp-traces-json', 'otlp-traces-protobuf'] as const)(
+  'knows %s by its body alone',
+  (format) => {
+    const identify = (body: string) =>
+      identifier.identify(request({ format, body: Buffer.from(body) }))?.name;
+    expect(identify('records')).toBe(identify('records'));
+    expect(identify('records')).not.toBe(identify('recordz'));
+    expect(identify('records')).toMatch(new RegExp(`^${format}:`));
+  },
+);
+
 it('knows JSON by its key, and remembers the body beside it', () => {
   const one = identifier.identify(request({ idempotencyKey: 'k' }));
   const two = identifier.identify(request({ idempotencyKey: 'k', body: Buffer.from('[{"a":2}]') }));

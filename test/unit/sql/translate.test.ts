@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import type { FieldType } from '../../../src/model/column.ts';
 import type { SqlCatalog, SqlDataset } from '../../../src/sql/catalog.ts';
+import { fillMoments } from '../../../src/sql/moments.ts';
 import { parseQuery } from '../../../src/sql/parse.ts';
 import { type Translation, translate } from '../../../src/sql/translate.ts';
 import { readGolden } from '../../sql/golden.ts';
@@ -20,20 +21,26 @@ const datasets: readonly SqlDataset[] = [
     rows: 'all',
   },
   { name: 'm', id: 'm', kind: 'metrics', fields: new Map(), rows: 'all' },
-  { name: 'otel', id: 'otel.2', kind: 'logs', fields: new Map(), rows: 'all' },
 ];
 
 const catalog: SqlCatalog = {
   database: 't_default',
+  version: '1.2.3',
   dataset: (name) => datasets.find((dataset) => dataset.name === name),
   names: () => datasets.map(({ name }) => name),
 };
 
 const micros = (text: string): number => Date.parse(text) * 1000;
 
+const moments = {
+  startMicros: micros('2024-03-01T00:00:00Z'),
+  endMicros: micros('2024-03-02T00:00:00Z'),
+  nowMicros: micros('2024-03-01T12:00:00Z'),
+};
+
 async function translated(query: string): Promise<Translation> {
-  const range = { startMicros: micros('2024-03-01T00:00:00Z'), endMicros: micros('2024-03-02T00:00:00Z') };
-  return translate(await parseQuery(query), catalog, { range, nowMicros: micros('2024-03-01T12:00:00Z') });
+  const translation = translate(await parseQuery(query), catalog, { start: true, end: true });
+  return { ...translation, sql: fillMoments(translation.sql, moments) };
 }
 
 const refusal = (query: string): Promise<AppError> =>
@@ -87,7 +94,6 @@ describe('refusals say what, and what instead', () => {
     ['select lvel from app', 'sql_unknown_column', 'column "lvel" does not exist; did you mean "level"?'],
     ['select a.mss from app a', 'sql_unknown_column', 'column a.mss does not exist; did you mean "ms"?'],
     ['select 1 from ap', 'sql_unknown_relation', 'relation "ap" does not exist; did you mean "app"?'],
-    ['select 1 from otel', 'sql_unsupported', 'Reading "otel", a dataset of logs, is not supported'],
     ['select uper(level) from app', 'sql_unknown_function', 'did you mean "upper"?'],
     ['select x.level from app', 'sql_unknown_relation', '"x" is not in the FROM clause'],
     ['select level from app a, app b', 'sql_ambiguous', 'column reference "level" is ambiguous'],

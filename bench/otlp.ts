@@ -1,0 +1,60 @@
+import { type Measurement, measure, medianOf } from './measure.ts';
+import { caseName, otlpCases, otlpWorkload } from './otlp-workloads.ts';
+import { millrace } from './receivers.ts';
+import { markdownTable } from './table.ts';
+
+/** Records of a case in a round. */
+const records = 512 * 400;
+
+/**
+ * Logs and traces in every encoding, batch and compression, until all is stored. The cost of JSON is also given in
+ * units of `JSON.parse`, measured in the same run on the same bodies: machines differ, this ratio hardly does.
+ * @param part of the load, 1 for all of it
+ * @param words of the names of the cases to measure; all cases if there are none
+ */
+export async function measureOtlp(rounds: number, part: number, words: readonly string[]): Promise<string> {
+  const rows: string[][] = [];
+  const chosen = otlpCases.filter((kind) => words.every((word) => caseName(kind).split(', ').includes(word)));
+  if (chosen.length === 0) throw new Error(`otlp ${words.join(' ')}: no case has all of these words`);
+  for (const kind of chosen) {
+    const workload = otlpWorkload(kind, records * part);
+    const measurements: Measurement[] = [];
+    for (let round = 0; round < rounds; round++) measurements.push(await measure(millrace, workload));
+    const median = medianOf(measurements);
+    const parse =
+      kind.encoding === 'json' ? parseSecondsPerMillion(workload.plain, workload.items) : undefined;
+    const row = [
+      workload.name,
+      workload.bytesPerItem.toFixed(0),
+      median.cpuSecondsPerMillion.toFixed(2),
+      parse === undefined ? '' : `${(median.cpuSecondsPerMillion / parse).toFixed(2)} x`,
+      median.itemsPerSecond.toFixed(0),
+      median.ackP50Ms.toFixed(1),
+      median.ackP99Ms.toFixed(1),
+      median.diskBytesPerItem.toFixed(1),
+    ];
+    console.log(row.join('  '));
+    rows.push(row);
+  }
+  const header = [
+    'case',
+    'B / record',
+    'CPU s / 1 M',
+    'JSON.parse',
+    'records / s',
+    'ack p50 ms',
+    'ack p99 ms',
+    'disk B / record',
+  ];
+  return markdownTable(header, rows);
+}
+
+/** CPU seconds in which `JSON.parse` reads a million of these records. */
+function parseSecondsPerMillion(bodies: readonly Buffer[], items: number): number {
+  const start = process.cpuUsage();
+  let parsed = 0;
+  for (const body of bodies) parsed += Object.keys(JSON.parse(body.toString('utf8')) as object).length;
+  const { user, system } = process.cpuUsage(start);
+  if (parsed !== bodies.length) throw new Error('BUG: a body is not one request');
+  return (user + system) / items;
+}

@@ -1,0 +1,74 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import type { BodyStream } from './reply.ts';
+
+/** One of these is called, once; none if the client leaves before. */
+export interface SendOutcome {
+  /** The last byte was handed to the system. */
+  onSent(): void;
+  /** The body broke off after a part of it was sent. The connection must be closed, so that the client sees it. */
+  onBroken(error: unknown): void;
+}
+
+/** A body on its way. */
+export interface Sending {
+  /** The client has left: nothing more is sent, and the body is told. */
+  leave(): void;
+}
+
+/**
+ * Sends a body that is made while it is sent, chunked, as fast as the client takes it. Status and headers are
+ * written already.
+ *
+ * uWebSockets.js keeps what the system does not take, in memory and without a bound, and tells of it by `write`
+ * alone: true if nothing is kept. So after a false nothing is written until the socket takes more, and then a
+ * single byte, until that gives true. What is kept is one part of the body at most, and a few bytes.
+ */
+export function sendStream(
+  res: HttpResponse,
+  body: BodyStream,
+  closeConnection: boolean,
+  outcome: SendOutcome,
+): Sending {
+  let left = false;
+  let full = false;
+  let wake = (): void => {};
+  res.onWritable(() => {
+    wake();
+    return true;
+  });
+
+  const write = async (part: Uint8Array): Promise<void> => {
+    for (let offset = 0; offset < part.byteLength && !left; ) {
+      const piece = full ? part.subarray(offset, offset + 1) : part.subarray(offset);
+      res.cork(() => {
+        full = !res.write(piece);
+      });
+      offset += piece.byteLength;
+      if (!full) continue;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  };
+  const run = async (): Promise<void> => {
+    try {
+      for await (const part of body) {
+        await write(part);
+        if (left) return;
+      }
+    } catch (error) {
+      if (!left) outcome.onBroken(error);
+      return;
+    }
+    if (left) return;
+    res.cork(() => res.end(undefined, closeConnection));
+    outcome.onSent();
+  };
+  void run();
+  return {
+    leave: () => {
+      left = true;
+      wake();
+    },
+  };
+}

@@ -1,0 +1,95 @@
+/**
+ * Numbers that JSON cannot write. The store writes them as `"inf"`, `"-inf"` and `"nan"`, in columns of numbers and in
+ * arrays of them; clients get `"Infinity"`, `"-Infinity"` and `null`, as in PostgreSQL's and JavaScript's words. Texts
+ * that read the same stay as they are, so a row with such a string is walked through, column by column. Rows without
+ * one pass through untouched.
+ */
+const replacements: ReadonlyMap<string, Buffer> = new Map([
+  ['"inf"', Buffer.from('"Infinity"')],
+  ['"-inf"', Buffer.from('"-Infinity"')],
+  ['"nan"', Buffer.from('null')],
+]);
+const signs = [...replacements.keys()].map((text) => Buffer.from(text));
+
+const [newline, quote, backslash, comma, colon] = [0x0a, 0x22, 0x5c, 0x2c, 0x3a];
+const opening: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+
+/**
+ * @param output lines, each with one row as a JSON object with all columns in order, or with a bracket of the array
+ * around them; cut into pieces anywhere
+ * @param isNumber of each column
+ */
+export async function* nameNumbers(
+  output: AsyncIterable<Uint8Array>,
+  isNumber: readonly boolean[],
+): AsyncGenerator<Uint8Array, void> {
+  let begun: Buffer[] = [];
+  for await (const piece of output) {
+    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    const end = bytes.lastIndexOf(newline) + 1;
+    if (end === 0) {
+      begun.push(bytes);
+      continue;
+    }
+    yield* nameInLines(Buffer.concat([...begun, bytes.subarray(0, end)]), isNumber);
+    begun = end < bytes.byteLength ? [bytes.subarray(end)] : [];
+  }
+  if (begun.length > 0) yield* nameInLines(Buffer.concat(begun), isNumber);
+}
+
+/** Whole lines. */
+function* nameInLines(lines: Buffer, isNumber: readonly boolean[]): Generator<Uint8Array, void> {
+  let done = 0;
+  for (let hit = nextSign(lines, 0); hit >= 0; hit = nextSign(lines, done)) {
+    const start = lines.lastIndexOf(newline, hit) + 1;
+    const lineEnd = lines.indexOf(newline, hit);
+    const end = lineEnd < 0 ? lines.byteLength : lineEnd + 1;
+    if (start > done) yield lines.subarray(done, start);
+    yield nameInRow(lines.subarray(start, end), isNumber);
+    done = end;
+  }
+  if (done < lines.byteLength) yield lines.subarray(done);
+}
+
+/** Where the next string stands that may be a number; -1 if there is none. */
+function nextSign(bytes: Buffer, from: number): number {
+  const found = signs.map((sign) => bytes.indexOf(sign, from)).filter((at) => at >= 0);
+  return found.length === 0 ? -1 : Math.min(...found);
+}
+
+function nameInRow(row: Buffer, isNumber: readonly boolean[]): Buffer {
+  const parts: Buffer[] = [];
+  let [done, depth, column] = [0, 0, 0];
+  let isKey = true;
+  for (let at = 0; at < row.byteLength; at += 1) {
+    const byte = row[at] ?? 0;
+    if (byte === quote) {
+      const end = stringEnd(row, at);
+      const name =
+        isKey || isNumber[column] !== true ? undefined : replacements.get(row.toString('latin1', at, end));
+      if (name !== undefined) {
+        parts.push(row.subarray(done, at), name);
+        done = end;
+      }
+      at = end - 1;
+    } else if (opening.has(byte)) depth += 1;
+    else if (closing.has(byte)) depth -= 1;
+    else if (depth === 1 && byte === colon) isKey = false;
+    else if (depth === 1 && byte === comma) {
+      column += 1;
+      isKey = true;
+    }
+  }
+  return Buffer.concat([...parts, row.subarray(done)]);
+}
+
+/** Behind the closing quote of a string that begins at `start`. */
+function stringEnd(row: Buffer, start: number): number {
+  for (let at = row.indexOf(quote, start + 1); at >= 0; at = row.indexOf(quote, at + 1)) {
+    let backslashes = 0;
+    while (row[at - 1 - backslashes] === backslash) backslashes += 1;
+    if (backslashes % 2 === 0) return at + 1;
+  }
+  return row.byteLength;
+}

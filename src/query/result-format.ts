@@ -1,0 +1,39 @@
+import type { StreamFormat } from '../store/store.ts';
+
+/** The forms that a result can have. */
+export const resultFormats = ['json', 'ndjson', 'csv', 'arrow', 'parquet'] as const;
+export type ResultFormat = (typeof resultFormats)[number];
+
+interface StoreOutput {
+  readonly format: StreamFormat;
+  readonly settings: Readonly<Record<string, string | number>>;
+}
+
+/** What is JSON has RFC 3339, plain numbers, and strings for what JSON has no number for. */
+const json = {
+  date_time_output_format: 'iso',
+  output_format_json_quote_64bit_integers: 0,
+  output_format_json_quote_64bit_floats: 0,
+  output_format_json_quote_decimals: 0,
+  output_format_json_quote_denormals: 1,
+} as const;
+
+/** How the store is to write a result. */
+export const storeOutputs: Readonly<Record<ResultFormat, StoreOutput>> = {
+  json: { format: 'JSONEachRow', settings: { ...json, output_format_json_array_of_rows: 1 } },
+  ndjson: { format: 'JSONEachRow', settings: { ...json, output_format_json_array_of_rows: 0 } },
+  csv: {
+    format: 'CSVWithNames',
+    // NULL is nothing at all, and an empty text is "", as in PostgreSQL.
+    settings: { date_time_output_format: 'iso', format_csv_null_representation: '' },
+  },
+  arrow: {
+    format: 'ArrowStream',
+    // Not every reader of Arrow can decompress it. Text is text, not bytes.
+    settings: { output_format_arrow_compression_method: 'none', output_format_arrow_string_as_string: 1 },
+  },
+  parquet: {
+    format: 'Parquet',
+    settings: { output_format_parquet_compression_method: 'zstd', output_format_parquet_string_as_string: 1 },
+  },
+};

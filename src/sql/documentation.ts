@@ -1,0 +1,125 @@
+import { operatorNames } from './functions/operators.ts';
+import { functionFamilies } from './functions/table.ts';
+import { typeNames } from './resolve/type-names.ts';
+
+/** Something that PostgreSQL has and a query is refused for, by name. */
+export interface Refusal {
+  readonly construct: string;
+  /** A query that is refused for it; over `app (level text, ms double precision)`. */
+  readonly example: string;
+  readonly instead: string;
+}
+
+export const refusals: readonly Refusal[] = [
+  { construct: 'anything but one `SELECT`', example: 'delete from app', instead: '' },
+  {
+    construct: '`LATERAL` subqueries',
+    example: 'select 1 from app a, lateral (select a.ms) x',
+    instead: 'functions in `FROM` see the relations to their left',
+  },
+  {
+    construct: 'correlation over two levels, or with columns that may be NULL and are not compared',
+    example: 'select (select count(*) from app b where a.level is null) from app a',
+    instead: 'a join',
+  },
+  {
+    construct: '`WITH RECURSIVE … UNION` without `ALL`',
+    example: 'with recursive r as (select 1 as n union select n from r) select n from r',
+    instead: '`UNION ALL` with a condition that ends it',
+  },
+  {
+    construct: '`x op ALL (subquery)`, `ARRAY (subquery)`',
+    example: 'select array(select level from app)',
+    instead: '`max`, `min`; `array_agg (… ORDER BY …)`',
+  },
+  {
+    construct: 'outer joins without an equality',
+    example: 'select 1 from app a left join app b on a.ms < b.ms',
+    instead: 'a join on `true` in a subquery',
+  },
+  {
+    construct: '`GROUPS` and `EXCLUDE` in windows, `RANGE` with an offset',
+    example: 'select sum(ms) over (order by ms groups 1 preceding) from app',
+    instead: '`ROWS`',
+  },
+  {
+    construct: '`FETCH … WITH TIES`',
+    example: 'select ms from app order by ms fetch first row with ties',
+    instead: '`rank ()`',
+  },
+  {
+    construct: 'arrays of arrays, slices, arrays in `ORDER BY`',
+    example: 'select array[array[1]]',
+    instead: '',
+  },
+  {
+    construct: 'rows as values',
+    example: 'select row(1, 2)',
+    instead: 'the columns',
+  },
+  {
+    construct: 'regular expressions with look-around or back references',
+    example: "select level ~ '(?=x)' from app",
+    instead: '',
+  },
+  {
+    construct: 'alternatives of which one begins another, lazy beside greedy, where the match counts',
+    example: "select regexp_replace(level, 'a|ab', '') from app",
+    instead: 'the longer alternative alone',
+  },
+  {
+    construct: 'the text of JSON objects and arrays (`->>`)',
+    example: "select '{}'::jsonb::text",
+    instead: '`->`, which gives JSON',
+  },
+  {
+    construct: 'intervals whose days and hours are mixed, as results',
+    example: "select sum(p_timestamp - timestamp '2024-01-01') from app",
+    instead: '`extract (epoch from …)`, `justify_hours`',
+  },
+  {
+    construct: 'time zones other than by area and city',
+    example: "select p_timestamp at time zone 'CET' from app",
+    instead: "`'Europe/Berlin'`",
+  },
+  {
+    construct: '`to_char` of numbers',
+    example: "select to_char(ms, '999') from app",
+    instead: '`round`, `lpad`',
+  },
+  {
+    construct: '`COLLATE`, `SIMILAR TO`, `TABLESAMPLE`',
+    example: "select 1 from app where level similar to 'a'",
+    instead: '`~`',
+  },
+];
+
+/** A table of Markdown with its columns aligned, as the formatter leaves it. */
+function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((_, column) =>
+    Math.max(3, ...[head, ...rows].map((cells) => cells[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
+  return [line(head), rule, ...rows.map(line)].join('\n');
+}
+
+const code = (names: readonly string[]): string =>
+  names
+    .map((name) => (name.includes('|') ? `<code>${name.replaceAll('|', '&#124;')}</code>` : `\`${name}\``))
+    .join(' ');
+
+/** What SQL understands and what it refuses, in Markdown. */
+export function sqlDocumentation(): string {
+  const families = Object.entries(functionFamilies).map(([family, names]) => [
+    family,
+    code([...names].sort()),
+  ]);
+  const understood = [...families, ['operators', code(operatorNames)], ['types', code(typeNames)]];
+  const refused = refusals.map(({ construct, instead }) => [construct, instead]);
+  return [
+    markdownTable(['understood', ''], understood),
+    markdownTable(['refused by name', 'instead'], refused),
+  ].join('\n\n');
+}

@@ -1,0 +1,51 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import { quoteString } from '../lib/quote.ts';
+import type { NamedPipes } from './named-pipe.ts';
+import type { ReadProgress } from './store.ts';
+import type { Transport } from './transport.ts';
+
+/**
+ * Streams what the embedded engine puts out, through a named pipe: the engine writes into it on a thread of its own
+ * and waits when nobody reads, so that memory stays flat, and the output is one document in any format. (Its own
+ * streaming calls plan a query, and run its scalar subqueries, on the thread of the event loop; and make a document
+ * of each block.)
+ *
+ * The statement's end is when its promise settles. What it wrote until then is in the pipe, and is read first.
+ */
+export function pipeStream(pipes: NamedPipes): Transport['stream'] {
+  return async function* (client, { query, ending }, { kill }) {
+    const pipe = await pipes.open();
+    const statement = `${query}\nINTO OUTFILE ${quoteString(pipe.path)} TRUNCATE\n${ending}`;
+    let outcome: Outcome | undefined;
+    const running = run(client, statement).then((settled) => {
+      outcome = settled;
+      pipe.finish();
+      return settled;
+    });
+    try {
+      for await (const chunk of pipe.source) yield chunk as Uint8Array;
+      const settled = await running;
+      if ('thrown' in settled) throw settled.thrown;
+      return settled.progress;
+    } finally {
+      if (outcome === undefined) {
+        // Its next write finds no reader; until then, and while it does not write, it must be asked to end.
+        kill();
+        await running;
+      }
+      await pipe.release(outcome !== undefined && 'progress' in outcome);
+    }
+  };
+}
+
+type Outcome = { readonly progress: ReadProgress } | { readonly thrown: unknown };
+
+async function run(client: ClickHouseClient, statement: string): Promise<Outcome> {
+  try {
+    // Without settings: each would be a statement in front of this one, and translations have a bound of their own.
+    const { summary } = await client.exec({ query: statement });
+    return { progress: { rows: Number(summary?.read_rows ?? 0), bytes: Number(summary?.read_bytes ?? 0) } };
+  } catch (thrown) {
+    return { thrown };
+  }
+}

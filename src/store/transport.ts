@@ -1,0 +1,33 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import type { InsertBatch, ReadProgress } from './store.ts';
+
+/** How statements and batches get to ClickHouse: all in which embedded and remote differ. */
+export interface Transport {
+  /** Runs a statement; its whole output. */
+  execute(client: ClickHouseClient, statement: string): Promise<Uint8Array>;
+  /**
+   * Runs a query; its output as it is made and no faster than it is taken. When whoever takes it stops, the
+   * connection is done with before that returns.
+   */
+  stream(
+    client: ClickHouseClient,
+    statement: StreamStatement,
+    control: StreamControl,
+  ): AsyncGenerator<Uint8Array, ReadProgress | undefined>;
+  /** Writes the Native blocks of a batch. */
+  insert(client: ClickHouseClient, batch: InsertBatch, signal?: AbortSignal): Promise<void>;
+}
+
+export interface StreamControl {
+  /** Asks the engine to stop the query. */
+  readonly kill: () => void;
+  /** Aborted when nobody waits for the query any more; the engine is then asked to stop it already. */
+  readonly signal: AbortSignal;
+}
+
+/** The query, and behind it what says how its output is to look. */
+export interface StreamStatement {
+  readonly query: string;
+  /** FORMAT and SETTINGS. */
+  readonly ending: string;
+}
