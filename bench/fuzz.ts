@@ -5,6 +5,7 @@ import { DecodeOutcomes } from '../src/decode/outcomes.ts';
 import { RemoteWriteKernel } from '../src/decode/remote-write-kernel.ts';
 import { compileKernel } from '../test/support/kernel.ts';
 import { checkOtlpInput, otlpFuzzInput } from '../test/support/otlp-fuzz.ts';
+import { checkMetricsInput, metricsFuzzInput } from '../test/support/otlp-metrics-fuzz.ts';
 import {
   checkInput,
   checkRepetition,
@@ -49,7 +50,8 @@ console.log(`inputs ${first} to ${end - 1}, seed ${seed}`);
 for (let number = first; number < end; number++) {
   if (number % inputsPerDecoder === 0) decoder = newDecoder();
   const inputStartedMs = performance.now();
-  const verdict = number % 2 === 0 ? checkRemoteWrite(number) : checkOtlp(number);
+  const check = number % 2 === 0 ? checkRemoteWrite : number % 4 === 1 ? checkOtlp : checkOtlpMetrics;
+  const verdict = check(number);
   slowestMs = Math.max(slowestMs, performance.now() - inputStartedMs);
   counted.set(verdict, (counted.get(verdict) ?? 0) + 1);
   if ((number + 1) % progressEvery === 0) console.log(`${number + 1} inputs`);
@@ -75,6 +77,17 @@ function checkOtlp(number: number): string {
   } catch (error) {
     console.log(`npm run fuzz -- --seed ${seed} --only ${number}`);
     console.log(`${input.signal} in ${input.encoding}, body ${input.body.toString('hex')}`);
+    throw error;
+  }
+}
+
+function checkOtlpMetrics(number: number): string {
+  const input = metricsFuzzInput(seed, number);
+  try {
+    return `OTLP metrics, ${checkMetricsInput(input)}`;
+  } catch (error) {
+    console.log(`npm run fuzz -- --seed ${seed} --only ${number}`);
+    console.log(`metrics in ${input.encoding}, body ${input.body.toString('hex')}`);
     throw error;
   }
 }

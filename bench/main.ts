@@ -31,7 +31,7 @@ const usage = `npm run bench [-- [codecs | durability | identities | otlp | quer
   codecs               order keys and codecs for samples: bytes on disk, CPU and query time; no workload
   durability           what the fsync before the reply costs, in place of a comparison of receivers
   identities           what checking who asks costs, with many keys and under floods of bad ones
-  otlp [<word> …]      logs and traces: JSON and protobuf, batches of 512 and 8,192, with and without gzip; words
+  otlp [<word> …]      logs, traces and metrics: JSON and protobuf, batches of 512 and 8,192, with and without gzip; words
                        such as logs, json, 512 or plain choose among the cases
   query                what queries cost beside the work of the store, large results, label predicates
   <workload>           what to send: ${[...workloads.keys()].join(', ')};

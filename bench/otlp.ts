@@ -1,23 +1,38 @@
 import { type Measurement, measure, medianOf } from './measure.ts';
+import { metricCaseName, otlpMetricCases, otlpMetricWorkload } from './otlp-metric-workloads.ts';
 import { caseName, otlpCases, otlpWorkload } from './otlp-workloads.ts';
 import { millrace } from './receivers.ts';
 import { markdownTable } from './table.ts';
+
+/** What is measured, by name. */
+const cases = [
+  ...otlpCases.map((kind) => ({
+    name: caseName(kind),
+    encoding: kind.encoding,
+    make: (count: number) => otlpWorkload(kind, count),
+  })),
+  ...otlpMetricCases.map((kind) => ({
+    name: metricCaseName(kind),
+    encoding: kind.encoding,
+    make: (count: number) => otlpMetricWorkload(kind, count),
+  })),
+];
 
 /** Records of a case in a round. */
 const records = 512 * 400;
 
 /**
- * Logs and traces in every encoding, batch and compression, until all is stored. The cost of JSON is also given in
+ * Logs, traces and metrics in every encoding, batch and compression, until all is stored. The cost of JSON is also given in
  * units of `JSON.parse`, measured in the same run on the same bodies: machines differ, this ratio hardly does.
  * @param part of the load, 1 for all of it
  * @param words of the names of the cases to measure; all cases if there are none
  */
 export async function measureOtlp(rounds: number, part: number, words: readonly string[]): Promise<string> {
   const rows: string[][] = [];
-  const chosen = otlpCases.filter((kind) => words.every((word) => caseName(kind).split(', ').includes(word)));
+  const chosen = cases.filter(({ name }) => words.every((word) => name.split(', ').includes(word)));
   if (chosen.length === 0) throw new Error(`otlp ${words.join(' ')}: no case has all of these words`);
   for (const kind of chosen) {
-    const workload = otlpWorkload(kind, records * part);
+    const workload = kind.make(records * part);
     const measurements: Measurement[] = [];
     for (let round = 0; round < rounds; round++) measurements.push(await measure(millrace, workload));
     const median = medianOf(measurements);

@@ -4,13 +4,13 @@ import { seededRandom } from '../test/support/random.ts';
 export interface Workload {
   readonly name: string;
   readonly protocol: 'remote-write' | 'remote-write-2' | 'json' | 'otlp';
-  /** Where Millrace takes it, if not at the usual route of the protocol. */
+  /** Where Millrace takes it, if not at the usual route of the protocol; peers have other paths, and the same headers. */
   readonly route?: { readonly path: string; readonly headers: Readonly<Record<string, string>> };
   /** Sent before the clock starts, for receivers that are to know the series already; often nothing. */
   readonly warmUp: readonly Uint8Array[];
   /** Samples or events in the warm-up. */
   readonly warmUpItems: number;
-  readonly unit: 'samples' | 'events' | 'logs' | 'spans';
+  readonly unit: 'samples' | 'events' | 'logs' | 'spans' | 'points';
   readonly bodies: readonly Uint8Array[];
   /** Samples or events in all bodies. */
   readonly items: number;

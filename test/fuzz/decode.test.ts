@@ -10,6 +10,7 @@ import { Decoder } from '../../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../../src/decode/outcomes.ts';
 import type { BodyEncoding, BodyFormat, DecodeResult } from '../../src/decode/task.ts';
 import { checkOtlpInput, type OtlpFuzzVerdict, otlpFuzzInput } from '../support/otlp-fuzz.ts';
+import { checkMetricsInput, metricsFuzzInput } from '../support/otlp-metrics-fuzz.ts';
 import { encodeWriteRequest } from '../support/remote-write.ts';
 import { checkInput, type FuzzVerdict, fuzzInput } from '../support/remote-write-fuzz.ts';
 
@@ -107,6 +108,24 @@ describe('OTLP', () => {
     for (let number = 1; number < 4000; number += 2) {
       try {
         const verdict = checkOtlpInput(decoder, otlpFuzzInput(seed, number), number + 1);
+        verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
+      } catch (cause) {
+        throw new Error(`npm run fuzz -- --seed ${seed} --only ${number}`, { cause });
+      }
+    }
+    for (const verdict of ['stored', 'partly stored', 'unreadable'] as const) {
+      expect(verdicts.get(verdict), verdict).toBeGreaterThan(30);
+    }
+  });
+});
+
+describe('OTLP metrics', () => {
+  test('in both encodings, whole and damaged, against a second implementation', () => {
+    const seed = Date.now() >>> 0;
+    const verdicts = new Map<OtlpFuzzVerdict, number>();
+    for (let number = 3; number < 4000; number += 4) {
+      try {
+        const verdict = checkMetricsInput(metricsFuzzInput(seed, number));
         verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
       } catch (cause) {
         throw new Error(`npm run fuzz -- --seed ${seed} --only ${number}`, { cause });

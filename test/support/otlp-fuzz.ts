@@ -37,7 +37,7 @@ export function otlpFuzzInput(seed: number, number: number): OtlpFuzzInput {
 }
 
 /** Half of the JSON is made of its own tokens, since few bytes at random get beyond the first. */
-function randomBytes(random: Random, encoding: 'json' | 'protobuf'): Buffer {
+export function randomBytes(random: Random, encoding: 'json' | 'protobuf'): Buffer {
   const length = random.integer(0, 200);
   if (encoding === 'json' && random.chance(0.5)) {
     const tokens = [
@@ -50,6 +50,8 @@ function randomBytes(random: Random, encoding: 'json' | 'protobuf'): Buffer {
       '"resourceLogs"',
       '"scopeLogs"',
       '"spans"',
+      '"resourceMetrics"',
+      '"dataPoints"',
       '"x"',
       'null',
       '1e9',
@@ -60,7 +62,7 @@ function randomBytes(random: Random, encoding: 'json' | 'protobuf'): Buffer {
   return Buffer.from(Array.from({ length }, () => random.integer(0, 255)));
 }
 
-function mutate(random: Random, whole: Buffer): Buffer {
+export function mutate(random: Random, whole: Buffer): Buffer {
   let body = Buffer.from(whole);
   for (let changes = random.integer(1, 4); changes > 0 && body.length > 0; changes--) {
     const at = random.integer(0, body.length - 1);
