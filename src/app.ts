@@ -8,6 +8,7 @@ import { readableRows } from './auth/policy.ts';
 import type { Config } from './config.ts';
 import { DatasetAdministration } from './datasets/administration.ts';
 import { DatasetQuestions } from './datasets/details.ts';
+import { DatasetRetention } from './datasets/retention.ts';
 import { DeadLetters } from './dead/letters.ts';
 import { Decoder } from './decode/decoder.ts';
 import { RemoteWriteKernel } from './decode/remote-write-kernel.ts';
@@ -100,6 +101,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           waitForPending: () => waitForPending(durable.wal, durable.drain),
         }),
         questions: new DatasetQuestions(back),
+        retention: new DatasetRetention(back),
         audit: identities.audit,
       }),
       ...identities.routes,

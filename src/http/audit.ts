@@ -23,7 +23,8 @@ export type IdentityChange =
   | 'tenant.create'
   | 'tenant.delete'
   | 'dataset.create'
-  | 'dataset.delete';
+  | 'dataset.delete'
+  | 'dataset.retention';
 
 export interface Denial {
   readonly error: AppError;

@@ -1,21 +1,30 @@
 import { decide, readableRows } from '../auth/policy.ts';
 import type { DatasetAdministration } from '../datasets/administration.ts';
 import type { DatasetDetails, DatasetQuestions } from '../datasets/details.ts';
+import { type DatasetRetention, parseRetention, showRetention } from '../datasets/retention.ts';
 import { AppError } from '../errors.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import type { Principal } from '../model/identity.ts';
+import { administrationBody } from './administration.ts';
 import type { AuditLog } from './audit.ts';
+import { parseJsonBody } from './json-body.ts';
 import { jsonReply, textReply } from './reply.ts';
 import type { Route } from './routes.ts';
 
 export interface DatasetRoutesOptions {
   readonly administration: Pick<DatasetAdministration, 'create' | 'delete'>;
   readonly questions: Pick<DatasetQuestions, 'names' | 'schema' | 'details' | 'stored'>;
+  readonly retention: Pick<DatasetRetention, 'get' | 'set'>;
   readonly audit: AuditLog;
 }
 
 /** Datasets: made, deleted, and what there is to know of them. */
-export function datasetRoutes({ administration, questions, audit }: DatasetRoutesOptions): Route[] {
+export function datasetRoutes({
+  administration,
+  questions,
+  retention,
+  audit,
+}: DatasetRoutesOptions): Route[] {
   return [
     {
       method: 'GET',
@@ -83,6 +92,34 @@ export function datasetRoutes({ administration, questions, audit }: DatasetRoute
           ingestion: { count: rows, size: `${uncompressedBytes} Bytes`, format: 'native' },
           storage: { size: `${diskBytes} Bytes`, format: 'clickhouse' },
         });
+      },
+    },
+    ...retentionRoutes(retention, audit),
+  ];
+}
+
+function retentionRoutes(retention: DatasetRoutesOptions['retention'], audit: AuditLog): Route[] {
+  const path = '/api/v1/logstream/{dataset}/retention';
+  return [
+    {
+      method: 'GET',
+      path,
+      permission: 'dataset.read',
+      dataset: 'path',
+      handler: ({ tenant, dataset }) => jsonReply(showRetention(retention.get(tenant, dataset))),
+    },
+    {
+      method: 'PUT',
+      path,
+      permission: 'dataset.manage',
+      dataset: 'path',
+      body: administrationBody,
+      handler: async (request) => {
+        const from = request.clientAddress();
+        const wanted = parseRetention(parseJsonBody(request.body));
+        await retention.set(request.tenant, request.dataset, wanted);
+        audit.changed(request, from, 'dataset.retention', request.dataset);
+        return textReply(`set retention configuration for log stream ${request.dataset}`);
       },
     },
   ];

@@ -9,6 +9,7 @@ import { Datasets, type RegisteredDataset } from './datasets.ts';
 import { StoreError } from './errors.ts';
 import { addEventColumns, readColumns, readEventColumns } from './event-table.ts';
 import type { MetadataLog } from './metadata.ts';
+import { applyRetention } from './retention.ts';
 import { datasetStatements } from './schema.ts';
 import type { Store } from './store.ts';
 import type { HasEnded, TenantHolder } from './tenant-cleaner.ts';
@@ -227,10 +228,9 @@ export class Catalog implements CatalogView, TenantHolder {
   /**
    * Deletes the dataset that has this name, as far as it concerns what is written and read: its tables go later
    * (`tenant-cleaner.ts`), and what the log has of it goes nowhere.
-   * @returns its id
    * @throws AppError `dataset_not_found`, `store_unavailable`
    */
-  async end(tenant: string, name: string): Promise<string> {
+  async end(tenant: string, name: string): Promise<void> {
     await this.datasets.catchUp();
     const { id, kind } = this.datasets.get(tenant, name) ??
       this.get(tenant, name) ?? { id: '', kind: undefined };
@@ -238,7 +238,6 @@ export class Catalog implements CatalogView, TenantHolder {
     // One that is only in the log must have been there, or its name would mean the same as before.
     await this.datasets.register(tenant, id, kind);
     await this.datasets.end(tenant, id);
-    return id;
   }
 
   /** Whether that tenant, or that dataset of it, was deleted, as far as this node knows. */
@@ -285,6 +284,8 @@ export class Catalog implements CatalogView, TenantHolder {
     const { tenant, id, kind } = entry;
     for (const statement of datasetStatements(tenant, id, kind)) await this.#store.command(statement);
     if (this.#entries.isVisible(entry)) await this.datasets.register(tenant, id, kind);
+    const retention = this.datasets.retentionOf(tenant, id);
+    if (retention !== undefined) await applyRetention(this.#store, entry, retention);
     // Also what an earlier life of this process added, when it ended before it told the metadata log.
     if (kind === 'events') learn(entry, await readEventColumns(this.#store, entry));
     entry.ready = true;

@@ -2,6 +2,7 @@ import { AppError } from '../errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { type DatasetKind, tablesOfKind } from '../model/dataset.ts';
 import { generationId, parseGenerationId } from '../model/generation.ts';
+import type { Retention } from '../model/retention.ts';
 import { StoreError } from './errors.ts';
 import type { MetadataKey, MetadataLog } from './metadata.ts';
 import { MetadataReplica } from './metadata-replica.ts';
@@ -15,6 +16,8 @@ export interface RegisteredDataset {
   readonly kind: DatasetKind;
   /** ISO 8601, UTC; undefined for one of before this was noted. */
   readonly createdAt: string | undefined;
+  /** Undefined: its rows are kept for ever. */
+  readonly retention: Retention | undefined;
 }
 
 /** All that have had a name; the last of them may live. */
@@ -26,7 +29,12 @@ interface Named {
 
 /** The value of a record. One that was deleted stays, as the number of those that have had its name. */
 type Value =
-  | { readonly kind: DatasetKind; readonly generation?: number; readonly createdAt?: string }
+  | {
+      readonly kind: DatasetKind;
+      readonly generation?: number;
+      readonly createdAt?: string | undefined;
+      readonly retention?: Retention | undefined;
+    }
   | { readonly ended: number };
 
 /**
@@ -75,6 +83,11 @@ export class Datasets {
     return this.#named.get(keyOf(tenant, name))?.living;
   }
 
+  retentionOf(tenant: string, id: string): Retention | undefined {
+    const living = this.get(tenant, parseGenerationId(id).name);
+    return living?.id === id ? living.retention : undefined;
+  }
+
   /** The id of the dataset that has this name now, or of the next one to have it; undefined for a name never met. */
   idOf(tenant: string, name: string): string | undefined {
     const named = this.#named.get(keyOf(tenant, name));
@@ -114,11 +127,26 @@ export class Datasets {
     while (this.get(tenant, name)?.id === id) await this.#change(tenant, name, { ended: generation });
   }
 
-  /** Makes a change, or learns that somebody else was first. */
-  async #change(tenant: string, name: string, value: Value): Promise<void> {
+  /**
+   * Notes how long a dataset keeps its rows.
+   * @throws AppError `dataset_not_found` if it has ended, `store_unavailable`
+   */
+  async setRetention(tenant: string, id: string, retention: Retention | undefined): Promise<void> {
+    const { name, generation } = parseGenerationId(id);
+    let made = false;
+    while (!made) {
+      const living = this.get(tenant, name);
+      if (living?.id !== id) throw new AppError('dataset_not_found', `there is no dataset ${name}`);
+      const { kind, createdAt } = living;
+      made = await this.#change(tenant, name, { kind, generation, createdAt, retention });
+    }
+  }
+
+  /** Makes a change, or learns that somebody else was first: then it is false. */
+  #change(tenant: string, name: string, value: Value): Promise<boolean> {
     const key: MetadataKey = { tenant, kind: 'dataset', key: name };
     const seen = this.#replica.get(tenant, key.kind, key.key);
-    await this.#replica.change(key, JSON.stringify(value), seen);
+    return this.#replica.change(key, JSON.stringify(value), seen);
   }
 
   #apply({ tenant, key: name }: MetadataKey, text: string | undefined): void {
@@ -129,11 +157,11 @@ export class Datasets {
       this.#onEnd();
       return;
     }
-    const { kind, generation = 1, createdAt } = value;
+    const { kind, generation = 1, createdAt, retention } = value;
     if (!Object.hasOwn(tablesOfKind, kind)) {
       throw new Error(`the metadata log has a dataset of the unknown kind ${kind}`);
     }
-    const living = { tenant, name, id: generationId(name, generation), kind, createdAt };
+    const living = { tenant, name, id: generationId(name, generation), kind, createdAt, retention };
     this.#named.set(keyOf(tenant, name), { generation, living });
   }
 }

@@ -89,6 +89,16 @@ describe('a dataset over HTTP', () => {
     });
     expect(await codeOf('GET', '/shop/stats?date=yesterday')).toEqual([400, 'bad_request']);
 
+    const task = { description: 'a month', action: 'delete', duration: '30d' };
+    expect(await json('/shop/retention')).toEqual([]);
+    const put = await fetch(`${service.url}/api/v1/logstream/shop/retention`, {
+      method: 'PUT',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify([task]),
+    });
+    expect(put.status).toBe(200);
+    expect(await json('/shop/retention')).toEqual([task]);
+
     expect(await text('DELETE', '/shop')).toEqual([200, 'log stream shop deleted']);
     expect(tablesOf('shop')).toEqual([]);
     expect(await json('')).not.toContainEqual({ name: 'shop' });

@@ -6,6 +6,7 @@ import { SecretBox } from '../../src/auth/secret-box.ts';
 import type { OidcConfig } from '../../src/config/oidc.ts';
 import { DatasetAdministration } from '../../src/datasets/administration.ts';
 import { DatasetQuestions } from '../../src/datasets/details.ts';
+import { DatasetRetention } from '../../src/datasets/retention.ts';
 import { apiKeyRoutes } from '../../src/http/api-key-routes.ts';
 import { AuditLog } from '../../src/http/audit.ts';
 import { datasetRoutes } from '../../src/http/dataset-routes.ts';
@@ -116,6 +117,7 @@ export async function startIdentityNode(
         waitForPending: () => Promise.resolve(),
       }),
       questions: new DatasetQuestions({ catalog, store }),
+      retention: new DatasetRetention({ catalog, store }),
       audit,
     }),
     ...roleRoutes(new RoleAdministration(directory), audit),

@@ -46,6 +46,8 @@ const policy: Readonly<Record<string, Rule>> = {
   'GET /api/v1/logstream/{dataset}/schema': read,
   'GET /api/v1/logstream/{dataset}/info': read,
   'GET /api/v1/logstream/{dataset}/stats': read,
+  'GET /api/v1/logstream/{dataset}/retention': read,
+  'PUT /api/v1/logstream/{dataset}/retention': manage,
   'POST /api/v1/query/explain': ask,
   'POST /api/v1/counts': ask,
   'GET /api/v1/about': ask,
