@@ -18,14 +18,15 @@ import { datasetStatements } from './schema.ts';
 import type { Store } from './store.ts';
 import type { TenantHolder } from './tenant-cleaner.ts';
 import type { Tenants } from './tenants.ts';
+import { TenantVersions } from './versions.ts';
 
 /**
  * What the readers of the catalog need: all of it is in memory. Until the store has been read once, what this
  * node does not know of may still exist.
  */
 export interface CatalogView {
-  /** Another number whenever anything changes that `get` or `list` tell. */
-  readonly version: number;
+  /** Another number whenever anything changes that `get` or `list` tell of the tenant. */
+  version(tenant: string): number;
   /** @throws AppError `store_unavailable` when the dataset is not known and the store has not been read */
   get(tenant: string, dataset: string): DatasetInfo | undefined;
   /** @throws AppError `store_unavailable` when the store has not been read */
@@ -59,8 +60,8 @@ export class Catalog implements CatalogView, TenantHolder {
   readonly #byTenant = new Map<string, Set<Entry>>();
   /** The kind of each dataset; entries of another kind belong to a conflict. */
   readonly #kinds = new Map<string, DatasetKind>();
+  readonly #versions = new TenantVersions();
   #loaded = false;
-  #version = 0;
 
   /** @param tenants without them, no tenant ever ends */
   constructor(store: Store, metadata: MetadataLog, tenants?: Pick<Tenants, 'refresh' | 'hasEnded'>) {
@@ -69,8 +70,8 @@ export class Catalog implements CatalogView, TenantHolder {
     this.#tenants = tenants;
   }
 
-  get version(): number {
-    return this.#version;
+  version(tenant: string): number {
+    return this.#versions.of(tenant);
   }
 
   /** True once what the store knows has been read. */
@@ -96,7 +97,6 @@ export class Catalog implements CatalogView, TenantHolder {
     // At once, since writes come in meanwhile: they see all of it or nothing.
     const conflicts = stored.flatMap((dataset) => this.#adopt(dataset, dataset.columns));
     this.#loaded = true;
-    this.#version += 1;
     return conflicts;
   }
 
@@ -138,7 +138,7 @@ export class Catalog implements CatalogView, TenantHolder {
       open = false;
       entry.claims -= 1;
       if (confirmed) {
-        if (!entry.confirmed) this.#version += 1;
+        if (!entry.confirmed) this.#versions.changed(tenant);
         entry.confirmed = true;
         for (const column of added) entry.promised.add(column.name);
       } else this.#forgetIfUnused(entry);
@@ -151,7 +151,7 @@ export class Catalog implements CatalogView, TenantHolder {
     if (this.hasEnded(tenant)) return;
     const entry = this.#entry(tenant, dataset, kind) ?? this.#make(tenant, dataset, kind);
     entry.confirmed = true;
-    this.#version += 1;
+    this.#versions.changed(tenant);
   }
 
   /** @throws AppError `kind_conflict` when the dataset exists with another kind */
@@ -189,13 +189,13 @@ export class Catalog implements CatalogView, TenantHolder {
         // Also what an earlier life of this process added, when it ended before it told the metadata log.
         if (kind === 'events') learn(entry, await readEventColumns(this.#store, entry));
         entry.ready = true;
-        this.#version += 1;
+        this.#versions.changed(tenant);
       }
       if (kind === 'events') {
         const missing = columns.filter((column) => !entry.columns.has(column.name));
         await addEventColumns(this.#store, entry, missing);
         learn(entry, missing);
-        if (missing.length > 0) this.#version += 1;
+        if (missing.length > 0) this.#versions.changed(tenant);
       }
     };
     const done = entry.changing.then(change);
@@ -213,7 +213,7 @@ export class Catalog implements CatalogView, TenantHolder {
     if (entry === undefined) throw new Error(`BUG: no claim was confirmed for the dataset ${dataset}`);
     entry.ready = false;
     entry.columns.clear();
-    this.#version += 1;
+    this.#versions.changed(tenant);
   }
 
   /** Whether that tenant was deleted, as far as this node knows. Nothing of it is to be stored any more. */
@@ -228,6 +228,7 @@ export class Catalog implements CatalogView, TenantHolder {
       const gone = [...entries];
       for (const entry of gone) this.#forget(entry);
       this.#byTenant.delete(tenant);
+      this.#versions.forget(tenant);
       await Promise.all(gone.map(({ changing }) => changing));
     }
   }
@@ -240,6 +241,7 @@ export class Catalog implements CatalogView, TenantHolder {
     entry.confirmed = true;
     entry.ready = true;
     learn(entry, columns);
+    this.#versions.changed(tenant);
     return written === undefined || written === kind ? [] : [{ tenant, dataset: name, kind, written }];
   }
 
@@ -284,7 +286,7 @@ export class Catalog implements CatalogView, TenantHolder {
     if (this.#isVisible(entry)) this.#kinds.delete(keyOf(entry.tenant, entry.name));
     this.#entries.delete(entryKey(entry.tenant, entry.name, entry.kind));
     this.#byTenant.get(entry.tenant)?.delete(entry);
-    this.#version += 1;
+    this.#versions.changed(entry.tenant);
   }
 }
 
