@@ -35,6 +35,8 @@ export const errorDefinitions = {
   bad_record: permanent(400, 'A log record or span cannot be stored'),
   bad_dataset_name: permanent(400, 'The dataset name is not allowed'),
   bad_time_range: permanent(400, 'The time range is not understood'),
+  bad_retention: permanent(400, 'The retention is not valid'),
+  dataset_exists: permanent(400, 'The dataset exists already'),
   too_many_columns: permanent(400, 'The events have too many different fields'),
   credentials_ambiguous: permanent(400, 'More than one kind of credentials was sent'),
   tenant_not_supported: permanent(400, 'This server has one tenant only'),

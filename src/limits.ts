@@ -102,6 +102,9 @@ export const limits = {
 
   // Datasets ---------------------------------------------------------------------------------------------
   datasetNameMaxLength: 128,
+  /** A century: the store's dates end in 2149. */
+  maxRetentionDays: 36_500,
+  maxRetentionDescriptionLength: 1000,
   /** Physical columns of one events dataset, and of one request to it. */
   maxColumnsPerDataset: 1000,
 

@@ -6,7 +6,7 @@ import type { Query as QueryTree } from '../sql/ast.ts';
 import { located } from '../sql/errors.ts';
 import { fillMoments, type Moments } from '../sql/moments.ts';
 import { type Translation, translate } from '../sql/translate.ts';
-import type { CatalogView } from '../store/catalog.ts';
+import type { CatalogView } from '../store/dataset-entry.ts';
 import type { SqlParser } from './parser.ts';
 import { relationNames, visibleCatalog } from './visible-catalog.ts';
 

@@ -4,8 +4,7 @@ import { readableRows } from '../../src/auth/policy.ts';
 import { AppError } from '../../src/errors.ts';
 import { defaultTenant } from '../../src/model/dataset.ts';
 import type { Principal, Privilege, Tag } from '../../src/model/identity.ts';
-import type { CatalogView } from '../../src/store/catalog.ts';
-import type { DatasetInfo } from '../../src/store/dataset-entry.ts';
+import type { CatalogView, DatasetInfo } from '../../src/store/dataset-entry.ts';
 import { datasetStatements } from '../../src/store/schema.ts';
 import { readCases } from '../sql/cases.ts';
 import type { Rows } from '../sql/compare.ts';
@@ -25,6 +24,7 @@ const tag: Tag = { field: 'level', value: 'info' };
 const metrics: DatasetInfo = {
   tenant: defaultTenant,
   name: 'm',
+  id: 'm',
   kind: 'metrics',
   columns: new Map(),
   ready: true,
@@ -33,6 +33,7 @@ const metrics: DatasetInfo = {
 const heavy: DatasetInfo = {
   tenant: defaultTenant,
   name: 'heavy',
+  id: 'heavy',
   kind: 'events',
   columns: new Map(
     [

@@ -10,6 +10,7 @@ import { openTestStore, type TestStore } from '../support/embedded.ts';
 const metrics: DatasetInfo = {
   tenant: defaultTenant,
   name: 'm',
+  id: 'm',
   kind: 'metrics',
   columns: new Map(),
   ready: true,

@@ -16,6 +16,7 @@ import { exampleLogs, exampleTraceId, exampleTraces } from '../support/otlp-exam
 const info = (name: string, kind: 'logs' | 'traces'): DatasetInfo => ({
   tenant: defaultTenant,
   name,
+  id: name,
   kind,
   columns: new Map(),
   ready: true,

@@ -4,8 +4,7 @@ import { defaultTenant } from '../../src/model/dataset.ts';
 import type { Principal, Privilege, ReadableRows } from '../../src/model/identity.ts';
 import { Translator } from '../../src/query/translator.ts';
 import { parseQuery } from '../../src/sql/parse.ts';
-import type { CatalogView } from '../../src/store/catalog.ts';
-import type { DatasetInfo } from '../../src/store/dataset-entry.ts';
+import type { CatalogView, DatasetInfo } from '../../src/store/dataset-entry.ts';
 import { TenantVersions } from '../../src/store/versions.ts';
 
 const secondMicros = 1_000_000;
@@ -22,6 +21,7 @@ class Rig {
     const info = (tenant: string, name: string): DatasetInfo => ({
       tenant,
       name,
+      id: name,
       kind: name === 'm' ? 'metrics' : 'events',
       columns: this.columns,
       ready: true,
