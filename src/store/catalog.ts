@@ -153,8 +153,7 @@ export class Catalog implements CatalogView, TenantHolder {
     this.#ids.recover(tenant, id);
     const destination = this.#ids.destination(tenant, id, presumed);
     if (destination === undefined) return;
-    const entry =
-      this.#entries.get(tenant, destination, kind) ?? this.#entries.make(tenant, destination, kind);
+    const entry = this.#entries.getOrMake(tenant, destination, kind);
     entry.confirmed = true;
     this.#entries.changed(tenant);
   }
@@ -272,7 +271,7 @@ export class Catalog implements CatalogView, TenantHolder {
   /** Takes what the store says about a dataset. */
   #adopt({ tenant, name, id, kind }: RegisteredDataset, columns: readonly ColumnSpec[]): KindConflict[] {
     const written = this.#entries.kindOf(tenant, id);
-    const entry = this.#entries.get(tenant, id, kind) ?? this.#entries.make(tenant, id, kind);
+    const entry = this.#entries.getOrMake(tenant, id, kind);
     this.#entries.setKind(tenant, id, kind);
     entry.confirmed = true;
     entry.ready = true;

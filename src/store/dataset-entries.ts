@@ -81,6 +81,10 @@ export class DatasetEntries {
     return entry;
   }
 
+  getOrMake(tenant: string, id: string, kind: DatasetKind): Entry {
+    return this.get(tenant, id, kind) ?? this.make(tenant, id, kind);
+  }
+
   remove(entry: Entry): void {
     const { tenant, id, kind } = entry;
     if (this.isVisible(entry)) this.#kinds.delete(keyOf(tenant, id));
