@@ -50,7 +50,7 @@ const app: DatasetInfo = {
   ready: true,
 };
 const catalog: CatalogView = {
-  version: 1,
+  version: () => 1,
   get: (_, name) => (name === 'app' ? app : undefined),
   list: () => [app],
 };

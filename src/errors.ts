@@ -100,6 +100,7 @@ export const errorDefinitions = {
   secret_changed: permanent(500, 'The API key was encrypted with another secret'),
   shutting_down: retryable(503, 'The service is shutting down', '57P01'),
   internal: permanent(500, 'Something went wrong inside the service', 'XX000'),
+  pipes_unavailable: permanent(500, 'The embedded store cannot give results'),
 } as const satisfies Record<string, ErrorDefinition>;
 
 export type ErrorCode = keyof typeof errorDefinitions;

@@ -61,7 +61,7 @@ export class Translator {
 
   #keyOf({ principal, tenant, sql, moments }: Question): string {
     const ends = `${moments.startMicros === undefined ? '' : 's'}${moments.endMicros === undefined ? '' : 'e'}`;
-    const { version } = this.#parts.catalog;
+    const version = this.#parts.catalog.version(tenant);
     // The text comes last, and the privileges are JSON, so no part can pass for the next.
     return `${tenant} ${version} ${ends} ${this.#privilegesOf(principal)} ${sql}`;
   }

@@ -62,8 +62,8 @@ export class Catalog implements CatalogView, TenantHolder {
     this.#ids = new DatasetIds(this.datasets, tenants);
   }
 
-  get version(): number {
-    return this.#entries.version + this.datasets.position;
+  version(tenant: string): number {
+    return this.#entries.version(tenant) + this.datasets.versions.of(tenant);
   }
 
   /** True once what the store knows has been read. */
@@ -85,8 +85,8 @@ export class Catalog implements CatalogView, TenantHolder {
     // At once, since writes come in meanwhile: they see all of it or nothing.
     const conflicts = stored.flatMap(([dataset, columns]) => this.#adopt(dataset, columns));
     this.#loaded = true;
-    this.#entries.changed();
     for (const tenant of this.#entries.tenants) {
+      this.#entries.changed(tenant);
       for (const { id, kind } of this.#entries.of(tenant)) this.recover(tenant, id, kind, true);
     }
     return conflicts;
@@ -153,10 +153,9 @@ export class Catalog implements CatalogView, TenantHolder {
     this.#ids.recover(tenant, id);
     const destination = this.#ids.destination(tenant, id, presumed);
     if (destination === undefined) return;
-    const entry =
-      this.#entries.get(tenant, destination, kind) ?? this.#entries.make(tenant, destination, kind);
+    const entry = this.#entries.getOrMake(tenant, destination, kind);
     entry.confirmed = true;
-    this.#entries.changed();
+    this.#entries.changed(tenant);
   }
 
   /** @throws AppError `kind_conflict` when the dataset exists with another kind */
@@ -185,7 +184,8 @@ export class Catalog implements CatalogView, TenantHolder {
       // Checked when it is its turn, since `forgetEnded` waits for those whose turn it was before.
       this.#ids.requireLiving(tenant, id);
       if (!entry.ready) await this.#prepare(entry);
-      if (kind === 'events' && (await addEventColumns(this.#store, entry, columns))) this.#entries.changed();
+      if (kind === 'events' && (await addEventColumns(this.#store, entry, columns)))
+        this.#entries.changed(tenant);
     };
     const done = entry.changing.then(change);
     // The caller learns of a failure through `done`; the next change only waits for this one to end.
@@ -202,7 +202,7 @@ export class Catalog implements CatalogView, TenantHolder {
     const entry = this.#claimed(tenant, id, kind);
     entry.ready = false;
     entry.columns.clear();
-    this.#entries.changed();
+    this.#entries.changed(tenant);
   }
 
   /**
@@ -271,12 +271,12 @@ export class Catalog implements CatalogView, TenantHolder {
   /** Takes what the store says about a dataset. */
   #adopt({ tenant, name, id, kind }: RegisteredDataset, columns: readonly ColumnSpec[]): KindConflict[] {
     const written = this.#entries.kindOf(tenant, id);
-    const entry = this.#entries.get(tenant, id, kind) ?? this.#entries.make(tenant, id, kind);
+    const entry = this.#entries.getOrMake(tenant, id, kind);
     this.#entries.setKind(tenant, id, kind);
     entry.confirmed = true;
     entry.ready = true;
     learn(entry, columns);
-    this.#entries.changed();
+    this.#entries.changed(tenant);
     return written === undefined || written === kind ? [] : [{ tenant, dataset: name, kind, written }];
   }
 
@@ -289,7 +289,7 @@ export class Catalog implements CatalogView, TenantHolder {
     // Also what an earlier life of this process added, when it ended before it told the metadata log.
     if (kind === 'events') learn(entry, await readEventColumns(this.#store, entry));
     entry.ready = true;
-    this.#entries.changed();
+    this.#entries.changed(tenant);
   }
 
   #claimed(tenant: string, id: string, kind: DatasetKind): Entry {

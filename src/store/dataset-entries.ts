@@ -4,6 +4,7 @@ import { type ColumnSpec, eventTimeColumn } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import { parseGenerationId } from '../model/generation.ts';
 import type { Entry } from './dataset-entry.ts';
+import { TenantVersions } from './versions.ts';
 
 const keyOf = (tenant: string, id: string): string => `${tenant}/${id}`;
 const entryKey = (tenant: string, id: string, kind: DatasetKind): string => `${keyOf(tenant, id)}/${kind}`;
@@ -17,16 +18,16 @@ export class DatasetEntries {
   /** The kind of each dataset; entries of another kind belong to a conflict. */
   readonly #kinds = new Map<string, DatasetKind>();
 
-  #version = 0;
+  readonly #versions = new TenantVersions();
 
-  /** Another number after each change of what is visible. */
-  get version(): number {
-    return this.#version;
+  /** Another number after each change of what is visible of a tenant. */
+  version(tenant: string): number {
+    return this.#versions.of(tenant);
   }
 
   /** An entry has changed. */
-  changed(): void {
-    this.#version += 1;
+  changed(tenant: string): void {
+    this.#versions.changed(tenant);
   }
 
   get tenants(): readonly string[] {
@@ -80,6 +81,10 @@ export class DatasetEntries {
     return entry;
   }
 
+  getOrMake(tenant: string, id: string, kind: DatasetKind): Entry {
+    return this.get(tenant, id, kind) ?? this.make(tenant, id, kind);
+  }
+
   remove(entry: Entry): void {
     const { tenant, id, kind } = entry;
     if (this.isVisible(entry)) this.#kinds.delete(keyOf(tenant, id));
@@ -87,7 +92,7 @@ export class DatasetEntries {
     const siblings = this.#byTenant.get(tenant);
     siblings?.delete(entry);
     if (siblings?.size === 0) this.#byTenant.delete(tenant);
-    this.changed();
+    this.changed(tenant);
   }
 
   removeIfUnused(entry: Entry): void {
@@ -125,7 +130,7 @@ export function claimEntry(entries: DatasetEntries, entry: Entry, columns: reado
     open = false;
     entry.claims -= 1;
     if (confirmed) {
-      if (!entry.confirmed) entries.changed();
+      if (!entry.confirmed) entries.changed(entry.tenant);
       entry.confirmed = true;
       for (const column of added) promised.add(column.name);
     } else entries.removeIfUnused(entry);

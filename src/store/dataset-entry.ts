@@ -41,8 +41,8 @@ export function learn(entry: Entry, columns: readonly ColumnSpec[]): void {
  * node does not know of may still exist.
  */
 export interface CatalogView {
-  /** Another number whenever anything changes that `get` or `list` tell. */
-  readonly version: number;
+  /** Another number whenever anything changes that `get` or `list` tell of the tenant. */
+  version(tenant: string): number;
   /** @throws AppError `store_unavailable` when the dataset is not known and the store has not been read */
   get(tenant: string, dataset: string): DatasetInfo | undefined;
   /** @throws AppError `store_unavailable` when the store has not been read */

@@ -6,6 +6,7 @@ import type { Retention } from '../model/retention.ts';
 import { StoreError } from './errors.ts';
 import type { MetadataKey, MetadataLog } from './metadata.ts';
 import { MetadataReplica } from './metadata-replica.ts';
+import { TenantVersions } from './versions.ts';
 
 /** A dataset that lives, as the metadata log has it. */
 export interface RegisteredDataset {
@@ -47,6 +48,8 @@ export class Datasets {
   readonly #replica: MetadataReplica;
   readonly #onEnd: () => void;
   readonly #named = new Map<string, Named>();
+  /** Another number after each change that was read. */
+  readonly versions = new TenantVersions();
 
   /** @param onEnd called when a dataset has ended, here or on another node, and `hasEnded` says so */
   constructor(log: MetadataLog, onEnd: () => void) {
@@ -152,6 +155,7 @@ export class Datasets {
   #apply({ tenant, key: name }: MetadataKey, text: string | undefined): void {
     if (text === undefined) throw new Error('BUG: the record of a dataset was removed from the metadata log');
     const value = JSON.parse(text) as Value;
+    this.versions.changed(tenant);
     if ('ended' in value) {
       this.#named.set(keyOf(tenant, name), { generation: value.ended, living: undefined });
       this.#onEnd();

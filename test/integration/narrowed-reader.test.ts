@@ -46,7 +46,7 @@ const heavy: DatasetInfo = {
 const catalog = catalogOf(fixtures, [metrics, heavy]);
 /** Both tenants have the same datasets with the same fields. */
 const bothTenants: CatalogView = {
-  version: 0,
+  version: () => 0,
   get: (_, name) => catalog.get(defaultTenant, name),
   list: () => catalog.list(defaultTenant),
 };
@@ -223,6 +223,26 @@ describe('a reader narrowed by a tag', () => {
 
 /** Of the fixture, by its own words. */
 const okRows = (fixtures[0]?.rows ?? []).filter((row) => row[7] === true).length;
+
+test('counts of a dataset are those of the rows that may be read', async () => {
+  const service = queryService(store.store, bothTenants, { readableRows });
+  for (const [dataset, expected] of [
+    ['app', 15],
+    ['m', 30],
+  ] as const) {
+    const bins = await service.counts({
+      principal: narrowed,
+      tenant: defaultTenant,
+      stream: dataset,
+      startTime: '2024-01-01 00:00:00',
+      endTime: '2025-01-01 00:00:00',
+      signal: new AbortController().signal,
+    });
+    const { rows } = await ask(`select count(*) from ${dataset}`, { principal: narrowed });
+    const total = bins.reduce((sum, { count }) => sum + count, 0);
+    expect([total, rows[0]?.[0]], dataset).toEqual([expected, expected]);
+  }
+});
 
 describe('tags', () => {
   const count = async (dataset: string, ...tags: Tag[]) => {

@@ -234,6 +234,33 @@ describe('a reader narrowed by a tag', () => {
     ).toEqual([[logs + spans]]);
   });
 
+  test.each([
+    ['otel-logs', 2],
+    ['traces', 2],
+  ])('counts those of %s', async (stream, expected) => {
+    const service = queryService(store.store, catalog, { readableRows });
+    const total = async (privilege: Privilege) => {
+      const bins = await service.counts({
+        principal: { ...administrator, kind: 'user', privileges: [privilege] },
+        tenant: defaultTenant,
+        stream,
+        startTime: '2025-11-20 00:00:00',
+        endTime: '2025-11-21 00:00:00',
+        numBins: 24,
+        signal: new AbortController().signal,
+      });
+      return bins.reduce((sum, { count }) => sum + count, 0);
+    };
+    const [[all] = []] = await rows(
+      `select count(*) from "${stream}" where timestamp >= '2025-11-20' and timestamp < '2025-11-21'`,
+    );
+    expect(await total({ privilege: 'reader' })).toBe(all);
+    expect(await total({ privilege: 'reader', tag: { field: 'env', value: 'prod' } })).toBe(expected);
+    await expect(total({ privilege: 'reader', dataset: 'other' })).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+  });
+
   test('no error tells of rows that are not seen', async () => {
     const ask = as('env', 'test');
     // Of the rows that are seen, none has this attribute; others have one that is no number.

@@ -145,7 +145,7 @@ export function catalogOf(events: readonly Fixture[], others: readonly DatasetIn
     ...others,
   ];
   return {
-    version: 0,
+    version: () => 0,
     get: (tenant, name) => infos.find((info) => info.tenant === tenant && info.name === name),
     list: (tenant) => infos.filter((info) => info.tenant === tenant),
   };
