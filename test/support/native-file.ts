@@ -27,9 +27,10 @@ export class NativeFiles {
     await this.command(`INSERT INTO ${table} SELECT ${columns} FROM file('${this.#path}', 'Native')`);
   }
 
+  /** In one thread: with more, rows of one block can come before those of the block in front of it. */
   async query(statement: string): Promise<Row[]> {
     const result = await this.#connection.chdb.queryAsync(
-      `${statement} SETTINGS output_format_json_quote_64bit_integers = 1, output_format_json_quote_denormals = 1`,
+      `${statement} SETTINGS max_threads = 1, output_format_json_quote_64bit_integers = 1, output_format_json_quote_denormals = 1`,
       { format: 'JSON' },
     );
     return result.json<{ data: Row[] }>().data;
