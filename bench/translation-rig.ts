@@ -15,8 +15,7 @@ import { SqlParser } from '../src/query/parser.ts';
 import { QueryService } from '../src/query/service.ts';
 import { Translator } from '../src/query/translator.ts';
 import { semanticSettings } from '../src/sql/print/settings.ts';
-import type { CatalogView } from '../src/store/catalog.ts';
-import type { DatasetInfo } from '../src/store/dataset-entry.ts';
+import type { CatalogView, DatasetInfo } from '../src/store/dataset-entry.ts';
 import { openEmbeddedStore } from '../src/store/embedded.ts';
 import { datasetStatements } from '../src/store/schema.ts';
 import { Service } from '../test/support/service.ts';
@@ -45,12 +44,13 @@ const columns = Object.entries(fields).map(([name, type]) => ({
 const app: DatasetInfo = {
   tenant: defaultTenant,
   name: 'app',
+  id: 'app',
   kind: 'events',
   columns: new Map(columns.map((column) => [column.name, column])),
   ready: true,
 };
 const catalog: CatalogView = {
-  version: 1,
+  version: () => 1,
   get: (_, name) => (name === 'app' ? app : undefined),
   list: () => [app],
 };

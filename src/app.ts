@@ -6,10 +6,14 @@ import { startIdentities } from './app/identities.ts';
 import type { Shared } from './app/shared.ts';
 import { readableRows } from './auth/policy.ts';
 import type { Config } from './config.ts';
+import { DatasetAdministration } from './datasets/administration.ts';
+import { DatasetQuestions } from './datasets/details.ts';
+import { DatasetRetention } from './datasets/retention.ts';
 import { DeadLetters } from './dead/letters.ts';
 import { Decoder } from './decode/decoder.ts';
 import { RemoteWriteKernel } from './decode/remote-write-kernel.ts';
 import { AppError } from './errors.ts';
+import { datasetRoutes } from './http/dataset-routes.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
 import { otlpRoutes } from './http/otlp-routes.ts';
 import { queryRoutes } from './http/query-routes.ts';
@@ -89,6 +93,17 @@ export async function startApp(options: AppOptions): Promise<App> {
       ...remoteWriteRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
       ...otlpRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
       ...queryRoutes(reading.query),
+      ...datasetRoutes({
+        administration: new DatasetAdministration({
+          catalog: back.catalog,
+          cleaner: back.cleaner,
+          caughtUp: identities.caughtUp,
+          waitForPending: () => waitForPending(durable.wal, durable.drain),
+        }),
+        questions: new DatasetQuestions(back),
+        retention: new DatasetRetention(back),
+        audit: identities.audit,
+      }),
       ...identities.routes,
     ],
     authorizer: identities.authorizer,
@@ -128,12 +143,12 @@ async function startStore({ config, directory, clock, metrics, log }: Shared) {
   const store = await openStore({ clickHouse, directory: local, queryTimeoutMs }, metrics, log);
   const metadata = new MetadataLog(store, directory.node);
   const cleaner: TenantCleaner = new TenantCleaner({
-    hasEnded: (tenant) => tenants.hasEnded(tenant),
+    hasEnded: (tenant, dataset) => catalog.hasEnded(tenant, dataset),
     timers: clock,
     log,
   });
   const tenants = new Tenants(metadata, () => void cleaner.clean());
-  const catalog = new Catalog(store, metadata, tenants);
+  const catalog: Catalog = new Catalog(store, metadata, tenants, () => void cleaner.clean());
   const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
   await monitor.start();
   const registry = new NodeRegistry(store, directory.node);
@@ -174,7 +189,7 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
   });
   for (const segment of recovery.segments) {
     for (const { header } of segment.records) {
-      catalog.recover(header.tenant, header.dataset, header.kind);
+      catalog.recover(header.tenant, header.dataset, header.kind, header.presumed);
       if (header.request !== undefined) replays.recover(header.tenant, header.dataset, header.request);
     }
     backlog.add(segment);

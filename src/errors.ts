@@ -35,6 +35,8 @@ export const errorDefinitions = {
   bad_record: permanent(400, 'A log record or span cannot be stored'),
   bad_dataset_name: permanent(400, 'The dataset name is not allowed'),
   bad_time_range: permanent(400, 'The time range is not understood'),
+  bad_retention: permanent(400, 'The retention is not valid'),
+  dataset_exists: permanent(400, 'The dataset exists already'),
   too_many_columns: permanent(400, 'The events have too many different fields'),
   credentials_ambiguous: permanent(400, 'More than one kind of credentials was sent'),
   tenant_not_supported: permanent(400, 'This server has one tenant only'),
@@ -98,6 +100,7 @@ export const errorDefinitions = {
   secret_changed: permanent(500, 'The API key was encrypted with another secret'),
   shutting_down: retryable(503, 'The service is shutting down', '57P01'),
   internal: permanent(500, 'Something went wrong inside the service', 'XX000'),
+  pipes_unavailable: permanent(500, 'The embedded store cannot give results'),
 } as const satisfies Record<string, ErrorDefinition>;
 
 export type ErrorCode = keyof typeof errorDefinitions;

@@ -102,6 +102,9 @@ export const limits = {
 
   // Datasets ---------------------------------------------------------------------------------------------
   datasetNameMaxLength: 128,
+  /** A century: the store's dates end in 2149. */
+  maxRetentionDays: 36_500,
+  maxRetentionDescriptionLength: 1000,
   /** Physical columns of one events dataset, and of one request to it. */
   maxColumnsPerDataset: 1000,
 
@@ -202,6 +205,8 @@ export const limits = {
   queryMaxThreads: 8,
   /** Of a result, held back before the reply begins: an error up to here is a reply of its own. */
   queryReplyBufferBytes: 64 * KiB,
+  /** A ClickHouse server begins its answer when the query has ended or its output outgrows a buffer of 1 MiB. */
+  storeSummaryBytes: 64 * KiB,
   /** Translations that are remembered, with their texts. */
   maxTranslationCacheBytes: 16 * MiB,
   /** What a remembered translation takes beside its texts, or more. */
@@ -212,7 +217,11 @@ export const limits = {
   maxQueuedQueries: 100,
   /** The parser gets a stack of its own: 200,000 chained operators parse in 64 MiB. */
   sqlParserStackMiB: 64,
-  sqlParserTimeoutMs: 2000,
+  /**
+   * The widest queries take 0.3 s of CPU, and the thread may get a tenth of a core on a machine that is busy. What does
+   * not end at all is rare: a query that overflows the stack is answered, and the thread replaced.
+   */
+  sqlParserTimeoutMs: 15_000,
   /** The tree of a query of 256 KiB takes some 100 MiB. */
   sqlParserHeapMiB: 512,
   /** A translated query. ClickHouse's `max_query_size` is 256 KiB, and the settings follow the query. */

@@ -34,3 +34,5 @@ ENGINE = MergeTree
 ORDER BY (`node`, `at`)
 TTL toDateTime(`at`) + INTERVAL 7 DAY
 SETTINGS {tableSettings}, enable_block_number_column = 1;
+
+ALTER TABLE `millrace`.`nodes` ADD COLUMN IF NOT EXISTS `datasets` UInt64;

@@ -53,7 +53,11 @@ export async function startIdentities(
     new Lease({
       registry,
       leaseMs: config.identityLeaseMs,
-      position: () => ({ identities: directory.position, tenants: tenants.position }),
+      position: () => ({
+        identities: directory.position,
+        tenants: tenants.position,
+        datasets: catalog.datasets.position,
+      }),
       timers: clock,
     });
   const stopping = new AbortController();
@@ -69,6 +73,7 @@ export async function startIdentities(
   const authorizer = new Authorizer(sources, clock, () => lease?.requireCurrent());
   const follower = new DirectoryFollower({
     directory,
+    catalog,
     storeReady: () => catalog.loaded,
     lease,
     timers: clock,
@@ -93,7 +98,7 @@ export async function startIdentities(
       await metadata.removeEnded(hasEnded);
     },
   };
-  return { authorizer, directory, metadataOfTenants, routes, audit, stop };
+  return { authorizer, directory, metadataOfTenants, caughtUp, routes, audit, stop };
 }
 
 interface OidcParts {

@@ -119,6 +119,8 @@ async function insertLetter(
   if (note === undefined) throw new AppError('not_found', 'its note is not whole');
   const { tenant, dataset, kind, database, table, columns, token } = note;
   if (catalog.hasEnded(tenant)) throw new AppError('tenant_not_found', 'its tenant has been deleted');
+  if (catalog.hasEnded(tenant, dataset))
+    throw new AppError('dataset_not_found', 'its dataset has been deleted');
   catalog.checkKind(tenant, dataset, kind);
   catalog.recover(tenant, dataset, kind);
   await catalog.ensure(tenant, dataset, kind, columns);

@@ -17,7 +17,7 @@ import { createHash } from 'node:crypto';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { RowRange } from '../model/block.ts';
-import type { TenantHolder } from '../store/tenant-cleaner.ts';
+import type { HasEnded, TenantHolder } from '../store/tenant-cleaner.ts';
 import type { WalFiles } from '../wal/files.ts';
 import { type DeadNote, noteText, readNote } from './note.ts';
 
@@ -106,11 +106,11 @@ export class DeadLetters implements TenantHolder {
     this.#count();
   }
 
-  /** Tenants have ended. The drain leaves out their rows, so that it needs no letters about them. */
-  async forgetEnded(hasEnded: (tenant: string) => boolean): Promise<void> {
+  /** Tenants or datasets have ended. The drain leaves out their rows, so that it needs no letters about them. */
+  async forgetEnded(hasEnded: HasEnded): Promise<void> {
     for (const name of this.names()) {
       const note = await this.note(name);
-      if (note !== undefined && hasEnded(note.tenant)) await this.remove(name);
+      if (note !== undefined && hasEnded(note.tenant, note.dataset)) await this.remove(name);
     }
   }
 

@@ -6,7 +6,7 @@ import type { Principal } from '../model/identity.ts';
 import { DenialBounds } from './denial-bounds.ts';
 import type { AuthorizedRequest } from './routes.ts';
 
-/** What administrators do to identities and tenants, and what people do to their sign-ins. */
+/** What administrators do to identities, tenants and datasets, and what people do to their sign-ins. */
 export type IdentityChange =
   | 'role.put'
   | 'role.delete'
@@ -21,7 +21,10 @@ export type IdentityChange =
   | 'session.begin'
   | 'session.end'
   | 'tenant.create'
-  | 'tenant.delete';
+  | 'tenant.delete'
+  | 'dataset.create'
+  | 'dataset.delete'
+  | 'dataset.retention';
 
 export interface Denial {
   readonly error: AppError;

@@ -1,28 +1,21 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Authorizer } from '../auth/authorizer.ts';
 import { mayEnter } from '../auth/policy.ts';
-import type { BodyEncoding } from '../decode/task.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Principal } from '../model/identity.ts';
-import { decodeParameter, requestDataset, requestTenant, requirePermission, type Tenancy } from './access.ts';
+import { decodeParameter, requestTenant, type Tenancy } from './access.ts';
 import type { AuditLog } from './audit.ts';
-import { BodyReader, bodyTooLarge } from './body.ts';
-import { acceptEncoding } from './content.ts';
-import {
-  declaredLength,
-  idempotencyKey,
-  presentedCredential,
-  type RequestHeaders,
-  readHeaders,
-} from './headers.ts';
+import { BodyReader } from './body.ts';
+import { admit, authorize, noContent } from './entry.ts';
+import { declaredLength, presentedCredential, readHeaders } from './headers.ts';
 import { requireSameSite } from './origin.ts';
 import { problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
 import type { RouteMetrics } from './route-metrics.ts';
-import type { Match, Router } from './router.ts';
-import type { AuthorizedRequest, BodyRules, PublicRequest, PublicRoute, Route } from './routes.ts';
+import type { Router } from './router.ts';
+import type { BodyRules, PublicRequest, Route } from './routes.ts';
 import { send } from './send.ts';
 import type { Sending } from './send-stream.ts';
 
@@ -44,19 +37,11 @@ export interface ExchangeContext {
   readonly onEnd: () => void;
 }
 
-/** What a body is, as its headers say. */
-interface Content {
-  readonly contentType: string;
-  readonly encoding: BodyEncoding;
-  readonly idempotencyKey: string | undefined;
-}
-
 /** For the counters: a client that left got no status. */
 const clientLeftStatus = 499;
 /** Refusals that are about who asks. */
 const deniedCodes: ReadonlySet<string> = new Set(['forbidden', 'unauthenticated', 'login_failed']);
 const emptyBody = new Uint8Array(0);
-const noContent: Content = { contentType: '', encoding: 'identity', idempotencyKey: undefined };
 
 /**
  * One request and its reply, from the headers to the last byte.
@@ -261,35 +246,4 @@ export class Exchange {
     metricsOf(this.#route).count(method, status, seconds, this.#body?.receivedBytes ?? 0);
     onEnd();
   }
-}
-
-type Handle = (request: AuthorizedRequest) => Reply | Promise<Reply>;
-
-/**
- * The handler of a route, if this principal may use it.
- * @throws AppError `forbidden`, `bad_header`, `bad_dataset_name`
- */
-function authorize(
-  route: Exclude<Route, PublicRoute>,
-  match: Match,
-  principal: Principal,
-  headers: RequestHeaders,
-): Handle {
-  if (route.dataset === 'none') {
-    requirePermission(principal, route.permission);
-    return (request) => route.handler(request);
-  }
-  const dataset = requestDataset(route, match, headers);
-  requirePermission(principal, route.permission, dataset);
-  // The copy comes last: adding to an object that begins as a copy takes V8 two microseconds.
-  return (request) => route.handler({ dataset, ...request });
-}
-
-/** @throws AppError `unsupported_media_type`, `unsupported_encoding`, `body_too_large`, `bad_header` */
-function admit(rules: BodyRules, headers: RequestHeaders, declaredBytes: number | undefined): Content {
-  const contentType = rules.contentType(headers.contentType);
-  const encoding = acceptEncoding(headers.contentEncoding, rules.encodings);
-  if (declaredBytes !== undefined && declaredBytes > rules.maxBytes) throw bodyTooLarge(rules.maxBytes);
-  const key = rules.takesIdempotencyKey === true ? idempotencyKey(headers) : undefined;
-  return { contentType, encoding, idempotencyKey: key };
 }

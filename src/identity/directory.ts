@@ -2,7 +2,7 @@ import { AppError } from '../errors.ts';
 import type { Privilege } from '../model/identity.ts';
 import type { MetadataKey, MetadataLog } from '../store/metadata.ts';
 import { MetadataReplica } from '../store/metadata-replica.ts';
-import type { TenantHolder } from '../store/tenant-cleaner.ts';
+import type { HasEnded, TenantHolder } from '../store/tenant-cleaner.ts';
 import type { Tenants } from '../store/tenants.ts';
 import type { ApiKeyAccount, ApiKeyValue, UserAccount, UserValue } from './accounts.ts';
 import { TenantIdentities } from './tenant-identities.ts';
@@ -144,7 +144,7 @@ export class Directory implements TenantHolder {
   }
 
   /** Tenants have ended, and with them all credentials of theirs. */
-  forgetEnded(hasEnded: (tenant: string) => boolean): void {
+  forgetEnded(hasEnded: HasEnded): void {
     for (const [tenant, identities] of this.#identities) {
       if (!hasEnded(tenant)) continue;
       identities.end();

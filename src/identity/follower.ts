@@ -2,11 +2,14 @@ import { sleep } from '../lib/backoff.ts';
 import type { Clock, Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits.ts';
+import type { Catalog } from '../store/catalog.ts';
 import type { Directory } from './directory.ts';
 import type { Lease } from './lease.ts';
 
 export interface DirectoryFollowerOptions {
-  readonly directory: Directory;
+  readonly directory: Pick<Directory, 'loaded' | 'refresh'>;
+  /** Which datasets there are. */
+  readonly catalog: Pick<Catalog, 'refresh'>;
   /** Whether the store has been reached, so that its tables of metadata exist. */
   readonly storeReady: () => boolean;
   /** Where other nodes may write to the same store; undefined where none can. */
@@ -16,7 +19,8 @@ export interface DirectoryFollowerOptions {
 }
 
 /**
- * Has the directory read as soon as the store answers, and, where other nodes may change it, again and again. What
+ * Has the directory read as soon as the store answers, and, where other nodes may change it, again and again, and with it
+ * which datasets there are. What
  * was read stays good for a lease while the store is away: those who are known are still let in.
  */
 export class DirectoryFollower {
@@ -55,14 +59,18 @@ export class DirectoryFollower {
   }
 
   async #read(): Promise<void> {
-    const { directory, storeReady, lease, log } = this.#options;
+    const { directory, catalog, storeReady, lease, log } = this.#options;
     if (!storeReady()) return;
+    const read = async () => {
+      await directory.refresh();
+      await catalog.refresh();
+    };
     try {
-      if (lease === undefined) await directory.refresh();
-      else await lease.renew(() => directory.refresh());
+      if (lease === undefined) await read();
+      else await lease.renew(read);
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) log.error({ err: error }, 'roles, users and API keys could not be read');
+      if (!this.#failing) log.error({ err: error }, 'datasets, roles, users and API keys could not be read');
       this.#failing = true;
     }
   }

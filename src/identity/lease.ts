@@ -61,8 +61,8 @@ export class Lease {
     const startedMs = timers.monotonicMs();
     await read();
     this.#readMs = startedMs;
-    const { identities, tenants } = position();
-    const isNews = identities !== this.#reported?.identities || tenants !== this.#reported.tenants;
+    const isNews =
+      this.#reported === undefined || parts.some((part) => position()[part] !== this.#reported?.[part]);
     if (isNews || timers.monotonicMs() - this.#reportedMs >= leaseMs / 3) await this.#report();
   }
 
@@ -78,8 +78,7 @@ export class Lease {
     while (!signal.aborted && timers.monotonicMs() < endMs) {
       try {
         const others = await registry.others(2 * leaseMs + limits.nodeGoneMs);
-        if (others.every((each) => each.identities >= wanted.identities && each.tenants >= wanted.tenants))
-          return;
+        if (others.every((each) => parts.every((part) => each[part] >= wanted[part]))) return;
       } catch (error) {
         // Until the store answers again, the others cannot read either; the end of the lease needs no answer.
         if (!(error instanceof StoreError)) throw error;
@@ -112,3 +111,5 @@ export class Lease {
     this.#reported = read;
   }
 }
+
+const parts = ['identities', 'tenants', 'datasets'] as const;

@@ -45,7 +45,7 @@ import type { Catalog } from '../store/catalog.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import { TrialTable } from '../store/trial-table.ts';
-import { batchRows, nameOf, type TableBatch } from './batch.ts';
+import { batchRows, moved, nameOf, type TableBatch } from './batch.ts';
 import { findRefusedRows, type Refusal } from './refused-rows.ts';
 import { type Rows, takeRows, withoutRows } from './rows.ts';
 
@@ -90,15 +90,25 @@ export class BatchInserter {
   }
 
   /**
-   * Stores a batch whose records are in memory. What was of a tenant that has ended is left out.
+   * Stores a batch whose records are in memory. What was of a tenant or dataset that has ended is left out.
    * @param signal aborting it ends the wait for the store
    * @throws whatever is worth another try
    */
   async insert(segment: number, batch: TableBatch, signal: AbortSignal): Promise<void> {
-    const { node, deadLetters } = this.#options;
+    const { node, catalog, deadLetters } = this.#options;
+    const { tenant, dataset, kind, presumed } = batch;
     const token = `${node}-${segment}-${nameOf(batch)}`;
     const dead = await deadLetters.rangesOf(token);
-    const job: Job = { batch, segment, token, rows: batchRows(batch), dead, signal };
+    const id = catalog.destination(tenant, dataset, kind, presumed);
+    if (id === undefined) return;
+    const job: Job = {
+      batch: id === dataset ? batch : moved(batch, id),
+      segment,
+      token,
+      rows: batchRows(batch),
+      dead,
+      signal,
+    };
     while (!(await this.#tryInsert(job))) {
       // Each turn has found more rows that are dead.
     }
@@ -113,15 +123,15 @@ export class BatchInserter {
     const { batch, token } = job;
     const { tenant, dataset, kind, database, table, columns } = batch;
     const left = withoutRows(job.rows, job.dead);
-    if (left.length === 0 || catalog.hasEnded(tenant)) return true;
+    if (left.length === 0 || catalog.hasEnded(tenant, dataset)) return true;
     try {
       const stop = metrics.insertDuration.startTimer();
       await catalog.ensure(tenant, dataset, kind, columns);
       await store.insert({ database, table, columns, token, blocks: blocksOf(left) }, job.signal);
       stop();
     } catch (error) {
-      // Its database may have been dropped under the insert.
-      if (catalog.hasEnded(tenant)) return true;
+      // Its tables may have been dropped under the insert.
+      if (catalog.hasEnded(tenant, dataset)) return true;
       if (!(error instanceof StoreError) || error.retryable) throw error;
       await this.#settle(job, left, error);
       return false;

@@ -12,8 +12,11 @@ import type { Rows } from './rows.ts';
 /** What one segment holds for one table. It becomes one insert. */
 export interface TableBatch {
   readonly tenant: string;
+  /** Its id. */
   readonly dataset: string;
   readonly kind: DatasetKind;
+  /** Whether the id was presumed, of some of the records. */
+  readonly presumed: boolean;
   readonly database: string;
   readonly table: string;
   /** The union of the blocks' columns, in order of first appearance. */
@@ -31,6 +34,7 @@ interface Growing extends TableBatch {
   readonly order: number;
   readonly parts: Array<{ record: SegmentRecord; index: number }>;
   rows: number;
+  presumed: boolean;
 }
 
 /**
@@ -41,7 +45,7 @@ interface Growing extends TableBatch {
 export function batchesOf(segment: SealedSegment): TableBatch[] {
   const batches = new Map<string, Growing>();
   for (const record of segment.records) {
-    const { tenant, dataset, kind, blocks } = record.header;
+    const { tenant, dataset, kind, presumed = false, blocks } = record.header;
     for (const [index, block] of blocks.entries()) {
       const key = `${tenant}/${dataset}/${block.table}`;
       let batch = batches.get(key);
@@ -49,6 +53,7 @@ export function batchesOf(segment: SealedSegment): TableBatch[] {
         batch = start(tenant, dataset, kind, block.table);
         batches.set(key, batch);
       }
+      batch.presumed ||= presumed;
       batch.rows += block.rows;
       batch.parts.push({ record, index });
       for (const column of block.columns) {
@@ -67,6 +72,13 @@ export function batchesOf(segment: SealedSegment): TableBatch[] {
 /** What a table is known by, unquoted. */
 export const nameOf = ({ database, table }: Pick<TableBatch, 'database' | 'table'>): string =>
   `${database}.${table}`;
+
+/** The same batch for another dataset. */
+export const moved = (batch: TableBatch, dataset: string): TableBatch => ({
+  ...batch,
+  dataset,
+  table: `${dataset}${batch.table.slice(batch.dataset.length)}`,
+});
 
 /** The rows of a batch whose records are in memory. */
 export function batchRows(batch: TableBatch): Rows {
@@ -87,6 +99,7 @@ function start(tenant: string, dataset: string, kind: DatasetKind, table: TableN
     tenant,
     dataset,
     kind,
+    presumed: false,
     database,
     table: physicalTable(dataset, table),
     lead: nameOf({ database, table: physicalTable(dataset, tablesOfKind[kind][0]) }),

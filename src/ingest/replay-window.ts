@@ -4,7 +4,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
 import type { DecodeCounts } from '../model/counts.ts';
 import type { RequestIdentity, StoredRequest } from '../model/replay.ts';
-import type { TenantHolder } from '../store/tenant-cleaner.ts';
+import type { HasEnded, TenantHolder } from '../store/tenant-cleaner.ts';
 import type { Acknowledgement } from './request.ts';
 
 export interface ReplayWindowOptions {
@@ -116,10 +116,11 @@ export class ReplayWindow implements TenantHolder {
     this.#forgetOld();
   }
 
-  /** Tenants have ended. Their ids are never used again, so this only makes room. */
-  forgetEnded(hasEnded: (tenant: string) => boolean): void {
+  /** Tenants or datasets have ended. Their ids are never used again, so this only makes room. */
+  forgetEnded(hasEnded: HasEnded): void {
     for (const key of this.#entries.keys()) {
-      if (hasEnded(key.slice(0, key.indexOf('/')))) this.#entries.delete(key);
+      const [tenant = '', dataset] = key.split('/', 2);
+      if (hasEnded(tenant, dataset)) this.#entries.delete(key);
     }
   }
 

@@ -45,6 +45,12 @@ export interface IngestOptions {
   readonly maxBodyBytes: number;
 }
 
+/** A request whose dataset is an id. */
+interface PlacedRequest extends IngestRequest {
+  /** Whether the id is presumed. */
+  readonly presumed: true | undefined;
+}
+
 /** The write path: decode, claim the dataset, append to the log, acknowledge. Nothing else is on it. */
 export class IngestService implements Ingest {
   readonly #options: IngestOptions;
@@ -59,14 +65,17 @@ export class IngestService implements Ingest {
     return this.#options.admission.reserve(bodyBytes);
   }
 
-  async write(request: IngestRequest): Promise<Acknowledgement> {
+  async write(asked: IngestRequest): Promise<Acknowledgement> {
     const { catalog, identifier, replays } = this.#options;
-    const { tenant, dataset } = request;
+    const { tenant, dataset: name } = asked;
+    // Once, so that what it becomes under way belongs together: series that are stored already, memory, record.
+    const dataset = catalog.idOf(tenant, name);
+    const request = { ...asked, dataset, presumed: catalog.loaded ? undefined : true } as const;
     catalog.checkKind(tenant, dataset, kindOfFormat[request.format]);
-    if (request.mustExist && catalog.get(tenant, dataset) === undefined) {
+    if (request.mustExist && catalog.get(tenant, name) === undefined) {
       throw new AppError(
         'dataset_not_found',
-        `there is no dataset ${dataset}; POST /api/v1/ingest with the header X-P-Stream: ${dataset} makes it`,
+        `there is no dataset ${name}; POST /api/v1/ingest with the header X-P-Stream: ${name} makes it`,
       );
     }
     const identity = identifier.identify(request);
@@ -85,16 +94,17 @@ export class IngestService implements Ingest {
   }
 
   async #store(
-    request: IngestRequest,
+    request: PlacedRequest,
     identity: RequestIdentity | undefined,
   ): Promise<Omit<Acknowledgement, 'replayed'>> {
     const { decoders, clock, metrics } = this.#options;
-    const { tenant, dataset, format } = request;
+    const { tenant, dataset, presumed, format } = request;
     const receivedMicros = clock.nowMicros();
     const { blocks, counts, refused, sequence } = await this.#decode(request, receivedMicros);
     if (blocks.length > 0) {
       const stored = identity === undefined ? undefined : { ...identity, receivedMicros, counts };
-      await this.#commit({ tenant, dataset, kind: kindOfFormat[format], request: stored, blocks });
+      const kind = kindOfFormat[format];
+      await this.#commit({ tenant, dataset, kind, presumed, request: stored, blocks });
       decoders.outcomes.commit(sequence);
     }
     metrics.events.inc(counts.events);

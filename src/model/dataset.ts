@@ -30,7 +30,7 @@ export const databaseOf = (tenant: string): string => `t_${tenant}`;
 
 /**
  * The tables that a dataset of each kind consists of, in the order in which they are inserted: a series is there
- * before its first sample. A table's full name is `<dataset>.<table>`.
+ * before its first sample. A table's full name is `<id>.<table>`.
  */
 export const tablesOfKind = {
   events: ['events'],
@@ -41,5 +41,8 @@ export const tablesOfKind = {
 
 export type TableName = (typeof tablesOfKind)[DatasetKind][number];
 
-/** The physical table; unquoted. Dataset names hold no dot, so it cannot collide. */
-export const physicalTable = (dataset: string, table: TableName): string => `${dataset}.${table}`;
+/** The physical table of the dataset of that id; unquoted. Names of tables hold no dot, so it cannot collide. */
+export const physicalTable = (id: string, table: TableName): string => `${id}.${table}`;
+
+/** The id in the name of a physical table. */
+export const datasetIdOf = (table: string): string => table.slice(0, Math.max(0, table.lastIndexOf('.')));

@@ -1,22 +1,6 @@
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
-/**
- * A tenant has a name, by which requests call it, and an id, under which everything that belongs to it is kept: its
- * database, its records in the log, what is remembered of its requests, its roles, users and keys.
- *
- * The id is the name, and for a tenant that is made again under a name of before, the name and a number: `acme`,
- * then `acme.2`. So whatever is left of the first one, here or on another node, is never taken for the second one's.
- */
-export const tenantIdOf = (name: string, generation: number): string =>
-  generation === 1 ? name : `${name}.${generation}`;
-
-/** The opposite of `tenantIdOf`; no name holds a dot. */
-export function parseTenantId(id: string): { readonly name: string; readonly generation: number } {
-  const [name = '', generation = '1'] = id.split('.');
-  return { name, generation: Number(generation) };
-}
-
 const tenantName = new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${limits.tenantNameMaxLength - 1}}$`);
 
 /**

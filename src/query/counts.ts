@@ -21,7 +21,7 @@ export interface CountParts {
 /**
  * Counts the rows of a dataset by time: every bin of the range, empty ones too. The rows are those of the relation that
  * bears the dataset's name, as far as the principal may read them.
- * @throws AppError `bad_request`, `bad_time_range`, `bad_dataset_name`, and those of a query
+ * @throws AppError `bad_request`, `bad_time_range`, `bad_dataset_name`, `dataset_not_found`, and those of a query
  */
 export async function countRows(
   request: CountsRequest,
@@ -35,12 +35,12 @@ export async function countRows(
   const widthMicros = binWidth(endMicros - startMicros, request.numBins);
   // Neither name needs escapes: letters, digits, underscores and hyphens.
   const column = parts.kindOf(stream) === 'events' ? eventTimeColumn.name : 'timestamp';
-  const translation = await parts.translate({
-    principal,
-    tenant,
-    sql: `SELECT "${column}" AS "at" FROM "${stream}"`,
-    moments: { ...range, nowMicros },
-  });
+  const sql = `SELECT "${column}" AS "at" FROM "${stream}"`;
+  const translation = await parts
+    .translate({ principal, tenant, sql, moments: { ...range, nowMicros } })
+    .catch((thrown: unknown) => {
+      throw isUnknown(thrown) ? new AppError('dataset_not_found', `there is no dataset "${stream}"`) : thrown;
+    });
   const counted = await countsByBin(parts.execute(binned(translation, startMicros, widthMicros)));
   const bins = Math.ceil((endMicros - startMicros) / widthMicros);
   return Array.from({ length: bins }, (_, bin) => ({
@@ -49,6 +49,10 @@ export async function countRows(
     count: counted.get(bin) ?? 0,
   }));
 }
+
+/** The statement is ours, so what does not exist is what the request names, and the place in the SQL means nothing. */
+const isUnknown = (thrown: unknown): boolean =>
+  thrown instanceof AppError && thrown.code === 'sql_unknown_relation';
 
 interface BoundedRange {
   readonly startMicros: number;

@@ -6,7 +6,7 @@ import type { Query as QueryTree } from '../sql/ast.ts';
 import { located } from '../sql/errors.ts';
 import { fillMoments, type Moments } from '../sql/moments.ts';
 import { type Translation, translate } from '../sql/translate.ts';
-import type { CatalogView } from '../store/catalog.ts';
+import type { CatalogView } from '../store/dataset-entry.ts';
 import type { SqlParser } from './parser.ts';
 import { relationNames, visibleCatalog } from './visible-catalog.ts';
 
@@ -61,7 +61,7 @@ export class Translator {
 
   #keyOf({ principal, tenant, sql, moments }: Question): string {
     const ends = `${moments.startMicros === undefined ? '' : 's'}${moments.endMicros === undefined ? '' : 'e'}`;
-    const { version } = this.#parts.catalog;
+    const version = this.#parts.catalog.version(tenant);
     // The text comes last, and the privileges are JSON, so no part can pass for the next.
     return `${tenant} ${version} ${ends} ${this.#privilegesOf(principal)} ${sql}`;
   }

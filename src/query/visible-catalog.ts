@@ -4,8 +4,7 @@ import { auditDataset, databaseOf } from '../model/dataset.ts';
 import type { ReadableRows } from '../model/identity.ts';
 import type { FromItem, Query } from '../sql/ast.ts';
 import type { SqlCatalog, SqlDataset } from '../sql/catalog.ts';
-import type { CatalogView } from '../store/catalog.ts';
-import type { DatasetInfo } from '../store/dataset-entry.ts';
+import type { CatalogView, DatasetInfo } from '../store/dataset-entry.ts';
 
 /**
  * The datasets of a tenant as one principal sees them.
@@ -49,7 +48,7 @@ function describe(info: DatasetInfo, rows: SqlDataset['rows']): SqlDataset {
     types.push(parsed.type);
     fields.set(parsed.field, types);
   }
-  return { name: info.name, kind: info.kind, fields, rows };
+  return { name: info.name, id: info.id, kind: info.kind, fields, rows };
 }
 
 /** The names of all relations that a query mentions: datasets, and common table expressions too. */

@@ -15,6 +15,8 @@ export interface SqlCatalog {
 
 export interface SqlDataset {
   readonly name: string;
+  /** By which its tables are named. */
+  readonly id: string;
   readonly kind: DatasetKind;
   /** Fields of an events dataset, each with the types of value that it has. */
   readonly fields: ReadonlyMap<string, readonly FieldType[]>;

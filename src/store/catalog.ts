@@ -1,36 +1,19 @@
 import { AppError } from '../errors.ts';
-import { limits } from '../limits.ts';
-import { type ColumnSpec, eventTimeColumn } from '../model/column.ts';
+import type { ColumnSpec } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
-import {
-  type Claim,
-  type DatasetInfo,
-  type Entry,
-  entryKey,
-  type KindConflict,
-  keyOf,
-  learn,
-} from './dataset-entry.ts';
+import { parseGenerationId } from '../model/generation.ts';
+import { type Claim, claimEntry, DatasetEntries, notLoaded } from './dataset-entries.ts';
+import { type CatalogView, type DatasetInfo, type Entry, type KindConflict, learn } from './dataset-entry.ts';
+import { DatasetIds } from './dataset-ids.ts';
+import { Datasets, type RegisteredDataset } from './datasets.ts';
 import { StoreError } from './errors.ts';
-import { addEventColumns, readEventColumns } from './event-table.ts';
-import type { DatasetEntry, MetadataLog } from './metadata.ts';
+import { addEventColumns, readColumns, readEventColumns } from './event-table.ts';
+import type { MetadataLog } from './metadata.ts';
+import { applyRetention } from './retention.ts';
 import { datasetStatements } from './schema.ts';
 import type { Store } from './store.ts';
-import type { TenantHolder } from './tenant-cleaner.ts';
+import type { HasEnded, TenantHolder } from './tenant-cleaner.ts';
 import type { Tenants } from './tenants.ts';
-
-/**
- * What the readers of the catalog need: all of it is in memory. Until the store has been read once, what this
- * node does not know of may still exist.
- */
-export interface CatalogView {
-  /** Another number whenever anything changes that `get` or `list` tell. */
-  readonly version: number;
-  /** @throws AppError `store_unavailable` when the dataset is not known and the store has not been read */
-  get(tenant: string, dataset: string): DatasetInfo | undefined;
-  /** @throws AppError `store_unavailable` when the store has not been read */
-  list(tenant: string): readonly DatasetInfo[];
-}
 
 /**
  * Which datasets exist, of which kind, with which columns. Held in memory, fed from the store as soon as it
@@ -47,30 +30,40 @@ export interface CatalogView {
  * wrong kind are refused. Those that were acknowledged have tables of their own kind to go to, since no two kinds
  * share a table name. They are stored there and `load` reports them; SQL does not show them.
  *
- * A tenant that has ended has no datasets, and gets none: whatever is still on its way to one is refused.
+ * Writes know a dataset by its id (`dataset-ids.ts`), readers by its name. What has ended takes nothing: what is still
+ * on its way to a tenant that was deleted is refused, what is on its way to a dataset that was deleted goes nowhere.
  */
 export class Catalog implements CatalogView, TenantHolder {
   readonly #store: Store;
   readonly #metadata: MetadataLog;
   readonly #tenants: Pick<Tenants, 'refresh' | 'hasEnded'> | undefined;
-  /** By tenant, dataset and kind. */
-  readonly #entries = new Map<string, Entry>();
-  /** The same, so that no tenant waits while others are looked through. */
-  readonly #byTenant = new Map<string, Set<Entry>>();
-  /** The kind of each dataset; entries of another kind belong to a conflict. */
-  readonly #kinds = new Map<string, DatasetKind>();
+  /** What the metadata log says: a dataset that is only in this node's log is not there yet. */
+  readonly datasets: Datasets;
+  readonly #ids: DatasetIds;
+  readonly #entries = new DatasetEntries();
   #loaded = false;
-  #version = 0;
+  /** What other nodes have made is known here, as far as this position of the metadata log. */
+  #adopted = 0;
 
-  /** @param tenants without them, no tenant ever ends */
-  constructor(store: Store, metadata: MetadataLog, tenants?: Pick<Tenants, 'refresh' | 'hasEnded'>) {
+  /**
+   * @param tenants without them, no tenant ever ends
+   * @param onEnd called when a dataset was deleted, here or on another node
+   */
+  constructor(
+    store: Store,
+    metadata: MetadataLog,
+    tenants?: Pick<Tenants, 'refresh' | 'hasEnded'>,
+    onEnd: () => void = () => {},
+  ) {
     this.#store = store;
     this.#metadata = metadata;
     this.#tenants = tenants;
+    this.datasets = new Datasets(metadata, onEnd);
+    this.#ids = new DatasetIds(this.datasets, tenants);
   }
 
-  get version(): number {
-    return this.#version;
+  version(tenant: string): number {
+    return this.#entries.version(tenant) + this.datasets.versions.of(tenant);
   }
 
   /** True once what the store knows has been read. */
@@ -87,21 +80,37 @@ export class Catalog implements CatalogView, TenantHolder {
     if (this.#loaded) return [];
     await this.#metadata.prepare();
     await this.#tenants?.refresh();
-    const stored: Array<DatasetEntry & { readonly columns: readonly ColumnSpec[] }> = [];
-    for (const dataset of await this.#metadata.datasets()) {
-      if (this.hasEnded(dataset.tenant)) continue;
-      const columns = dataset.kind === 'events' ? await readEventColumns(this.#store, dataset) : [];
-      stored.push({ ...dataset, columns });
-    }
+    await this.datasets.refresh();
+    const stored = await readColumns(this.#store, this.#living());
     // At once, since writes come in meanwhile: they see all of it or nothing.
-    const conflicts = stored.flatMap((dataset) => this.#adopt(dataset, dataset.columns));
+    const conflicts = stored.flatMap(([dataset, columns]) => this.#adopt(dataset, columns));
     this.#loaded = true;
-    this.#version += 1;
+    for (const tenant of this.#entries.tenants) {
+      this.#entries.changed(tenant);
+      for (const { id, kind } of this.#entries.of(tenant)) this.recover(tenant, id, kind, true);
+    }
     return conflicts;
   }
 
+  /**
+   * Reads which datasets other nodes have made and deleted since; `load` must have done that once.
+   * @throws StoreError
+   */
+  async refresh(): Promise<void> {
+    if (!this.#loaded) return;
+    await this.datasets.refresh();
+    const { position } = this.datasets;
+    if (position === this.#adopted) return;
+    const isNews = ({ tenant, id, kind }: RegisteredDataset) =>
+      this.#entries.get(tenant, id, kind) === undefined;
+    for (const [dataset, columns] of await readColumns(this.#store, this.#living().filter(isNews))) {
+      if (isNews(dataset) && !this.hasEnded(dataset.tenant, dataset.id)) this.#adopt(dataset, columns);
+    }
+    this.#adopted = position;
+  }
+
   get(tenant: string, dataset: string): DatasetInfo | undefined {
-    const entry = this.#visible(tenant, dataset);
+    const entry = this.#entries.visible(tenant, this.idOf(tenant, dataset));
     if (entry?.confirmed === true) return entry;
     if (!this.#loaded) throw notLoaded(`whether the dataset ${dataset} exists`);
     return undefined;
@@ -109,94 +118,74 @@ export class Catalog implements CatalogView, TenantHolder {
 
   list(tenant: string): readonly DatasetInfo[] {
     if (!this.#loaded) throw notLoaded('which datasets exist');
-    return [...(this.#byTenant.get(tenant) ?? [])]
-      .filter((entry) => entry.confirmed && this.#isVisible(entry))
+    return this.#entries
+      .of(tenant)
+      .filter(
+        (entry) => entry.confirmed && this.#entries.isVisible(entry) && !this.hasEnded(tenant, entry.id),
+      )
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /**
-   * Takes a dataset for a write of `kind` with these columns, making it if it is new.
-   * @throws AppError `kind_conflict` naming both kinds, `too_many_columns`, `tenant_not_found` if it was deleted
-   */
-  claim(tenant: string, dataset: string, kind: DatasetKind, columns: readonly ColumnSpec[]): Claim {
-    if (this.hasEnded(tenant)) throw new AppError('tenant_not_found', 'the tenant has been deleted');
-    this.checkKind(tenant, dataset, kind);
-    const entry = this.#visible(tenant, dataset) ?? this.#make(tenant, dataset, kind);
-    const added = kind === 'events' ? columns.filter((column) => !entry.promised.has(column.name)) : [];
-    if (entry.promised.size + added.length > limits.maxColumnsPerDataset) {
-      this.#forgetIfUnused(entry);
-      throw new AppError(
-        'too_many_columns',
-        `the dataset ${dataset} has ${entry.promised.size} columns and the request needs ${added.length} more, ` +
-          `such as ${JSON.stringify(added[0]?.name)}; at most ${limits.maxColumnsPerDataset} are allowed`,
-      );
-    }
-    entry.claims += 1;
-    let open = true;
-    const end = (confirmed: boolean) => {
-      if (!open) throw new Error('BUG: a claim was ended twice');
-      open = false;
-      entry.claims -= 1;
-      if (confirmed) {
-        if (!entry.confirmed) this.#version += 1;
-        entry.confirmed = true;
-        for (const column of added) entry.promised.add(column.name);
-      } else this.#forgetIfUnused(entry);
-    };
-    return { confirm: () => end(true), release: () => end(false) };
+  /** The id of the dataset that a write to this name goes to, presumed while `loaded` is false. */
+  idOf(tenant: string, dataset: string): string {
+    return this.#ids.of(tenant, dataset);
   }
 
-  /** A dataset of which the log holds records from an earlier life of this process. */
-  recover(tenant: string, dataset: string, kind: DatasetKind): void {
-    if (this.hasEnded(tenant)) return;
-    const entry = this.#entry(tenant, dataset, kind) ?? this.#make(tenant, dataset, kind);
+  /**
+   * Takes a dataset for a write of `kind` with these columns, making it if it is new. One that was deleted while the
+   * write was under way is taken for nothing: the write came before the deletion.
+   * @throws AppError `kind_conflict` naming both kinds, `too_many_columns`, `tenant_not_found` if it was deleted
+   */
+  claim(tenant: string, id: string, kind: DatasetKind, columns: readonly ColumnSpec[]): Claim {
+    if (this.hasEnded(tenant)) throw new AppError('tenant_not_found', 'the tenant has been deleted');
+    if (this.hasEnded(tenant, id)) return { confirm: () => {}, release: () => {} };
+    this.checkKind(tenant, id, kind);
+    const entry = this.#entries.visible(tenant, id) ?? this.#entries.make(tenant, id, kind);
+    return claimEntry(this.#entries, entry, columns);
+  }
+
+  /**
+   * A dataset of which the log holds records from an earlier life of this process.
+   * @param presumed they were written before the store was read
+   */
+  recover(tenant: string, id: string, kind: DatasetKind, presumed = false): void {
+    if (presumed && this.#loaded) this.#ids.judge(tenant, id);
+    this.#ids.recover(tenant, id);
+    const destination = this.#ids.destination(tenant, id, presumed);
+    if (destination === undefined) return;
+    const entry = this.#entries.getOrMake(tenant, destination, kind);
     entry.confirmed = true;
-    this.#version += 1;
+    this.#entries.changed(tenant);
   }
 
   /** @throws AppError `kind_conflict` when the dataset exists with another kind */
-  checkKind(tenant: string, dataset: string, kind: DatasetKind): void {
-    const held = this.#kinds.get(keyOf(tenant, dataset));
+  checkKind(tenant: string, id: string, kind: DatasetKind): void {
+    const held = this.#entries.kindOf(tenant, id);
     if (held === undefined || held === kind) return;
+    const { name } = parseGenerationId(id);
     throw new AppError(
       'kind_conflict',
-      `the dataset ${dataset} holds ${held}; ${kind} cannot be written to it. Use another dataset`,
+      `the dataset ${name} holds ${held}; ${kind} cannot be written to it. Use another dataset`,
     );
   }
 
   /**
    * Makes the tables and columns that an insert needs. Idempotent; safe to repeat after any failure.
    * @throws StoreError retryable while the store has not been read: first its kinds, then ours
+   * @throws AppError `tenant_not_found`, `dataset_not_found` if it was deleted
    */
-  async ensure(
-    tenant: string,
-    dataset: string,
-    kind: DatasetKind,
-    columns: readonly ColumnSpec[],
-  ): Promise<void> {
-    const entry = this.#entry(tenant, dataset, kind);
-    if (entry === undefined) throw new Error(`BUG: no claim was confirmed for the dataset ${dataset}`);
+  async ensure(tenant: string, id: string, kind: DatasetKind, columns: readonly ColumnSpec[]): Promise<void> {
+    this.#ids.requireLiving(tenant, id);
+    const entry = this.#claimed(tenant, id, kind);
     if (!this.#loaded) {
       throw new StoreError('the store has not answered since the service was started', undefined, undefined);
     }
     const change = async () => {
       // Checked when it is its turn, since `forgetEnded` waits for those whose turn it was before.
-      if (this.hasEnded(tenant)) throw new AppError('tenant_not_found', 'the tenant has been deleted');
-      if (!entry.ready) {
-        for (const statement of datasetStatements(tenant, dataset, kind))
-          await this.#store.command(statement);
-        if (this.#isVisible(entry)) await this.#metadata.addDataset({ tenant, name: dataset, kind });
-        // Also what an earlier life of this process added, when it ended before it told the metadata log.
-        if (kind === 'events') learn(entry, await readEventColumns(this.#store, entry));
-        entry.ready = true;
-        this.#version += 1;
-      }
-      if (kind === 'events') {
-        const missing = columns.filter((column) => !entry.columns.has(column.name));
-        await addEventColumns(this.#store, entry, missing);
-        learn(entry, missing);
-        if (missing.length > 0) this.#version += 1;
-      }
+      this.#ids.requireLiving(tenant, id);
+      if (!entry.ready) await this.#prepare(entry);
+      if (kind === 'events' && (await addEventColumns(this.#store, entry, columns)))
+        this.#entries.changed(tenant);
     };
     const done = entry.changing.then(change);
     // The caller learns of a failure through `done`; the next change only waits for this one to end.
@@ -208,85 +197,104 @@ export class Catalog implements CatalogView, TenantHolder {
    * The tables are not what they should be: somebody may have dropped one, or a column, by hand. The next `ensure`
    * looks at all of it again.
    */
-  forget(tenant: string, dataset: string, kind: DatasetKind): void {
-    const entry = this.#entry(tenant, dataset, kind);
-    if (entry === undefined) throw new Error(`BUG: no claim was confirmed for the dataset ${dataset}`);
+  forget(tenant: string, id: string, kind: DatasetKind): void {
+    if (this.hasEnded(tenant, id)) return;
+    const entry = this.#claimed(tenant, id, kind);
     entry.ready = false;
     entry.columns.clear();
-    this.#version += 1;
+    this.#entries.changed(tenant);
   }
 
-  /** Whether that tenant was deleted, as far as this node knows. Nothing of it is to be stored any more. */
-  hasEnded(tenant: string): boolean {
-    return this.#tenants?.hasEnded(tenant) === true;
+  /**
+   * Makes a dataset that nobody has written to, with its tables.
+   * @throws AppError `dataset_exists`, StoreError
+   */
+  async create(tenant: string, name: string, kind: DatasetKind): Promise<void> {
+    await this.datasets.catchUp();
+    if (this.datasets.get(tenant, name) !== undefined || this.get(tenant, name) !== undefined) {
+      throw new AppError('dataset_exists', `there is a dataset ${name}`);
+    }
+    const id = this.idOf(tenant, name);
+    const claim = this.claim(tenant, id, kind, []);
+    try {
+      await this.ensure(tenant, id, kind, []);
+    } catch (error) {
+      claim.release();
+      throw error;
+    }
+    claim.confirm();
+  }
+
+  /**
+   * Deletes the dataset that has this name, as far as it concerns what is written and read: its tables go later
+   * (`tenant-cleaner.ts`), and what the log has of it goes nowhere.
+   * @throws AppError `dataset_not_found`, `store_unavailable`
+   */
+  async end(tenant: string, name: string): Promise<void> {
+    await this.datasets.catchUp();
+    const { id, kind } = this.datasets.get(tenant, name) ??
+      this.get(tenant, name) ?? { id: '', kind: undefined };
+    if (kind === undefined) throw new AppError('dataset_not_found', `there is no dataset ${name}`);
+    // One that is only in the log must have been there, or its name would mean the same as before.
+    await this.datasets.register(tenant, id, kind);
+    await this.datasets.end(tenant, id);
+  }
+
+  /** Whether that tenant, or that dataset of it, was deleted, as far as this node knows. */
+  hasEnded(tenant: string, id?: string): boolean {
+    return this.#ids.hasEnded(tenant, id);
+  }
+
+  /**
+   * The id of the dataset that takes what was written under an id; undefined if nothing is to be stored of it any more.
+   * @param presumed some of it was written before the store was read
+   */
+  destination(tenant: string, id: string, kind: DatasetKind, presumed: boolean): string | undefined {
+    const destination = this.#ids.destination(tenant, id, presumed);
+    if (destination !== undefined && destination !== id) this.recover(tenant, destination, kind);
+    return destination;
   }
 
   /** Fulfils when nothing makes tables of theirs any more. */
-  async forgetEnded(hasEnded: (tenant: string) => boolean): Promise<void> {
-    for (const [tenant, entries] of this.#byTenant) {
-      if (!hasEnded(tenant)) continue;
-      const gone = [...entries];
-      for (const entry of gone) this.#forget(entry);
-      this.#byTenant.delete(tenant);
+  async forgetEnded(hasEnded: HasEnded): Promise<void> {
+    for (const tenant of this.#entries.tenants) {
+      const gone = this.#entries.of(tenant).filter(({ id }) => hasEnded(tenant, id));
+      for (const entry of gone) this.#entries.remove(entry);
       await Promise.all(gone.map(({ changing }) => changing));
     }
   }
 
+  #living(): readonly RegisteredDataset[] {
+    return this.datasets.living().filter(({ tenant }) => !this.hasEnded(tenant));
+  }
+
   /** Takes what the store says about a dataset. */
-  #adopt({ tenant, name, kind }: DatasetEntry, columns: readonly ColumnSpec[]): KindConflict[] {
-    const written = this.#kinds.get(keyOf(tenant, name));
-    const entry = this.#entry(tenant, name, kind) ?? this.#make(tenant, name, kind);
-    this.#kinds.set(keyOf(tenant, name), kind);
+  #adopt({ tenant, name, id, kind }: RegisteredDataset, columns: readonly ColumnSpec[]): KindConflict[] {
+    const written = this.#entries.kindOf(tenant, id);
+    const entry = this.#entries.getOrMake(tenant, id, kind);
+    this.#entries.setKind(tenant, id, kind);
     entry.confirmed = true;
     entry.ready = true;
     learn(entry, columns);
+    this.#entries.changed(tenant);
     return written === undefined || written === kind ? [] : [{ tenant, dataset: name, kind, written }];
   }
 
-  #make(tenant: string, name: string, kind: DatasetKind): Entry {
-    const entry: Entry = {
-      tenant,
-      name,
-      kind,
-      columns: new Map(),
-      promised: new Set(kind === 'events' ? [eventTimeColumn.name] : []),
-      claims: 0,
-      confirmed: false,
-      ready: false,
-      changing: Promise.resolve(),
-    };
-    this.#entries.set(entryKey(tenant, name, kind), entry);
-    const siblings = this.#byTenant.get(tenant) ?? new Set();
-    this.#byTenant.set(tenant, siblings.add(entry));
-    // The first kind decides, until the store says otherwise.
-    if (!this.#kinds.has(keyOf(tenant, name))) this.#kinds.set(keyOf(tenant, name), kind);
+  async #prepare(entry: Entry): Promise<void> {
+    const { tenant, id, kind } = entry;
+    for (const statement of datasetStatements(tenant, id, kind)) await this.#store.command(statement);
+    if (this.#entries.isVisible(entry)) await this.datasets.register(tenant, id, kind);
+    const retention = this.datasets.retentionOf(tenant, id);
+    if (retention !== undefined) await applyRetention(this.#store, entry, retention);
+    // Also what an earlier life of this process added, when it ended before it told the metadata log.
+    if (kind === 'events') learn(entry, await readEventColumns(this.#store, entry));
+    entry.ready = true;
+    this.#entries.changed(tenant);
+  }
+
+  #claimed(tenant: string, id: string, kind: DatasetKind): Entry {
+    const entry = this.#entries.get(tenant, id, kind);
+    if (entry === undefined) throw new Error(`BUG: no claim was confirmed for the dataset ${id}`);
     return entry;
   }
-
-  #entry(tenant: string, name: string, kind: DatasetKind): Entry | undefined {
-    return this.#entries.get(entryKey(tenant, name, kind));
-  }
-
-  #visible(tenant: string, name: string): Entry | undefined {
-    const kind = this.#kinds.get(keyOf(tenant, name));
-    return kind === undefined ? undefined : this.#entry(tenant, name, kind);
-  }
-
-  #isVisible(entry: Entry): boolean {
-    return this.#visible(entry.tenant, entry.name) === entry;
-  }
-
-  #forgetIfUnused(entry: Entry): void {
-    if (entry.claims === 0 && !entry.confirmed) this.#forget(entry);
-  }
-
-  #forget(entry: Entry): void {
-    if (this.#isVisible(entry)) this.#kinds.delete(keyOf(entry.tenant, entry.name));
-    this.#entries.delete(entryKey(entry.tenant, entry.name, entry.kind));
-    this.#byTenant.get(entry.tenant)?.delete(entry);
-    this.#version += 1;
-  }
 }
-
-const notLoaded = (what: string): AppError =>
-  new AppError('store_unavailable', `${what} is not known: the store has not answered since the start`);

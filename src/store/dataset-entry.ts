@@ -5,6 +5,8 @@ import type { DatasetKind } from '../model/dataset.ts';
 export interface DatasetInfo {
   readonly tenant: string;
   readonly name: string;
+  /** Under which its tables and records are kept (`model/generation.ts`). */
+  readonly id: string;
   readonly kind: DatasetKind;
   /** Physical columns of its events table that exist in the store, by name; empty for other kinds. */
   readonly columns: ReadonlyMap<string, ColumnSpec>;
@@ -34,10 +36,18 @@ export function learn(entry: Entry, columns: readonly ColumnSpec[]): void {
   }
 }
 
-export const keyOf = (tenant: string, dataset: string): string => `${tenant}/${dataset}`;
-
-export const entryKey = (tenant: string, dataset: string, kind: DatasetKind): string =>
-  `${keyOf(tenant, dataset)}/${kind}`;
+/**
+ * What the readers of the catalog need: all of it is in memory. Until the store has been read once, what this
+ * node does not know of may still exist.
+ */
+export interface CatalogView {
+  /** Another number whenever anything changes that `get` or `list` tell of the tenant. */
+  version(tenant: string): number;
+  /** @throws AppError `store_unavailable` when the dataset is not known and the store has not been read */
+  get(tenant: string, dataset: string): DatasetInfo | undefined;
+  /** @throws AppError `store_unavailable` when the store has not been read */
+  list(tenant: string): readonly DatasetInfo[];
+}
 
 /** Writes that were acknowledged before the store could say that their dataset holds another kind. */
 export interface KindConflict {
@@ -47,12 +57,4 @@ export interface KindConflict {
   readonly kind: DatasetKind;
   /** What was written to it. */
   readonly written: DatasetKind;
-}
-
-/** A dataset taken for a write; ended once, either way. */
-export interface Claim {
-  /** The record is durable. */
-  confirm(): void;
-  /** Nothing was written. */
-  release(): void;
 }

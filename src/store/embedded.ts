@@ -35,6 +35,8 @@ export async function openEmbeddedStore(
   // What a crash left there belongs to inserts that the log will repeat.
   await rm(temporary, { recursive: true, force: true });
   await mkdir(temporary, { recursive: true });
+  const pipes = new NamedPipes(temporary);
+  await pipes.prepare();
   await repairTokens(engine, log);
   // Both packages declare this interface, each in its own copy of the client's types: same shape, other names.
   const connection = () => createChdbConnection({ path: engine }) as unknown as Connection;
@@ -43,7 +45,7 @@ export async function openEmbeddedStore(
     statements: new ConnectionPool(connect, 1, limits.maxQueuedStatements),
     inserts: new ConnectionPool(connect, 1, limits.maxQueuedStatements),
     queries: new ConnectionPool(connect, limits.storeQueryConnections, limits.maxQueuedQueries),
-    transport: { execute, stream: pipeStream(new NamedPipes(temporary)), insert: fileInsert(temporary) },
+    transport: { execute, stream: pipeStream(pipes), insert: fileInsert(temporary) },
     metrics,
     log,
   });

@@ -1,21 +1,23 @@
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import { databaseOf, physicalTable } from '../model/dataset.ts';
+import { type Entry, learn } from './dataset-entry.ts';
+import type { RegisteredDataset } from './datasets.ts';
 import type { Store } from './store.ts';
 
 /** The table of an events dataset, whose columns come with its events. */
 interface EventDataset {
   readonly tenant: string;
-  readonly name: string;
+  readonly id: string;
 }
 
 /**
  * Its columns in the store, in their order.
  * @throws StoreError
  */
-export async function readEventColumns(store: Store, { tenant, name }: EventDataset): Promise<ColumnSpec[]> {
+export async function readEventColumns(store: Store, { tenant, id }: EventDataset): Promise<ColumnSpec[]> {
   const database = quoteString(databaseOf(tenant));
-  const table = quoteString(physicalTable(name, 'events'));
+  const table = quoteString(physicalTable(id, 'events'));
   const bytes = await store.select(
     `SELECT name, type FROM system.columns WHERE database = ${database} AND table = ${table} ORDER BY position`,
     'JSONCompactEachRow',
@@ -30,18 +32,38 @@ export async function readEventColumns(store: Store, { tenant, name }: EventData
 }
 
 /**
- * Adds columns; those that are there stay as they are.
+ * Datasets with their columns in the store; those of other kinds have none that are worth reading.
+ * @throws StoreError
+ */
+export async function readColumns(
+  store: Store,
+  datasets: readonly RegisteredDataset[],
+): Promise<Array<readonly [RegisteredDataset, readonly ColumnSpec[]]>> {
+  const read: Array<readonly [RegisteredDataset, readonly ColumnSpec[]]> = [];
+  for (const dataset of datasets) {
+    read.push([dataset, dataset.kind === 'events' ? await readEventColumns(store, dataset) : []]);
+  }
+  return read;
+}
+
+/**
+ * Adds those of the columns that are not known to be there.
+ * @returns whether there were any
  * @throws StoreError
  */
 export async function addEventColumns(
   store: Store,
-  { tenant, name }: EventDataset,
+  entry: Entry,
   columns: readonly ColumnSpec[],
-): Promise<void> {
-  if (columns.length === 0) return;
-  const added = columns.map(
+): Promise<boolean> {
+  const missing = columns.filter((column) => !entry.columns.has(column.name));
+  if (missing.length === 0) return false;
+  const added = missing.map(
     (column) => `ADD COLUMN IF NOT EXISTS ${quoteIdentifier(column.name)} ${column.type}`,
   );
-  const table = `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(name, 'events'))}`;
+  const { tenant, id } = entry;
+  const table = `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(id, 'events'))}`;
   await store.command(`ALTER TABLE ${table} ${added.join(', ')}`);
+  learn(entry, missing);
+  return true;
 }

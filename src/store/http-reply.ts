@@ -53,11 +53,13 @@ export async function* streamReply(
     return progressOf(headers);
   }
   const split = new ExceptionSplitter(openingOf(tag));
+  let outputBytes = 0;
   const stop = () => stream.destroy(new Error('the answer is no longer wanted'));
   signal.addEventListener('abort', stop, { once: true });
   try {
     for await (const chunk of pull(stream, limits.storeReadAheadBytes)) {
       const output = split.push(chunk);
+      outputBytes += output.byteLength;
       if (output.byteLength > 0) yield output;
     }
   } catch (failure) {
@@ -69,7 +71,8 @@ export async function* streamReply(
   const late = lateError(split.exception, tag, undefined);
   if (late !== undefined) throw late;
   if (split.held.byteLength > 0) yield split.held;
-  return progressOf(headers);
+  // The headers of a larger one went out before the query had read everything.
+  return outputBytes <= limits.storeSummaryBytes ? progressOf(headers) : undefined;
 }
 
 /** Tells output from the exception behind it, in chunks that are cut anywhere. */
@@ -127,7 +130,6 @@ function lateError(exception: Buffer | undefined, tag: string, failure: unknown)
   return new StoreError(late, numberOf(/^Code: (\d+)\./.exec(late)?.[1]), failure);
 }
 
-/** As far as the server knew it when the answer began, which for small results is all. */
 function progressOf(headers: IncomingHttpHeaders): ReadProgress | undefined {
   const summary = headers['x-clickhouse-summary'];
   if (typeof summary !== 'string') return undefined;

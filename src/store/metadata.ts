@@ -1,15 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { quoteString } from '../lib/quote.ts';
-import { type DatasetKind, tablesOfKind } from '../model/dataset.ts';
 import { metadataStatements } from './schema.ts';
 import type { Store } from './store.ts';
-
-/** An entry of the metadata log that says which kind a dataset has. */
-export interface DatasetEntry {
-  readonly tenant: string;
-  readonly name: string;
-  readonly kind: DatasetKind;
-}
 
 export type MetadataKind = 'dataset' | 'tenant' | 'role' | 'user' | 'apiKey' | 'setting';
 
@@ -99,29 +90,10 @@ export class MetadataLog {
     const ended = lines
       .filter((line) => line !== '')
       .map((line) => (JSON.parse(line) as [string])[0])
-      .filter(hasEnded);
+      .filter((tenant) => hasEnded(tenant));
     if (ended.length === 0) return;
     await this.#store.command(
       `ALTER TABLE \`millrace\`.\`metadata\` DELETE WHERE tenant IN (${ended.map(quoteString).join(', ')}) SETTINGS mutations_sync = 1`,
     );
   }
-
-  /** The first entry of a dataset decides its kind, since a kind never changes. */
-  async datasets(): Promise<DatasetEntry[]> {
-    const first = new Map<string, DatasetEntry>();
-    for (const { tenant, key: name, value } of await this.read(['dataset'])) {
-      const { kind } = JSON.parse(value) as { kind: string };
-      if (!isKind(kind)) throw new Error(`the metadata log has a dataset of the unknown kind ${kind}`);
-      const key = `${tenant}/${name}`;
-      if (!first.has(key)) first.set(key, { tenant, name, kind });
-    }
-    return [...first.values()];
-  }
-
-  async addDataset({ tenant, name, kind }: DatasetEntry): Promise<void> {
-    const value = JSON.stringify({ kind });
-    await this.append({ tenant, kind: 'dataset', key: name, id: randomUUID(), base: '', value });
-  }
 }
-
-const isKind = (kind: string): kind is DatasetKind => Object.hasOwn(tablesOfKind, kind);

@@ -5,6 +5,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
+import { AppError, errorText } from '../errors.ts';
 
 /** What comes out of a named pipe while something else writes into it. */
 export interface OpenPipe {
@@ -29,6 +30,22 @@ export class NamedPipes {
   /** @param folder that exists and belongs to this alone */
   constructor(folder: string) {
     this.#folder = folder;
+  }
+
+  /**
+   * Makes the first pipe, so that what is missing shows at once and not with the first query.
+   * @throws AppError `pipes_unavailable`
+   */
+  async prepare(): Promise<void> {
+    try {
+      this.#idle.push(await this.#make());
+    } catch (thrown) {
+      throw new AppError(
+        'pipes_unavailable',
+        `the embedded store needs the command mkfifo, and a data directory in which it works: ${errorText(thrown)}`,
+        { cause: thrown },
+      );
+    }
   }
 
   /** @throws Error when there is no `mkfifo`, or no room */

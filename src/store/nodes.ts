@@ -5,6 +5,7 @@ import type { Store } from './store.ts';
 export interface ReadPosition {
   readonly identities: number;
   readonly tenants: number;
+  readonly datasets: number;
 }
 
 /** What another node has said last. */
@@ -30,10 +31,10 @@ export class NodeRegistry {
    * This node lives and has read this far; or it is about to stop.
    * @throws StoreError
    */
-  async report({ identities, tenants }: ReadPosition, leaves: boolean): Promise<void> {
+  async report({ identities, tenants, datasets }: ReadPosition, leaves: boolean): Promise<void> {
     await this.#store.command(
-      `INSERT INTO \`millrace\`.\`nodes\` (node, identities, tenants, leaves)
-       SELECT ${quoteString(this.#node)}, ${identities}, ${tenants}, ${leaves}`,
+      `INSERT INTO \`millrace\`.\`nodes\` (node, identities, tenants, datasets, leaves)
+       SELECT ${quoteString(this.#node)}, ${identities}, ${tenants}, ${datasets}, ${leaves}`,
     );
   }
 
@@ -43,7 +44,8 @@ export class NodeRegistry {
    */
   async others(withinMs: number): Promise<readonly NodeReport[]> {
     const bytes = await this.#store.select(
-      `SELECT node, toUInt32(argMax(identities, _block_number)), toUInt32(argMax(tenants, _block_number))
+      `SELECT node, toUInt32(argMax(identities, _block_number)), toUInt32(argMax(tenants, _block_number)),
+         toUInt32(argMax(datasets, _block_number))
        FROM \`millrace\`.\`nodes\` WHERE node != ${quoteString(this.#node)}
        GROUP BY node
        HAVING NOT argMax(leaves, _block_number) AND dateDiff('millisecond', max(at), now64(3, 'UTC')) < ${withinMs}`,
@@ -54,8 +56,8 @@ export class NodeRegistry {
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => {
-        const [node, identities, tenants] = JSON.parse(line) as [string, number, number];
-        return { node, identities, tenants };
+        const [node, identities, tenants, datasets] = JSON.parse(line) as [string, number, number, number];
+        return { node, identities, tenants, datasets };
       });
   }
 }

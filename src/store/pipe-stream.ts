@@ -1,7 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { quoteString } from '../lib/quote.ts';
 import type { NamedPipes } from './named-pipe.ts';
-import type { ReadProgress } from './store.ts';
 import type { Transport } from './transport.ts';
 
 /**
@@ -10,7 +9,7 @@ import type { Transport } from './transport.ts';
  * streaming calls plan a query, and run its scalar subqueries, on the thread of the event loop; and make a document
  * of each block.)
  *
- * The statement's end is when its promise settles. What it wrote until then is in the pipe, and is read first.
+ * What it read from its tables nobody tells: its summary counts the rows of the result. The statement's end is when its promise settles. What it wrote until then is in the pipe, and is read first.
  */
 export function pipeStream(pipes: NamedPipes): Transport['stream'] {
   return async function* (client, { query, ending }, { kill }) {
@@ -26,25 +25,25 @@ export function pipeStream(pipes: NamedPipes): Transport['stream'] {
       for await (const chunk of pipe.source) yield chunk as Uint8Array;
       const settled = await running;
       if ('thrown' in settled) throw settled.thrown;
-      return settled.progress;
+      return undefined;
     } finally {
       if (outcome === undefined) {
         // Its next write finds no reader; until then, and while it does not write, it must be asked to end.
         kill();
         await running;
       }
-      await pipe.release(outcome !== undefined && 'progress' in outcome);
+      await pipe.release(outcome !== undefined && !('thrown' in outcome));
     }
   };
 }
 
-type Outcome = { readonly progress: ReadProgress } | { readonly thrown: unknown };
+type Outcome = { readonly ended: true } | { readonly thrown: unknown };
 
 async function run(client: ClickHouseClient, statement: string): Promise<Outcome> {
   try {
     // Without settings: each would be a statement in front of this one, and translations have a bound of their own.
-    const { summary } = await client.exec({ query: statement });
-    return { progress: { rows: Number(summary?.read_rows ?? 0), bytes: Number(summary?.read_bytes ?? 0) } };
+    await client.exec({ query: statement });
+    return { ended: true };
   } catch (thrown) {
     return { thrown };
   }

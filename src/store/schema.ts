@@ -26,10 +26,10 @@ const template = (name: string): string =>
 export const metadataStatements = (): string[] => render(template('metadata'), {});
 
 /** Statements that make a dataset's database and tables. Idempotent. */
-export function datasetStatements(tenant: string, dataset: string, kind: DatasetKind): string[] {
+export function datasetStatements(tenant: string, id: string, kind: DatasetKind): string[] {
   const database = quoteIdentifier(databaseOf(tenant));
   const names: Record<string, string> = { database };
-  for (const table of tablesOfKind[kind]) names[table] = quoteIdentifier(physicalTable(dataset, table));
+  for (const table of tablesOfKind[kind]) names[table] = quoteIdentifier(physicalTable(id, table));
   return [`CREATE DATABASE IF NOT EXISTS ${database}`, ...render(template(kind), names)];
 }
 

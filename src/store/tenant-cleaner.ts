@@ -4,23 +4,23 @@ import type { Logger } from '../lib/log.ts';
 import { Wakeup } from '../lib/wakeup.ts';
 import { limits } from '../limits.ts';
 
-/** A part of the program that keeps something of tenants. */
+/** By the id of a tenant, and of one of its datasets: whether that is gone, alone or together with its tenant. */
+export type HasEnded = (tenant: string, dataset?: string) => boolean;
+
+/** A part of the program that keeps something of tenants, or of their datasets. */
 export interface TenantHolder {
-  /**
-   * Tenants have ended: lets go of what was theirs. May be asked again at any time.
-   * @param hasEnded by the id of a tenant
-   */
-  forgetEnded(hasEnded: (tenant: string) => boolean): void | Promise<void>;
+  /** Tenants or datasets have ended: lets go of what was theirs. May be asked again at any time. */
+  forgetEnded(hasEnded: HasEnded): void | Promise<void>;
 }
 
 export interface TenantCleanerOptions {
-  readonly hasEnded: (tenant: string) => boolean;
+  readonly hasEnded: HasEnded;
   readonly timers: Timers;
   readonly log: Logger;
 }
 
 /**
- * Has all that tenants leave behind removed, once they have ended: after each end, and after a start, since the last
+ * Has all that tenants and datasets leave behind removed, once they have ended: after each end, and after a start, since the last
  * life of the process may have ended in the middle.
  *
  * The holders are asked one after another, in the order in which they were added, and all of them again, with growing
@@ -77,7 +77,7 @@ export class TenantCleaner {
       onFailure: (error, waitMs) =>
         log.error(
           { err: error, waitMs },
-          'what a deleted tenant had is not all removed; it will be tried again',
+          'what a deleted tenant or dataset had is not all removed; it will be tried again',
         ),
     });
     if (this.#stopping.signal.aborted) for (const done of this.#waiting.splice(0)) done();

@@ -1,9 +1,9 @@
 import { quoteIdentifier } from '../lib/quote.ts';
-import { databaseOf } from '../model/dataset.ts';
+import { databaseOf, datasetIdOf } from '../model/dataset.ts';
 import type { Store } from './store.ts';
-import type { TenantHolder } from './tenant-cleaner.ts';
+import type { HasEnded, TenantHolder } from './tenant-cleaner.ts';
 
-/** The databases of tenants in the store. */
+/** The databases of tenants in the store, and the tables of their datasets. */
 export class TenantDatabases implements TenantHolder {
   readonly #store: Store;
 
@@ -12,21 +12,31 @@ export class TenantDatabases implements TenantHolder {
   }
 
   /**
-   * Drops what ended tenants had, with all tables. It does not wait for queries that are still reading them: nobody
-   * can name them any more, and the store removes the files when the last one has ended, some minutes later.
+   * Drops what ended tenants and datasets had. It does not wait for queries that are still reading them: nobody can
+   * name them any more, and the store removes the files when the last one has ended, some minutes later.
    * @throws StoreError
    */
-  async forgetEnded(hasEnded: (tenant: string) => boolean): Promise<void> {
+  async forgetEnded(hasEnded: HasEnded): Promise<void> {
     const prefix = databaseOf('');
-    const bytes = await this.#store.select('SELECT name FROM system.databases', 'JSONCompactEachRow');
-    const names = Buffer.from(bytes)
+    for (const [database] of await this.#rows('SELECT name FROM system.databases')) {
+      if (!database.startsWith(prefix) || !hasEnded(database.slice(prefix.length))) continue;
+      await this.#store.command(`DROP DATABASE IF EXISTS ${quoteIdentifier(database)}`);
+    }
+    for (const [database, table] of await this.#rows('SELECT database, name FROM system.tables')) {
+      const tenant = database.slice(prefix.length);
+      if (!database.startsWith(prefix) || !hasEnded(tenant, datasetIdOf(table))) continue;
+      await this.#store.command(
+        `DROP TABLE IF EXISTS ${quoteIdentifier(database)}.${quoteIdentifier(table)}`,
+      );
+    }
+  }
+
+  async #rows(query: string): Promise<Array<readonly [database: string, table: string]>> {
+    const bytes = await this.#store.select(query, 'JSONCompactEachRow');
+    return Buffer.from(bytes)
       .toString('utf8')
       .split('\n')
       .filter((line) => line !== '')
-      .map((line) => (JSON.parse(line) as [string])[0]);
-    for (const name of names) {
-      if (!name.startsWith(prefix) || !hasEnded(name.slice(prefix.length))) continue;
-      await this.#store.command(`DROP DATABASE IF EXISTS ${quoteIdentifier(name)}`);
-    }
+      .map((line) => JSON.parse(line) as [string, string]);
   }
 }

@@ -1,7 +1,8 @@
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { defaultTenant } from '../model/dataset.ts';
-import { checkTenantName, parseTenantId, tenantIdOf } from '../model/tenant.ts';
+import { generationId, parseGenerationId } from '../model/generation.ts';
+import { checkTenantName } from '../model/tenant.ts';
 import type { MetadataKey, MetadataLog } from './metadata.ts';
 import { MetadataReplica } from './metadata-replica.ts';
 
@@ -73,7 +74,7 @@ export class Tenants {
 
   /** Whether a tenant of that id was deleted. */
   hasEnded(id: string): boolean {
-    const { name, generation } = parseTenantId(id);
+    const { name, generation } = parseGenerationId(id);
     const named = this.#named.get(name.toLowerCase());
     return named !== undefined && (generation < named.generation || !named.lives);
   }
@@ -169,7 +170,7 @@ export class Tenants {
     }
     const { name, createdAt } = JSON.parse(value) as { name: string; createdAt: string };
     const generation = (before?.generation ?? 0) + 1;
-    this.#named.set(key, { id: tenantIdOf(name, generation), name, createdAt, generation, lives: true });
+    this.#named.set(key, { id: generationId(name, generation), name, createdAt, generation, lives: true });
     this.#living += 1;
   }
 

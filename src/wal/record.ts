@@ -43,8 +43,11 @@ export const recordMagic = Buffer.from('MREC', 'latin1');
 /** What a record says about its blocks. */
 export interface RecordHeader {
   readonly tenant: string;
+  /** Its id. */
   readonly dataset: string;
   readonly kind: DatasetKind;
+  /** Whether the id was presumed before the store had been read (`store/catalog.ts`). */
+  readonly presumed?: true | undefined;
   /** How the request is known again; absent when it is not, and in logs of before this existed. */
   readonly request?: StoredRequest | undefined;
   readonly blocks: readonly BlockHeader[];
@@ -60,8 +63,10 @@ export interface BlockHeader {
 /** One request as it goes into the log. */
 export interface WalRecord {
   readonly tenant: string;
+  /** Its id. */
   readonly dataset: string;
   readonly kind: DatasetKind;
+  readonly presumed?: true | undefined;
   readonly request?: StoredRequest | undefined;
   readonly blocks: readonly TableBlock[];
 }

@@ -23,6 +23,16 @@ async function runToEnd(args: readonly string[], env: Readonly<Record<string, st
   return child;
 }
 
+test('a start without mkfifo says so and ends', async () => {
+  const folder = temporaryFolder('no-mkfifo');
+  onTestFinished(() => removeFolder(folder));
+  const child = await runToEnd(['--http-addr', '127.0.0.1:0', '--data-dir', join(folder, 'data')], {
+    PATH: folder,
+  });
+  expect(child.exit).toMatchObject({ code: 1 });
+  expect(child.stderr).toContain('needs the command mkfifo');
+});
+
 describe('the first start', () => {
   /** A start as a newcomer does it: in some folder, with the data beside it, and no password given. */
   async function startAsNewcomer(folder: string, port: number, ...more: string[]): Promise<Child> {

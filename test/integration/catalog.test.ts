@@ -42,6 +42,22 @@ describe('the catalog', () => {
     expect(catalog.get('default', 'failed')?.kind).toBe('metrics');
   });
 
+  it('gives a tenant another version for each change of what it shows, and other tenants none', async () => {
+    const catalog = await openCatalog();
+    const seen = [catalog.version('default')];
+    const other = catalog.version('acme');
+    catalog.claim('default', 'versioned', 'events', [time, number('a')]).confirm();
+    seen.push(catalog.version('default'));
+    await catalog.ensure('default', 'versioned', 'events', [time, number('a')]);
+    seen.push(catalog.version('default'));
+    catalog.claim('default', 'versioned', 'events', [number('b')]).confirm();
+    await catalog.ensure('default', 'versioned', 'events', [number('b')]);
+    seen.push(catalog.version('default'));
+    expect(new Set(seen).size).toBe(seen.length);
+    await catalog.ensure('default', 'versioned', 'events', [number('b')]);
+    expect([catalog.version('default'), catalog.version('acme')]).toEqual([seen.at(-1), other]);
+  });
+
   it('refuses another kind while the first write is still under way, naming both', async () => {
     const catalog = await openCatalog();
     const claim = catalog.claim('default', 'busy', 'events', [time]);

@@ -29,11 +29,12 @@ describe('following the metadata log', () => {
     const lease = new Lease({
       registry: new NodeRegistry(store.store, 'one'),
       leaseMs: 60_000,
-      position: () => ({ identities: directory.position, tenants: 0 }),
+      position: () => ({ identities: directory.position, tenants: 0, datasets: 0 }),
       timers,
     });
     const follower = new DirectoryFollower({
       directory,
+      catalog: { refresh: () => Promise.resolve() },
       storeReady: () => ready,
       lease,
       timers,
@@ -72,7 +73,11 @@ describe('following the metadata log', () => {
     });
     const timers = { ...systemClock, after: (_: number, action: () => void) => systemClock.after(5, action) };
     const options = { storeReady: () => true, lease: undefined, timers, log: createLogger('silent') };
-    const follower = new DirectoryFollower({ directory: counting, ...options });
+    const follower = new DirectoryFollower({
+      directory: counting,
+      catalog: { refresh: () => Promise.resolve() },
+      ...options,
+    });
     await follower.start();
     await new Promise((resolve) => setTimeout(resolve, 60));
     expect(reads).toBe(1);

@@ -4,8 +4,12 @@ import { Authorizer } from '../../src/auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from '../../src/auth/identities.ts';
 import { SecretBox } from '../../src/auth/secret-box.ts';
 import type { OidcConfig } from '../../src/config/oidc.ts';
+import { DatasetAdministration } from '../../src/datasets/administration.ts';
+import { DatasetQuestions } from '../../src/datasets/details.ts';
+import { DatasetRetention } from '../../src/datasets/retention.ts';
 import { apiKeyRoutes } from '../../src/http/api-key-routes.ts';
 import { AuditLog } from '../../src/http/audit.ts';
+import { datasetRoutes } from '../../src/http/dataset-routes.ts';
 import { ingestRoutes } from '../../src/http/ingest-routes.ts';
 import { otlpRoutes } from '../../src/http/otlp-routes.ts';
 import { queryRoutes } from '../../src/http/query-routes.ts';
@@ -23,6 +27,7 @@ import { TenantAdministration } from '../../src/identity/tenants.ts';
 import { UserAdministration } from '../../src/identity/users.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
+import { Catalog } from '../../src/store/catalog.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
 import type { Store } from '../../src/store/store.ts';
 import { TenantCleaner } from '../../src/store/tenant-cleaner.ts';
@@ -70,13 +75,15 @@ export async function startIdentityNode(
   const administrator = await administratorAccount('admin', 'sesame');
   const metadata = new MetadataLog(store, name);
   const cleaner: TenantCleaner = new TenantCleaner({
-    hasEnded: (tenant) => tenants.hasEnded(tenant),
+    hasEnded: (tenant, dataset) => catalog.hasEnded(tenant, dataset),
     timers: systemClock,
     log,
   });
   const tenants = new Tenants(metadata, () => void cleaner.clean());
+  const catalog: Catalog = new Catalog(store, metadata, tenants, () => void cleaner.clean());
+  await catalog.load();
   const directory: Directory = new Directory(metadata, tenants, () => authorizer.forgetRefused());
-  cleaner.add(directory, new TenantDatabases(store));
+  cleaner.add(directory, catalog, new TenantDatabases(store));
   const passwords = await PasswordIdentities.create((tenant, user) =>
     user === 'admin' ? administrator : directory.user(tenant, user),
   );
@@ -102,6 +109,17 @@ export async function startIdentityNode(
     ...remoteWriteRoutes({ ingest, maxBodyBytes }),
     ...otlpRoutes({ ingest, maxBodyBytes }),
     ...queryRoutes(query),
+    ...datasetRoutes({
+      administration: new DatasetAdministration({
+        catalog,
+        cleaner,
+        caughtUp: () => Promise.resolve(),
+        waitForPending: () => Promise.resolve(),
+      }),
+      questions: new DatasetQuestions({ catalog, store }),
+      retention: new DatasetRetention({ catalog, store }),
+      audit,
+    }),
     ...roleRoutes(new RoleAdministration(directory), audit),
     ...userRoutes(new UserAdministration(directory, 'admin'), audit),
     ...apiKeyRoutes(new ApiKeyAdministration(directory, box, systemClock), audit),

@@ -36,7 +36,7 @@ class Node {
         others: (withinMs) => this.registry.others(withinMs),
       },
       leaseMs,
-      position: () => ({ identities: this.identities, tenants: this.tenants }),
+      position: () => ({ identities: this.identities, tenants: this.tenants, datasets: 0 }),
       timers: {
         ...systemClock,
         nowMicros: () => this.clock.nowMicros(),

@@ -39,7 +39,9 @@ async function measured(sql: string): Promise<{ data: Record<string, unknown>[];
     database: 't_default',
     version: '1.2.3',
     dataset: (name: string) =>
-      name === 'm' ? { name, kind: 'metrics' as const, fields: new Map(), rows: 'all' as const } : undefined,
+      name === 'm'
+        ? { name, id: name, kind: 'metrics' as const, fields: new Map(), rows: 'all' as const }
+        : undefined,
     names: () => ['m'],
   };
   const translation = translate(await parseQuery(sql), catalog, { start: false, end: false });

@@ -4,8 +4,7 @@ import { readableRows } from '../../src/auth/policy.ts';
 import { AppError } from '../../src/errors.ts';
 import { defaultTenant } from '../../src/model/dataset.ts';
 import type { Principal, Privilege, Tag } from '../../src/model/identity.ts';
-import type { CatalogView } from '../../src/store/catalog.ts';
-import type { DatasetInfo } from '../../src/store/dataset-entry.ts';
+import type { CatalogView, DatasetInfo } from '../../src/store/dataset-entry.ts';
 import { datasetStatements } from '../../src/store/schema.ts';
 import { readCases } from '../sql/cases.ts';
 import type { Rows } from '../sql/compare.ts';
@@ -25,6 +24,7 @@ const tag: Tag = { field: 'level', value: 'info' };
 const metrics: DatasetInfo = {
   tenant: defaultTenant,
   name: 'm',
+  id: 'm',
   kind: 'metrics',
   columns: new Map(),
   ready: true,
@@ -33,6 +33,7 @@ const metrics: DatasetInfo = {
 const heavy: DatasetInfo = {
   tenant: defaultTenant,
   name: 'heavy',
+  id: 'heavy',
   kind: 'events',
   columns: new Map(
     [
@@ -45,7 +46,7 @@ const heavy: DatasetInfo = {
 const catalog = catalogOf(fixtures, [metrics, heavy]);
 /** Both tenants have the same datasets with the same fields. */
 const bothTenants: CatalogView = {
-  version: 0,
+  version: () => 0,
   get: (_, name) => catalog.get(defaultTenant, name),
   list: () => catalog.list(defaultTenant),
 };
@@ -222,6 +223,26 @@ describe('a reader narrowed by a tag', () => {
 
 /** Of the fixture, by its own words. */
 const okRows = (fixtures[0]?.rows ?? []).filter((row) => row[7] === true).length;
+
+test('counts of a dataset are those of the rows that may be read', async () => {
+  const service = queryService(store.store, bothTenants, { readableRows });
+  for (const [dataset, expected] of [
+    ['app', 15],
+    ['m', 30],
+  ] as const) {
+    const bins = await service.counts({
+      principal: narrowed,
+      tenant: defaultTenant,
+      stream: dataset,
+      startTime: '2024-01-01 00:00:00',
+      endTime: '2025-01-01 00:00:00',
+      signal: new AbortController().signal,
+    });
+    const { rows } = await ask(`select count(*) from ${dataset}`, { principal: narrowed });
+    const total = bins.reduce((sum, { count }) => sum + count, 0);
+    expect([total, rows[0]?.[0]], dataset).toEqual([expected, expected]);
+  }
+});
 
 describe('tags', () => {
   const count = async (dataset: string, ...tags: Tag[]) => {

@@ -382,7 +382,10 @@ describe('inserts of one segment', () => {
       running += 1;
       most = Math.max(most, running);
       await insert();
-      await new Promise((done) => setTimeout(done, 200));
+      // However long the tables of the others take to be made; then long enough for one too many to show.
+      const endMs = performance.now() + 20_000;
+      do await new Promise((done) => setTimeout(done, 200));
+      while (most < limits.maxParallelInserts && performance.now() < endMs);
       order.push(batch.table);
       running -= 1;
     });

@@ -25,6 +25,8 @@ const readers: readonly PrivilegeName[] = ['admin', 'writer', 'reader'];
 const ingest: Rule = { everywhere: writers, own: writers, other: [] };
 /** Which datasets a query may name is decided when it names them. */
 const ask: Rule = { everywhere: readers, own: readers, other: readers };
+const read: Rule = { everywhere: readers, own: readers, other: [] };
+const manage: Rule = { everywhere: ['admin'], own: ['admin'], other: [] };
 /** No privilege is enough. */
 const rootAlone: Rule = { everywhere: [], own: [], other: [] };
 const administer: Rule = { everywhere: ['admin'], own: [], other: [] };
@@ -38,6 +40,14 @@ const policy: Readonly<Record<string, Rule>> = {
   'POST /v1/traces': ingest,
   'POST /v1/metrics': ingest,
   'POST /api/v1/query': ask,
+  'GET /api/v1/logstream': ask,
+  'PUT /api/v1/logstream/{dataset}': manage,
+  'DELETE /api/v1/logstream/{dataset}': manage,
+  'GET /api/v1/logstream/{dataset}/schema': read,
+  'GET /api/v1/logstream/{dataset}/info': read,
+  'GET /api/v1/logstream/{dataset}/stats': read,
+  'GET /api/v1/logstream/{dataset}/retention': read,
+  'PUT /api/v1/logstream/{dataset}/retention': manage,
   'POST /api/v1/query/explain': ask,
   'POST /api/v1/counts': ask,
   'GET /api/v1/about': ask,

@@ -10,6 +10,7 @@ import { openTestStore, type TestStore } from '../support/embedded.ts';
 const metrics: DatasetInfo = {
   tenant: defaultTenant,
   name: 'm',
+  id: 'm',
   kind: 'metrics',
   columns: new Map(),
   ready: true,
@@ -212,6 +213,6 @@ describe('counts', () => {
     }
     expect((await refusal(counts({ endTime: '2024-03-01 00:00:00' }))).code).toBe('bad_time_range');
     expect((await refusal(counts({}, undefined, 'no"such'))).code).toBe('bad_dataset_name');
-    expect((await refusal(counts({}, undefined, 'nosuch'))).code).toBe('sql_unknown_relation');
+    expect((await refusal(counts({}, undefined, 'nosuch'))).code).toBe('dataset_not_found');
   });
 });

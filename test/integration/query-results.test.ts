@@ -148,6 +148,15 @@ describe.each(stores)('results of %s', (storeName, open) => {
   });
 
   describe('reading a result', () => {
+    test('tells what was read where the store does', async () => {
+      const result = await run('select count(*) from app', 'json');
+      await wholeOf(result.output);
+      const { read } = result.statistics();
+      // The engine in this process counts the rows of the result alone.
+      if (storeName === 'the embedded engine') expect(read).toBeUndefined();
+      else expect(read).toEqual({ rows: expect.any(Number), bytes: expect.any(Number) });
+    });
+
     test('tells how long it took', async () => {
       const result = await run('select count(*) from app', 'json');
       await wholeOf(result.output);

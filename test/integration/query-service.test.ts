@@ -23,6 +23,7 @@ const mixedColumns = [
 const mixed: DatasetInfo = {
   tenant: defaultTenant,
   name: 'mixed',
+  id: 'mixed',
   kind: 'events',
   columns: new Map(mixedColumns.map(([name, type]) => [name, { name, type }])),
   ready: true,
@@ -246,7 +247,7 @@ describe('the request', () => {
 });
 
 describe('data that is on its way', () => {
-  const later: DatasetInfo = { ...mixed, name: 'later' };
+  const later: DatasetInfo = { ...mixed, name: 'later', id: 'later' };
 
   test('a missing relation is looked for once more after waiting', async () => {
     let arrived = false;

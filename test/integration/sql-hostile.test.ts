@@ -10,6 +10,7 @@ import { asker, queryService } from '../sql/querier.ts';
 const metrics: DatasetInfo = {
   tenant: defaultTenant,
   name: 'm',
+  id: 'm',
   kind: 'metrics',
   columns: new Map(),
   ready: true,
@@ -17,6 +18,7 @@ const metrics: DatasetInfo = {
 const secret: DatasetInfo = {
   tenant: 'acme',
   name: 'secret',
+  id: 'secret',
   kind: 'events',
   columns: new Map(),
   ready: true,

@@ -13,6 +13,7 @@ import { openTestStore, type TestStore } from '../support/embedded.ts';
 const metrics: DatasetInfo = {
   tenant: defaultTenant,
   name: 'm',
+  id: 'm',
   kind: 'metrics',
   columns: new Map(),
   ready: true,
@@ -149,7 +150,7 @@ describe('what is read', () => {
     const catalog = {
       database: 't_default',
       version: '1.2.3',
-      dataset: () => ({ name: 'm', kind: 'metrics', fields: new Map(), rows: 'all' }) as const,
+      dataset: () => ({ name: 'm', id: 'm', kind: 'metrics', fields: new Map(), rows: 'all' }) as const,
       names: () => [],
     };
     const range = { start: false, end: false };

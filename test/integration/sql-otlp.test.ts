@@ -16,6 +16,7 @@ import { exampleLogs, exampleTraceId, exampleTraces } from '../support/otlp-exam
 const info = (name: string, kind: 'logs' | 'traces'): DatasetInfo => ({
   tenant: defaultTenant,
   name,
+  id: name,
   kind,
   columns: new Map(),
   ready: true,
@@ -231,6 +232,33 @@ describe('a reader narrowed by a tag', () => {
     expect(
       await ask('select count(*) from (select 1 from traces union all select 2 from "otel-logs") x'),
     ).toEqual([[logs + spans]]);
+  });
+
+  test.each([
+    ['otel-logs', 2],
+    ['traces', 2],
+  ])('counts those of %s', async (stream, expected) => {
+    const service = queryService(store.store, catalog, { readableRows });
+    const total = async (privilege: Privilege) => {
+      const bins = await service.counts({
+        principal: { ...administrator, kind: 'user', privileges: [privilege] },
+        tenant: defaultTenant,
+        stream,
+        startTime: '2025-11-20 00:00:00',
+        endTime: '2025-11-21 00:00:00',
+        numBins: 24,
+        signal: new AbortController().signal,
+      });
+      return bins.reduce((sum, { count }) => sum + count, 0);
+    };
+    const [[all] = []] = await rows(
+      `select count(*) from "${stream}" where timestamp >= '2025-11-20' and timestamp < '2025-11-21'`,
+    );
+    expect(await total({ privilege: 'reader' })).toBe(all);
+    expect(await total({ privilege: 'reader', tag: { field: 'env', value: 'prod' } })).toBe(expected);
+    await expect(total({ privilege: 'reader', dataset: 'other' })).rejects.toMatchObject({
+      code: 'forbidden',
+    });
   });
 
   test('no error tells of rows that are not seen', async () => {

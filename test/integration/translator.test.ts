@@ -4,14 +4,14 @@ import { defaultTenant } from '../../src/model/dataset.ts';
 import type { Principal, Privilege, ReadableRows } from '../../src/model/identity.ts';
 import { Translator } from '../../src/query/translator.ts';
 import { parseQuery } from '../../src/sql/parse.ts';
-import type { CatalogView } from '../../src/store/catalog.ts';
-import type { DatasetInfo } from '../../src/store/dataset-entry.ts';
+import type { CatalogView, DatasetInfo } from '../../src/store/dataset-entry.ts';
+import { TenantVersions } from '../../src/store/versions.ts';
 
 const secondMicros = 1_000_000;
 
 /** A catalog that changes, and a parser that counts. */
 class Rig {
-  version = 1;
+  readonly versions = new TenantVersions();
   parses = 0;
   readable: (principal: Principal, dataset: string) => ReadableRows = () => 'all';
   readonly columns = new Map([['level:str', { name: 'level:str', type: 'Nullable(String)' }]]);
@@ -21,15 +21,13 @@ class Rig {
     const info = (tenant: string, name: string): DatasetInfo => ({
       tenant,
       name,
+      id: name,
       kind: name === 'm' ? 'metrics' : 'events',
       columns: this.columns,
       ready: true,
     });
-    const rig = this;
     const catalog: CatalogView = {
-      get version() {
-        return rig.version;
-      },
+      version: (tenant) => this.versions.of(tenant),
       get: (tenant, name) => (['app', 'm'].includes(name) ? info(tenant, name) : undefined),
       list: (tenant) => [info(tenant, 'app'), info(tenant, 'm')],
     };
@@ -113,10 +111,21 @@ describe('a translation that is remembered', () => {
     await expect(rig.sql('select ms from app')).rejects.toMatchObject({ code: 'sql_unknown_column' });
     const before = await rig.sql('select * from app');
     rig.columns.set('ms:num', { name: 'ms:num', type: 'Nullable(Float64)' });
-    rig.version += 1;
+    rig.versions.changed(defaultTenant);
     expect(await rig.sql('select ms from app')).toContain('ms:num');
     expect(await rig.sql('select * from app')).not.toBe(before);
     expect(await rig.sql('select * from app')).toContain('ms:num');
+  });
+
+  test('outlives changes of other tenants', async () => {
+    const rig = new Rig();
+    await rig.sql('select level from app');
+    rig.versions.changed('acme');
+    await rig.sql('select level from app');
+    expect(rig.parses).toBe(1);
+    rig.versions.changed(defaultTenant);
+    await rig.sql('select level from app');
+    expect(rig.parses).toBe(2);
   });
 
   test('belongs to a tenant', async () => {
@@ -152,7 +161,7 @@ describe('a translation that is remembered', () => {
   test('is not remembered if the catalog changed while it was made', async () => {
     const rig = new Rig();
     const made = rig.sql('select * from app');
-    rig.version += 1;
+    rig.versions.changed(defaultTenant);
     await made;
     const { parses } = rig;
     await rig.sql('select * from app');

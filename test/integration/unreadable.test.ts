@@ -15,8 +15,15 @@ import { asker, queryService } from '../sql/querier.ts';
  * not cover the datasets there are, no query about one of them gets as far as the store.
  */
 const others: readonly DatasetInfo[] = [
-  { tenant: defaultTenant, name: 'm', kind: 'metrics', columns: new Map(), ready: true },
-  { tenant: defaultTenant, name: auditDataset, kind: 'events', columns: new Map(), ready: true },
+  { tenant: defaultTenant, name: 'm', id: 'm', kind: 'metrics', columns: new Map(), ready: true },
+  {
+    tenant: defaultTenant,
+    name: auditDataset,
+    id: auditDataset,
+    kind: 'events',
+    columns: new Map(),
+    ready: true,
+  },
 ];
 const sent: string[] = [];
 const ask = asker(

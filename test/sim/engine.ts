@@ -68,7 +68,8 @@ export class ModelEngine {
       [...rows].map((row) => `${JSON.stringify(row)}\n`).join('');
     if (query === 'SELECT version()') return lines([['26.7.1.1']]);
     if (query.includes('FROM `millrace`.`metadata`')) {
-      return lines(this.#metadata.map((entry, position) => [...entry, position]));
+      const from = Number(/_block_number >= (\d+)/.exec(query)?.[1] ?? 0);
+      return lines(this.#metadata.map((entry, position) => [...entry, position]).slice(from));
     }
     const columnsOf = /FROM system\.columns WHERE database = '(.+?)' AND table = '(.+?)'/.exec(query);
     if (columnsOf === null) throw new StoreError(`the model does not know ${query}`, syntaxError, undefined);

@@ -54,7 +54,8 @@ export async function startLife(world: World, process: SimProcess): Promise<Life
     onNoAnswer: () => monitor.suspect(),
   });
   for (const segment of recovery.segments) {
-    for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
+    for (const { header } of segment.records)
+      catalog.recover(header.tenant, header.dataset, header.kind, header.presumed);
     backlog.add(segment);
     drain.add(segment);
   }

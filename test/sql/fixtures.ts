@@ -1,8 +1,7 @@
 import { quoteIdentifier, quoteString } from '../../src/lib/quote.ts';
 import { type FieldType, fieldColumnName, fieldColumnType } from '../../src/model/column.ts';
 import { databaseOf, defaultTenant, physicalTable } from '../../src/model/dataset.ts';
-import type { CatalogView } from '../../src/store/catalog.ts';
-import type { DatasetInfo } from '../../src/store/dataset-entry.ts';
+import type { CatalogView, DatasetInfo } from '../../src/store/dataset-entry.ts';
 import { datasetStatements } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -134,12 +133,19 @@ export function catalogOf(events: readonly Fixture[], others: readonly DatasetIn
   const infos = [
     ...events.map((fixture): DatasetInfo => {
       const columns = columnsOf(fixture);
-      return { tenant: defaultTenant, name: fixture.name, kind: 'events', columns, ready: true };
+      return {
+        tenant: defaultTenant,
+        name: fixture.name,
+        id: fixture.name,
+        kind: 'events',
+        columns,
+        ready: true,
+      };
     }),
     ...others,
   ];
   return {
-    version: 0,
+    version: () => 0,
     get: (tenant, name) => infos.find((info) => info.tenant === tenant && info.name === name),
     list: (tenant) => infos.filter((info) => info.tenant === tenant),
   };

@@ -5,7 +5,7 @@ import type { Principal } from '../../src/model/identity.ts';
 import type { QueryRequest } from '../../src/query/request.ts';
 import { QueryService, type QueryServiceParts } from '../../src/query/service.ts';
 import { parseQuery } from '../../src/sql/parse.ts';
-import type { CatalogView } from '../../src/store/catalog.ts';
+import type { CatalogView } from '../../src/store/dataset-entry.ts';
 import type { ResultStore } from '../../src/store/store.ts';
 import type { Rows } from './compare.ts';
 

@@ -27,16 +27,18 @@ export interface LifeOptions {
   readonly dead?: WalFiles;
   readonly clock?: Clock & Timers;
   readonly tenants?: Tenants;
+  /** Told when a dataset has ended. */
+  readonly onEnd?: () => void;
   readonly storeReturned?: Wakeup;
   readonly onNoAnswer?: () => void;
 }
 
 /** A life of the service's back half: log, drain and catalog, on a directory that may have seen others. */
 export async function live(options: LifeOptions) {
-  const { files, store, dead = new MemoryFiles(), clock = systemClock, tenants } = options;
+  const { files, store, dead = new MemoryFiles(), clock = systemClock, tenants, onEnd } = options;
   const { storeReturned = new Wakeup(), onNoAnswer = () => {} } = options;
   const metrics = createMetrics();
-  const catalog = new Catalog(store, new MetadataLog(store, testNode), tenants);
+  const catalog = new Catalog(store, new MetadataLog(store, testNode), tenants, onEnd);
   await catalog.load();
   const recovery = await recoverWal(files, log, metrics);
   const backlog = new Backlog(files);
@@ -54,7 +56,8 @@ export async function live(options: LifeOptions) {
     onNoAnswer,
   });
   for (const segment of recovery.segments) {
-    for (const { header } of segment.records) catalog.recover(header.tenant, header.dataset, header.kind);
+    for (const { header } of segment.records)
+      catalog.recover(header.tenant, header.dataset, header.kind, header.presumed);
     backlog.add(segment);
     drain.add(segment);
   }
@@ -77,8 +80,9 @@ export async function live(options: LifeOptions) {
     tenant = defaultTenant,
   ) => {
     const columns = blocks.flatMap((block) => block.columns);
-    const claim = catalog.claim(tenant, dataset, kind, columns);
-    await wal.append({ tenant, dataset, kind, blocks });
+    const id = catalog.idOf(tenant, dataset);
+    const claim = catalog.claim(tenant, id, kind, columns);
+    await wal.append({ tenant, dataset: id, kind, blocks });
     claim.confirm();
   };
   const write = (dataset: string, events: object[], tenant?: string) =>

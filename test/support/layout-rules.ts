@@ -13,7 +13,7 @@ const layers: ReadonlyArray<readonly string[]> = [
   ['columnar'],
   ['decode', 'sql', 'auth', 'wal', 'store'],
   ['dead'],
-  ['ingest', 'query', 'identity'],
+  ['ingest', 'query', 'identity', 'datasets'],
   ['http'],
   ['app', 'banner'],
   ['main'],

@@ -41,7 +41,7 @@ export function datasetRelation(
   if (dataset.rows !== 'all') env.narrowed = true;
   const alias = env.alias();
   const shown = name ?? path.at(-1);
-  const source = { database: env.catalog.database, dataset: dataset.name, range: env.range };
+  const source = { database: env.catalog.database, dataset: dataset.id, range: env.range };
   const { read, columns, otherColumn } = buildRelation(dataset, part, source, alias);
   return { ir: { kind: 'dataset', alias, read }, relation: { name: shown, columns, otherColumn } };
 }

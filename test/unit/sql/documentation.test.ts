@@ -7,6 +7,7 @@ import { translate } from '../../../src/sql/translate.ts';
 
 const app = {
   name: 'app',
+  id: 'app',
   kind: 'events',
   fields: new Map([
     ['level', ['str']],

@@ -10,6 +10,7 @@ import { readGolden } from '../../sql/golden.ts';
 const datasets: readonly SqlDataset[] = [
   {
     name: 'app',
+    id: 'app',
     kind: 'events',
     fields: new Map<string, readonly FieldType[]>([
       ['level', ['str']],
@@ -19,7 +20,7 @@ const datasets: readonly SqlDataset[] = [
     ]),
     rows: 'all',
   },
-  { name: 'm', kind: 'metrics', fields: new Map(), rows: 'all' },
+  { name: 'm', id: 'm', kind: 'metrics', fields: new Map(), rows: 'all' },
 ];
 
 const catalog: SqlCatalog = {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { limits } from '../../../src/limits.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { streamReply } from '../../../src/store/http-reply.ts';
 
@@ -56,6 +57,12 @@ describe('streamReply', () => {
       expect(result).toEqual({ output, progress: { rows: 3, bytes: 24 }, error: undefined });
     });
     await fc.assert(property, { numRuns: 500 });
+  });
+
+  it('tells what was read only where the headers could know it', async () => {
+    const piece = Buffer.alloc(limits.storeSummaryBytes);
+    expect((await read([piece])).progress).toEqual({ rows: 3, bytes: 24 });
+    expect((await read([piece, Buffer.from('1')])).progress).toBeUndefined();
   });
 
   it('gives nothing of an exception, and tells its code', async () => {

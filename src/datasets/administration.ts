@@ -1,0 +1,49 @@
+import { AppError } from '../errors.ts';
+import type { DatasetKind } from '../model/dataset.ts';
+import type { Catalog } from '../store/catalog.ts';
+import { StoreError } from '../store/errors.ts';
+import type { TenantCleaner } from '../store/tenant-cleaner.ts';
+
+export interface DatasetAdministrationOptions {
+  readonly catalog: Pick<Catalog, 'create' | 'end'>;
+  readonly cleaner: Pick<TenantCleaner, 'clean'>;
+  /** Fulfils when all nodes know what this one knows. */
+  readonly caughtUp: () => Promise<void>;
+  /** Waits until what is in the log now is in the store, or gone, or for a bounded time. */
+  readonly waitForPending: () => Promise<unknown>;
+}
+
+/** Making and deleting datasets. Callers have checked that it is allowed. */
+export class DatasetAdministration {
+  readonly #options: DatasetAdministrationOptions;
+
+  constructor(options: DatasetAdministrationOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes an empty dataset.
+   * @throws AppError `dataset_exists`, `store_unavailable`
+   */
+  async create(tenant: string, name: string, kind: DatasetKind): Promise<void> {
+    try {
+      await this.#options.catalog.create(tenant, name, kind);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      throw new AppError('store_unavailable', 'the store does not answer', { cause: error });
+    }
+  }
+
+  /**
+   * Deletes a dataset with all that was written to it before, on any node. What is written after this returned makes a
+   * new one. Its tables and what the log had of it are gone then, or later, if the store fails.
+   * @throws AppError `dataset_not_found`, `store_unavailable`
+   */
+  async delete(tenant: string, name: string): Promise<void> {
+    const { catalog, cleaner, caughtUp, waitForPending } = this.#options;
+    await catalog.end(tenant, name);
+    await caughtUp();
+    await cleaner.clean();
+    await waitForPending();
+  }
+}

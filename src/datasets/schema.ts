@@ -1,0 +1,70 @@
+import { type ColumnSpec, eventTimeColumn, parseFieldColumn } from '../model/column.ts';
+import type { DatasetKind } from '../model/dataset.ts';
+import { pointTables } from '../sql/metric-tables.ts';
+import { recordTables } from '../sql/record-tables.ts';
+import { fieldSqlType, map, type SqlType, text, timestamptz } from '../sql/types.ts';
+
+/** A column as SQL sees it, its type in the words of Apache Arrow. */
+export interface SchemaField {
+  readonly name: string;
+  readonly data_type: ArrowType;
+  readonly nullable: boolean;
+}
+
+type ArrowType = string | { readonly Timestamp: readonly [unit: string, zone: string] };
+
+export interface Schema {
+  readonly fields: readonly SchemaField[];
+  readonly metadata: Readonly<Record<string, never>>;
+}
+
+/** @param columns physical ones, of an events dataset; other kinds have the same columns always */
+export function schemaOf(kind: DatasetKind, columns: Iterable<ColumnSpec>): Schema {
+  if (kind === 'events') return eventSchema(columns);
+  const fixed: ReadonlyArray<readonly [string, SqlType]> =
+    kind === 'metrics'
+      ? [
+          ['metric_name', text],
+          ...pointTables.samples.columns.map(({ name, type }) => [name, type] as const),
+          ['labels', map],
+        ]
+      : recordTables[kind].columns.map(({ name, type }) => [name, type] as const);
+  return schema(fixed.map(([name, type]) => field(name, arrowType(type), true)));
+}
+
+/** One field for all types of value that it has had; several show as text. */
+function eventSchema(columns: Iterable<ColumnSpec>): Schema {
+  const types = new Map<string, ArrowType>();
+  for (const column of columns) {
+    const parsed = parseFieldColumn(column.name);
+    if (parsed === undefined) continue;
+    types.set(parsed.field, types.has(parsed.field) ? 'Utf8' : arrowType(fieldSqlType[parsed.type]));
+  }
+  const time = field(eventTimeColumn.name, arrowType(timestamptz), false);
+  return schema([time, ...[...types].map(([name, type]) => field(name, type, true))]);
+}
+
+const schema = (fields: readonly SchemaField[]): Schema => ({ fields, metadata: {} });
+
+const field = (name: string, type: ArrowType, nullable: boolean): SchemaField => ({
+  name,
+  data_type: type,
+  nullable,
+});
+
+function arrowType({ name }: SqlType): ArrowType {
+  switch (name) {
+    case 'bool':
+      return 'Boolean';
+    case 'int4':
+      return 'Int32';
+    case 'int8':
+      return 'Int64';
+    case 'float':
+      return 'Float64';
+    case 'timestamptz':
+      return { Timestamp: ['Microsecond', '+00:00'] };
+    default:
+      return 'Utf8';
+  }
+}

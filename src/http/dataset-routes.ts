@@ -1,0 +1,160 @@
+import { decide, readableRows } from '../auth/policy.ts';
+import type { DatasetAdministration } from '../datasets/administration.ts';
+import type { DatasetDetails, DatasetQuestions } from '../datasets/details.ts';
+import { type DatasetRetention, parseRetention, showRetention } from '../datasets/retention.ts';
+import { AppError } from '../errors.ts';
+import type { DatasetKind } from '../model/dataset.ts';
+import type { Principal } from '../model/identity.ts';
+import { administrationBody } from './administration.ts';
+import type { AuditLog } from './audit.ts';
+import { parseJsonBody } from './json-body.ts';
+import { jsonReply, textReply } from './reply.ts';
+import type { Route } from './routes.ts';
+
+export interface DatasetRoutesOptions {
+  readonly administration: Pick<DatasetAdministration, 'create' | 'delete'>;
+  readonly questions: Pick<DatasetQuestions, 'names' | 'schema' | 'details' | 'stored'>;
+  readonly retention: Pick<DatasetRetention, 'get' | 'set'>;
+  readonly audit: AuditLog;
+}
+
+/** Datasets: made, deleted, and what there is to know of them. */
+export function datasetRoutes({
+  administration,
+  questions,
+  retention,
+  audit,
+}: DatasetRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/v1/logstream',
+      permission: 'dataset.list',
+      dataset: 'none',
+      handler: ({ principal, tenant }) => {
+        const visible = questions.names(tenant).filter((name) => decide(principal, 'dataset.list', name));
+        return jsonReply(visible.map((name) => ({ name })));
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/api/v1/logstream/{dataset}',
+      permission: 'dataset.manage',
+      dataset: 'path',
+      handler: async (request) => {
+        const from = request.clientAddress();
+        await administration.create(request.tenant, request.dataset, 'events');
+        audit.changed(request, from, 'dataset.create', request.dataset);
+        return textReply('Log stream created');
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/api/v1/logstream/{dataset}',
+      permission: 'dataset.manage',
+      dataset: 'path',
+      handler: async (request) => {
+        const from = request.clientAddress();
+        await administration.delete(request.tenant, request.dataset);
+        audit.changed(request, from, 'dataset.delete', request.dataset);
+        return textReply(`log stream ${request.dataset} deleted`);
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/logstream/{dataset}/schema',
+      permission: 'dataset.read',
+      dataset: 'path',
+      handler: ({ tenant, dataset }) => jsonReply(questions.schema(tenant, dataset)),
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/logstream/{dataset}/info',
+      permission: 'dataset.read',
+      dataset: 'path',
+      handler: async ({ principal, tenant, dataset }) => {
+        requireAllRows(principal, dataset);
+        return jsonReply(info(await questions.details(tenant, dataset)));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/logstream/{dataset}/stats',
+      permission: 'dataset.read',
+      dataset: 'path',
+      handler: async ({ principal, tenant, dataset, queryString }) => {
+        requireAllRows(principal, dataset);
+        const date = requestedDate(queryString);
+        const { rows, uncompressedBytes, diskBytes } = await questions.stored(tenant, dataset, date);
+        return jsonReply({
+          stream: dataset,
+          time: date === undefined ? new Date().toISOString() : `${date}T00:00:00.000Z`,
+          ingestion: { count: rows, size: `${uncompressedBytes} Bytes`, format: 'native' },
+          storage: { size: `${diskBytes} Bytes`, format: 'clickhouse' },
+        });
+      },
+    },
+    ...retentionRoutes(retention, audit),
+  ];
+}
+
+function retentionRoutes(retention: DatasetRoutesOptions['retention'], audit: AuditLog): Route[] {
+  const path = '/api/v1/logstream/{dataset}/retention';
+  return [
+    {
+      method: 'GET',
+      path,
+      permission: 'dataset.read',
+      dataset: 'path',
+      handler: ({ tenant, dataset }) => jsonReply(showRetention(retention.get(tenant, dataset))),
+    },
+    {
+      method: 'PUT',
+      path,
+      permission: 'dataset.manage',
+      dataset: 'path',
+      body: administrationBody,
+      handler: async (request) => {
+        const from = request.clientAddress();
+        const wanted = parseRetention(parseJsonBody(request.body));
+        await retention.set(request.tenant, request.dataset, wanted);
+        audit.changed(request, from, 'dataset.retention', request.dataset);
+        return textReply(`set retention configuration for log stream ${request.dataset}`);
+      },
+    },
+  ];
+}
+
+const logSources: Readonly<Record<DatasetKind, string>> = {
+  events: 'json',
+  logs: 'otel-logs',
+  traces: 'otel-traces',
+  metrics: 'otel-metrics',
+};
+
+const info = ({ kind, createdAt, firstEventAt, latestEventAt, isInternal }: DatasetDetails) => ({
+  createdAt: createdAt ?? null,
+  firstEventAt: firstEventAt ?? null,
+  latestEventAt: latestEventAt ?? null,
+  streamType: isInternal ? 'Internal' : 'UserDefined',
+  logSource: [{ log_source_format: logSources[kind], fields: [] }],
+  telemetryType: kind,
+});
+
+/**
+ * What is said about all rows together is not for those who may read some of them.
+ * @throws AppError `forbidden`
+ */
+function requireAllRows(principal: Principal, dataset: string): void {
+  if (readableRows(principal, dataset) === 'all') return;
+  throw new AppError('forbidden', `this needs a privilege to read all rows of dataset "${dataset}"`);
+}
+
+/** @throws AppError `bad_request` */
+function requestedDate(queryString: string): string | undefined {
+  const date = new URLSearchParams(queryString).get('date');
+  if (date === null) return undefined;
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(date) && !Number.isNaN(Date.parse(date));
+  if (!isDate) throw new AppError('bad_request', 'the parameter date is a day: YYYY-MM-DD');
+  return date;
+}

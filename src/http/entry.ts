@@ -1,0 +1,49 @@
+import type { BodyEncoding } from '../decode/task.ts';
+import type { Principal } from '../model/identity.ts';
+import { requestDataset, requirePermission } from './access.ts';
+import { bodyTooLarge } from './body.ts';
+import { acceptEncoding } from './content.ts';
+import { idempotencyKey, type RequestHeaders } from './headers.ts';
+import type { Reply } from './reply.ts';
+import type { Match } from './router.ts';
+import type { AuthorizedRequest, BodyRules, PublicRoute, Route } from './routes.ts';
+
+/** What a body is, as its headers say. */
+export interface Content {
+  readonly contentType: string;
+  readonly encoding: BodyEncoding;
+  readonly idempotencyKey: string | undefined;
+}
+
+export const noContent: Content = { contentType: '', encoding: 'identity', idempotencyKey: undefined };
+
+type Handle = (request: AuthorizedRequest) => Reply | Promise<Reply>;
+
+/**
+ * The handler of a route, if this principal may use it.
+ * @throws AppError `forbidden`, `bad_header`, `bad_dataset_name`
+ */
+export function authorize(
+  route: Exclude<Route, PublicRoute>,
+  match: Match,
+  principal: Principal,
+  headers: RequestHeaders,
+): Handle {
+  if (route.dataset === 'none') {
+    requirePermission(principal, route.permission);
+    return (request) => route.handler(request);
+  }
+  const dataset = requestDataset(route, match, headers);
+  requirePermission(principal, route.permission, dataset);
+  // The copy comes last: adding to an object that begins as a copy takes V8 two microseconds.
+  return (request) => route.handler({ dataset, ...request });
+}
+
+/** @throws AppError `unsupported_media_type`, `unsupported_encoding`, `body_too_large`, `bad_header` */
+export function admit(rules: BodyRules, headers: RequestHeaders, declaredBytes: number | undefined): Content {
+  const contentType = rules.contentType(headers.contentType);
+  const encoding = acceptEncoding(headers.contentEncoding, rules.encodings);
+  if (declaredBytes !== undefined && declaredBytes > rules.maxBytes) throw bodyTooLarge(rules.maxBytes);
+  const key = rules.takesIdempotencyKey === true ? idempotencyKey(headers) : undefined;
+  return { contentType, encoding, idempotencyKey: key };
+}

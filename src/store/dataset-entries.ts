@@ -1,0 +1,142 @@
+import { AppError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { type ColumnSpec, eventTimeColumn } from '../model/column.ts';
+import type { DatasetKind } from '../model/dataset.ts';
+import { parseGenerationId } from '../model/generation.ts';
+import type { Entry } from './dataset-entry.ts';
+import { TenantVersions } from './versions.ts';
+
+const keyOf = (tenant: string, id: string): string => `${tenant}/${id}`;
+const entryKey = (tenant: string, id: string, kind: DatasetKind): string => `${keyOf(tenant, id)}/${kind}`;
+
+/** The entries of a catalog, and which kind each dataset is of. */
+export class DatasetEntries {
+  /** By tenant, id and kind. */
+  readonly #entries = new Map<string, Entry>();
+  /** The same, so that no tenant waits while others are looked through. */
+  readonly #byTenant = new Map<string, Set<Entry>>();
+  /** The kind of each dataset; entries of another kind belong to a conflict. */
+  readonly #kinds = new Map<string, DatasetKind>();
+
+  readonly #versions = new TenantVersions();
+
+  /** Another number after each change of what is visible of a tenant. */
+  version(tenant: string): number {
+    return this.#versions.of(tenant);
+  }
+
+  /** An entry has changed. */
+  changed(tenant: string): void {
+    this.#versions.changed(tenant);
+  }
+
+  get tenants(): readonly string[] {
+    return [...this.#byTenant.keys()];
+  }
+
+  of(tenant: string): readonly Entry[] {
+    return [...(this.#byTenant.get(tenant) ?? [])];
+  }
+
+  kindOf(tenant: string, id: string): DatasetKind | undefined {
+    return this.#kinds.get(keyOf(tenant, id));
+  }
+
+  setKind(tenant: string, id: string, kind: DatasetKind): void {
+    this.#kinds.set(keyOf(tenant, id), kind);
+  }
+
+  get(tenant: string, id: string, kind: DatasetKind): Entry | undefined {
+    return this.#entries.get(entryKey(tenant, id, kind));
+  }
+
+  /** The entry of the kind that the dataset is of. */
+  visible(tenant: string, id: string): Entry | undefined {
+    const kind = this.kindOf(tenant, id);
+    return kind === undefined ? undefined : this.get(tenant, id, kind);
+  }
+
+  isVisible(entry: Entry): boolean {
+    return this.visible(entry.tenant, entry.id) === entry;
+  }
+
+  make(tenant: string, id: string, kind: DatasetKind): Entry {
+    const entry: Entry = {
+      tenant,
+      name: parseGenerationId(id).name,
+      id,
+      kind,
+      columns: new Map(),
+      promised: new Set(kind === 'events' ? [eventTimeColumn.name] : []),
+      claims: 0,
+      confirmed: false,
+      ready: false,
+      changing: Promise.resolve(),
+    };
+    this.#entries.set(entryKey(tenant, id, kind), entry);
+    const siblings = this.#byTenant.get(tenant) ?? new Set();
+    this.#byTenant.set(tenant, siblings.add(entry));
+    // The first kind decides, until the store says otherwise.
+    if (this.kindOf(tenant, id) === undefined) this.setKind(tenant, id, kind);
+    return entry;
+  }
+
+  getOrMake(tenant: string, id: string, kind: DatasetKind): Entry {
+    return this.get(tenant, id, kind) ?? this.make(tenant, id, kind);
+  }
+
+  remove(entry: Entry): void {
+    const { tenant, id, kind } = entry;
+    if (this.isVisible(entry)) this.#kinds.delete(keyOf(tenant, id));
+    this.#entries.delete(entryKey(tenant, id, kind));
+    const siblings = this.#byTenant.get(tenant);
+    siblings?.delete(entry);
+    if (siblings?.size === 0) this.#byTenant.delete(tenant);
+    this.changed(tenant);
+  }
+
+  removeIfUnused(entry: Entry): void {
+    if (entry.claims === 0 && !entry.confirmed) this.remove(entry);
+  }
+}
+
+/** A dataset taken for a write; ended once, either way. */
+export interface Claim {
+  /** The record is durable. */
+  confirm(): void;
+  /** Nothing was written. */
+  release(): void;
+}
+
+/**
+ * Takes a dataset for a write with these columns.
+ * @throws AppError `too_many_columns`
+ */
+export function claimEntry(entries: DatasetEntries, entry: Entry, columns: readonly ColumnSpec[]): Claim {
+  const { kind, promised } = entry;
+  const added = kind === 'events' ? columns.filter((column) => !promised.has(column.name)) : [];
+  if (promised.size + added.length > limits.maxColumnsPerDataset) {
+    entries.removeIfUnused(entry);
+    throw new AppError(
+      'too_many_columns',
+      `the dataset ${entry.name} has ${promised.size} columns and the request needs ${added.length} more, ` +
+        `such as ${JSON.stringify(added[0]?.name)}; at most ${limits.maxColumnsPerDataset} are allowed`,
+    );
+  }
+  entry.claims += 1;
+  let open = true;
+  const end = (confirmed: boolean) => {
+    if (!open) throw new Error('BUG: a claim was ended twice');
+    open = false;
+    entry.claims -= 1;
+    if (confirmed) {
+      if (!entry.confirmed) entries.changed(entry.tenant);
+      entry.confirmed = true;
+      for (const column of added) promised.add(column.name);
+    } else entries.removeIfUnused(entry);
+  };
+  return { confirm: () => end(true), release: () => end(false) };
+}
+
+export const notLoaded = (what: string): AppError =>
+  new AppError('store_unavailable', `${what} is not known: the store has not answered since the start`);

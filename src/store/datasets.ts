@@ -1,0 +1,173 @@
+import { AppError } from '../errors.ts';
+import { systemClock } from '../lib/clock.ts';
+import { type DatasetKind, tablesOfKind } from '../model/dataset.ts';
+import { generationId, parseGenerationId } from '../model/generation.ts';
+import type { Retention } from '../model/retention.ts';
+import { StoreError } from './errors.ts';
+import type { MetadataKey, MetadataLog } from './metadata.ts';
+import { MetadataReplica } from './metadata-replica.ts';
+import { TenantVersions } from './versions.ts';
+
+/** A dataset that lives, as the metadata log has it. */
+export interface RegisteredDataset {
+  readonly tenant: string;
+  readonly name: string;
+  /** Under which its tables and records are kept. */
+  readonly id: string;
+  readonly kind: DatasetKind;
+  /** ISO 8601, UTC; undefined for one of before this was noted. */
+  readonly createdAt: string | undefined;
+  /** Undefined: its rows are kept for ever. */
+  readonly retention: Retention | undefined;
+}
+
+/** All that have had a name; the last of them may live. */
+interface Named {
+  readonly generation: number;
+  /** Undefined once it was deleted. */
+  readonly living: RegisteredDataset | undefined;
+}
+
+/** The value of a record. One that was deleted stays, as the number of those that have had its name. */
+type Value =
+  | {
+      readonly kind: DatasetKind;
+      readonly generation?: number;
+      readonly createdAt?: string | undefined;
+      readonly retention?: Retention | undefined;
+    }
+  | { readonly ended: number };
+
+/**
+ * Which datasets there are, and which there were: in memory, fed from the metadata log.
+ *
+ * A dataset has its number by name from the log, so that all nodes give it the same one. Names are never forgotten,
+ * as little as the log that holds them.
+ */
+export class Datasets {
+  readonly #replica: MetadataReplica;
+  readonly #onEnd: () => void;
+  readonly #named = new Map<string, Named>();
+  /** Another number after each change that was read. */
+  readonly versions = new TenantVersions();
+
+  /** @param onEnd called when a dataset has ended, here or on another node, and `hasEnded` says so */
+  constructor(log: MetadataLog, onEnd: () => void) {
+    this.#onEnd = onEnd;
+    this.#replica = new MetadataReplica(log, ['dataset'], (key, value) => this.#apply(key, value));
+  }
+
+  /** Everything before this position of the metadata log has been read. */
+  get position(): number {
+    return this.#replica.position;
+  }
+
+  /**
+   * Reads what has changed since. The tables of the metadata log must exist.
+   * @throws StoreError
+   */
+  refresh(): Promise<void> {
+    return this.#replica.refresh();
+  }
+
+  /**
+   * `refresh` for those who cannot go on without.
+   * @throws AppError `store_unavailable`
+   */
+  catchUp(): Promise<void> {
+    return this.#replica.catchUp();
+  }
+
+  living(): readonly RegisteredDataset[] {
+    return [...this.#named.values()].flatMap(({ living }) => living ?? []);
+  }
+
+  get(tenant: string, name: string): RegisteredDataset | undefined {
+    return this.#named.get(keyOf(tenant, name))?.living;
+  }
+
+  retentionOf(tenant: string, id: string): Retention | undefined {
+    const living = this.get(tenant, parseGenerationId(id).name);
+    return living?.id === id ? living.retention : undefined;
+  }
+
+  /** The id of the dataset that has this name now, or of the next one to have it; undefined for a name never met. */
+  idOf(tenant: string, name: string): string | undefined {
+    const named = this.#named.get(keyOf(tenant, name));
+    if (named === undefined) return undefined;
+    return named.living?.id ?? generationId(name, named.generation + 1);
+  }
+
+  /** Whether a dataset of that id was deleted. */
+  hasEnded(tenant: string, id: string): boolean {
+    const { name, generation } = parseGenerationId(id);
+    const named = this.#named.get(keyOf(tenant, name));
+    if (named === undefined) return false;
+    return generation < named.generation || (generation === named.generation && named.living === undefined);
+  }
+
+  /**
+   * Notes that a dataset exists. If it does, or did, that is left as it is.
+   * @throws StoreError
+   */
+  async register(tenant: string, id: string, kind: DatasetKind): Promise<void> {
+    const { name, generation } = parseGenerationId(id);
+    const createdAt = new Date(systemClock.nowMicros() / 1000).toISOString();
+    const isNew = (): boolean => (this.#named.get(keyOf(tenant, name))?.generation ?? 0) < generation;
+    try {
+      while (isNew()) await this.#change(tenant, name, { kind, generation, createdAt });
+    } catch (error) {
+      throw error instanceof AppError && error.cause instanceof StoreError ? error.cause : error;
+    }
+  }
+
+  /**
+   * Ends a dataset that is registered; one that has ended stays so.
+   * @throws AppError `store_unavailable`
+   */
+  async end(tenant: string, id: string): Promise<void> {
+    const { name, generation } = parseGenerationId(id);
+    while (this.get(tenant, name)?.id === id) await this.#change(tenant, name, { ended: generation });
+  }
+
+  /**
+   * Notes how long a dataset keeps its rows.
+   * @throws AppError `dataset_not_found` if it has ended, `store_unavailable`
+   */
+  async setRetention(tenant: string, id: string, retention: Retention | undefined): Promise<void> {
+    const { name, generation } = parseGenerationId(id);
+    let made = false;
+    while (!made) {
+      const living = this.get(tenant, name);
+      if (living?.id !== id) throw new AppError('dataset_not_found', `there is no dataset ${name}`);
+      const { kind, createdAt } = living;
+      made = await this.#change(tenant, name, { kind, generation, createdAt, retention });
+    }
+  }
+
+  /** Makes a change, or learns that somebody else was first: then it is false. */
+  #change(tenant: string, name: string, value: Value): Promise<boolean> {
+    const key: MetadataKey = { tenant, kind: 'dataset', key: name };
+    const seen = this.#replica.get(tenant, key.kind, key.key);
+    return this.#replica.change(key, JSON.stringify(value), seen);
+  }
+
+  #apply({ tenant, key: name }: MetadataKey, text: string | undefined): void {
+    if (text === undefined) throw new Error('BUG: the record of a dataset was removed from the metadata log');
+    const value = JSON.parse(text) as Value;
+    this.versions.changed(tenant);
+    if ('ended' in value) {
+      this.#named.set(keyOf(tenant, name), { generation: value.ended, living: undefined });
+      this.#onEnd();
+      return;
+    }
+    const { kind, generation = 1, createdAt, retention } = value;
+    if (!Object.hasOwn(tablesOfKind, kind)) {
+      throw new Error(`the metadata log has a dataset of the unknown kind ${kind}`);
+    }
+    const living = { tenant, name, id: generationId(name, generation), kind, createdAt, retention };
+    this.#named.set(keyOf(tenant, name), { generation, living });
+  }
+}
+
+const keyOf = (tenant: string, name: string): string => `${tenant}/${name}`;

@@ -1,0 +1,34 @@
+import { quoteIdentifier, quoteString } from '../lib/quote.ts';
+import { type DatasetKind, databaseOf, physicalTable, tablesOfKind } from '../model/dataset.ts';
+import type { Retention } from '../model/retention.ts';
+import type { Store } from './store.ts';
+
+/**
+ * Has the store remove what is older than a dataset's retention: by the time to live of its tables, which ends for all
+ * rows of a day at once, so that whole parts go and nothing is rewritten. Tables without days are left as they are.
+ * @param retention undefined: nothing is removed
+ * @throws StoreError
+ */
+export async function applyRetention(
+  store: Store,
+  dataset: { readonly tenant: string; readonly id: string; readonly kind: DatasetKind },
+  retention: Retention | undefined,
+): Promise<void> {
+  const { tenant, id, kind } = dataset;
+  const names = tablesOfKind[kind].map((table) => quoteString(physicalTable(id, table))).join(', ');
+  const bytes = await store.select(
+    `SELECT name, partition_key, engine_full LIKE '% TTL %' FROM system.tables
+     WHERE database = ${quoteString(databaseOf(tenant))} AND name IN (${names}) AND partition_key != ''`,
+    'JSONCompactEachRow',
+  );
+  const lines = Buffer.from(bytes).toString('utf8').split('\n');
+  for (const line of lines.filter((each) => each !== '')) {
+    const [table, day, hasTtl] = JSON.parse(line) as [string, string, number];
+    const alter = `ALTER TABLE ${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(table)}`;
+    if (retention !== undefined) {
+      await store.command(`${alter} MODIFY SETTING ttl_only_drop_parts = 1`);
+      // The day itself, and then as many whole ones.
+      await store.command(`${alter} MODIFY TTL (${day}) + toIntervalDay(${retention.days + 1})`);
+    } else if (hasTtl === 1) await store.command(`${alter} REMOVE TTL`);
+  }
+}

@@ -1,0 +1,169 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildWriteRequest } from '../support/remote-write.ts';
+import { authorization, Service } from '../support/service.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await Service.start();
+}, 60_000);
+afterAll(() => service?.dispose());
+
+const send = (method: string, path: string) =>
+  fetch(`${service.url}/api/v1/logstream${path}`, { method, headers: { authorization } });
+const text = async (method: string, path: string): Promise<readonly [number, string]> => {
+  const reply = await send(method, path);
+  return [reply.status, await reply.text()];
+};
+const json = async (path: string): Promise<unknown> => {
+  const reply = await send('GET', path);
+  expect([path, reply.status]).toEqual([path, 200]);
+  return reply.json();
+};
+const codeOf = async (method: string, path: string): Promise<readonly [number, string]> => {
+  const reply = await send(method, path);
+  return [reply.status, ((await reply.json()) as { code: string }).code];
+};
+
+/** The tables that the embedded engine has of a dataset, as its own files say. */
+const tablesOf = (dataset: string): string[] =>
+  readdirSync(join(service.dataDir, 'store/engine/metadata/t_default'))
+    .map((name) => decodeURIComponent(name))
+    .filter((name) => name.startsWith(`${dataset}.`))
+    .sort();
+
+describe('a dataset over HTTP', () => {
+  it('is made, listed, described and deleted', async () => {
+    expect(await text('PUT', '/shop')).toEqual([200, 'Log stream created']);
+    expect(await codeOf('PUT', '/shop')).toEqual([400, 'dataset_exists']);
+    expect(await codeOf('PUT', '/4shop')).toEqual([400, 'bad_dataset_name']);
+    expect(await json('')).toContainEqual({ name: 'shop' });
+    expect(await json('/shop/info')).toMatchObject({
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      firstEventAt: null,
+      streamType: 'UserDefined',
+      telemetryType: 'events',
+    });
+
+    await service.ingest('shop', [
+      { item: 'tea', price: 3, mixed: 1 },
+      { item: 'tin', mixed: 'a', ok: true },
+    ]);
+    await service.drained();
+    const time = {
+      name: 'p_timestamp',
+      data_type: { Timestamp: ['Microsecond', '+00:00'] },
+      nullable: false,
+    };
+    const schema = (await json('/shop/schema')) as { fields: object[]; metadata: object };
+    expect(schema.metadata).toEqual({});
+    expect(schema.fields[0]).toEqual(time);
+    expect(schema.fields.slice(1)).toEqual(
+      expect.arrayContaining([
+        { name: 'item', data_type: 'Utf8', nullable: true },
+        { name: 'price', data_type: 'Float64', nullable: true },
+        { name: 'mixed', data_type: 'Utf8', nullable: true },
+        { name: 'ok', data_type: 'Boolean', nullable: true },
+      ]),
+    );
+    expect(schema.fields).toHaveLength(5);
+
+    const [row] = await service.query('SELECT min(p_timestamp) AS first, max(p_timestamp) AS last FROM shop');
+    const { firstEventAt, latestEventAt } = (await json('/shop/info')) as Record<string, string>;
+    const micros = (value: unknown): number => Date.parse(String(value));
+    expect([micros(firstEventAt), micros(latestEventAt)]).toEqual([
+      micros(row?.['first']),
+      micros(row?.['last']),
+    ]);
+
+    const stats = {
+      stream: 'shop',
+      ingestion: { count: 2, size: expect.stringMatching(/^[1-9]\d* Bytes$/) },
+    };
+    expect(await json('/shop/stats')).toMatchObject(stats);
+    expect(await json(`/shop/stats?date=${firstEventAt?.slice(0, 10)}`)).toMatchObject(stats);
+    expect(await json('/shop/stats?date=2001-01-01')).toMatchObject({
+      ingestion: { count: 0, size: '0 Bytes' },
+    });
+    expect(await codeOf('GET', '/shop/stats?date=yesterday')).toEqual([400, 'bad_request']);
+
+    const task = { description: 'a month', action: 'delete', duration: '30d' };
+    expect(await json('/shop/retention')).toEqual([]);
+    const put = await fetch(`${service.url}/api/v1/logstream/shop/retention`, {
+      method: 'PUT',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify([task]),
+    });
+    expect(put.status).toBe(200);
+    expect(await json('/shop/retention')).toEqual([task]);
+
+    expect(await text('DELETE', '/shop')).toEqual([200, 'log stream shop deleted']);
+    expect(tablesOf('shop')).toEqual([]);
+    expect(await json('')).not.toContainEqual({ name: 'shop' });
+    for (const what of ['', '/schema', '/info', '/stats']) {
+      const method = what === '' ? 'DELETE' : 'GET';
+      expect([what, await codeOf(method, `/shop${what}`)]).toEqual([what, [404, 'dataset_not_found']]);
+    }
+  }, 60_000);
+});
+
+it('deletion under load leaves no table, no log record and no error behind', async () => {
+  const samples = () =>
+    new Uint8Array(
+      buildWriteRequest([
+        {
+          labels: [
+            ['__name__', 'up'],
+            ['job', 'stress'],
+          ],
+          samples: [{ value: 1, timestampMs: Date.now() }],
+        },
+      ]),
+    );
+  const written = { hot: 0, 'hot-metrics': 0 };
+  let stopped = false;
+  const writers = [1, 2, 3].flatMap(() => [
+    (async () => {
+      while (!stopped) written.hot += await service.ingest('hot', [{ n: written.hot, text: 'x' }]);
+    })(),
+    (async () => {
+      while (!stopped) {
+        await service.remoteWrite(samples(), 'hot-metrics');
+        written['hot-metrics'] += 1;
+      }
+    })(),
+  ]);
+  for (let round = 0; round < 6; round += 1) {
+    await sleep(400 + 150 * round);
+    for (const name of ['hot', 'hot-metrics']) {
+      const [status, body] = await text('DELETE', `/${name}`);
+      expect([status, body]).toEqual([200, `log stream ${name} deleted`]);
+    }
+  }
+  stopped = true;
+  await Promise.all(writers);
+  expect(written.hot).toBeGreaterThan(20);
+  expect(written['hot-metrics']).toBeGreaterThan(20);
+
+  // Which of the last writes came before the last deletion is not known; what comes now is all there is.
+  for (const name of ['hot', 'hot-metrics']) {
+    if ((await send('DELETE', `/${name}`)).status !== 404) continue;
+    expect(await json('')).not.toContainEqual({ name });
+  }
+  await service.drained();
+  expect([...tablesOf('hot'), ...tablesOf('hot-metrics')]).toEqual([]);
+  expect(await service.metric('millrace_store_insert_failures_total')).toBe(0);
+  expect(await service.metric('millrace_dead_files')).toBe(0);
+  expect(service.child.stderr.split('\n').filter((line) => line.includes('"level":"error"'))).toEqual([]);
+
+  // A sample is never without its series, which a worker may have known from the dataset before.
+  await service.remoteWrite(samples(), 'hot-metrics');
+  await service.ingest('hot', [{ n: 1 }]);
+  await service.drained();
+  expect(await service.query(`SELECT metric_name, job, value FROM "hot-metrics"`)).toEqual([
+    { metric_name: 'up', job: 'stress', value: 1 },
+  ]);
+  expect(await service.query('SELECT n FROM hot')).toEqual([{ n: 1 }]);
+}, 120_000);
