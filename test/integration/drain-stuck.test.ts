@@ -7,6 +7,8 @@ import { Catalog } from '../../src/store/catalog.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
 import { StoreMonitor } from '../../src/store/monitor.ts';
+import type { WalFile } from '../../src/wal/files.ts';
+import { segmentName } from '../../src/wal/segment.ts';
 import { live, withFault } from '../support/back-half.ts';
 import { ClickHouseServer, openStoreOn } from '../support/clickhouse-server.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
@@ -34,6 +36,23 @@ function withStuckTable(dataset: string, code: number) {
     await insert();
   });
   return { store, inserted };
+}
+
+/** A disk on which a note of what the store has takes until `release`. */
+class SlowNotes extends MemoryFiles {
+  begun = false;
+  release = () => {};
+  readonly #released = new Promise<void>((done) => {
+    this.release = done;
+  });
+
+  override async create(name: string): Promise<WalFile> {
+    if (name.includes('.stored-')) {
+      this.begun = true;
+      await this.#released;
+    }
+    return super.create(name);
+  }
 }
 
 describe('a table that cannot move', () => {
@@ -112,6 +131,37 @@ describe('a table that cannot move', () => {
     expect(seen).toEqual([1, 2, 3, 4]);
     expect(await ids('ordered')).toEqual([1, 2, 3, 4]);
     expect(wal.pendingSegments).toBe(0);
+  });
+
+  it('leaves no note behind when it moves while one is being written', async () => {
+    let moves = false;
+    let moved = false;
+    const store = withFault(test.store, async (batch, insert) => {
+      const late = batch.table === 'late-mover.events';
+      if (late && !moves) throw new StoreError('too many parts', 252, undefined);
+      await insert();
+      moved ||= late;
+    });
+    const files = new SlowNotes();
+    const { write, wal, drain } = await live({ files, store });
+    drain.start();
+    await write('late-mover', [{ id: 1 }]);
+    await write('goes-on', [{ id: 1 }]);
+    wal.seal();
+    await write('goes-on', [{ id: 2 }]);
+    wal.seal();
+    await vi.waitUntil(() => files.begun, { timeout: 10_000 });
+    moves = true;
+    await vi.waitUntil(() => moved, { timeout: 10_000 });
+    // The store has all of the segment, and nothing but the note keeps it.
+    for (let turn = 0; turn < 50; turn += 1) await systemClock.turn();
+    expect(files.names()).toContain(segmentName(1));
+    files.release();
+    await wal.close();
+    await drain.stop(20_000);
+    expect(files.names()).toHaveLength(1);
+    expect(await ids('late-mover')).toEqual([1]);
+    expect(await ids('goes-on')).toEqual([1, 2]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { AppError } from '../../src/errors.ts';
 import { type ColumnSpec, eventTimeColumn } from '../../src/model/column.ts';
 import { databaseOf, physicalTable, type TableName } from '../../src/model/dataset.ts';
-import { encodeRecord, type WalRecord } from '../../src/wal/record.ts';
+import { encodeRecord, placeRecord, type WalRecord } from '../../src/wal/record.ts';
 import type { Random } from '../support/random.ts';
 import type { SentRequest } from './ledger.ts';
 import type { Life } from './life.ts';
@@ -102,11 +102,14 @@ function randomPadding(random: Random): Uint8Array {
   return Buffer.alloc(random.chance(0.3) ? random.integer(0, 2000) : random.integer(0, 40), 0x78);
 }
 
+/** Whole, but for another place. */
 function forgedRecord(): Uint8Array {
   const rows = [{ id: forgedId, day: 1 }];
   const bytes = encodeRows(rows, Buffer.alloc(0));
   const block = { table: 'events', rows: 1, columns: [eventTimeColumn], bytes } as const;
-  return Buffer.concat(encodeRecord({ tenant, dataset: 'd0', kind: 'events', blocks: [block] }).buffers);
+  const record = encodeRecord({ tenant, dataset: 'd0', kind: 'events', blocks: [block] });
+  placeRecord(record, { segment: 0, position: 0 });
+  return Buffer.concat(record.buffers);
 }
 
 const rowsOf = (blocks: readonly RandomBlock[], dataset: string): ReadonlyMap<string, readonly number[]> =>

@@ -25,14 +25,16 @@ describe('the log, the drain and the catalog under simulated faults', () => {
   // Each finds its mistake when that is put back into the code, as long as a run draws the same numbers.
   it.each([
     [2, 'a failed write that was not cut off'],
-    [9, 'a cut that was not synced'],
-    [18, 'a power cut while a segment was made'],
-    [561, 'blocks of a deleted segment in a new one'],
-    [4, 'a start that used what had never been synced'],
-    [5, 'a start that took a sync for good after one that had failed'],
-    [484, 'a segment whose removal failed once'],
-    [15, 'a removal that was not synced'],
-    [24, 'records that nobody counted while they were sealed'],
+    [5, 'a cut that was not synced'],
+    [22, 'a power cut while a segment was made'],
+    [25, 'a record that would have been one in any place'],
+    [0, 'a start that used what had never been synced'],
+    [24, 'a start that took a sync for good after one that had failed'],
+    [104, 'a segment whose removal failed once'],
+    [11, 'a removal that was not synced'],
+    [2, 'records that nobody counted while they were sealed'],
+    [29, 'a table that went on without a durable note'],
+    [17, 'a note that was still being written when its segment left'],
   ])('keep the promise with seed %i: %s', async (seed) => {
     const report = await simulate(seed);
     expect(report.violations, told(report)).toEqual([]);

@@ -22,7 +22,7 @@ const foreverMs = 1e9;
 
 /**
  * One run: some lives of the service on one disk and one store, under faults, each ended at a random moment;
- * then two lives without faults, after which every promise is checked.
+ * then one that outlives its faults and one without any, after which every promise is checked.
  * @param traced tells the story of the run on stderr
  */
 export async function simulate(seed: number, traced = false): Promise<RunReport> {
@@ -64,9 +64,10 @@ class Run {
       await this.#troubledLife();
     }
     world.faults.quiet = true;
-    if (good()) await this.#quietLife(3);
-    // Nobody writes: what the quiet life finished must stay so through a power cut.
-    if (good()) await this.#quietLife(0);
+    const troubledSteps = [0, 300, 1000][world.scheduler.random.integer(0, 2)] ?? 0;
+    if (good()) await this.#lastLife(3, troubledSteps);
+    // Nobody writes: what the life before finished must stay so through a power cut.
+    if (good()) await this.#lastLife(0, 0);
     if (!good()) return;
     checkPromise(world);
     checkOrder(world);
@@ -100,21 +101,35 @@ class Run {
     world.crash(world.disk.hasDirtyContents ? 0.9 : 0.5);
   }
 
-  async #quietLife(clients: number): Promise<void> {
+  /**
+   * Ends of its own accord, in quiet times, and then has left nothing behind.
+   * @param troubledSteps at its beginning it has faults for so many steps, and lives on when they pass
+   */
+  async #lastLife(clients: number, troubledSteps: number): Promise<void> {
     const world = this.#world;
     const process = world.scheduler.process();
     let life: Life | undefined;
-    const serving = new Task(async () => {
+    const start = async () => {
       life = await startLife(world, process);
-      await this.#clients(life, clients, 10);
-      await stop(life, foreverMs)();
-    });
-    await this.#until(serving, maxQuietSteps);
-    if (serving.failed) world.violate(`without faults, the service saw ${stackOf(serving.error)}`);
-    else if (!serving.done) world.violate('without faults, the service does not come to rest');
-    else if (life !== undefined) checkRest(world, life.wal, life.backlog);
+    };
+    if ((await this.#mustEnd(new Task(start))) && life !== undefined) {
+      const serving = new Task(this.#clients.bind(this, life, clients, 10));
+      world.faults.quiet = false;
+      await this.#until(serving, troubledSteps);
+      world.faults.quiet = true;
+      const ended = (await this.#mustEnd(serving)) && (await this.#mustEnd(new Task(stop(life, foreverMs))));
+      if (ended) checkRest(world, life.wal, life.backlog);
+    }
     process.end();
     world.crash(1);
+  }
+
+  /** Without faults, work succeeds and comes to an end. */
+  async #mustEnd(task: Task): Promise<boolean> {
+    await this.#until(task, maxQuietSteps);
+    if (task.failed) this.#world.violate(`without faults, the service saw ${stackOf(task.error)}`);
+    else if (!task.done) this.#world.violate('without faults, the service does not come to rest');
+    return task.done;
   }
 
   async #clients(life: Life, count: number, requests: number): Promise<void> {
