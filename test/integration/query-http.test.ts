@@ -155,3 +155,21 @@ describe('a large result', () => {
     }
   });
 });
+
+describe('time', () => {
+  test('a client that takes nothing is cut, and its query ended in the engine', async () => {
+    const client = await RawClient.open(harness.port);
+    client.socket.pause();
+    const body = JSON.stringify({ query: huge });
+    client.request(
+      'POST /api/v1/query?format=ndjson',
+      { ...auth, 'Content-Length': String(body.length) },
+      body,
+    );
+    await waitFor(async () => (await running()) === 1);
+    await vi.waitFor(async () => expect(await running()).toBe(0), { timeout: 40_000, interval: 500 });
+    client.socket.resume();
+    await client.until(({ closed }) => closed);
+    expect(client.received.endsWith('0\r\n\r\n')).toBe(false);
+  });
+});
