@@ -155,9 +155,10 @@ export const limits = {
   maxParallelInserts: 4,
   /**
    * A statement to the store. Adding 1,000 columns with the longest names takes 0.6 MiB, and the insert into
-   * them thrice as much; ClickHouse's own bound (`max_query_size`) would be 256 KiB.
+   * them thrice as much, and a query of the catalog as much as it may write; ClickHouse's own bound (`max_query_size`)
+   * would be 256 KiB.
    */
-  maxStatementBytes: 8 * MiB,
+  maxStatementBytes: 16 * MiB,
   /** A ClickHouse server's silence after which a statement of the service (schema, metadata) has failed. */
   storeStatementTimeoutMs: 60_000,
   /** The same for an insert, which is silent until it is on the server's disk. */
@@ -209,6 +210,8 @@ export const limits = {
   storeSummaryBytes: 64 * KiB,
   /** Translations that are remembered, with their texts. */
   maxTranslationCacheBytes: 16 * MiB,
+  /** Larger ones, which hold a large catalog, are made each time rather than keep nothing else. */
+  maxTranslationCacheEntryBytes: 2 * MiB,
   /** What a remembered translation takes beside its texts, or more. */
   translationOverheadBytes: 1024,
   /** Parts of the range of a request for counts. */
@@ -226,6 +229,8 @@ export const limits = {
   sqlParserHeapMiB: 512,
   /** A translated query. ClickHouse's `max_query_size` is 256 KiB, and the settings follow the query. */
   maxStoreSqlBytes: 250 * 1024,
+  /** Characters of `information_schema` in one query, all its mentions together: some 70,000 columns. */
+  maxCatalogSqlLength: 7 * MiB,
   /** Nesting of the syntax tree that the translator walks. */
   maxSqlDepth: 200,
   /** Sets of keys of one GROUP BY: the store groups once for each. */
@@ -251,6 +256,10 @@ const relations: ReadonlyArray<readonly [boolean, string]> = [
   [
     limits.walMaxRecordBytes >= limits.maxInflatedBlockBytes + 4 * limits.maxBodyBytes,
     'the blocks of the sparsest body fit a record',
+  ],
+  [
+    limits.maxStatementBytes >= limits.maxStoreSqlBytes + 2 * limits.maxCatalogSqlLength + 64 * KiB,
+    'queries of the catalog fit a statement',
   ],
   [limits.walMaxBytes >= 4 * limits.walSegmentMaxBytes, 'the log holds several segments'],
   [limits.maxReplayJournalBytes >= limits.replayWindowEntries * 256, 'the journal holds what memory does'],

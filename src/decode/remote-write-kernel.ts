@@ -1,29 +1,28 @@
 /**
  * The WebAssembly kernel of remote write (`kernel/kernel.ts`) as the decoders see it.
  *
- * The kernel takes samples of series that are known to be durable, and nothing else. For each field of a message
- * that it does not take it stops, the decoder in TypeScript reads that field from the kernel's memory, and the
- * kernel goes on behind it. So each rule of the format has one home, in TypeScript, and the kernel needs
- * none but this: to take nothing whose outcome could be another there.
+ * The kernel takes samples of series that are known to be durable, and of new ones whose labels are plain, and nothing
+ * else. For each field of a message that it does not take it stops, the decoder in TypeScript reads that field from
+ * the kernel's memory, and the kernel goes on behind it. So each rule of the format has one home, in TypeScript, and
+ * the kernel needs none but this: to take nothing whose outcome could be another there, but for the order of rows.
  */
-import { type BlockColumn, encodeTableBlock } from '../columnar/native-block.ts';
-import type { ByteWriter } from '../lib/bytes.ts';
 import { limits } from '../limits.ts';
 import type { TableBlock } from '../model/block.ts';
 import { declaredSnappyLength, decodeBody } from './body.ts';
+import { type Global, KernelBlocks, type KernelColumnExports } from './kernel-blocks.ts';
 import { LabelHash } from './label-hash.ts';
 import type { MessageHash } from './label-messages.ts';
 import { SeriesTable, seriesTableWords } from './series-table.ts';
 import type { DecodeTask } from './task.ts';
 
 /** What the kernel exports; where it has numbers of 64 bits, there are BigInts here. */
-interface KernelExports {
+interface KernelExports extends KernelColumnExports {
   readonly memory: { readonly buffer: ArrayBuffer };
   unsnappy(bodyLength: number, declaredLength: number): number;
-  begin(messageLength: number, scopeSeed: bigint): void;
-  walk(from: number, slotMask: number): number;
+  begin(messageLength: number, scopeSeed: bigint, sequence: number): void;
+  walk(from: number, slotMask: number, room: number): number;
   hashLabels(start: number, end: number): void;
-  readonly rows: Global;
+  readonly inserted: Global;
   readonly unconfirmedSlot: Global;
   readonly hashLow: Global;
   readonly hashHigh: Global;
@@ -33,15 +32,7 @@ interface KernelExports {
   readonly bodyCapacity: Global;
   readonly messageAddress: Global;
   readonly messageCapacity: Global;
-  readonly metricIds: Global;
-  readonly seriesIds: Global;
-  readonly timestamps: Global;
-  readonly values: Global;
   readonly endAddress: Global;
-}
-
-interface Global {
-  readonly value: number;
 }
 
 declare global {
@@ -63,7 +54,7 @@ export class RemoteWriteKernel implements MessageHash {
   readonly table: SeriesTable;
   readonly #exports: KernelExports;
   readonly #memory: Uint8Array;
-  readonly #columns: readonly BlockColumn[];
+  readonly #blocks: KernelBlocks;
 
   /** @param module the compiled `kernel/kernel.ts` */
   constructor(module: WebAssembly.Module) {
@@ -82,14 +73,7 @@ export class RemoteWriteKernel implements MessageHash {
       limits.seriesCacheEntries,
       new Int32Array(buffer, kernel.tableAddress.value, tableWords),
     );
-    const column = (name: string, type: string, address: Global, width: number) =>
-      new KernelColumn(name, type, this.#memory, address.value, width);
-    this.#columns = [
-      column('metric_id', 'UInt32', kernel.metricIds, 4),
-      column('series_id', 'UInt64', kernel.seriesIds, 8),
-      column('timestamp', "DateTime64(3, 'UTC')", kernel.timestamps, 8),
-      column('value', 'Float64', kernel.values, 8),
-    ];
+    this.#blocks = new KernelBlocks(kernel, this.#memory);
   }
 
   /**
@@ -97,12 +81,12 @@ export class RemoteWriteKernel implements MessageHash {
    * @returns false if the body is too large for that
    * @throws AppError `body_too_large`, `bad_encoding`
    */
-  load(task: Pick<DecodeTask, 'tenant' | 'dataset' | 'body' | 'encoding' | 'maxDecodedBytes'>): boolean {
+  load(task: Omit<DecodeTask, 'format'>): boolean {
     const { memory, messageAddress, begin } = this.#exports;
     const length = this.#decompress(task);
     if (length === undefined) return false;
     const scope = new LabelHash(JSON.stringify([task.tenant, task.dataset]));
-    begin(length, scope.seed);
+    begin(length, scope.seed, task.sequence | 0);
     this.message = Buffer.from(memory.buffer, messageAddress.value, length);
     return true;
   }
@@ -128,7 +112,10 @@ export class RemoteWriteKernel implements MessageHash {
 
   /** Takes what it can of the message from the offset `from` on. @returns the offset of the first field it can't */
   walk(from: number): number {
-    return this.#exports.walk(from, this.table.slotMask);
+    const { table } = this;
+    const next = this.#exports.walk(from, table.slotMask, table.room);
+    table.filled(this.#exports.inserted.value);
+    return next;
   }
 
   /**
@@ -152,33 +139,8 @@ export class RemoteWriteKernel implements MessageHash {
     return this.#exports.rows.value;
   }
 
-  /** The `samples` block of what was taken of this message. */
-  sampleBlock(): TableBlock {
-    return encodeTableBlock('samples', this.#columns, this.samples);
-  }
-}
-
-/** A column in the memory of the kernel. */
-class KernelColumn implements BlockColumn {
-  readonly name: string;
-  readonly type: string;
-  readonly #memory: Uint8Array;
-  readonly #address: number;
-  readonly #width: number;
-
-  constructor(name: string, type: string, memory: Uint8Array, address: number, width: number) {
-    this.name = name;
-    this.type = type;
-    this.#memory = memory;
-    this.#address = address;
-    this.#width = width;
-  }
-
-  byteLength(rows: number): number {
-    return this.#width * rows;
-  }
-
-  writeTo(out: ByteWriter, rows: number): void {
-    out.copy(this.#memory, this.#address, this.#address + this.#width * rows);
+  /** What was taken of this message. */
+  finish(): TableBlock[] {
+    return this.#blocks.finish();
   }
 }

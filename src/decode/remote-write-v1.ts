@@ -68,7 +68,7 @@ export function decodeWithKernel(
   if (kernel.samples === 0) return { blocks, counts };
   const samples = counts.samples + kernel.samples;
   checkRoom(samples - 1, 'samples');
-  return { blocks: [...blocks, kernel.sampleBlock()], counts: { ...counts, samples } };
+  return { blocks: [...blocks, ...kernel.finish()], counts: { ...counts, samples } };
 }
 
 /** One pass over the bytes of a message. */

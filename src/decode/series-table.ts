@@ -15,7 +15,8 @@
  * Nothing is ever removed. A table that is full starts over, empty: the next sample of each series then costs
  * what the first one did, and its series row is written again, which the store folds into one.
  *
- * The kernel (`remote-write-kernel.ts`) has the table in its own memory, with room for its largest size.
+ * The kernel (`remote-write-kernel.ts`) has the table in its own memory, with room for its largest size, and puts series
+ * there by itself while there is `room`.
  */
 import { limits } from '../limits.ts';
 
@@ -69,6 +70,16 @@ export class SeriesTable {
 
   get size(): number {
     return this.#entries;
+  }
+
+  /** Entries that it takes before it grows or starts over. */
+  get room(): number {
+    return Math.min(this.#maxEntries, Math.floor((3 * this.#slots) / 4)) - this.#entries;
+  }
+
+  /** Somebody else has filled that many free slots, at most `room`. */
+  filled(entries: number): void {
+    this.#entries += entries;
   }
 
   /** The offset of the key's slot in `words`, or -1. */

@@ -163,16 +163,26 @@ export class Exchange {
     return this.#clientLeft ? '' : Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
   }
 
-  /** Waits for a credential to be checked; meanwhile the client cannot send more. */
+  /**
+   * Waits for a credential to be checked; meanwhile the client cannot send more. A body that came whole with its headers
+   * needs no pause, and must have none: uWebSockets.js gives a connection ten seconds from `resume` to the next bytes of
+   * a body, and cuts a reply that takes longer.
+   */
   async #hold(check: Promise<Principal | undefined>): Promise<Principal | undefined> {
     if (this.#declaredBytes === 0) return check;
     const body = new BodyReader(this.#res, this.#declaredBytes);
     this.#body = body;
-    body.pause();
+    let paused = false;
+    // By then it was handed over what came with the headers.
+    const pausing = setImmediate(() => {
+      paused = body.isOpen && !this.#clientLeft;
+      if (paused) body.pause();
+    });
     try {
       return await check;
     } finally {
-      if (!this.#clientLeft) body.resume();
+      clearImmediate(pausing);
+      if (paused && !this.#clientLeft) body.resume();
     }
   }
 

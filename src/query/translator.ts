@@ -41,6 +41,7 @@ export class Translator {
   readonly #parts: TranslatorParts;
   readonly #known = new LRUCache<string, Translation>({
     maxSize: limits.maxTranslationCacheBytes,
+    maxEntrySize: limits.maxTranslationCacheEntryBytes,
     sizeCalculation: ({ sql }, key) => 2 * (sql.length + key.length) + limits.translationOverheadBytes,
   });
   readonly #privilegeKeys = new WeakMap<readonly Privilege[], string>();

@@ -47,7 +47,8 @@ export function translate(tree: Query, catalog: SqlCatalog, range: RangeShape): 
 
 function finish(query: QueryIr, names: readonly string[], env: Environment): Translation {
   const sql = printStatement(query, names, env.ctes, env.prefix);
-  if (Buffer.byteLength(sql) > limits.maxStoreSqlBytes) {
+  // Twice, for what is escaped and for letters of several bytes.
+  if (Buffer.byteLength(sql) > limits.maxStoreSqlBytes + 2 * env.catalogLength) {
     throw sqlError(
       'sql_too_large',
       'The query is too complex: what the store would have to run is too large',

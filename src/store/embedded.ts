@@ -12,6 +12,7 @@ import { StoreError } from './errors.ts';
 import { insertSettings } from './insert-settings.ts';
 import { NamedPipes } from './named-pipe.ts';
 import { pipeStream } from './pipe-stream.ts';
+import { statementSettings } from './statement-settings.ts';
 import type { InsertBatch, ResultStore, Store } from './store.ts';
 import { repairTokens } from './token-repair.ts';
 import type { Transport } from './transport.ts';
@@ -50,8 +51,6 @@ export async function openEmbeddedStore(
     log,
   });
 }
-
-const statementSettings = { max_query_size: String(limits.maxStatementBytes) } as const;
 
 /** The engine has made the whole output by the time it answers. `max_query_size` stays set, which is meant. */
 async function execute(client: ClickHouseClient, statement: string): Promise<Uint8Array> {

@@ -1,6 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { quoteString } from '../lib/quote.ts';
+import { limits } from '../limits.ts';
 import type { NamedPipes } from './named-pipe.ts';
+import { statementSettings } from './statement-settings.ts';
 import type { Transport } from './transport.ts';
 
 /**
@@ -41,8 +43,9 @@ type Outcome = { readonly ended: true } | { readonly thrown: unknown };
 
 async function run(client: ClickHouseClient, statement: string): Promise<Outcome> {
   try {
-    // Without settings: each would be a statement in front of this one, and translations have a bound of their own.
-    await client.exec({ query: statement });
+    // Settings are a statement in front of this one, so only those get any that need them.
+    const isLong = Buffer.byteLength(statement) > limits.maxStoreSqlBytes;
+    await client.exec({ query: statement, ...(isLong ? { clickhouse_settings: statementSettings } : {}) });
     return { ended: true };
   } catch (thrown) {
     return { thrown };

@@ -12,6 +12,7 @@ import { ConnectionPool } from './connection-pool.ts';
 import { StoreError } from './errors.ts';
 import { readReply, streamReply } from './http-reply.ts';
 import { insertSettings } from './insert-settings.ts';
+import { statementSettings } from './statement-settings.ts';
 import type { InsertBatch, ResultStore, Store } from './store.ts';
 import type { Transport } from './transport.ts';
 
@@ -128,8 +129,6 @@ function httpTransport(origin: string): Transport {
     },
   };
 }
-
-const statementSettings = { max_query_size: String(limits.maxStatementBytes) } as const;
 
 /** The server answers when the insert has ended, so that the status of the answer tells how. */
 const insertReply = { wait_end_of_query: '1' } as const;

@@ -109,6 +109,24 @@ describe('information_schema', () => {
     expect(rows).toEqual([]);
   });
 
+  test('a tenant with 50,000 columns: all of them, and more than fits is refused', async () => {
+    const wide = Array.from({ length: 50 }, (_, dataset): DatasetInfo => {
+      const names = Array.from({ length: 1000 }, (_, index) => `a_field_of_some_length_${index}:num`);
+      const columns = new Map(names.map((name) => [name, { name, type: 'Nullable(Float64)' }]));
+      return { ...metrics, name: `wide_${dataset}`, kind: 'events', columns };
+    });
+    const withWide = asker(queryService(store.store, catalogOf([], wide)));
+    const { rows } = await withWide(
+      `select count(*), count(distinct table_name), sum(ordinal_position) filter (where table_name = 'wide_7')
+       from information_schema.columns where table_schema = 'public'`,
+    );
+    expect(rows).toEqual([[50_050, 50, 501_501]]);
+    const twice = 'select count(*) from information_schema.columns a, information_schema.columns b';
+    expect((await refusal(withWide(twice))).code).toBe('sql_too_large');
+    // Queries of usual length go on behind it on the same connections.
+    expect((await withWide('select 1 as x')).rows).toEqual([[1]]);
+  });
+
   test("names with quotes are names, not the store's SQL", async () => {
     const odd: DatasetInfo = {
       ...metrics,

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
+import type { QueryResult } from '../../src/query/request.ts';
 import { catalogOf, fixtures, loadEvents } from '../sql/fixtures.ts';
 import { queryService } from '../sql/querier.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
@@ -153,5 +154,56 @@ describe('a large result', () => {
       if (query === endless) await expect(response).rejects.toThrow();
       await waitFor(async () => (await running()) === 0);
     }
+  });
+});
+
+describe('time', () => {
+  /** The store's own words, since clients get no function that waits: 8 MB at once, then nothing for 15 s. */
+  const pausing = `SELECT number, repeat('x', 1000) AS x, if(number < 8000, 0, sleepEachRow(3)) AS waited
+    FROM numbers(8005)`;
+  const pausingResult = (): QueryResult => ({
+    id: 'pausing',
+    fields: ['number', 'x', 'waited'],
+    output: store.store.stream(pausing, {
+      id: 'pausing',
+      format: 'JSONEachRow',
+      settings: { max_threads: 1, max_block_size: 1, short_circuit_function_evaluation: 'force_enable' },
+      signal: new AbortController().signal,
+    }),
+    statistics: () => ({ elapsedMs: 0, read: undefined }),
+  });
+
+  test('a result that pauses for longer than connections may be idle is not cut', async () => {
+    // A server that has never seen the credentials: while it checks them, it holds the connection.
+    const fresh = await startServer();
+    onTestFinished(() => fresh.close());
+    fresh.query.respond = async () => pausingResult();
+    const response = await fresh.post('/api/v1/query?format=ndjson', JSON.stringify({ query: 'select 1' }));
+    let lines = 0;
+    let longestMs = 0;
+    let last = performance.now();
+    for await (const chunk of response.body ?? []) {
+      longestMs = Math.max(longestMs, performance.now() - last);
+      last = performance.now();
+      lines += Buffer.from(chunk).toString('latin1').split('\n').length - 1;
+    }
+    expect(lines).toBe(8005);
+    expect(longestMs).toBeGreaterThan(12_000);
+  });
+
+  test('a client that takes nothing is cut, and its query ended in the engine', async () => {
+    const client = await RawClient.open(harness.port);
+    client.socket.pause();
+    const body = JSON.stringify({ query: huge });
+    client.request(
+      'POST /api/v1/query?format=ndjson',
+      { ...auth, 'Content-Length': String(body.length) },
+      body,
+    );
+    await waitFor(async () => (await running()) === 1);
+    await vi.waitFor(async () => expect(await running()).toBe(0), { timeout: 40_000, interval: 500 });
+    client.socket.resume();
+    await client.until(({ closed }) => closed);
+    expect(client.received.endsWith('0\r\n\r\n')).toBe(false);
   });
 });

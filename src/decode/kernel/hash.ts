@@ -1,10 +1,10 @@
 /** A seeded 64-bit hash: the rounds of xxHash64 (https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md). */
-const prime1: u64 = 0x9e37_79b1_85eb_ca87;
-const prime2: u64 = 0xc2b2_ae3d_27d4_eb4f;
-const prime3: u64 = 0x1656_67b1_9e37_79f9;
-const prime4: u64 = 0x85eb_ca77_c2b2_ae63;
+export const prime1: u64 = 0x9e37_79b1_85eb_ca87;
+export const prime2: u64 = 0xc2b2_ae3d_27d4_eb4f;
+export const prime3: u64 = 0x1656_67b1_9e37_79f9;
+export const prime4: u64 = 0x85eb_ca77_c2b2_ae63;
 
-function round(accumulator: u64, word: u64): u64 {
+export function round(accumulator: u64, word: u64): u64 {
   return rotl<u64>(accumulator + word * prime2, 31) * prime1;
 }
 

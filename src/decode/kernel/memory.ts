@@ -7,12 +7,15 @@
  *     body          as received
  *     message       the body decompressed
  *     columns       metric_id, series_id, timestamp, value: one value for each sample
+ *     new series    scratch for the labels of one, then the columns of their rows (`new-series.ts`)
  *
  * The capacities are no bounds for clients: what does not fit goes through the decoder in TypeScript alone.
  *
  * Body and message are followed by slack, so that a read or a copy of a whole word at their end stays in
  * memory of their own. What is read in the slack is never used.
  */
+import { dictionaryBytes } from './dictionary';
+
 const staticBytes: u32 = 65_536;
 const slackBytes: u32 = 64;
 
@@ -30,5 +33,26 @@ export const metricIds: u32 = messageAddress + messageCapacity + slackBytes;
 export const seriesIds: u32 = metricIds + 4 * rowCapacity;
 export const timestamps: u32 = seriesIds + 8 * rowCapacity;
 export const values: u32 = timestamps + 8 * rowCapacity;
+
+/** Rows of new series. */
+export const seriesCapacity: u32 = 65_536;
+/** Their labels beside the metric's name. */
+export const pairCapacity: u32 = 1_048_576;
+/** Of one series. */
+export const labelCapacity: u32 = 64;
+export const canonicalCapacity: u32 = 65_536;
+
+export const placesAddress: u32 = values + 8 * rowCapacity;
+export const canonicalAddress: u32 = placesAddress + 12 * labelCapacity;
+export const newSeriesIds: u32 = canonicalAddress + canonicalCapacity + slackBytes;
+export const newLabelEnds: u32 = newSeriesIds + 8 * seriesCapacity;
+export const newMetricIds: u32 = newLabelEnds + 8 * seriesCapacity;
+export const newDates: u32 = newMetricIds + 4 * seriesCapacity;
+export const newMetricNames: u32 = newDates + 2 * seriesCapacity;
+export const newLabelKeys: u32 = newMetricNames + 2 * seriesCapacity;
+/** Each is a part of the message, with its length. */
+export const newLabelValues: u32 = newLabelKeys + 2 * pairCapacity;
+export const labelNames: u32 = newLabelValues + messageCapacity + slackBytes;
+export const metricNames: u32 = labelNames + dictionaryBytes;
 /** What the memory must hold at least: its size, in pages of 64 KiB, is in `asconfig.json`. */
-export const endAddress: u32 = values + 8 * rowCapacity;
+export const endAddress: u32 = metricNames + dictionaryBytes;

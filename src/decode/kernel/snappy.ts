@@ -3,6 +3,7 @@
  * the whole, which the caller reads, a block is literals and copies of what is there already. The lowest two
  * bits of an element's first byte tell which, and how many bytes the offset of a copy takes.
  */
+import { copyWords } from './bytes';
 import { bodyAddress, messageAddress } from './memory';
 
 const literal: u32 = 0;
@@ -55,14 +56,6 @@ function longLength(at: u32, count: u32): u32 {
 function copyOffset(kind: u32, tag: u32, at: u32): u32 {
   if (kind === copyOffset1) return ((tag & 0xe0) << 3) | load<u8>(at);
   return kind === copyOffset2 ? <u32>load<u16>(at) : load<u32>(at);
-}
-
-/** Copies at least `length` bytes, at most 15 more, from 16 or more bytes away. */
-function copyWords(to: u32, from: u32, length: u32): void {
-  v128.store(to, v128.load(from));
-  for (let index: u32 = 16; index < length; index += 16) {
-    v128.store(to + index, v128.load(from + index));
-  }
 }
 
 /** Copies from `offset` bytes back. A copy from nearby repeats what it has just written. */

@@ -5,8 +5,9 @@ import { isInteger } from '../types.ts';
 type RowsIr = Extract<FromIr, { kind: 'rows' }>;
 
 /**
- * Rows that are written into the statement, as a subselect. A column with the same value in all of them is written
- * once, since the statement has a bound.
+ * Rows that are written into the statement, as a subselect: as one text, since the store takes 50,000 elements of a
+ * statement at most, and as a value of a table, since it would compute with a constant when it plans. A column with the
+ * same value in all rows is written once.
  */
 export function printRows({ columns, rows }: RowsIr): string {
   const [first = []] = rows;
@@ -15,16 +16,18 @@ export function printRows({ columns, rows }: RowsIr): string {
     rows.some((row) => row[index] !== first[index]) ? [index] : [],
   );
   const items = columns.map((_, index) => {
-    const name = quoteIdentifier(outputName(index));
-    return varying.includes(index) ? name : `CAST(${printCell(first[index])}, '${types[index]}') AS ${name}`;
+    const place = varying.indexOf(index) + 1;
+    const value =
+      place > 0 ? `tupleElement(r, ${place})` : `CAST(${printCell(first[index])}, '${types[index]}')`;
+    return `${value} AS ${quoteIdentifier(outputName(index))}`;
   });
   const select = `SELECT ${items.join(', ')}`;
   if (rows.length === 0) return `${select} WHERE false`;
   // One row has nothing that varies.
   if (varying.length === 0) return `${select} FROM numbers(${rows.length})`;
-  const structure = varying.map((index) => `${outputName(index)} ${types[index]}`).join(', ');
-  const tuples = rows.map((row) => `(${varying.map((index) => printCell(row[index])).join(', ')})`);
-  return `${select} FROM values(${quoteString(structure)}, ${tuples.join(', ')})`;
+  const json = JSON.stringify(rows.map((row) => varying.map((index) => row[index])));
+  const type = `Array(Tuple(${varying.map((index) => types[index]).join(', ')}))`;
+  return `${select} FROM (SELECT arrayJoin(JSONExtract(j, '${type}')) AS r FROM values('j String', ${quoteString(json)}))`;
 }
 
 function printCell(cell: RowsIr['rows'][number][number] | undefined): string {

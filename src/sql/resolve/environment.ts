@@ -1,5 +1,7 @@
+import { limits } from '../../limits.ts';
 import type { Query } from '../ast.ts';
 import type { SqlCatalog } from '../catalog.ts';
+import { sqlError } from '../errors.ts';
 import type { CteIr, QueryIr, RangeShape } from '../ir.ts';
 import type { Scope } from './scope.ts';
 
@@ -23,6 +25,7 @@ export class Environment {
   readonly ctes: CteIr[] = [];
   /** Generated names of the CTEs that were read. */
   readonly readCtes = new Set<string>();
+  #catalogLength = 0;
   #relations = 0;
   #ctes = 0;
 
@@ -30,6 +33,21 @@ export class Environment {
     this.catalog = catalog;
     this.range = range;
     this.prefix = prefix;
+  }
+
+  /** Characters of the rows that are written into the statement. */
+  get catalogLength(): number {
+    return this.#catalogLength;
+  }
+
+  /** @throws AppError `sql_too_large` */
+  addCatalogRows(rows: readonly (readonly (string | number | null)[])[]): void {
+    for (const row of rows) for (const cell of row) this.#catalogLength += String(cell).length + 3;
+    if (this.#catalogLength <= limits.maxCatalogSqlLength) return;
+    throw sqlError(
+      'sql_too_large',
+      'There are too many columns for what the query reads of information_schema',
+    );
   }
 
   /** A new number for a CTE, unique in the query. */

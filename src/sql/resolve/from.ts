@@ -82,6 +82,7 @@ function catalogOrDataset(
 ): ResolvedRelation {
   const known = informationSchema(path, env.catalog);
   if (known === undefined) return datasetRelation(path, alias?.name, env, at);
+  env.addCatalogRows(known.rows);
   const name = env.alias();
   return {
     ir: { kind: 'rows', alias: name, ...known },

@@ -1,0 +1,112 @@
+import { compressSync } from 'snappy';
+import { expect } from 'vitest';
+import xxhash from 'xxhash-wasm';
+import { Decoder } from '../../src/decode/decoder.ts';
+import { DecodeOutcomes } from '../../src/decode/outcomes.ts';
+import { RemoteWriteKernel } from '../../src/decode/remote-write-kernel.ts';
+import type { DecodeResult, DecodeTask } from '../../src/decode/task.ts';
+import { limits } from '../../src/limits.ts';
+import { compileKernel } from './kernel.ts';
+import { nativeRows } from './native-rows.ts';
+import { sampleRows } from './sample-rows.ts';
+import { bytesField, varintField } from './wire.ts';
+
+export const hashes = await xxhash();
+export const compiled = compileKernel();
+export const kernel = new RemoteWriteKernel(compiled);
+
+/** The kernel is shared by all tests, and so is its table: a dataset of its own gives a run its own series. */
+let datasets = 0;
+export const newDataset = (): string => `d${++datasets}`;
+
+export const dayMs = 86_400_000;
+export const noonMs = 1_763_640_000_000;
+
+export const taskOf = (dataset: string, sequence: number, body: Uint8Array): DecodeTask => ({
+  tenant: 'default',
+  dataset,
+  format: 'remote-write-1',
+  encoding: 'snappy',
+  receivedMicros: 0,
+  body,
+  maxDecodedBytes: limits.maxBodyBytes,
+  sequence,
+});
+
+/** The decoder with the kernel and the one without, side by side, with the same outcomes. */
+export class Pair {
+  readonly #outcomes = new DecodeOutcomes();
+  readonly #fast = new Decoder(this.#outcomes, hashes, kernel);
+  readonly #full = new Decoder(this.#outcomes, hashes);
+  readonly #dataset = newDataset();
+  #sequence = 0;
+
+  /** Decodes with both and expects the same of them. */
+  decode(message: Buffer): DecodeResult {
+    return this.decodeBody(compressSync(message));
+  }
+
+  decodeBody(body: Buffer): DecodeResult {
+    this.#sequence += 1;
+    const task = taskOf(this.#dataset, this.#sequence, body);
+    const fast = this.#fast.decode(task);
+    const full = this.#full.decode(task);
+    if (!fast.ok || !full.ok) {
+      expect(fast).toEqual(full);
+      expect(fast).not.toHaveProperty('stack');
+      return fast;
+    }
+    expect(fast.counts).toEqual(full.counts);
+    expect(sampleRows(fast)).toEqual(sampleRows(full));
+    expect(seriesRows(fast)).toEqual(seriesRows(full));
+    return fast;
+  }
+
+  /** The last request is durable. */
+  commit(): void {
+    this.#outcomes.commit(this.#sequence);
+  }
+
+  /** Makes the series of a message known: the kernel takes their samples of that day from now on. */
+  learn(message: Buffer): void {
+    expect(this.decode(message)).toMatchObject({ ok: true });
+    this.commit();
+    this.decode(message);
+  }
+
+  /** How many samples the kernel takes of a message by itself. */
+  taken(message: Buffer): number {
+    this.decode(message);
+    expect(kernel.message.equals(message)).toBe(true);
+    return kernel.samples;
+  }
+}
+
+/** The rows of all `series` blocks, sorted, as text: the kernel and the decoder beside it make a block each. */
+export const seriesRows = (result: DecodeResult): string[] => {
+  const blocks = result.ok ? result.blocks.filter(({ table }) => table === 'series') : [];
+  return blocks
+    .flatMap(nativeRows)
+    .map((row) => JSON.stringify(row))
+    .sort();
+};
+
+// Messages --------------------------------------------------------------------------------------------------
+
+export const label = (name: string, value: string): Buffer =>
+  bytesField(1, Buffer.concat([bytesField(1, Buffer.from(name)), bytesField(2, Buffer.from(value))]));
+/** A field of eight bytes, given as its bits: through a number, a NaN may lose its payload. */
+export const bitsField = (field: number, bits: bigint): Buffer => {
+  const bytes = Buffer.alloc(9);
+  bytes.writeUInt8(field * 8 + 1);
+  bytes.writeBigUInt64LE(bits, 1);
+  return bytes;
+};
+export const pointField = (field: number, ...parts: readonly Buffer[]): Buffer =>
+  bytesField(field, Buffer.concat(parts));
+export const sample = (bits: bigint, timestampMs: number): Buffer =>
+  pointField(2, bitsField(1, bits), varintField(2, timestampMs));
+export const series = (...fields: readonly Buffer[]): Buffer => bytesField(1, Buffer.concat(fields));
+export const up = [label('__name__', 'up'), label('job', 'x')];
+export const one = 0x3ff0000000000000n;
+export const staleMarker = 0x7ff0000000000002n;
