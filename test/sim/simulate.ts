@@ -2,6 +2,7 @@ import { errorText } from '../../src/errors.ts';
 import { runClient } from './client.ts';
 import { checkOrder, checkPromise, checkRest } from './invariants.ts';
 import { type Life, startLife } from './life.ts';
+import type { SimProcess } from './scheduler.ts';
 import { World } from './world.ts';
 
 /** What happened in one run; `violations` is empty when every promise was kept. */
@@ -52,6 +53,7 @@ class Run {
   readonly #world: World;
   lives = 0;
   steps = 0;
+  #lastClient = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -80,7 +82,7 @@ class Run {
     const process = world.scheduler.process();
     let life: Life | undefined;
     const serving = new Task(async () => {
-      life = await startLife(world, process);
+      life = await this.#start(process);
       await this.#clients(life, random.integer(1, 6), 1000);
     });
     await this.#until(serving, random.integer(0, [30, 150, 500][random.integer(0, 2)] ?? 0));
@@ -110,14 +112,18 @@ class Run {
     const process = world.scheduler.process();
     let life: Life | undefined;
     const start = async () => {
-      life = await startLife(world, process);
+      life = await this.#start(process);
     };
     if ((await this.#mustEnd(new Task(start))) && life !== undefined) {
       const serving = new Task(this.#clients.bind(this, life, clients, 10));
       world.faults.quiet = false;
       await this.#until(serving, troubledSteps);
       world.faults.quiet = true;
-      const ended = (await this.#mustEnd(serving)) && (await this.#mustEnd(new Task(stop(life, foreverMs))));
+      const ended =
+        (await this.#mustEnd(serving)) &&
+        // What failed to be removed is removed with the next segment, so there must be one.
+        (await this.#mustEnd(new Task(this.#clients.bind(this, life, clients, 10)))) &&
+        (await this.#mustEnd(new Task(stop(life, foreverMs))));
       if (ended) checkRest(world, life.wal, life.backlog);
     }
     process.end();
@@ -132,11 +138,16 @@ class Run {
     return task.done;
   }
 
-  async #clients(life: Life, count: number, requests: number): Promise<void> {
+  async #start(process: SimProcess): Promise<Life> {
+    const life = await startLife(this.#world, process);
     this.lives += 1;
     this.#world.trace(() => `life ${this.lives} has started with ${life.backlog.size} segments`);
-    const first = this.lives * 100;
-    const clients = Array.from({ length: count }, (_, index) => first + index);
+    return life;
+  }
+
+  async #clients(life: Life, count: number, requests: number): Promise<void> {
+    const clients = Array.from({ length: count }, (_, index) => this.#lastClient + index + 1);
+    this.#lastClient += count;
     await Promise.all(clients.map((client) => runClient(this.#world, life, client, requests)));
   }
 
