@@ -41,6 +41,7 @@ export function datasetRoutes({
       path: '/api/v1/logstream/{dataset}',
       permission: 'dataset.manage',
       dataset: 'path',
+      refusedHeaders: ['x-p-static-schema-flag', 'x-p-time-partition', 'x-p-custom-partition'],
       handler: async (request) => {
         const from = request.clientAddress();
         await administration.create(request.tenant, request.dataset, 'events');

@@ -64,6 +64,8 @@ export interface DatasetRoute extends RouteBase {
   /** What a missing header means; without one, it is an error. */
   readonly defaultDataset?: string;
   readonly tenant?: never;
+  /** Headers, in small letters, that ask for something this route cannot do yet: refused, since without it data would come out otherwise than asked for. */
+  readonly refusedHeaders?: readonly string[];
   readonly body?: BodyRules;
   handler(request: DatasetRequest): Reply | Promise<Reply>;
 }

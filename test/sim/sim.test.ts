@@ -30,6 +30,7 @@ describe('the log, the drain and the catalog under simulated faults', () => {
     [25, 'a record that would have been one in any place'],
     [0, 'a start that used what had never been synced'],
     [24, 'a start that took a sync for good after one that had failed'],
+    [66, 'a removal that was not synced'],
     [2, 'records that nobody counted while they were sealed'],
     [29, 'a table that went on without a durable note'],
     [26, 'a note that was still being written when its segment left'],
