@@ -15,7 +15,7 @@ import { encodeWriteRequest } from '../support/remote-write.ts';
 import { checkInput, type FuzzVerdict, fuzzInput } from '../support/remote-write-fuzz.ts';
 
 const hashes = await xxhash();
-const run = (numRuns: number) => ({ numRuns, interruptAfterTimeLimit: 10_000 }) as const;
+const run = (numRuns: number) => ({ numRuns, interruptAfterTimeLimit: 5000 }) as const;
 
 function decode(body: Uint8Array, format: BodyFormat, encoding: BodyEncoding = 'identity'): DecodeResult {
   const result = new Decoder(new DecodeOutcomes(), hashes).decode({

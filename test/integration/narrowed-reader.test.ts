@@ -217,7 +217,7 @@ describe('a reader narrowed by a tag', () => {
       await expectSame(`select ${item} as v from app where ${condition}`);
       await expectSame(`select count(*) from app a join app b on a.id = b.id where ${ofB(condition)}`);
     });
-    await fc.assert(property, { numRuns: 60 });
+    await fc.assert(property, { numRuns: 30 });
   });
 });
 
@@ -326,6 +326,6 @@ describe('nobody without a reading privilege', () => {
         expect(answer instanceof AppError ? answer.code : 'rows').toBe(mayRead ? 'rows' : 'forbidden');
       },
     );
-    await fc.assert(property, { numRuns: 150 });
+    await fc.assert(property, { numRuns: 60 });
   });
 });

@@ -95,7 +95,7 @@ test('no privilege but one to read lets a query about a dataset reach the store'
       });
       for (const statement of sent) expect(statement).not.toContain(databaseOf(defaultTenant));
     }),
-    { numRuns: 1500 },
+    { numRuns: 500 },
   );
   expect(codes).toContain('forbidden');
   expect(codes).toContain('sql_unknown_relation');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { simulateMany } from './many.ts';
 import { type RunReport, simulate } from './simulate.ts';
 
-const runs = 300;
+const runs = 120;
 const told = ({ seed, violations }: RunReport): string =>
   `seed ${seed}; to see it: npm run torture -- --sim 1 --seed ${seed} --trace\n  ${violations.slice(0, 5).join('\n  ')}`;
 

@@ -116,7 +116,7 @@ function mutated(
   return result;
 }
 
-const runs = (numRuns: number) => ({ numRuns, interruptAfterTimeLimit: 15_000 }) as const;
+const runs = (numRuns: number) => ({ numRuns, interruptAfterTimeLimit: 5000 }) as const;
 
 // Tests -----------------------------------------------------------------------------------------------------
 

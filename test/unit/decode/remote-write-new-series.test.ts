@@ -20,7 +20,7 @@ import {
 } from '../../support/kernel-pair.ts';
 import { bytesField } from '../../support/wire.ts';
 
-const runs = (numRuns: number) => ({ numRuns, interruptAfterTimeLimit: 15_000 }) as const;
+const runs = (numRuns: number) => ({ numRuns, interruptAfterTimeLimit: 5000 }) as const;
 
 describe('of series that are new, the kernel', () => {
   const plain = (...labels: readonly Buffer[]): Buffer => series(...labels, sample(one, noonMs));

@@ -13,7 +13,7 @@ import { RandomMetrics } from '../../../support/otlp-metrics-random.ts';
 import { seededRandom } from '../../../support/random.ts';
 
 const seed = Number(process.env['MILLRACE_TEST_SEED'] ?? Date.now() >>> 0);
-const requests = 400;
+const requests = 200;
 
 function check(request: Fields, random: ReturnType<typeof seededRandom>): void {
   const message = metricsProtobuf(request);
