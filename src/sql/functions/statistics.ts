@@ -11,16 +11,16 @@ import {
 } from './aggregate-call.ts';
 import { type CallSite, checkCount, fn } from './definition.ts';
 
-/** The engine gives NaN for fewer than two rows. */
+/** The engine gives NaN or infinity for fewer than two rows. */
 const statistic = (name: string): readonly AggregateOverload[] => [
-  { ...fn(['float'], float, (a) => `${name}(${a})`), finish: (a) => `if(isNaN(${a}), NULL, ${a})` },
+  { ...fn(['float'], float, (a) => `${name}(${a})`), finish: (a) => `if(isFinite(${a}), ${a}, NULL)` },
 ];
 
 /** The same for pairs; those with a NULL in them don't count. */
 const pairStatistic = (name: string): readonly AggregateOverload[] => [
   {
     ...fn(['float', 'float'], float, (y, x) => `${name}(${y}, ${x})`),
-    finish: (a) => `if(isNaN(${a}), NULL, ${a})`,
+    finish: (a) => `if(isFinite(${a}), ${a}, NULL)`,
   },
 ];
 
