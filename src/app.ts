@@ -186,6 +186,10 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
     metrics,
     storeReturned: monitor.returned,
     onNoAnswer: () => monitor.suspect(),
+    quiet: {
+      maxWaitMs: config.quietFlushIntervalMs,
+      maxBytes: Math.min(limits.walMaxRetainedBytes, config.walMaxBytes / 4),
+    },
     beforeRemove: (segment) => journal.keep(segment),
   });
   for (const segment of recovery.segments) {
