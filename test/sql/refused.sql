@@ -52,3 +52,4 @@ select name from emp where (dept, boss) in (select dept, boss from emp);
 select app from app;
 select overlay('abcdef' placing 'xx' from 2);
 select level collate "C" from app;
+select regr_avgx(distinct dept, salary) from emp;
