@@ -6,6 +6,7 @@
  */
 
 import { decodingLimits } from './limits/decoding.ts';
+import { sharingLimits } from './limits/sharing.ts';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -108,6 +109,7 @@ export const limits = {
   /** Physical columns of one events dataset, and of one request to it. */
   maxColumnsPerDataset: 1000,
 
+  ...sharingLimits,
   ...decodingLimits,
 
   // Write-ahead log --------------------------------------------------------------------------------------
@@ -255,6 +257,10 @@ export const limits = {
 
 const relations: ReadonlyArray<readonly [boolean, string]> = [
   [limits.maxInflightBodyBytes >= 2 * limits.maxBodyBytes, 'two largest bodies fit in flight'],
+  [
+    limits.maxInflightBodyBytes * limits.tenantInflightShare >= limits.maxBodyBytes,
+    'a tenant can send the largest body',
+  ],
   [limits.maxHeaderBytes >= 2 * limits.maxCredentialBytes, 'the largest credentials fit the headers'],
   [limits.maxDenialLinesPerSecondInAll >= limits.maxDenialLinesPerSecond, 'all may say what one may'],
   [limits.walMaxRecordBytes >= 4 * limits.maxBodyBytes, 'the blocks of the largest body fit a record'],

@@ -41,7 +41,8 @@ function checkText(text: string): void {
 /** Counts each opener, be it of a comment or in a string: the bound is far above what anybody writes. */
 function hasMoreComments(text: string, bound: number): boolean {
   let count = 0;
-  for (let at = text.indexOf('/*'); at >= 0; at = text.indexOf('/*', at + 2)) if (++count > bound) return true;
+  for (let at = text.indexOf('/*'); at >= 0; at = text.indexOf('/*', at + 2))
+    if (++count > bound) return true;
   return false;
 }
 
