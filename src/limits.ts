@@ -227,6 +227,11 @@ export const limits = {
    * not end at all is rare: a query that overflows the stack is answered, and the thread replaced.
    */
   sqlParserTimeoutMs: 15_000,
+  /**
+   * Times that `/*` may be in a query, in comments or elsewhere. PostgreSQL's lexer takes time with the square of them:
+   * 10 ms for this many, and a minute for the 100,000 that fit a query, in which it parses nobody else's.
+   */
+  maxSqlComments: 1000,
   /** The tree of a query of 256 KiB takes some 100 MiB. */
   sqlParserHeapMiB: 512,
   /** A translated query. ClickHouse's `max_query_size` is 256 KiB, and the settings follow the query. */

@@ -79,6 +79,7 @@ export class Drain {
 
   /** Begins; what was added before waits until now. */
   start(): void {
+    if (this.#recovered !== undefined) return;
     const loads = this.#departures.waiting;
     this.#recovered = new RecoveredBundles(loads);
     for (const load of loads) this.#dispatch(load, this.#recovered);
@@ -105,9 +106,10 @@ export class Drain {
   async stored(number: number, leads: ReadonlySet<string>): Promise<void> {
     await this.#added.reached(number);
     this.#bundle(leads);
-    await Promise.all(
-      [...this.#lanes.values()].filter(({ lead }) => leads.has(lead)).map(({ tail }) => tail),
-    );
+    const lanes = [...this.#lanes.values()].filter(({ lead }) => leads.has(lead));
+    await Promise.all(lanes.map(({ tail }) => tail));
+    // Then the log has nothing of them any more, unless others wait.
+    if (this.#quiet.dueInMs === undefined && this.#bundles.size === 0) await this.drained(number);
   }
 
   /** Gives what is queued `graceMs` to get into the store; what is left stays in the log. */
