@@ -10,6 +10,7 @@ import { DatasetTables } from './dataset-tables.ts';
 import { Datasets, type RegisteredDataset } from './datasets.ts';
 import { StoreError } from './errors.ts';
 import { readColumns } from './event-table.ts';
+import type { KeptOptions } from './kept-options.ts';
 import type { MetadataLog } from './metadata.ts';
 import { PromisedColumns } from './promised-columns.ts';
 import type { Store } from './store.ts';
@@ -50,18 +51,21 @@ export class Catalog implements CatalogView, TenantHolder {
   /**
    * @param tenants without them, no tenant ever ends
    * @param onEnd called when a dataset was deleted, here or on another node
+   * @param kept what is known of options before the store was read
    */
   constructor(
     store: Store,
     metadata: MetadataLog,
     tenants?: Pick<Tenants, 'refresh' | 'hasEnded'>,
     onEnd: () => void = () => {},
+    kept?: KeptOptions | undefined,
   ) {
     this.#store = store;
     this.#metadata = metadata;
     this.#tenants = tenants;
-    this.datasets = new Datasets(metadata, onEnd);
+    this.datasets = new Datasets(metadata, onEnd, kept);
     this.#ids = new DatasetIds(this.datasets, tenants);
+    for (const { tenant, id } of kept?.datasets ?? []) this.#ids.recover(tenant, id);
     this.#tables = new DatasetTables(store, this.datasets, this.#ids, this.#entries);
   }
 
