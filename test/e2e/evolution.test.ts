@@ -160,6 +160,29 @@ it('a field may be a number, a string and a boolean at once', async () => {
 const manyFields = (prefix: string, count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, index]));
 
+/** What a reader sees who may read the rows with that tag. */
+async function narrowed(dataset: string, tag: string, select: string): Promise<unknown> {
+  const send = async (method: string, path: string, body: unknown, headers: Record<string, string>) => {
+    const init = {
+      method,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    };
+    const reply = await fetch(`${service.url}/api/${path}`, init);
+    const text = await reply.text();
+    expect([path, reply.status, text]).toEqual([path, 200, text]);
+    return text;
+  };
+  const role = `reader-${++datasets}`;
+  const privileges = [{ privilege: 'reader', resource: { dataset, tag } }];
+  await send('PUT', `v1/role/${role}`, privileges, { authorization });
+  const made = await send('POST', 'console/v1/apikeys', { keyName: role, roles: [role] }, { authorization });
+  const { apiKey } = JSON.parse(made) as { apiKey: string };
+  return JSON.parse(
+    await send('POST', 'v1/query', { query: `${select} ${dataset}` }, { 'x-api-key': apiKey }),
+  );
+}
+
 describe('more fields than columns', () => {
   const room = limits.maxColumnsPerDataset - 1;
 
@@ -186,6 +209,12 @@ describe('more fields than columns', () => {
     const { fields } = (await schema.json()) as { fields: { name: string }[] };
     expect(fields).toHaveLength(limits.maxColumnsPerDataset + 1);
     expect(fields.at(-1)?.name).toBe('p_overflow');
+    expect((await post('{"f0":1,"f4999":1}', dataset)).reply.status).toBe(200);
+    await service.drained();
+    expect(await narrowed(dataset, 'f4999=4999', 'SELECT f0, p_overflow IS NULL AS none FROM')).toEqual([
+      { f0: 0, none: false },
+    ]);
+    expect(await narrowed(dataset, 'nothing=', 'SELECT f0 FROM')).toEqual([]);
   });
 
   it('fields that come later go the same way, small and large bodies alike, also after a crash', async () => {
