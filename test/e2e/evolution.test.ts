@@ -185,9 +185,11 @@ async function narrowed(dataset: string, tag: string, select: string): Promise<u
 
 describe('more fields than columns', () => {
   const room = limits.maxColumnsPerDataset - 1;
+  const dataset = 'wide';
 
   it('an event of 5,000 fields is read back by their names', async () => {
-    const { dataset, reply } = await post(JSON.stringify({ ...manyFields('f', 5000), last: 'x', yes: true }));
+    const event = { ...manyFields('f', 5000), last: 'x', yes: true };
+    const { reply } = await post(JSON.stringify(event), dataset);
     expect(reply.status).toBe(200);
     const select = `f0, f${room - 1}, f${room}, f4999 + 1 AS next, last, yes, nothing`;
     expect(await ask(`SELECT ${select} FROM ${dataset}`)).toEqual([
@@ -218,7 +220,6 @@ describe('more fields than columns', () => {
   });
 
   it('fields that come later go the same way, small and large bodies alike, also after a crash', async () => {
-    const { dataset } = await post(JSON.stringify({ id: 0, ...manyFields('f', room - 1) }));
     await post('{"id":1,"late":-0,"word":"é","flag":false,"f1":"other type","none":null}', dataset);
     const large = Array.from({ length: 300 }, (_, index) => ({
       id: 2 + index,
@@ -235,7 +236,7 @@ describe('more fields than columns', () => {
       { id: 5000, late: 'text', word: null, flag: null, f1: null, f2: 3 },
     ]);
     expect(await ask(`SELECT count(*) AS n, sum(late) AS sum, count(own299) AS own FROM ${dataset}`)).toEqual(
-      [{ n: 303, sum: (299 * 300) / 2, own: 1 }],
+      [{ n: 304, sum: (299 * 300) / 2, own: 1 }],
     );
     const [row] = await ask(`SELECT p_overflow->>'own7:str' AS own FROM ${dataset} WHERE id = 9`);
     expect(row).toEqual({ own: 'x' });
