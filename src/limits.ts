@@ -158,6 +158,8 @@ export const limits = {
   // Store ------------------------------------------------------------------------------------------------
   /** Connections for queries. Each runs one query at a time. */
   storeQueryConnections: 4,
+  /** By how much questions for tables that have changed overlap: the store keeps whole seconds. */
+  columnWatchOverlapSeconds: 2,
   /** Statements of the service itself (schema, metadata) that wait for the one connection they share. */
   maxQueuedStatements: 1000,
   /** Inserts that run at the same time (embedded mode runs them one after another). */

@@ -4,7 +4,7 @@ import type { DatasetKind } from '../model/dataset.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
 import { parseGenerationId } from '../model/generation.ts';
 import { type Claim, claimEntry, DatasetEntries, notLoaded } from './dataset-entries.ts';
-import { type CatalogView, type DatasetInfo, type Entry, type KindConflict, learn } from './dataset-entry.ts';
+import type { CatalogView, DatasetInfo, Entry, KindConflict } from './dataset-entry.ts';
 import { DatasetIds } from './dataset-ids.ts';
 import { DatasetTables } from './dataset-tables.ts';
 import { Datasets, type RegisteredDataset } from './datasets.ts';
@@ -88,9 +88,10 @@ export class Catalog implements CatalogView, TenantHolder {
     await this.#metadata.prepare();
     await this.#tenants?.refresh();
     await this.datasets.refresh();
+    await this.#tables.beginToWatch();
     const stored = await readColumns(this.#store, this.#living());
     // At once, since writes come in meanwhile: they see all of it or nothing.
-    const conflicts = stored.flatMap(([dataset, columns]) => this.#adopt(dataset, columns));
+    const conflicts = stored.flatMap(([dataset, columns]) => this.#entries.adopt(dataset, columns));
     this.#loaded = true;
     for (const tenant of this.#entries.tenants) {
       this.#entries.changed(tenant);
@@ -100,12 +101,13 @@ export class Catalog implements CatalogView, TenantHolder {
   }
 
   /**
-   * Reads which datasets other nodes have made and deleted since; `load` must have done that once.
+   * Reads which datasets other nodes have made and deleted since, and which columns they have added; `load` must have done that once.
    * @throws StoreError
    */
   async refresh(): Promise<void> {
     if (!this.#loaded) return;
     await this.datasets.refresh();
+    await this.#tables.learnColumns(this.#living());
     const { position } = this.datasets;
     if (position === this.#adopted) return;
     const isNews = ({ tenant, id, kind }: RegisteredDataset) => {
@@ -113,7 +115,8 @@ export class Catalog implements CatalogView, TenantHolder {
       return entry === undefined || (kind === 'events' && !entry.ready);
     };
     for (const [dataset, columns] of await readColumns(this.#store, this.#living().filter(isNews))) {
-      if (isNews(dataset) && !this.hasEnded(dataset.tenant, dataset.id)) this.#adopt(dataset, columns);
+      if (isNews(dataset) && !this.hasEnded(dataset.tenant, dataset.id))
+        this.#entries.adopt(dataset, columns);
     }
     // Those whose tables are being made are looked for again.
     if (!this.#living().some(isNews)) this.#adopted = position;
@@ -262,19 +265,6 @@ export class Catalog implements CatalogView, TenantHolder {
 
   #living(): readonly RegisteredDataset[] {
     return this.datasets.living().filter(({ tenant }) => !this.hasEnded(tenant));
-  }
-
-  /** Takes what the store says about a dataset. */
-  #adopt({ tenant, name, id, kind }: RegisteredDataset, columns: readonly ColumnSpec[]): KindConflict[] {
-    const written = this.#entries.kindOf(tenant, id);
-    const entry = this.#entries.getOrMake(tenant, id, kind);
-    this.#entries.setKind(tenant, id, kind);
-    entry.confirmed = true;
-    // A table of events has a column from the beginning: without one, whoever makes the dataset has not got that far.
-    entry.ready = kind !== 'events' || columns.length > 0;
-    learn(entry, columns);
-    this.#entries.changed(tenant);
-    return written === undefined || written === kind ? [] : [{ tenant, dataset: name, kind, written }];
   }
 
   #claimed(tenant: string, id: string, kind: DatasetKind): Entry {

@@ -104,6 +104,28 @@ describe('the catalog', () => {
     expect(after.excess('default', 'fresh', [number('b')])).toEqual(new Set(['b:num']));
   });
 
+  it('learns of columns that other nodes add, and of a map, and says so to those who remember', async () => {
+    const [one, two] = [await openCatalog(), await openCatalog()];
+    const map = { name: 'p_overflow', type: 'Map(LowCardinality(String), String)' };
+    one.claim('default', 'shared', 'events', [time, number('a')]).confirm();
+    await one.ensure('default', 'shared', 'events', [time, number('a')]);
+    await two.refresh();
+    const seen = () => [...(two.get('default', 'shared')?.columns.keys() ?? [])];
+    expect(seen()).toEqual(['p_timestamp', 'a:num']);
+    for (const column of [number('b'), map]) {
+      one.claim('default', 'shared', 'events', [column]).confirm();
+      await one.ensure('default', 'shared', 'events', [column]);
+      const version = two.version('default');
+      await two.refresh();
+      expect(seen()).toContain(column.name);
+      expect(two.version('default')).not.toBe(version);
+    }
+    const version = two.version('default');
+    await two.refresh();
+    expect(two.version('default')).toBe(version);
+    expect(two.excess('default', 'shared', [number('a'), number('c')])).toEqual(new Set(['c:num']));
+  });
+
   it('makes a dataset as it is asked for, and knows it after a restart and on other nodes', async () => {
     const options = { partitionField: 'shop', timeField: 'at' };
     const catalog = await openCatalog();
