@@ -153,6 +153,12 @@ export const limits = {
   storeQueryConnections: 4,
   /** Statements of the service itself (schema, metadata) that wait for the one connection they share. */
   maxQueuedStatements: 1000,
+  /**
+   * Blocks that are merged before an insert, by rows and bytes of the result. It is made in one go: some milliseconds, in
+   * which no request is read.
+   */
+  maxMergedBlockRows: 16_384,
+  maxMergedBlockBytes: 4 * MiB,
   /** Inserts that run at the same time (embedded mode runs them one after another). */
   maxParallelInserts: 4,
   /**
