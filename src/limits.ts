@@ -6,6 +6,7 @@
  */
 
 import { decodingLimits } from './limits/decoding.ts';
+import { insertLimits } from './limits/inserts.ts';
 import { sharingLimits } from './limits/sharing.ts';
 
 const KiB = 1024;
@@ -24,6 +25,8 @@ export const limits = {
   retryAfterSeconds: 1,
   /** A SQL request is a small JSON document: the query, a range, a name. */
   maxQueryBodyBytes: 1 * MiB,
+  /** Events of which somebody wants to know the schema. */
+  maxSampleBodyBytes: 1 * MiB,
   /** One `Authorization` or `X-API-Key` value. Bearer tokens of large providers reach 8 KiB. */
   maxCredentialBytes: 16 * KiB,
 
@@ -106,8 +109,13 @@ export const limits = {
   /** A century: the store's dates end in 2149. */
   maxRetentionDays: 36_500,
   maxRetentionDescriptionLength: 1000,
-  /** Physical columns of one events dataset, and of one request to it. */
+  /**
+   * Physical columns of one events dataset. Fields beyond that go into one column; those that have a column
+   * get further ones for their other types, so that there are thrice as many at most.
+   */
   maxColumnsPerDataset: 1000,
+  /** Fields of a fixed schema: a column each, beside the time. */
+  maxStaticFields: 999,
 
   ...sharingLimits,
   ...decodingLimits,
@@ -154,14 +162,6 @@ export const limits = {
   /** Statements of the service itself (schema, metadata) that wait for the one connection they share. */
   maxQueuedStatements: 1000,
   /**
-   * Blocks that are merged before an insert, by rows and bytes of the result. It is made in one go: some milliseconds, in
-   * which no request is read.
-   */
-  maxMergedBlockRows: 16_384,
-  maxMergedBlockBytes: 4 * MiB,
-  /** Inserts that run at the same time (embedded mode runs them one after another). */
-  maxParallelInserts: 4,
-  /**
    * A statement to the store. Adding 1,000 columns with the longest names takes 0.6 MiB, and the insert into
    * them thrice as much, and a query of the catalog as much as it may write; ClickHouse's own bound (`max_query_size`)
    * would be 256 KiB.
@@ -182,19 +182,7 @@ export const limits = {
   /** How often the store is asked for a sign of life, and how often while it gives none. */
   storeCheckIntervalMs: 5000,
   storeProbeIntervalMs: 300,
-  /**
-   * Trials in which the rows of one batch that the store refuses are told from those that it takes. A trial takes
-   * some milliseconds, and a single bad row twice as many trials as there are halvings down to it. A table whose
-   * batches use them all up gets half as many for the next one, down to the minimum.
-   */
-  maxRowTrials: 1000,
-  minRowTrials: 32,
-  /** Refusals of a table, one after another, that its rows do not explain, before a batch goes to the dead letters. */
-  maxUnexplainedRefusals: 8,
-  /** Of ClickHouse's words about a refusal, characters. They can quote whole rows. */
-  maxDeadReasonLength: 2000,
-  insertBackoffMinMs: 100,
-  insertBackoffMaxMs: 10_000,
+  ...insertLimits,
   /** How long a stop waits for requests under way. */
   shutdownRequestsMs: 10_000,
   /** How long a stop waits for the log to be inserted. What is left stays in the log, safely. */
@@ -280,7 +268,6 @@ const relations: ReadonlyArray<readonly [boolean, string]> = [
   ],
   [limits.walMaxBytes >= 4 * limits.walSegmentMaxBytes, 'the log holds several segments'],
   [limits.maxReplayJournalBytes >= limits.replayWindowEntries * 256, 'the journal holds what memory does'],
-  [limits.quietFlushIntervalMs >= limits.walSegmentMaxAgeMs, 'quiet tables wait for more than a segment'],
   [limits.walMaxRetainedBytes >= limits.walSegmentMaxBytes, 'a segment fits in memory'],
   [(limits.decodeOutcomeWindow & (limits.decodeOutcomeWindow - 1)) === 0, 'the window is a power of two'],
   [
