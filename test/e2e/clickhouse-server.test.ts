@@ -102,7 +102,7 @@ test('without its server the service starts and takes writes, which arrive when 
   expect(
     await ask(server, 'SELECT toUnixTimestamp(p_timestamp) AS at FROM t_default.`timed.events`'),
   ).toEqual([{ at: 1_700_000_000 }]);
-}, 60_000);
+}, 120_000);
 
 test('a server that stores and then cuts the connection has it once', async () => {
   const server = await startServer();
