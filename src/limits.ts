@@ -151,6 +151,14 @@ export const limits = {
   storeQueryConnections: 4,
   /** Statements of the service itself (schema, metadata) that wait for the one connection they share. */
   maxQueuedStatements: 1000,
+  /**
+   * A batch of samples that is put in order before its insert; a larger one is left to the store. It takes 56 bytes of
+   * memory a sample and 48 a series meanwhile. More than 131,072 series are sorted no faster here.
+   */
+  maxSortedSamples: 2_097_152,
+  maxSortedSeries: 131_072,
+  /** As many take a fraction of a millisecond; then others get their turn. */
+  sortedSamplesPerTurn: 16_384,
   /** Inserts that run at the same time (embedded mode runs them one after another). */
   maxParallelInserts: 4,
   /**

@@ -48,6 +48,7 @@ import { TrialTable } from '../store/trial-table.ts';
 import { batchRows, moved, nameOf, type TableBatch } from './batch.ts';
 import { findRefusedRows, type Refusal } from './refused-rows.ts';
 import { type Rows, takeRows, withoutRows } from './rows.ts';
+import type { SampleSorter } from './sample-sorter.ts';
 
 export interface BatchInserterOptions {
   /** This node's name; part of the deduplication tokens. */
@@ -55,6 +56,8 @@ export interface BatchInserterOptions {
   readonly store: Store;
   readonly catalog: Catalog;
   readonly deadLetters: DeadLetters;
+  /** Without it, the store puts samples in order. */
+  readonly sorter?: Pick<SampleSorter, 'sort'>;
   readonly clock: Clock & Timers;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -105,13 +108,24 @@ export class BatchInserter {
       batch: id === dataset ? batch : moved(batch, id),
       segment,
       token,
-      rows: batchRows(batch),
+      rows: await this.#inOrder(batch),
       dead,
       signal,
     };
     while (!(await this.#tryInsert(job))) {
       // Each turn has found more rows that are dead.
     }
+  }
+
+  /**
+   * The rows of a batch, samples in the order of their table. Either way it is a function of the batch alone, so that
+   * rows have the same places in it each time.
+   */
+  async #inOrder(batch: TableBatch): Promise<Rows> {
+    const rows = batchRows(batch);
+    if (batch.kind !== 'metrics' || !batch.table.endsWith('.samples')) return rows;
+    const bytes = await this.#options.sorter?.sort(rows.blocks);
+    return bytes === undefined ? rows : { ...rows, blocks: [{ rows: batch.rows, bytes }] };
   }
 
   /**
