@@ -25,6 +25,7 @@ import { AuditTrail } from './ingest/audit-trail.ts';
 import { DecodePool } from './ingest/decode-pool.ts';
 import { Drain } from './ingest/drain.ts';
 import { waitForPending } from './ingest/freshness.ts';
+import { IngestRates } from './ingest/ingest-rates.ts';
 import { ReplayWindow } from './ingest/replay-window.ts';
 import { RequestIdentifier } from './ingest/request-identity.ts';
 import { SampleSorter } from './ingest/sample-sorter.ts';
@@ -99,7 +100,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           catalog: back.catalog,
           cleaner: back.cleaner,
           caughtUp: identities.caughtUp,
-          waitForPending: () => waitForPending(durable.wal, durable.drain),
+          waitForPending: (tenant, id) => waitForPending(durable.wal, durable.drain, tenant, [id]),
         }),
         questions: new DatasetQuestions(back),
         retention: new DatasetRetention(back),
@@ -187,6 +188,10 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
     metrics,
     storeReturned: monitor.returned,
     onNoAnswer: () => monitor.suspect(),
+    quiet: {
+      maxWaitMs: config.quietFlushIntervalMs,
+      maxBytes: Math.min(limits.walMaxRetainedBytes, config.walMaxBytes / 4),
+    },
     beforeRemove: (segment) => journal.keep(segment),
   });
   for (const segment of recovery.segments) {
@@ -227,9 +232,15 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
     metrics,
     log,
   });
-  const admission = new Admission(metrics);
+  const share = config.multiTenant ? limits.tenantInflightShare : 1;
+  const admission = new Admission({ metrics, maxTenantBytes: limits.maxInflightBodyBytes * share });
   const ingest = new IngestService({
     admission,
+    rates: new IngestRates({
+      clock,
+      tenantBytesPerSecond: config.tenantIngestBytesPerSecond,
+      datasetBytesPerSecond: config.datasetIngestBytesPerSecond,
+    }),
     catalog,
     decoders,
     wal,
@@ -240,6 +251,7 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
     metrics,
     log,
     maxBodyBytes: config.maxBodyBytes,
+    maxEventBytes: config.maxEventBytes,
   });
   const onLost = (rows: number) => metrics.auditRowsLost.inc(rows);
   const checkRoom = () => {
@@ -276,7 +288,13 @@ function startQueries(
       maxResultBytes: limits.queryMaxResultBytes,
     },
     readableRows,
-    waitForPending: () => waitForPending(wal, drain),
+    waitForPending: (tenant, names) =>
+      waitForPending(
+        wal,
+        drain,
+        tenant,
+        names.map((name) => catalog.idOf(tenant, name)),
+      ),
   });
   return { parser, query };
 }
