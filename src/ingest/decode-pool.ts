@@ -97,7 +97,7 @@ export class DecodePool {
     if (this.#inline === undefined || !isSmall(task)) return undefined;
     const sequence = this.#nextSequence();
     const maxInflatedBytes = limits.maxInlineInflatedBytes;
-    const result = this.#inline.decode({ ...task, maxInflatedBytes, sequence });
+    const result = this.#inline.decode({ maxInflatedBytes, sequence, ...task });
     return result.ok ? { result, sequence } : undefined;
   }
 

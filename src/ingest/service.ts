@@ -82,7 +82,10 @@ export class IngestService implements Ingest {
     const { tenant, dataset: name } = asked;
     // Once, so that what it becomes under way belongs together: series that are stored already, memory, record.
     const dataset = catalog.idOf(tenant, name);
-    const request = { ...asked, dataset, presumed: catalog.loaded ? undefined : true } as const;
+    const presumed = catalog.loaded ? undefined : true;
+    const { format, encoding, body, mustExist, idempotencyKey } = asked;
+    // Field by field, here and below: adding to an object that begins as a copy takes V8 two microseconds.
+    const request = { tenant, dataset, presumed, format, encoding, body, mustExist, idempotencyKey } as const;
     catalog.checkKind(tenant, dataset, kindOfFormat[request.format]);
     if (request.mustExist && catalog.get(tenant, name) === undefined) {
       throw new AppError(
@@ -114,7 +117,7 @@ export class IngestService implements Ingest {
     const receivedMicros = clock.nowMicros();
     const { blocks, counts, refused, sequence } = await this.#decode(request, receivedMicros);
     if (blocks.length > 0) {
-      const stored = identity === undefined ? undefined : { ...identity, receivedMicros, counts };
+      const stored = identity === undefined ? undefined : { receivedMicros, counts, ...identity };
       const kind = kindOfFormat[format];
       await this.#commit({ tenant, dataset, kind, presumed, request: stored, blocks });
       decoders.outcomes.commit(sequence);

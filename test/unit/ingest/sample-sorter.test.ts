@@ -120,7 +120,8 @@ describe('samples in order', () => {
     const many = [1n, 2n].flatMap((time) => scrape(20_000, time));
     turns = 0;
     const [first, other, second] = await Promise.all([few, many, few].map((blocks) => sorter.sort(blocks)));
-    const isSame = (a = new Uint8Array(0), b = new Uint8Array(1)) => Buffer.compare(a, b) === 0;
+    const isSame = (a: Uint8Array | undefined, b: Uint8Array | undefined) =>
+      a !== undefined && b !== undefined && Buffer.compare(a, b) === 0;
     expect(isSame(first, second)).toBe(true);
     expect(isSame(other, await sorter.sort(many))).toBe(true);
     // Twice 40,000 rows, each looked at twice.
