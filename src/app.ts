@@ -138,9 +138,14 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 async function startStore({ config, directory, clock, metrics, log }: Shared) {
-  const { clickhouseUrl: clickHouse, queryTimeoutMs } = config;
+  const { clickhouseUrl: clickHouse, queryTimeoutMs, multiTenant } = config;
   const local = join(directory.path, 'store');
-  const store = await openStore({ clickHouse, directory: local, queryTimeoutMs }, metrics, log);
+  const sparedQueryConnections = multiTenant ? limits.storeSparedQueryConnections : 0;
+  const store = await openStore(
+    { clickHouse, directory: local, queryTimeoutMs, sparedQueryConnections },
+    metrics,
+    log,
+  );
   const metadata = new MetadataLog(store, directory.node);
   const cleaner: TenantCleaner = new TenantCleaner({
     hasEnded: (tenant, dataset) => catalog.hasEnded(tenant, dataset),

@@ -29,21 +29,22 @@ export const limits = {
   // Identities -------------------------------------------------------------------------------------------
   /** Credentials whose verification is remembered: of each kind, good and bad ones counted separately. */
   authCacheEntries: 20_000,
-  /** Credentials of each kind that are remembered as they were presented, and how long. */
+  /** Credentials of each kind that are remembered as they were presented, and how long: twice that at most. */
   maxRecentCredentials: 10_000,
   recentCredentialMs: 1000,
   /** A refused password or key is checked again after this long. */
   refusedCacheTtlMs: 5 * 60_000,
-  /** Password verifications (argon2id, about 50 ms of CPU each) running or waiting; above it 503. */
+  /** Passwords (argon2id, about 50 ms of CPU each) that wait for their turn; above it 503 for the tenant with most. */
   maxPendingPasswordChecks: 64,
-  /** Keys are looked up in memory, so that no check of one waits; a bound all the same. */
-  maxPendingKeyChecks: 64,
-  /** Bearer tokens being verified: some 0.1 ms each, or a wait for the identity provider's keys; above it 503. */
-  maxPendingTokenChecks: 256,
+  /** Checks of one kind of credentials under way: of tokens, say, that wait for the identity provider's keys; above it 503. */
+  maxPendingChecks: 256,
   /** A refused token is checked again after this long: it may be signed with a key that was not known yet. */
   refusedTokenTtlMs: 10_000,
-  /** How long a reply of the identity provider is waited for. */
+  /** How long a reply of the identity provider is waited for, and how large it may be: keys and claims take some KiB. */
   oidcTimeoutMs: 5000,
+  maxOidcReplyBytes: 1 * MiB,
+  /** Sign-ins whose code is being redeemed at the provider; above it 503. */
+  maxPendingLogins: 64,
   /** What the provider says about itself is read again after this long, and after a failure this soon. */
   oidcMetadataMaxAgeMs: 60 * 60_000,
   oidcRetryIntervalMs: 2000,
@@ -149,6 +150,8 @@ export const limits = {
   // Store ------------------------------------------------------------------------------------------------
   /** Connections for queries. Each runs one query at a time. */
   storeQueryConnections: 4,
+  /** Of these, where there are tenants: one that has a query running cannot take the last, however many it sends. */
+  storeSparedQueryConnections: 1,
   /** Statements of the service itself (schema, metadata) that wait for the one connection they share. */
   maxQueuedStatements: 1000,
   /** Inserts that run at the same time (embedded mode runs them one after another). */
@@ -216,7 +219,7 @@ export const limits = {
   translationOverheadBytes: 1024,
   /** Parts of the range of a request for counts. */
   maxCountBins: 10_000,
-  /** Queries waiting for a connection; above it 503. */
+  /** Queries waiting for the parser, or for a connection, all tenants together; above it 503 for who has most of them. */
   maxQueuedQueries: 100,
   /** The parser gets a stack of its own: 200,000 chained operators parse in 64 MiB. */
   sqlParserStackMiB: 64,
@@ -231,6 +234,8 @@ export const limits = {
   maxStoreSqlBytes: 250 * 1024,
   /** Characters of `information_schema` in one query, all its mentions together: some 70,000 columns. */
   maxCatalogSqlLength: 7 * MiB,
+  /** Beginnings of block comments in a query, also those inside of strings. */
+  maxSqlComments: 1000,
   /** Nesting of the syntax tree that the translator walks. */
   maxSqlDepth: 200,
   /** Sets of keys of one GROUP BY: the store groups once for each. */
@@ -260,6 +265,11 @@ const relations: ReadonlyArray<readonly [boolean, string]> = [
   [
     limits.maxStatementBytes >= limits.maxStoreSqlBytes + 2 * limits.maxCatalogSqlLength + 64 * KiB,
     'queries of the catalog fit a statement',
+  ],
+  [limits.storeQueryConnections > limits.storeSparedQueryConnections, 'a tenant can have a connection'],
+  [
+    limits.maxPendingChecks >= 2 * limits.maxPendingPasswordChecks,
+    'tenants, and not all, are refused passwords',
   ],
   [limits.walMaxBytes >= 4 * limits.walSegmentMaxBytes, 'the log holds several segments'],
   [limits.maxReplayJournalBytes >= limits.replayWindowEntries * 256, 'the journal holds what memory does'],

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { hashPassword } from '../auth/password.ts';
+import { Passwords } from '../auth/password.ts';
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { defaultTenant } from '../model/dataset.ts';
@@ -22,6 +22,8 @@ const rootRoles: ReadonlyMap<string, readonly Privilege[]> = new Map([['admin', 
 export class UserAdministration {
   readonly #directory: Directory;
   readonly #root: string;
+  /** Of its own: sign-ins wait for no new users. */
+  readonly #passwords = new Passwords();
 
   /** @param root the name of the root administrator */
   constructor(directory: Directory, root: string) {
@@ -53,7 +55,7 @@ export class UserAdministration {
   async create(tenant: string, name: string, roles: readonly string[]): Promise<string> {
     this.#refuseRoot(name);
     checkIdentifier(name, 'user');
-    const { password, passwordHash } = await newPassword();
+    const { password, passwordHash } = await this.#newPassword(tenant);
     await this.#directory.exclusively(async ({ write }) => {
       if (this.#directory.user(tenant, name) !== undefined) {
         throw new AppError('identity_exists', `there is a user ${name} already`);
@@ -84,7 +86,7 @@ export class UserAdministration {
    */
   async generatePassword(tenant: string, name: string): Promise<string> {
     this.#find(tenant, name);
-    const { password, passwordHash } = await newPassword();
+    const { password, passwordHash } = await this.#newPassword(tenant);
     await this.#directory.exclusively(async ({ write }) => {
       const { value } = this.#find(tenant, name);
       await write({ tenant, kind: 'user', key: name }, { ...value, passwordHash });
@@ -120,14 +122,14 @@ export class UserAdministration {
     throw new AppError('not_found', `there is no user ${shown}`);
   }
 
+  async #newPassword(tenant: string): Promise<{ readonly password: string; readonly passwordHash: string }> {
+    const password = randomBytes(passwordBytes).toString('base64url');
+    return { password, passwordHash: await this.#passwords.hash(tenant, password) };
+  }
+
   #refuseRoot(name: string): void {
     if (name !== this.#root) return;
     const reason = `${name} is the root administrator, with every privilege and the password of the configuration`;
     throw new AppError('root_unchangeable', reason);
   }
-}
-
-async function newPassword(): Promise<{ readonly password: string; readonly passwordHash: string }> {
-  const password = randomBytes(passwordBytes).toString('base64url');
-  return { password, passwordHash: await hashPassword(password) };
 }

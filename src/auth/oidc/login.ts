@@ -46,6 +46,7 @@ const sealContext = 'oidc sign-in';
  */
 export class OidcLogin {
   readonly #options: OidcLoginOptions;
+  #pending = 0;
 
   constructor(options: OidcLoginOptions) {
     this.#options = options;
@@ -85,9 +86,22 @@ export class OidcLogin {
   /**
    * @param query what the provider sent the browser back with
    * @param sealed what `begin` gave the browser
-   * @throws AppError `login_failed`, `oidc_unavailable`
+   * @throws AppError `login_failed`, `oidc_unavailable`, `overloaded`
    */
   async complete(query: string, sealed: string): Promise<SignedIn> {
+    // Anybody can begin a sign-in and bring back whatever code: each is a request to the provider in our name.
+    if (this.#pending >= limits.maxPendingLogins) {
+      throw new AppError('overloaded', 'too many sign-ins are being completed at the moment');
+    }
+    this.#pending += 1;
+    try {
+      return await this.#complete(query, sealed);
+    } finally {
+      this.#pending -= 1;
+    }
+  }
+
+  async #complete(query: string, sealed: string): Promise<SignedIn> {
     const { provider, verifier, clientId, rolesClaim } = this.#options;
     const { redirectUri, returnTo, state, nonce, verifier: pkceCodeVerifier } = this.#open(sealed);
     const metadata = await provider.metadata();
