@@ -1,101 +1,145 @@
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import xxhash from 'xxhash-wasm';
 import { Decoder } from '../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../src/decode/outcomes.ts';
 import { RemoteWriteKernel } from '../src/decode/remote-write-kernel.ts';
-import { compileKernel } from '../test/support/kernel.ts';
 import { checkOtlpInput, otlpFuzzInput } from '../test/support/otlp-fuzz.ts';
 import { checkMetricsInput, metricsFuzzInput } from '../test/support/otlp-metrics-fuzz.ts';
-import {
-  checkInput,
-  checkRepetition,
-  type FuzzVerdict,
-  fuzzInput,
-} from '../test/support/remote-write-fuzz.ts';
+import { checkInput, checkRepetition, fuzzInput } from '../test/support/remote-write-fuzz.ts';
 import { markdownTable } from './table.ts';
 
-/**
- * `npm run fuzz [-- --inputs n --seed n --only number]`: bodies against the decoder and its oracles, remote write and
- * OTLP in turn.
- */
-const { values } = parseArgs({
-  options: {
-    inputs: { type: 'string', default: '1000000' },
-    seed: { type: 'string', default: String(Date.now() >>> 0) },
-    only: { type: 'string' },
-  },
-});
-const integer = (name: string, text: string): number => {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} ${text}: use a whole number`);
-  return value;
-};
-const inputs = integer('inputs', values.inputs);
-const seed = integer('seed', values.seed);
-const first = values.only === undefined ? 0 : integer('only', values.only);
-const end = values.only === undefined ? inputs : first + 1;
-/** A decoder keeps the series that it has met; a new one now and then meets them for the first time again. */
-const inputsPerDecoder = 10_000;
-const progressEvery = 500_000;
+const usage = `npm run fuzz [-- <option> …]: bodies against the decoder and its oracles
+
+  --protocol <name>    remote-write, otlp, or all, which is both in turn (default: all)
+  --inputs n           how many (default: 1000000)
+  --seed n             the same seed and protocol make the same inputs (default: another one each time)
+  --only number        that input alone`;
+
+/** One input: what it is, and the comparison with the oracle, which returns a verdict to be counted. */
+interface FuzzCase {
+  readonly text: () => string;
+  /** @throws Error when the decoder did anything but store what it must and refuse what it must */
+  readonly check: () => string;
+}
 
 const hashes = await xxhash();
 const outcomes = new DecodeOutcomes();
-const counted = new Map<string, number>();
-const kernel = compileKernel();
+const kernel = new WebAssembly.Module(
+  readFileSync(new URL('../src/decode/kernel/kernel.wasm', import.meta.url)),
+);
+/** A decoder keeps the series that it has met; a new one now and then meets them for the first time again. */
+const inputsPerDecoder = 10_000;
 const newDecoder = (): Decoder => new Decoder(outcomes, hashes, new RemoteWriteKernel(kernel));
 let decoder = newDecoder();
-let slowestMs = 0;
-const startedMs = performance.now();
-console.log(`inputs ${first} to ${end - 1}, seed ${seed}`);
-for (let number = first; number < end; number++) {
-  if (number % inputsPerDecoder === 0) decoder = newDecoder();
-  const inputStartedMs = performance.now();
-  const check = number % 2 === 0 ? checkRemoteWrite : number % 4 === 1 ? checkOtlp : checkOtlpMetrics;
-  const verdict = check(number);
-  slowestMs = Math.max(slowestMs, performance.now() - inputStartedMs);
-  counted.set(verdict, (counted.get(verdict) ?? 0) + 1);
-  if ((number + 1) % progressEvery === 0) console.log(`${number + 1} inputs`);
-}
 
-function checkRemoteWrite(number: number): string {
+function remoteWrite(seed: number, number: number): FuzzCase {
   const input = fuzzInput(seed, number);
-  try {
-    const verdict: FuzzVerdict = checkInput(decoder, input, 3 * number + 1);
+  const check = (): string => {
+    const verdict = checkInput(decoder, input, 3 * number + 1);
     if (verdict === 'stored') checkRepetition(decoder, outcomes, input, 3 * number + 2);
     return `remote write, ${verdict}`;
-  } catch (error) {
-    console.log(`npm run fuzz -- --seed ${seed} --only ${number}`);
-    console.log(`version ${input.version}, message ${input.message.toString('hex')}`);
-    throw error;
-  }
+  };
+  return { text: () => `version ${input.version}, message ${input.message.toString('hex')}`, check };
 }
 
-function checkOtlp(number: number): string {
+function otlpRecords(seed: number, number: number): FuzzCase {
   const input = otlpFuzzInput(seed, number);
-  try {
-    return `OTLP ${input.signal}, ${checkOtlpInput(decoder, input, 3 * number + 1)}`;
-  } catch (error) {
-    console.log(`npm run fuzz -- --seed ${seed} --only ${number}`);
-    console.log(`${input.signal} in ${input.encoding}, body ${input.body.toString('hex')}`);
-    throw error;
-  }
+  const { signal, encoding, body } = input;
+  return {
+    text: () => `${signal} in ${encoding}, body ${body.toString('hex')}`,
+    check: () => `OTLP ${signal}, ${checkOtlpInput(decoder, input, 3 * number + 1)}`,
+  };
 }
 
-function checkOtlpMetrics(number: number): string {
+function otlpMetrics(seed: number, number: number): FuzzCase {
   const input = metricsFuzzInput(seed, number);
-  try {
-    return `OTLP metrics, ${checkMetricsInput(input)}`;
-  } catch (error) {
-    console.log(`npm run fuzz -- --seed ${seed} --only ${number}`);
-    console.log(`metrics in ${input.encoding}, body ${input.body.toString('hex')}`);
-    throw error;
-  }
+  return {
+    text: () => `metrics in ${input.encoding}, body ${input.body.toString('hex')}`,
+    check: () => `OTLP metrics, ${checkMetricsInput(input)}`,
+  };
 }
 
-const seconds = (performance.now() - startedMs) / 1000;
-console.log(
-  `\n${markdownTable(
-    ['verdict', 'inputs'],
-    [...counted].sort().map(([verdict, count]) => [verdict, String(count)]),
-  )}\n${end - first} inputs in ${seconds.toFixed(1)} s, the slowest ${slowestMs.toFixed(1)} ms`,
-);
+/** What the inputs are, in turn. */
+const protocols = {
+  all: [remoteWrite, otlpRecords, otlpMetrics],
+  'remote-write': [remoteWrite],
+  otlp: [otlpRecords, otlpMetrics],
+} as const satisfies Record<string, readonly ((seed: number, number: number) => FuzzCase)[]>;
+type Protocol = keyof typeof protocols;
+
+interface FuzzOptions {
+  readonly protocol: Protocol;
+  readonly seed: number;
+  readonly first: number;
+  readonly end: number;
+}
+
+function readOptions(): FuzzOptions {
+  const { values } = parseArgs({
+    options: {
+      protocol: { type: 'string', default: 'all' },
+      inputs: { type: 'string', default: '1000000' },
+      seed: { type: 'string', default: String(Date.now() >>> 0) },
+      only: { type: 'string' },
+    },
+  });
+  const { protocol, only } = values;
+  const isProtocol = (name: string): name is Protocol => Object.hasOwn(protocols, name);
+  if (!isProtocol(protocol))
+    throw new Error(`--protocol ${protocol}: use ${Object.keys(protocols).join(', ')}`);
+  const first = only === undefined ? 0 : integer('only', only);
+  const end = only === undefined ? integer('inputs', values.inputs) : first + 1;
+  return { protocol, seed: integer('seed', values.seed), first, end };
+}
+
+function integer(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} ${text}: use a whole number`);
+  return value;
+}
+
+const progressEvery = 100_000;
+
+/** @returns how many inputs came to which verdict */
+function fuzz({ protocol, seed, first, end }: FuzzOptions): ReadonlyMap<string, number> {
+  const kinds = protocols[protocol];
+  const counted = new Map<string, number>();
+  for (let number = first; number < end; number++) {
+    if (number % inputsPerDecoder === 0) decoder = newDecoder();
+    const kind = kinds[number % kinds.length] ?? kinds[0];
+    const input = kind(seed, Math.floor(number / kinds.length));
+    try {
+      const verdict = input.check();
+      counted.set(verdict, (counted.get(verdict) ?? 0) + 1);
+    } catch (error) {
+      console.log(`npm run fuzz -- --protocol ${protocol} --seed ${seed} --only ${number}\n${input.text()}`);
+      throw error;
+    }
+    if ((number + 1) % progressEvery === 0) console.log(`${number + 1} inputs`);
+  }
+  return counted;
+}
+
+function main(options: FuzzOptions): void {
+  const { protocol, seed, first, end } = options;
+  console.log(`${protocol}: inputs ${first} to ${end - 1}, seed ${seed}`);
+  const started = process.cpuUsage();
+  const counted = fuzz(options);
+  const { user, system } = process.cpuUsage(started);
+  const rows = [...counted].sort().map(([verdict, count]) => [verdict, String(count)]);
+  const seconds = (user + system) / 1e6;
+  const rate = ((end - first) / seconds).toFixed(0);
+  console.log(`\n${markdownTable(['verdict', 'inputs'], rows)}`);
+  console.log(`\n${end - first} inputs in ${seconds.toFixed(1)} CPU seconds, ${rate} a second`);
+}
+
+let options: FuzzOptions | undefined;
+try {
+  options = readOptions();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  console.error(`\n${usage}`);
+  process.exitCode = 2;
+}
+if (options !== undefined) main(options);

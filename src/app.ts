@@ -25,6 +25,7 @@ import { AuditTrail } from './ingest/audit-trail.ts';
 import { DecodePool } from './ingest/decode-pool.ts';
 import { Drain } from './ingest/drain.ts';
 import { waitForPending } from './ingest/freshness.ts';
+import { IngestRates } from './ingest/ingest-rates.ts';
 import { ReplayWindow } from './ingest/replay-window.ts';
 import { RequestIdentifier } from './ingest/request-identity.ts';
 import { IngestService } from './ingest/service.ts';
@@ -232,9 +233,15 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
     metrics,
     log,
   });
-  const admission = new Admission(metrics);
+  const share = config.multiTenant ? limits.tenantInflightShare : 1;
+  const admission = new Admission({ metrics, maxTenantBytes: limits.maxInflightBodyBytes * share });
   const ingest = new IngestService({
     admission,
+    rates: new IngestRates({
+      clock,
+      tenantBytesPerSecond: config.tenantIngestBytesPerSecond,
+      datasetBytesPerSecond: config.datasetIngestBytesPerSecond,
+    }),
     catalog,
     decoders,
     wal,
@@ -245,6 +252,7 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
     metrics,
     log,
     maxBodyBytes: config.maxBodyBytes,
+    maxEventBytes: config.maxEventBytes,
   });
   const onLost = (rows: number) => metrics.auditRowsLost.inc(rows);
   const checkRoom = () => {

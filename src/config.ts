@@ -9,6 +9,7 @@ import {
   type OptionTexts,
   readOption,
 } from './config/option.ts';
+import { readSharing, type SharingConfig, sharingOptions } from './config/sharing.ts';
 import { splitArguments } from './lib/arguments.ts';
 import { type ClickHouseAddress, clickHouseUrlSyntax, parseClickHouseUrl } from './lib/clickhouse-url.ts';
 import { type LogLevel, logLevels } from './lib/log.ts';
@@ -21,7 +22,7 @@ import { limits } from './limits.ts';
  * Each option is one row of `options`: its environment variable (and the flag made from it), what it means, its
  * default and how its text becomes a value. `--help` is printed from the same rows.
  */
-export interface Config {
+export interface Config extends SharingConfig {
   readonly httpAddr: Address;
   readonly dataDir: string;
   readonly adminUsername: string;
@@ -175,9 +176,15 @@ const options = {
     parse: (text) => logLevels.find((level) => level === text),
     allowed: logLevels.join(', '),
   },
-} as const satisfies { readonly [K in Exclude<keyof Config, 'oidc'>]: Option<Config[K]> };
+} as const satisfies {
+  readonly [K in Exclude<keyof Config, keyof SharingConfig | 'oidc'>]: Option<Config[K]>;
+};
 
-const allOptions: ReadonlyArray<Option<unknown>> = [...Object.values(options), ...Object.values(oidcOptions)];
+const allOptions: ReadonlyArray<Option<unknown>> = [
+  ...Object.values(options),
+  ...Object.values(sharingOptions),
+  ...Object.values(oidcOptions),
+];
 
 const flagNames = new Set(allOptions.map(({ env }) => flagOf(env)));
 /** Arguments that stand without a value. */
@@ -240,6 +247,7 @@ function readConfig(texts: OptionTexts): Config {
     queryTimeoutMs: need(options.queryTimeoutMs),
     queryMaxMemoryBytes: need(options.queryMaxMemoryBytes),
     logLevel: need(options.logLevel),
+    ...readSharing(texts),
     oidc: readOidc(texts),
   };
   return Object.freeze(config);

@@ -65,9 +65,11 @@ export const errorDefinitions = {
   not_acceptable: permanent(406, 'No form of the reply is acceptable'),
   length_required: permanent(411, 'The length of the body must be known'),
   body_too_large: permanent(413, 'The body is too large'),
+  event_too_large: permanent(413, 'An event is too large'),
   unsupported_media_type: permanent(415, 'The Content-Type is not supported'),
   unsupported_encoding: permanent(415, 'The Content-Encoding is not supported'),
   idempotency_key_reused: permanent(422, 'The Idempotency-Key belongs to another request'),
+  rate_limited: retryable(429, 'More was sent than is allowed in the time', '53400'),
   headers_too_large: permanent(431, 'The headers are too large'),
 
   // SQL

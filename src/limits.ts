@@ -6,6 +6,7 @@
  */
 
 import { decodingLimits } from './limits/decoding.ts';
+import { sharingLimits } from './limits/sharing.ts';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -109,6 +110,7 @@ export const limits = {
   /** Physical columns of one events dataset, and of one request to it. */
   maxColumnsPerDataset: 1000,
 
+  ...sharingLimits,
   ...decodingLimits,
 
   // Write-ahead log --------------------------------------------------------------------------------------
@@ -228,6 +230,11 @@ export const limits = {
    * not end at all is rare: a query that overflows the stack is answered, and the thread replaced.
    */
   sqlParserTimeoutMs: 15_000,
+  /**
+   * Times that `/*` may be in a query, in comments or elsewhere. PostgreSQL's lexer takes time with the square of them:
+   * 10 ms for this many, and a minute for the 100,000 that fit a query, in which it parses nobody else's.
+   */
+  maxSqlComments: 1000,
   /** The tree of a query of 256 KiB takes some 100 MiB. */
   sqlParserHeapMiB: 512,
   /** A translated query. ClickHouse's `max_query_size` is 256 KiB, and the settings follow the query. */
@@ -255,6 +262,10 @@ export const limits = {
 
 const relations: ReadonlyArray<readonly [boolean, string]> = [
   [limits.maxInflightBodyBytes >= 2 * limits.maxBodyBytes, 'two largest bodies fit in flight'],
+  [
+    limits.maxInflightBodyBytes * limits.tenantInflightShare >= limits.maxBodyBytes,
+    'a tenant can send the largest body',
+  ],
   [limits.maxHeaderBytes >= 2 * limits.maxCredentialBytes, 'the largest credentials fit the headers'],
   [limits.maxDenialLinesPerSecondInAll >= limits.maxDenialLinesPerSecond, 'all may say what one may'],
   [limits.walMaxRecordBytes >= 4 * limits.maxBodyBytes, 'the blocks of the largest body fit a record'],

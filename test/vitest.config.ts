@@ -1,4 +1,13 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** The tests of whole programs first: they wait most, and what is left at the end would run alone. */
+class WaitingFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const waits = ({ moduleId }: TestSpecification) => (moduleId.includes('/test/e2e/') ? 0 : 1);
+    return (await super.sort(files)).sort((a, b) => waits(a) - waits(b));
+  }
+}
 
 /**
  * One configuration for every kind of test. Files run in processes of their own: the embedded engine
@@ -9,8 +18,9 @@ export default defineConfig({
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],
     pool: 'forks',
-    // Two at a time: the engine and the child processes of the e2e tests want a core each.
-    maxWorkers: 2,
+    // Many tests wait for a real program, a signal or a clock: with three at a time, two cores are busy throughout.
+    maxWorkers: 3,
+    sequence: { sequencer: WaitingFirst },
     // A bound on hanging, not on speed: the machine may be busy with other things.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -29,16 +29,18 @@ const expectedEventsMax = 4096;
  * @param body decompressed
  * @param format `ndjson` knows no array and may be empty
  * @param receivedMicros the time of all events, microseconds since 1970
- * @throws AppError `bad_json`, `bad_event`, `too_many_columns`, `body_too_large`
+ * @param maxEventBytes of one event, as it stands in the body
+ * @throws AppError `bad_json`, `bad_event`, `event_too_large`, `too_many_columns`, `body_too_large`
  */
 export function decodeJsonEvents(
   body: Buffer,
   format: 'json' | 'ndjson',
   receivedMicros: number,
+  maxEventBytes: number = limits.maxEventBytes,
 ): DecodedBody {
   if (!isUtf8(body)) throw new AppError('bad_json', 'The body is not valid UTF-8');
   const hasMark = body.subarray(0, byteOrderMark.length).equals(byteOrderMark);
-  const decoder = new EventDecoder(new JsonReader(body, hasMark ? byteOrderMark.length : 0));
+  const decoder = new EventDecoder(new JsonReader(body, hasMark ? byteOrderMark.length : 0), maxEventBytes);
   if (format === 'ndjson') decoder.readLines();
   else decoder.readDocument();
   return decoder.finish(receivedMicros);
@@ -46,6 +48,7 @@ export function decodeJsonEvents(
 
 class EventDecoder {
   readonly #reader: JsonReader;
+  readonly #maxEventBytes: number;
   readonly #columns: EventColumns;
   readonly #root: FieldNode;
   readonly #text = new JsonTextCopier();
@@ -54,8 +57,9 @@ class EventDecoder {
   /** Where it begins, if events are lines; undefined if they are elements of an array. */
   #lineStart: number | undefined;
 
-  constructor(reader: JsonReader) {
+  constructor(reader: JsonReader, maxEventBytes: number) {
     this.#reader = reader;
+    this.#maxEventBytes = maxEventBytes;
     const expectedEvents = Math.ceil(reader.end / typicalEventBytes);
     this.#columns = new EventColumns(Math.min(expectedEvents, expectedEventsMax));
     this.#root = new FieldNode(this.#columns.field(''), '', '');
@@ -96,9 +100,11 @@ class EventDecoder {
     if (this.#row === limits.maxEventsPerRequest) {
       throw new AppError('body_too_large', `The request has more than ${limits.maxEventsPerRequest} events`);
     }
+    const start = reader.position;
     reader.position++;
     this.#root.beginRow();
     if (!reader.take(ascii.closeBrace)) this.#readFields(this.#root, 1);
+    if (reader.position - start > this.#maxEventBytes) throw this.#tooLarge(reader.position - start);
     this.#row++;
     this.#columns.checkSize(this.#row);
   }
@@ -217,6 +223,14 @@ class EventDecoder {
     return kind === undefined
       ? this.#reader.syntaxError('expected an object')
       : new AppError('bad_event', `${this.#where()} is ${kind}: an event is an object`);
+  }
+
+  #tooLarge(bytes: number): AppError {
+    const allowed = this.#maxEventBytes;
+    return new AppError(
+      'event_too_large',
+      `${this.#where()} has ${bytes} bytes; at most ${allowed} are allowed`,
+    );
   }
 
   #where(): string {

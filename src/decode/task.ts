@@ -28,6 +28,8 @@ export interface DecodeTask {
   readonly receivedMicros: number;
   readonly body: Uint8Array;
   readonly maxDecodedBytes: number;
+  /** Of one JSON event; `limits.maxEventBytes` unless given. */
+  readonly maxEventBytes?: number;
   /** What its rows may take beyond the size of the body; `limits.maxInflatedBlockBytes` unless given. */
   readonly maxInflatedBytes?: number;
   /**

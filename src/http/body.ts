@@ -1,13 +1,16 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { AppError } from '../errors.ts';
-import type { Reservation } from '../ingest/request.ts';
-import type { BodyRules } from './routes.ts';
+import type { Reservation, Reserve } from '../ingest/request.ts';
 
 /** First buffer of a body whose length was not declared. It doubles as the body grows. */
 const firstBufferBytes = 64 * 1024;
 const emptyBytes = new Uint8Array(0);
 
-export type BodyBounds = Pick<BodyRules, 'maxBytes' | 'reserve'>;
+export interface BodyBounds {
+  readonly maxBytes: number;
+  /** Takes room in memory before a body is read, in several portions when its length is not declared. */
+  readonly reserve?: Reserve | undefined;
+}
 
 /**
  * Collects one request body.

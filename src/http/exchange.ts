@@ -15,7 +15,7 @@ import { requireSameSite } from './origin.ts';
 import { problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
 import type { RouteMetrics } from './route-metrics.ts';
 import type { Router } from './router.ts';
-import type { BodyRules, PublicRequest, Route } from './routes.ts';
+import type { BodyRules, PublicRequest, RefusalFormat, Route } from './routes.ts';
 import { send } from './send.ts';
 import type { Sending } from './send-stream.ts';
 
@@ -42,6 +42,7 @@ const clientLeftStatus = 499;
 /** Refusals that are about who asks. */
 const deniedCodes: ReadonlySet<string> = new Set(['forbidden', 'unauthenticated', 'login_failed']);
 const emptyBody = new Uint8Array(0);
+const asProblem: RefusalFormat = (error) => problemReply(error);
 
 /**
  * One request and its reply, from the headers to the last byte.
@@ -133,11 +134,11 @@ export class Exchange {
     }
     this.#principal = principal;
 
-    const handle = authorize(route, match, principal, headers);
+    const { dataset, handle } = authorize(route, match, principal, headers);
     const problem = tenant.problem ?? refused;
     if (problem !== undefined) throw problem;
     const content = route.body === undefined ? noContent : admit(route.body, headers, this.#declaredBytes);
-    const body = route.body === undefined ? emptyBody : await this.#receive(route.body);
+    const body = route.body === undefined ? emptyBody : await this.#receive(route.body, tenant.id, dataset);
     if (body === undefined) return undefined;
     return handle({
       principal,
@@ -188,10 +189,10 @@ export class Exchange {
     }
   }
 
-  async #receive(rules: BodyRules): Promise<Uint8Array | undefined> {
+  async #receive(rules: BodyRules, tenant: string, dataset: string): Promise<Uint8Array | undefined> {
     if (this.#declaredBytes === 0) return emptyBody;
     this.#body ??= new BodyReader(this.#res, this.#declaredBytes);
-    return this.#body.accept(rules);
+    return this.#body.accept({ maxBytes: rules.maxBytes, reserve: rules.reserve?.(tenant, dataset) });
   }
 
   /**
@@ -226,7 +227,7 @@ export class Exchange {
         from: this.#clientAddress(),
       });
     }
-    return (this.#context.router.refusalOf(this.#path) ?? problemReply)(error, this.#contentType);
+    return (this.#context.router.refusalOf(this.#path) ?? asProblem)(error, this.#contentType);
   }
 
   /** A reply that cannot be finished has no last chunk, and its connection ends, so that nobody takes it for whole. */

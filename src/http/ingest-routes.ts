@@ -23,7 +23,7 @@ export function ingestRoutes({ ingest, maxBodyBytes }: IngestRouteOptions): Rout
     contentType: acceptMediaTypes(['application/json', ...ndjsonTypes]),
     encodings: ['identity', 'gzip', 'deflate', 'snappy'],
     takesIdempotencyKey: true,
-    reserve: (bytes) => ingest.reserve(bytes),
+    reserve: (tenant, dataset) => ingest.admit(tenant, dataset),
   };
 
   const write = async (request: DatasetRequest, mustExist: boolean): Promise<Reply> => {

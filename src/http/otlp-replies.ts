@@ -28,6 +28,7 @@ const statusCodes: ReadonlyMap<number, number> = new Map([
   [405, 12], // unimplemented
   [409, 9], // failed precondition
   [413, 8], // resource exhausted
+  [429, 8],
   [500, 13], // internal
   [503, 14], // unavailable
 ]);

@@ -63,7 +63,7 @@ export const otlpRoutes = ({ ingest, maxBodyBytes }: OtlpRouteOptions): Route[] 
         maxBytes: maxBodyBytes,
         contentType: otlpContentType,
         encodings,
-        reserve: (bytes) => ingest.reserve(bytes),
+        reserve: (tenant, dataset) => ingest.admit(tenant, dataset),
       },
       handler,
     };

@@ -2,8 +2,15 @@ import { AppError } from '../errors.ts';
 import type { Acknowledgement, Ingest } from '../ingest/request.ts';
 import { type DecodeCounts, noCounts, type RefusedPart } from '../model/counts.ts';
 import { acceptMediaTypes, type ContentTypeRule } from './content.ts';
-import { emptyReply, jsonReply, RefusalWithHeaders, type Reply, withReplayed } from './reply.ts';
-import type { DatasetRequest, Route } from './routes.ts';
+import {
+  emptyReply,
+  jsonReply,
+  problemReply,
+  RefusalWithHeaders,
+  type Reply,
+  withReplayed,
+} from './reply.ts';
+import type { DatasetRequest, RefusalFormat, Route } from './routes.ts';
 
 export interface RemoteWriteRouteOptions {
   readonly ingest: Ingest;
@@ -48,12 +55,13 @@ export function remoteWriteRoutes({ ingest, maxBodyBytes }: RemoteWriteRouteOpti
       // Some senders cannot set a header of their own.
       dataset: 'header',
       defaultDataset: 'prometheus',
+      refusal,
       body: {
         maxBytes: maxBodyBytes,
         contentType: acceptVersions,
         // The specification wants snappy and nothing else. vmagent begins with zstd and falls back on 415.
         encodings: ['snappy'],
-        reserve: (bytes) => ingest.reserve(bytes),
+        reserve: (tenant, dataset) => ingest.admit(tenant, dataset),
       },
       handler: async (request) =>
         request.contentType === version2
@@ -62,6 +70,10 @@ export function remoteWriteRoutes({ ingest, maxBodyBytes }: RemoteWriteRouteOpti
     },
   ];
 }
+
+/** Prometheus throws away what was answered with 429, unless it is told otherwise, and repeats what was with 503. */
+const refusal: RefusalFormat = (error) =>
+  problemReply(error, error.code === 'rate_limited' ? 503 : undefined);
 
 function version1Reply({ counts, replayed }: Acknowledgement): Reply {
   const { samples, histograms, exemplars, metadata } = counts;

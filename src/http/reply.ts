@@ -69,9 +69,12 @@ export function refusalHeaders(error: AppError): NonNullable<Reply['headers']> {
   return headers;
 }
 
-/** Problem details (RFC 9457), the code also as their type. */
-export function problemReply(error: AppError): Reply {
-  const { status, title } = error.definition;
+/**
+ * Problem details (RFC 9457), the code also as their type.
+ * @param status another one than that of the error, where a protocol wants it
+ */
+export function problemReply(error: AppError, status = error.definition.status): Reply {
+  const { title } = error.definition;
   const type = `urn:millrace:error:${error.code}`;
   const standard = { type, title, status, detail: publicDetail(error), code: error.code };
   return {

@@ -1,6 +1,6 @@
 import type { BodyEncoding } from '../decode/task.ts';
 import type { AppError } from '../errors.ts';
-import type { Reservation } from '../ingest/request.ts';
+import type { Reserve } from '../ingest/request.ts';
 import type { Action, Principal } from '../model/identity.ts';
 import type { ContentTypeRule } from './content.ts';
 import type { Reply } from './reply.ts';
@@ -78,10 +78,11 @@ export interface BodyRules {
   /** Whether an `Idempotency-Key` means something here; otherwise the header is not looked at. */
   readonly takesIdempotencyKey?: true;
   /**
-   * Takes room in memory for a body before it is read, in several portions when its length is not declared.
+   * Asked whether a body may come, before it is read. What it returns takes room in memory, in several portions when the
+   * length is not declared.
    * @throws AppError
    */
-  reserve?(bytes: number): Reservation;
+  reserve?(tenant: string, dataset: string): Reserve;
 }
 
 export interface AuthorizedRequest {

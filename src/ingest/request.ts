@@ -26,16 +26,22 @@ export interface Acknowledgement {
 /** The write path as the protocols see it. */
 export interface Ingest {
   /**
-   * Takes room for a body before it is read; the caller gives it back when the request has ended.
-   * @throws AppError `overloaded`, `log_full`, `shutting_down`
+   * Whether a body may come that is for this dataset. What it returns takes room for it before it is read.
+   * @throws AppError `rate_limited`
    */
-  reserve(bodyBytes: number): Reservation;
+  admit(tenant: string, dataset: string): Reserve;
   /**
    * Decodes a body and makes it durable, once. When the promise fulfils, the rows survive a power cut.
    * @throws AppError
    */
   write(request: IngestRequest): Promise<Acknowledgement>;
 }
+
+/**
+ * Takes room for a body, or a portion of it; the caller gives it back when the request has ended.
+ * @throws AppError `overloaded`, `log_full`, `shutting_down`
+ */
+export type Reserve = (bytes: number) => Reservation;
 
 export interface Reservation {
   release(): void;

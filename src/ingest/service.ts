@@ -14,8 +14,9 @@ import type { WalRecord } from '../wal/record.ts';
 import type { Wal } from '../wal/writer.ts';
 import type { Admission } from './admission.ts';
 import type { DecodePool } from './decode-pool.ts';
+import type { IngestRates } from './ingest-rates.ts';
 import type { ReplayWindow } from './replay-window.ts';
-import type { Acknowledgement, Ingest, IngestRequest, Reservation } from './request.ts';
+import type { Acknowledgement, Ingest, IngestRequest, Reserve } from './request.ts';
 import type { RequestIdentifier } from './request-identity.ts';
 
 const kindOfFormat = {
@@ -33,6 +34,7 @@ const kindOfFormat = {
 
 export interface IngestOptions {
   readonly admission: Admission;
+  readonly rates: IngestRates;
   readonly catalog: Catalog;
   readonly decoders: DecodePool;
   readonly wal: Wal;
@@ -43,6 +45,7 @@ export interface IngestOptions {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly maxBodyBytes: number;
+  readonly maxEventBytes: number;
 }
 
 /** A request whose dataset is an id. */
@@ -59,10 +62,16 @@ export class IngestService implements Ingest {
     this.#options = options;
   }
 
-  reserve(bodyBytes: number): Reservation {
-    this.#options.disk.check();
-    this.#options.wal.checkRoom();
-    return this.#options.admission.reserve(bodyBytes);
+  admit(tenant: string, dataset: string): Reserve {
+    const { rates, disk, wal, admission } = this.#options;
+    rates.check(tenant, dataset);
+    return (bytes) => {
+      disk.check();
+      wal.checkRoom();
+      const reservation = admission.reserve(tenant, bytes);
+      rates.take(tenant, dataset, bytes);
+      return reservation;
+    };
   }
 
   async write(asked: IngestRequest): Promise<Acknowledgement> {
@@ -121,7 +130,7 @@ export class IngestService implements Ingest {
     request: IngestRequest,
     receivedMicros: number,
   ): Promise<DecodedBody & { readonly sequence: number }> {
-    const { decoders, maxBodyBytes, log } = this.#options;
+    const { decoders, maxBodyBytes, maxEventBytes, log } = this.#options;
     const { tenant, dataset, format, encoding, body } = request;
     const { result, sequence } = await decoders.decode({
       tenant,
@@ -131,6 +140,7 @@ export class IngestService implements Ingest {
       body,
       receivedMicros,
       maxDecodedBytes: maxBodyBytes,
+      maxEventBytes,
     });
     if (!result.ok) {
       if (result.stack !== undefined)

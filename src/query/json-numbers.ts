@@ -9,9 +9,28 @@ const replacements: ReadonlyMap<string, Buffer> = new Map([
   ['"-inf"', Buffer.from('"-Infinity"')],
   ['"nan"', Buffer.from('null')],
 ]);
-const signs = [...replacements.keys()].map((text) => Buffer.from(text));
 
 const [newline, quote, backslash, comma, colon] = [0x0a, 0x22, 0x5c, 0x2c, 0x3a];
+/** The last five characters of each, and what stands before the quote at their end. */
+const tailLength = 5;
+const tails: ReadonlySet<string> = new Set([...replacements.keys()].map((text) => text.slice(-tailLength)));
+const beforeQuote: ReadonlySet<number> = new Set([...tails].map((tail) => tail.charCodeAt(tailLength - 2)));
+/**
+ * How far a window of five bytes moves on, by its last byte, so that it misses no tail (Horspool, "Practical fast
+ * searching in strings", 1980). JSON is full of quotes: a search for the first byte of each would stop at all of them.
+ */
+const shifts = shiftsOf(tails);
+
+function shiftsOf(words: Iterable<string>): Uint8Array {
+  const distances = new Uint8Array(256).fill(tailLength);
+  for (const word of words) {
+    for (let index = 0; index < tailLength - 1; index += 1) {
+      const byte = word.charCodeAt(index);
+      distances[byte] = Math.min(distances[byte] ?? 0, tailLength - 1 - index);
+    }
+  }
+  return distances;
+}
 const opening: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
@@ -52,10 +71,16 @@ function* nameInLines(lines: Buffer, isNumber: readonly boolean[]): Generator<Ui
   if (done < lines.byteLength) yield lines.subarray(done);
 }
 
-/** Where the next string stands that may be a number; -1 if there is none. */
+/** Where the next string ends that may be a number; -1 if there is none. */
 function nextSign(bytes: Buffer, from: number): number {
-  const found = signs.map((sign) => bytes.indexOf(sign, from)).filter((at) => at >= 0);
-  return found.length === 0 ? -1 : Math.min(...found);
+  for (let last = from + tailLength - 1; last < bytes.byteLength; ) {
+    const byte = bytes[last] ?? 0;
+    if (byte === quote && beforeQuote.has(bytes[last - 1] ?? 0)) {
+      if (tails.has(bytes.toString('latin1', last - tailLength + 1, last + 1))) return last;
+    }
+    last += shifts[byte] ?? 1;
+  }
+  return -1;
 }
 
 function nameInRow(row: Buffer, isNumber: readonly boolean[]): Buffer {

@@ -70,7 +70,13 @@ export type FromItem =
       readonly alias: Alias | undefined;
       readonly at: number | undefined;
     }
-  | { readonly kind: 'derived'; readonly query: Query; readonly alias: Alias | undefined }
+  | {
+      readonly kind: 'derived';
+      readonly query: Query;
+      readonly alias: Alias | undefined;
+      /** It sees the relations to its left. */
+      readonly lateral: boolean;
+    }
   | {
       /** A function whose rows are a relation. It sees the relations to its left. */
       readonly kind: 'function';
@@ -194,6 +200,12 @@ export type Expression =
     })
   | (Node<'cast'> & { readonly arg: Expression; readonly type: TypeName })
   | (Node<'subscript'> & { readonly arg: Expression; readonly index: Expression })
+  /** `a[1:2]`; a bound that is left out is that of the array. */
+  | (Node<'slice'> & {
+      readonly arg: Expression;
+      readonly from: Expression | undefined;
+      readonly to: Expression | undefined;
+    })
   | (Node<'array'> & { readonly items: readonly Expression[] })
   /** `x = ANY (array)`, `x <> ALL (array)`. */
   | (Node<'any' | 'all'> & {

@@ -13,9 +13,9 @@ export interface Refusal {
 export const refusals: readonly Refusal[] = [
   { construct: 'anything but one `SELECT`', example: 'delete from app', instead: '' },
   {
-    construct: '`LATERAL` subqueries',
-    example: 'select 1 from app a, lateral (select a.ms) x',
-    instead: 'functions in `FROM` see the relations to their left',
+    construct: '`LATERAL` subqueries linked by anything but equalities',
+    example: 'select 1 from app a, lateral (select 1 from app b where b.ms < a.ms) x',
+    instead: 'a join',
   },
   {
     construct: 'correlation over two levels, or with columns that may be NULL and are not compared',
@@ -48,7 +48,7 @@ export const refusals: readonly Refusal[] = [
     instead: '`rank ()`',
   },
   {
-    construct: 'arrays of arrays, slices, arrays in `ORDER BY`',
+    construct: 'arrays of arrays, arrays in `ORDER BY`',
     example: 'select array[array[1]]',
     instead: '',
   },

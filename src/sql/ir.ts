@@ -133,6 +133,8 @@ export interface SelectIr {
   readonly orderBy: readonly Sort[];
   readonly limit: number | undefined;
   readonly offset: number | undefined;
+  /** LIMIT and OFFSET count the rows with equal values of these apart. */
+  readonly limitBy?: readonly Expr[];
 }
 
 export interface SetIr {
@@ -162,11 +164,12 @@ export type FromIr =
       readonly rows: readonly (readonly (string | number | null)[])[];
     }
   | {
-      /** A row for each element of an array, beside the row of `input` that it belongs to. */
+      /** A row for each element of arrays, beside the row of `input` that it belongs to. */
       readonly kind: 'unnest';
       readonly alias: string;
       readonly input: FromIr | undefined;
-      readonly array: Expr;
+      /** One for each column, all of the same length. */
+      readonly arrays: readonly Expr[];
       /** With the position of the element, from 1. */
       readonly ordinality: boolean;
       /** Rows of `input` without elements are kept. */

@@ -27,6 +27,10 @@ function checkText(text: string): void {
       `The query has ${bytes} bytes; at most ${limits.maxQueryTextBytes} are allowed`,
     );
   }
+  if (hasMoreComments(text, limits.maxSqlComments)) {
+    const message = `The query has "/*" more than ${limits.maxSqlComments} times, which is as often as is allowed`;
+    throw sqlError('sql_too_large', message);
+  }
   // The parser reads C strings: it would silently drop what follows.
   const nul = text.indexOf('\0');
   if (nul >= 0)
@@ -40,6 +44,14 @@ function checkText(text: string): void {
     );
   }
   if (text.trim() === '') throw sqlError('sql_syntax', 'The query is empty');
+}
+
+/** Counts each opener, be it of a comment or in a string: the bound is far above what anybody writes. */
+function hasMoreComments(text: string, bound: number): boolean {
+  let count = 0;
+  for (let at = text.indexOf('/*'); at >= 0; at = text.indexOf('/*', at + 2))
+    if (++count > bound) return true;
+  return false;
 }
 
 async function parseTree(text: string): Promise<unknown> {

@@ -5,12 +5,11 @@ import { parseGenerationId } from '../model/generation.ts';
 import { type Claim, claimEntry, DatasetEntries, notLoaded } from './dataset-entries.ts';
 import { type CatalogView, type DatasetInfo, type Entry, type KindConflict, learn } from './dataset-entry.ts';
 import { DatasetIds } from './dataset-ids.ts';
+import { DatasetTables } from './dataset-tables.ts';
 import { Datasets, type RegisteredDataset } from './datasets.ts';
 import { StoreError } from './errors.ts';
-import { addEventColumns, readColumns, readEventColumns } from './event-table.ts';
+import { readColumns } from './event-table.ts';
 import type { MetadataLog } from './metadata.ts';
-import { applyRetention } from './retention.ts';
-import { datasetStatements } from './schema.ts';
 import type { Store } from './store.ts';
 import type { HasEnded, TenantHolder } from './tenant-cleaner.ts';
 import type { Tenants } from './tenants.ts';
@@ -41,6 +40,7 @@ export class Catalog implements CatalogView, TenantHolder {
   readonly datasets: Datasets;
   readonly #ids: DatasetIds;
   readonly #entries = new DatasetEntries();
+  readonly #tables: DatasetTables;
   #loaded = false;
   /** What other nodes have made is known here, as far as this position of the metadata log. */
   #adopted = 0;
@@ -60,6 +60,7 @@ export class Catalog implements CatalogView, TenantHolder {
     this.#tenants = tenants;
     this.datasets = new Datasets(metadata, onEnd);
     this.#ids = new DatasetIds(this.datasets, tenants);
+    this.#tables = new DatasetTables(store, this.datasets, this.#ids, this.#entries);
   }
 
   version(tenant: string): number {
@@ -180,17 +181,7 @@ export class Catalog implements CatalogView, TenantHolder {
     if (!this.#loaded) {
       throw new StoreError('the store has not answered since the service was started', undefined, undefined);
     }
-    const change = async () => {
-      // Checked when it is its turn, since `forgetEnded` waits for those whose turn it was before.
-      this.#ids.requireLiving(tenant, id);
-      if (!entry.ready) await this.#prepare(entry);
-      if (kind === 'events' && (await addEventColumns(this.#store, entry, columns)))
-        this.#entries.changed(tenant);
-    };
-    const done = entry.changing.then(change);
-    // The caller learns of a failure through `done`; the next change only waits for this one to end.
-    entry.changing = done.catch(() => undefined);
-    await done;
+    await this.#tables.ensure(entry, columns);
   }
 
   /**
@@ -199,10 +190,7 @@ export class Catalog implements CatalogView, TenantHolder {
    */
   forget(tenant: string, id: string, kind: DatasetKind): void {
     if (this.hasEnded(tenant, id)) return;
-    const entry = this.#claimed(tenant, id, kind);
-    entry.ready = false;
-    entry.columns.clear();
-    this.#entries.changed(tenant);
+    this.#tables.forget(this.#claimed(tenant, id, kind));
   }
 
   /**
@@ -278,18 +266,6 @@ export class Catalog implements CatalogView, TenantHolder {
     learn(entry, columns);
     this.#entries.changed(tenant);
     return written === undefined || written === kind ? [] : [{ tenant, dataset: name, kind, written }];
-  }
-
-  async #prepare(entry: Entry): Promise<void> {
-    const { tenant, id, kind } = entry;
-    for (const statement of datasetStatements(tenant, id, kind)) await this.#store.command(statement);
-    if (this.#entries.isVisible(entry)) await this.datasets.register(tenant, id, kind);
-    const retention = this.datasets.retentionOf(tenant, id);
-    if (retention !== undefined) await applyRetention(this.#store, entry, retention);
-    // Also what an earlier life of this process added, when it ended before it told the metadata log.
-    if (kind === 'events') learn(entry, await readEventColumns(this.#store, entry));
-    entry.ready = true;
-    this.#entries.changed(tenant);
   }
 
   #claimed(tenant: string, id: string, kind: DatasetKind): Entry {

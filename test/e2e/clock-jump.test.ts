@@ -9,7 +9,7 @@ import { WallClock, wallClockProblem } from '../support/wall-clock.ts';
 const problem = wallClockProblem();
 const hourSeconds = 3600;
 /** Batches sent under one setting of the clock. */
-const batchesPerSetting = 10;
+const batchesPerSetting = 6;
 const rowsPerBatch = 20;
 /** Segments are sealed by age every second; far beyond that and the load of the machine, and far below a jump. */
 const sealedWithinMs = 20_000;
@@ -35,7 +35,7 @@ class Subject {
     return this.#service;
   }
 
-  /** Sends batches of both kinds for about a second. */
+  /** Sends batches of both kinds for more than half a second. */
   async send(): Promise<readonly SentBatch[]> {
     const batches = Array.from({ length: batchesPerSetting }, (_, index): SentBatch => {
       const kind = index % 2 === 0 ? 'events' : 'samples';

@@ -24,6 +24,7 @@ beforeEach(() => {
   harness.ingest.requests.length = 0;
   harness.ingest.reserved.length = 0;
   harness.ingest.reserveError = undefined;
+  harness.ingest.admitError = undefined;
 });
 
 const stream = { 'x-p-stream': 'app' };
@@ -223,6 +224,29 @@ describe('a refusal before the body', () => {
     expect(response.headers.get('retry-after')).toBe('1');
     expect((await problemOf(response)).code).toBe('overloaded');
   });
+
+  it.each([
+    ['/api/v1/ingest', 'application/json', 429, 429],
+    ['/v1/logs', 'application/json', 429, 8],
+    ['/v1/prometheus/write', 'application/x-protobuf', 503, 503],
+  ])(
+    'of %s that comes too fast is refused as its senders understand it',
+    async (path, type, status, code) => {
+      const retryAfterSeconds = 7.1;
+      harness.ingest.admitError = new AppError('rate_limited', 'too fast', { retryAfterSeconds });
+      const headers = { ...stream, 'content-type': type, 'content-encoding': 'snappy' };
+      const response = await harness.post(
+        path,
+        'x'.repeat(100),
+        path === '/v1/logs' ? { 'content-type': type } : headers,
+      );
+      expect([response.status, response.headers.get('retry-after')]).toEqual([status, '8']);
+      expect(await response.json()).toMatchObject(
+        path === '/v1/logs' ? { code } : { code: 'rate_limited', status: code },
+      );
+      expect([harness.ingest.reserved, harness.ingest.requests]).toEqual([[], []]);
+    },
+  );
 
   it('for want of room in the middle of a chunked body gives back what it had', async () => {
     harness.ingest.reserveLimitBytes = 200_000;

@@ -49,7 +49,15 @@ export class RecordingIngest implements Ingest {
   respond: (request: IngestRequest) => DecodeCounts | Promise<DecodeCounts> = () => someCounts;
   refused: RefusedPart | undefined;
 
-  reserve(bodyBytes: number) {
+  /** Thrown by `admit`. */
+  admitError: AppError | undefined;
+
+  admit() {
+    if (this.admitError !== undefined) throw this.admitError;
+    return (bytes: number) => this.#reserve(bytes);
+  }
+
+  #reserve(bodyBytes: number) {
     const totalBytes = this.reserved.reduce((total, bytes) => total + bytes, bodyBytes);
     if (this.reserveError !== undefined && totalBytes > this.reserveLimitBytes) throw this.reserveError;
     this.reserved.push(bodyBytes);

@@ -9,7 +9,7 @@ import { StoreError } from '../../src/store/errors.ts';
 import { datasetStatements } from '../../src/store/schema.ts';
 import type { InsertBatch } from '../../src/store/store.ts';
 import { live, testNode, withFault } from '../support/back-half.ts';
-import { eventBlocks } from '../support/blocks.ts';
+import { eventBlocks, numberedBlocks } from '../support/blocks.ts';
 import { openServerStore } from '../support/clickhouse-server.ts';
 import { deadNotes, deadValues } from '../support/dead-rows.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
@@ -67,6 +67,9 @@ function textColumn(name: string, ...values: string[]): StringColumn {
   for (const value of values) column.append(Buffer.from(value));
   return column;
 }
+
+/** 2.5 million events, made once. */
+let largeBlocks: readonly TableBlock[] | undefined;
 
 const stores: ReadonlyArray<readonly [string, () => Promise<TestStore>]> = [
   ['the embedded engine', async () => embedded],
@@ -249,11 +252,8 @@ describe.each(stores)('%s', (_, open) => {
         }
       });
       const { append, finish, deadLetters } = await live({ files: new MemoryFiles(), store });
-      const perBlock = 100_000;
-      for (let index = 0; index < 25; index += 1) {
-        const events = Array.from({ length: perBlock }, (_, n) => ({ id: index * perBlock + n }));
-        const [block] = eventBlocks(events);
-        if (block === undefined) throw new Error('no block');
+      largeBlocks ??= numberedBlocks('id', 25);
+      for (const [index, block] of largeBlocks.entries()) {
         const bytes = index === 22 ? block.bytes.subarray(0, block.bytes.length - 1) : block.bytes;
         await append('large', 'events', [{ ...block, bytes }]);
       }
@@ -261,7 +261,7 @@ describe.each(stores)('%s', (_, open) => {
       // The first insert was refused; the embedded engine always leaves a million rows behind.
       expect(counts).toEqual([test === embedded ? 1_100_000 : expect.any(Number), 2_400_000]);
       expect(await test.rows(count)).toEqual([{ rows: 2_400_000, distinct: 2_400_000 }]);
-      expect(await deadNotes(deadLetters)).toMatchObject([{ rows: perBlock, ranges: [{ from: 2_200_000 }] }]);
+      expect(await deadNotes(deadLetters)).toMatchObject([{ rows: 100_000, ranges: [{ from: 2_200_000 }] }]);
     });
   });
 });

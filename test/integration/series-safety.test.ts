@@ -4,6 +4,7 @@ import xxhash from 'xxhash-wasm';
 import { AppError } from '../../src/errors.ts';
 import { Admission } from '../../src/ingest/admission.ts';
 import { DecodePool } from '../../src/ingest/decode-pool.ts';
+import { IngestRates } from '../../src/ingest/ingest-rates.ts';
 import { ReplayWindow } from '../../src/ingest/replay-window.ts';
 import { RequestIdentifier } from '../../src/ingest/request-identity.ts';
 import { IngestService } from '../../src/ingest/service.ts';
@@ -43,7 +44,8 @@ async function setUp(dataset: string, threads = 1) {
   const decoders = new DecodePool({ worker, threads, metrics, log });
   onTestFinished(() => decoders.close());
   const ingest = new IngestService({
-    admission: new Admission(metrics),
+    admission: new Admission({ metrics }),
+    rates: new IngestRates({ clock, tenantBytesPerSecond: Infinity, datasetBytesPerSecond: Infinity }),
     catalog,
     decoders,
     wal,
@@ -54,6 +56,7 @@ async function setUp(dataset: string, threads = 1) {
     metrics,
     log,
     maxBodyBytes: limits.maxBodyBytes,
+    maxEventBytes: limits.maxEventBytes,
   });
   const sendBody = (body: Uint8Array) =>
     ingest.write({

@@ -5,7 +5,7 @@ import { limits } from '../../src/limits.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { datasetStatements } from '../../src/store/schema.ts';
 import type { InsertBatch } from '../../src/store/store.ts';
-import { eventBlocks } from '../support/blocks.ts';
+import { eventBlocks, numberedBlocks } from '../support/blocks.ts';
 import { openServerStore } from '../support/clickhouse-server.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 
@@ -20,6 +20,9 @@ function batch(dataset: string, token: string, ...requests: object[][]): InsertB
     blocks: blocks.map((block) => block.bytes),
   };
 }
+
+/** 2.5 million events, made once. */
+let largeBlocks: readonly Uint8Array[] | undefined;
 
 const stores: ReadonlyArray<readonly [string, () => Promise<TestStore>]> = [
   ['the embedded engine', openTestStore],
@@ -54,11 +57,8 @@ describe.each(stores)('%s', (_, open) => {
 
     it('completes a large batch of which only the first part was stored', async () => {
       await makeDataset('large', '`n:num` Nullable(Float64)');
-      const perBlock = 100_000;
-      const blocks = Array.from({ length: 25 }, (_, index) =>
-        eventBlocks(Array.from({ length: perBlock }, (_, n) => ({ n: index * perBlock + n }))),
-      ).flat();
-      const whole = { ...batch('large', 'large-1', [{ n: 0 }]), blocks: blocks.map((block) => block.bytes) };
+      largeBlocks ??= numberedBlocks('n', 25).map((block) => block.bytes);
+      const whole = { ...batch('large', 'large-1', [{ n: 0 }]), blocks: largeBlocks };
       // The engine makes parts of about a million rows: after 11 blocks the first of three is complete.
       await test.store.insert({ ...whole, blocks: whole.blocks.slice(0, 11) });
       const count = 'SELECT count() AS rows, uniqExact(`n:num`) AS distinct FROM t_default.`large.events`';

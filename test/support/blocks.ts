@@ -5,6 +5,14 @@ import type { TableBlock } from '../../src/model/block.ts';
 
 const decoder = new Decoder(new DecodeOutcomes(), await xxhash());
 
+/** Blocks of 100,000 events each, numbered through in this field. They take seconds to make: share them. */
+export function numberedBlocks(field: string, count: number): readonly TableBlock[] {
+  const perBlock = 100_000;
+  return Array.from({ length: count }, (_, block) =>
+    eventBlocks(Array.from({ length: perBlock }, (_, event) => ({ [field]: block * perBlock + event }))),
+  ).flat();
+}
+
 /** Events as the blocks that a worker makes of them. */
 export function eventBlocks(
   events: readonly object[],

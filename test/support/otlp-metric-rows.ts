@@ -1,7 +1,7 @@
 import type { DecodeResult } from '../../src/decode/task.ts';
 import type { TableName } from '../../src/model/dataset.ts';
+import { decoded } from './decoded.ts';
 import { type NativeRow, type NativeValue, nativeRows } from './native-rows.ts';
-import { decoded } from './remote-write-decoding.ts';
 
 /** A row with the name and the labels of its series, and without their ids. */
 export type SeriesRow = Readonly<Record<string, NativeValue>>;

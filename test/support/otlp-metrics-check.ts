@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DecodeResult } from '../../src/decode/task.ts';
+import { decoded } from './decoded.ts';
 import { metadataRows, rowsBySeries } from './otlp-metric-rows.ts';
 import { type ExpectedMetrics, rowText } from './otlp-metrics-oracle.ts';
-import { decoded } from './remote-write-decoding.ts';
 
 const tables = ['samples', 'exemplars', 'histograms', 'series'] as const;
 /** Columns that a block leaves out when no row has them. */

@@ -4,13 +4,19 @@ import type { Random } from './random.ts';
 /** Random requests of OTLP metrics: every field of every message, values at their bounds, and contradictions. */
 export class RandomMetrics {
   readonly #random: Random;
+  readonly #shortness: number;
+  /** Whether the request under way has a metric with a point or two and no more. */
+  #isShort = false;
 
-  constructor(random: Random) {
+  /** @param shortness how often a request is short; many of these can be had in the same time */
+  constructor(random: Random, shortness = 0) {
     this.#random = random;
+    this.#shortness = shortness;
   }
 
   request(): Fields {
-    return this.#some({ resourceMetrics: () => this.#list(3, () => this.#resourceMetrics()) }, 0.98);
+    this.#isShort = this.#random.chance(this.#shortness);
+    return this.#some({ resourceMetrics: () => this.#level(() => this.#resourceMetrics()) }, 0.98);
   }
 
   /** The fields, each with this probability. */
@@ -21,6 +27,11 @@ export class RandomMetrics {
 
   #list<T>(maxLength: number, make: () => T): T[] {
     return Array.from({ length: this.#random.integer(0, maxLength) }, make);
+  }
+
+  /** What a level of the request holds: up to three, or one. */
+  #level<T>(make: () => T): T[] {
+    return this.#isShort ? [make()] : this.#list(3, make);
   }
 
   #pick<T>(values: readonly T[]): T {
@@ -108,7 +119,7 @@ export class RandomMetrics {
           droppedAttributesCount: () => this.#uint32(),
           entityRefs: () => this.#list(2, () => this.#entityRef()),
         }),
-      scopeMetrics: () => this.#list(3, () => this.#scopeMetrics()),
+      scopeMetrics: () => this.#level(() => this.#scopeMetrics()),
       schemaUrl: () => this.#text(),
     });
   }
@@ -131,7 +142,7 @@ export class RandomMetrics {
           attributes: () => this.#attributes(),
           droppedAttributesCount: () => this.#uint32(),
         }),
-      metrics: () => this.#list(3, () => this.#metric()),
+      metrics: () => this.#level(() => this.#metric()),
       schemaUrl: () => this.#text(),
     });
   }
@@ -139,7 +150,7 @@ export class RandomMetrics {
   #metric(): Fields {
     const aggregation = { aggregationTemporality: () => this.#pick([0, 1, 2, 3]) };
     const data = (point: () => Fields, fields: Readonly<Record<string, () => unknown>> = {}): Fields =>
-      this.#some({ dataPoints: () => this.#list(4, point), ...fields }, 0.9);
+      this.#some({ dataPoints: () => this.#list(this.#isShort ? 2 : 4, point), ...fields }, 0.9);
     const kind = this.#pick<() => Fields>([
       () => ({ gauge: data(() => this.#numberPoint()) }),
       () => ({

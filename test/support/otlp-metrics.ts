@@ -34,14 +34,17 @@ export const metricsJson = (request: Fields, style?: JsonStyle): Buffer =>
 const hashes = await xxhash();
 export const receivedMicros = 1_763_640_000_000_000;
 
+/** Of all decoders here: the memory of outcomes is large, and no two tasks have the same number. */
+const outcomes = new DecodeOutcomes();
+let tasks = 0;
+
 /** A worker's decoder, and what becomes of what it decodes. */
 export class MetricsDecoding {
-  readonly #outcomes = new DecodeOutcomes();
-  readonly #decoder = new Decoder(this.#outcomes, hashes);
+  readonly #decoder = new Decoder(outcomes, hashes);
   #sequence = 0;
 
   body(body: Uint8Array, format: BodyFormat = 'otlp-metrics-protobuf'): DecodeResult {
-    this.#sequence++;
+    this.#sequence = ++tasks;
     return this.#decoder.decode({
       tenant: 'default',
       dataset: 'm',
@@ -60,7 +63,7 @@ export class MetricsDecoding {
 
   /** What was decoded last becomes durable. */
   commit(): void {
-    this.#outcomes.commit(this.#sequence);
+    outcomes.commit(this.#sequence);
   }
 }
 

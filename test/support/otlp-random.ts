@@ -57,12 +57,17 @@ const badTimes = [2n ** 32n * 1_000_000_000n, 2n ** 63n, 2n ** 64n - 1n];
 
 export class OtlpGenerator {
   readonly #random: Random;
-  /** How often a record has something that cannot be stored. */
   readonly #badness: number;
+  readonly #shortness: number;
 
-  constructor(random: Random, badness = 0.02) {
+  /**
+   * @param badness how often a record has something that cannot be stored
+   * @param shortness how often a request has a record or two and no more, of which many can be had in the same time
+   */
+  constructor(random: Random, badness = 0.02, shortness = 0) {
     this.#random = random;
     this.#badness = badness;
+    this.#shortness = shortness;
   }
 
   request(signal: Signal): TestRequest {
@@ -70,18 +75,20 @@ export class OtlpGenerator {
       signal === 'logs'
         ? ['resourceLogs', 'scopeLogs', 'logRecords']
         : ['resourceSpans', 'scopeSpans', 'spans'];
+    const isShort = this.#random.chance(this.#shortness);
+    const list = <T>(max: number, make: () => T): T[] => (isShort ? [make()] : this.#list(max, make));
     const record = (): TestRequest => (signal === 'logs' ? this.#log() : this.#span());
     const scope = (): TestRequest => ({
       ...this.#maybe('scope', () => this.#scope()),
-      [records]: this.#list(5, record),
+      [records]: isShort ? [record(), ...this.#list(1, record)] : this.#list(5, record),
       ...this.#maybe('schemaUrl', () => this.#pick(texts)),
     });
     const resource = (): TestRequest => ({
       ...this.#maybe('resource', () => this.#resource()),
-      [scopes]: this.#list(3, scope),
+      [scopes]: list(3, scope),
       ...this.#maybe('schemaUrl', () => this.#pick(texts)),
     });
-    return { [resources]: this.#list(3, resource) };
+    return { [resources]: list(3, resource) };
   }
 
   #pick<T>(choices: readonly T[]): T {

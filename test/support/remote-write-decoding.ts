@@ -5,9 +5,7 @@ import { DecodeOutcomes } from '../../src/decode/outcomes.ts';
 import { RemoteWriteKernel } from '../../src/decode/remote-write-kernel.ts';
 import type { DecodeResult } from '../../src/decode/task.ts';
 import { limits } from '../../src/limits.ts';
-import type { TableName } from '../../src/model/dataset.ts';
 import { compileKernel } from './kernel.ts';
-import { type NativeRow, nativeRows } from './native-rows.ts';
 import {
   encodeRequestV2,
   encodeWriteRequest,
@@ -57,21 +55,3 @@ export class RemoteWriteDecoding {
     this.#outcomes.commit(this.#sequence);
   }
 }
-
-export type Decoded = DecodeResult & { readonly ok: true };
-
-/** @throws Error when all of it was refused */
-export function decoded(result: DecodeResult): Decoded {
-  if (!result.ok) throw new Error(`${result.code}: ${result.message}`);
-  return result;
-}
-
-export function refusal(result: DecodeResult): { readonly code: string; readonly message: string } {
-  if (result.ok) throw new Error('The request was accepted');
-  return { code: result.code, message: result.message };
-}
-
-export const rowsOf = (result: DecodeResult, table: TableName): NativeRow[] =>
-  decoded(result)
-    .blocks.filter((block) => block.table === table)
-    .flatMap(nativeRows);

@@ -32,6 +32,17 @@ describe('the configuration', () => {
     expect(read(['--max-body-bytes', '1048576']).maxBodyBytes).toBe(2 ** 20);
   });
 
+  it('bounds no rate unless told to', () => {
+    expect(read([]).tenantIngestBytesPerSecond).toBe(Number.POSITIVE_INFINITY);
+    const config = read([
+      '--tenant-ingest-bytes-per-second',
+      '10MiB',
+      '--dataset-ingest-bytes-per-second=unlimited',
+    ]);
+    expect(config.tenantIngestBytesPerSecond).toBe(10 * 2 ** 20);
+    expect(config.datasetIngestBytesPerSecond).toBe(Number.POSITIVE_INFINITY);
+  });
+
   it.each([
     ['--http-addr', 'nowhere'],
     ['--http-addr', 'host:70000'],
@@ -41,6 +52,7 @@ describe('the configuration', () => {
     ['--wal-max-bytes', '5'],
     ['--wal-max-bytes', '2GB'],
     ['--log-level', 'loud'],
+    ['--dataset-ingest-bytes-per-second', '0'],
     ['--admin-username', 'a:b'],
     ['--data-dir', ''],
   ])('refuses %s %s, naming the flag, the value and what is allowed', (flag, value) => {

@@ -48,6 +48,28 @@ export function arrayElement(array: Expr, index: Expr, at: number | undefined): 
   );
 }
 
+/** `a[from:to]`: what of it lies within the array; NULL if a bound is. */
+export function arraySlice(
+  array: Expr,
+  from: Expr | undefined,
+  to: Expr | undefined,
+  at: number | undefined,
+): Expr {
+  elementOf(array, { name: 'a slice', at });
+  const bounds = [from ?? literal(int4, '1'), to ?? literal(int4, '2147483647')];
+  return apply(
+    'array slice',
+    array.type,
+    (a, first, last) => {
+      const start = `greatest(1, toInt64(${first}))`;
+      const slice = `arraySlice(${inner(a)}, ifNull(${start}, 1), ifNull(greatest(0, toInt64(${last}) - ${start} + 1), 0))`;
+      return `if(${isMissing(a)} OR isNull(${first}) OR isNull(${last}), [], [${slice}])`;
+    },
+    array,
+    ...bounds.map((bound) => coerce(bound, int4, at)),
+  );
+}
+
 /** `x = ANY (a)`: true if it holds for an element, NULL if it might for a NULL. `ALL` likewise. */
 export function quantified(
   quantifier: 'any' | 'all',

@@ -42,9 +42,10 @@ const named = (expr: Expr, name: string): string => `${print(expr)} AS ${quoteId
 const allRows = '9223372036854775807';
 
 function printSelect(select: SelectIr, items: readonly string[]): string {
-  const { from, where, groupingSets, distinctOn, having, orderBy, limit, offset } = select;
-  // Behind LIMIT BY the store takes no OFFSET alone.
-  const rows = limit ?? (distinctOn.length > 0 && offset !== undefined ? allRows : undefined);
+  const { from, where, groupingSets, distinctOn, having, orderBy, limit, offset, limitBy } = select;
+  // Behind and in LIMIT BY the store takes no OFFSET alone.
+  const needsLimit = offset !== undefined && (distinctOn.length > 0 || limitBy !== undefined);
+  const rows = limit ?? (needsLimit ? allRows : undefined);
   return [
     `SELECT ${select.distinct ? 'DISTINCT ' : ''}${items.length === 0 ? '1' : items.join(', ')}`,
     ...(from === undefined ? [] : [`FROM ${printFrom(from)}`]),
@@ -55,6 +56,7 @@ function printSelect(select: SelectIr, items: readonly string[]): string {
     ...(distinctOn.length === 0 ? [] : [`LIMIT 1 BY ${distinctOn.map(print).join(', ')}`]),
     ...(rows === undefined ? [] : [`LIMIT ${rows}`]),
     ...(offset === undefined ? [] : [`OFFSET ${offset}`]),
+    ...(limitBy === undefined ? [] : [`BY ${limitBy.map(print).join(', ')}`]),
   ].join(' ');
 }
 
@@ -87,14 +89,14 @@ function printFrom(from: FromIr): string {
 function printUnnest({
   alias,
   input,
-  array,
+  arrays,
   ordinality,
   outer,
 }: Extract<FromIr, { kind: 'unnest' }>): string {
-  const elements = `${print(array)}[1]`;
-  const arrays = [elements, ...(ordinality ? [`arrayEnumerate(${elements})`] : [])];
+  const elements = arrays.map((array) => `${print(array)}[1]`);
+  const numbered = ordinality ? [`arrayEnumerate(${elements[0]})`] : [];
   // A row without elements gets NULLs, not the defaults of their types.
-  const columns = arrays.map((each, index) => {
+  const columns = [...elements, ...numbered].map((each, index) => {
     const values = outer ? `arrayMap(x -> toNullable(x), ${each})` : each;
     return `${values} AS ${quoteIdentifier(unnestedName(alias, outputName(index)))}`;
   });

@@ -2,7 +2,7 @@ import type { Expression } from '../ast.ts';
 import { and, apply, literal, not, or } from '../build.ts';
 import { condition, convert, settle, unify } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
-import { arrayElement, arrayLiteral, quantified } from '../functions/arrays.ts';
+import { arrayElement, arrayLiteral, arraySlice, quantified } from '../functions/arrays.ts';
 import { type CaseBranch, caseOf } from '../functions/conditional.ts';
 import type { CallSite } from '../functions/definition.ts';
 import { callOperator, compare, labelOf } from '../functions/operators.ts';
@@ -51,6 +51,10 @@ export function resolveExpression(expression: Expression, context: ExpressionCon
       return resolveCast(expression, resolve);
     case 'subscript':
       return subscript(resolve(expression.arg), resolve(expression.index), at);
+    case 'slice': {
+      const { arg, from, to } = expression;
+      return arraySlice(resolve(arg), from && resolve(from), to && resolve(to), at);
+    }
     case 'array':
       return arrayLiteral(expression.items.map(resolve), at);
     case 'any':

@@ -47,7 +47,7 @@ export function functionRelation(
       unnested: lateral,
     }),
   );
-  const unnest = { kind: 'unnest' as const, array, ordinality, outer: false };
+  const unnest = { kind: 'unnest' as const, arrays: [array], ordinality, outer: false };
   const relation = {
     name,
     columns: columns.map((column) => ({ name: column.label, expr: () => column })),

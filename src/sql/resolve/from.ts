@@ -4,10 +4,11 @@ import { type Expr, type FromIr, type OutputColumn, outputName } from '../ir.ts'
 import type { Environment } from './environment.ts';
 import { functionRelation } from './from-function.ts';
 import { informationSchema } from './information-schema.ts';
-import { joinOf } from './join.ts';
+import { isTrue, joinOf } from './join.ts';
+import { lateralOf } from './lateral.ts';
 import { datasetRelation, type ResolvedRelation } from './relations.ts';
 import { checkNames, combine, type FromContext, type ResolvedFrom } from './resolved-from.ts';
-import type { ScopeColumn, ScopeRelation } from './scope.ts';
+import { Scope, type ScopeColumn, type ScopeRelation } from './scope.ts';
 
 /** The relations of FROM, comma-separated ones as cross joins. */
 export function resolveFrom(items: readonly FromItem[], context: FromContext): ResolvedFrom | undefined {
@@ -21,10 +22,17 @@ export function resolveFrom(items: readonly FromItem[], context: FromContext): R
 }
 
 /** A comma in FROM. What is made of columns of the left side contains it already. */
-const beside = (left: ResolvedFrom, right: ResolvedFrom): ResolvedFrom => ({
-  ir: contains(right.ir, left.ir) ? right.ir : crossJoin(left.ir, right.ir),
-  scope: combine(left.scope, right.scope),
-});
+function beside(left: ResolvedFrom, right: ResolvedFrom): ResolvedFrom {
+  const scope = combine(left.scope, right.scope);
+  if (right.link === undefined) {
+    return { ir: contains(right.ir, left.ir) ? right.ir : crossJoin(left.ir, right.ir), scope };
+  }
+  const { on, keepsLeft } = right.link;
+  return {
+    ir: { kind: 'join', type: keepsLeft ? 'LEFT' : 'INNER', left: left.ir, right: right.ir, on },
+    scope,
+  };
+}
 
 const contains = (from: FromIr, left: FromIr): boolean => from.kind === 'unnest' && from.input === left;
 
@@ -42,22 +50,49 @@ function crossJoin(left: FromIr, right: FromIr): FromIr {
   return { kind: 'join', type: 'CROSS', left, right, on: undefined };
 }
 
-/** @param left what a function in FROM can take columns of */
+/** @param left what a function in FROM, or a LATERAL query, can take columns of */
 function resolveItem(item: FromItem, context: FromContext, left: ResolvedFrom | undefined): ResolvedFrom {
   switch (item.kind) {
     case 'table':
       return single(resolveTable(item, context), item.alias);
-    case 'derived': {
-      const { query } = context.query(item.query, context, context.parent, false);
-      const alias = context.env.alias();
-      const relation = outputsRelation(item.alias?.name, alias, query.columns);
-      return single({ ir: { kind: 'derived', alias, query }, relation }, item.alias);
-    }
+    case 'derived':
+      return resolveDerived(item, context, item.lateral ? left : undefined);
     case 'function':
       return single(functionRelation(item, left, context), item.alias);
     case 'join':
       return resolveJoin(item, context);
   }
+}
+
+function resolveDerived(
+  item: Extract<FromItem, { kind: 'derived' }>,
+  context: FromContext,
+  left: ResolvedFrom | undefined,
+): ResolvedFrom {
+  const parent = left === undefined ? context.parent : new Scope(left.scope, context.parent, false);
+  const { query, correlated } = context.query(item.query, context, parent, left !== undefined);
+  const name = item.alias?.name;
+  if (left !== undefined && correlated) {
+    const { ir, columns, link } = lateralOf(query, left.ir, context.env);
+    const relation = {
+      name,
+      columns: query.columns.map((column, index) => ({
+        name: column.name,
+        expr: () => columnAt(columns, index),
+      })),
+      otherColumn: undefined,
+    };
+    return { ...single({ ir, relation }, item.alias), link };
+  }
+  const alias = context.env.alias();
+  const relation = outputsRelation(name, alias, query.columns);
+  return single({ ir: { kind: 'derived', alias, query }, relation }, item.alias);
+}
+
+function columnAt(columns: readonly Expr[], index: number): Expr {
+  const column = columns[index];
+  if (column === undefined) throw new Error(`BUG: output column ${index + 1} is missing`);
+  return column;
 }
 
 function resolveTable(item: Extract<FromItem, { kind: 'table' }>, context: FromContext): ResolvedRelation {
@@ -139,11 +174,11 @@ function unnestJoin(
   right: ResolvedFrom,
 ): ResolvedFrom {
   const { on } = item;
-  const always = on === undefined || (on.kind === 'constant' && on.type === 'boolean' && on.text === 'true');
+  const always = on === undefined || isTrue(on);
   const kept = item.type === 'CROSS' || item.type === 'INNER' || item.type === 'LEFT';
   if (!always || !kept || item.natural || item.using.length > 0 || right.ir.kind !== 'unnest') {
     throw unsupported(
-      'A join with a function of columns of its other side, other than CROSS or LEFT … ON true,',
+      'A join with a function or a query of columns of its other side, other than CROSS or LEFT … ON true,',
     );
   }
   const scope = combine(left.scope, right.scope);

@@ -1,13 +1,17 @@
-import type { FromItem, JoinType } from '../ast.ts';
+import type { Expression, FromItem, JoinType } from '../ast.ts';
 import { and, apply, relationsIn, some } from '../build.ts';
 import { condition } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import { compare } from '../functions/operators.ts';
 import type { Expr } from '../ir.ts';
-import { checkNames, combine, type FromContext, type ResolvedFrom } from './resolved-from.ts';
+import { checkNames, combine, type FromContext, type Link, type ResolvedFrom } from './resolved-from.ts';
 import { type FromScope, lookup, Scope } from './scope.ts';
 
 type Join = Extract<FromItem, { kind: 'join' }>;
+
+/** `ON true` */
+export const isTrue = (on: Expression): boolean =>
+  on.kind === 'constant' && on.type === 'boolean' && on.text === 'true';
 
 /** A join of two relations that are resolved already. */
 export function joinOf(
@@ -19,6 +23,7 @@ export function joinOf(
   if (right.ir.kind === 'join') throw unsupported('A join in parentheses on the right side of a join');
   const scope = combine(left.scope, right.scope);
   checkNames(scope);
+  if (right.link !== undefined) return lateralJoin(item, left, right, right.link, context);
   const using = item.natural ? sharedNames(left.scope, right.scope) : item.using;
   if (using.length > 0) return joinUsing(using, item.type, left, right);
   if (item.natural && item.type !== 'INNER') {
@@ -27,6 +32,35 @@ export function joinOf(
   const on = item.on && joinCondition(item.on, scope, item.type, context);
   const type = item.natural ? 'CROSS' : item.type;
   return { ir: { kind: 'join', type, left: left.ir, right: right.ir, on }, scope };
+}
+
+/** A join with what was made of columns of its left side: it has a condition of its own. */
+function lateralJoin(
+  item: Join,
+  left: ResolvedFrom,
+  right: ResolvedFrom,
+  link: Link,
+  context: FromContext,
+): ResolvedFrom {
+  const { type, on } = item;
+  const always = on === undefined || isTrue(on);
+  const isPlain = type === 'CROSS' || type === 'INNER' || type === 'LEFT';
+  if (!isPlain || item.natural || item.using.length > 0 || (link.keepsLeft && !always)) {
+    throw unsupported(
+      'A join with a query of columns of its other side (LATERAL), by USING, or of aggregates other than ON true,',
+    );
+  }
+  const scope = combine(left.scope, right.scope);
+  const condition = always ? link.on : and(link.on, joinCondition(on, scope, 'INNER', context));
+  const kept = type === 'LEFT' || link.keepsLeft;
+  const ir = {
+    kind: 'join',
+    type: kept ? 'LEFT' : 'INNER',
+    left: left.ir,
+    right: right.ir,
+    on: condition,
+  } as const;
+  return { ir, scope };
 }
 
 /** The columns by which NATURAL joins, in the order of the left side. */

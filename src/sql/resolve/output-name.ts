@@ -19,6 +19,7 @@ function nameOf(expression: Expression): Name | undefined {
     case 'call':
       return strong(expression.name);
     case 'subscript':
+    case 'slice':
       return nameOf(expression.arg);
     case 'array':
     case 'grouping':

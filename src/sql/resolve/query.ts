@@ -44,11 +44,13 @@ function resolveBranch(
   const inner: QueryContext = { ...context, ctes };
   const { body } = query;
   if (body.kind === 'select') return resolveSelect(body, query, inner, parent, correlatable);
-  // In the store a set operation or VALUES cannot name columns of the query around it.
-  const ir =
-    body.kind === 'set' ? resolveSetOperation(body, inner, parent) : resolveValues(body, inner, parent);
   const plain = query.orderBy.length === 0 && query.limit === undefined && query.offset === undefined;
-  return { query: plain ? ir : ordered(ir, query, inner), correlated: false };
+  // In the store a set operation, and what is made of one or of VALUES, cannot name columns of the query around it.
+  const resolved =
+    body.kind === 'set'
+      ? { query: resolveSetOperation(body, inner, parent), correlated: false }
+      : resolveValues(body, inner, parent, correlatable && plain);
+  return plain ? resolved : { query: ordered(resolved.query, query, inner), correlated: false };
 }
 
 function resolveCtes(
@@ -156,10 +158,16 @@ function resolveSetOperation(body: SetOperation, context: QueryContext, parent: 
   };
 }
 
-function resolveValues(body: Values, context: QueryContext, parent: Scope | undefined): ValuesIr {
+function resolveValues(
+  body: Values,
+  context: QueryContext,
+  parent: Scope | undefined,
+  correlatable: boolean,
+): ResolvedQuery {
+  const scope = new Scope(emptyFrom, parent, correlatable);
   const expressionContext = {
     ...context,
-    scope: new Scope(emptyFrom, parent, false),
+    scope,
     clause: 'VALUES',
     allowAggregates: false,
     allowWindows: false,
@@ -178,11 +186,12 @@ function resolveValues(body: Values, context: QueryContext, parent: Scope | unde
       undefined,
     ),
   );
-  return {
+  const query: ValuesIr = {
     kind: 'values',
     columns: unified.map(({ type }, index) => ({ name: `column${index + 1}`, type })),
     rows: rows.map((_, row) => unified.flatMap(({ exprs }) => exprs.slice(row, row + 1))),
   };
+  return { query, correlated: scope.correlated };
 }
 
 /** A set operation or VALUES with ORDER BY and LIMIT around it, by output columns only. */

@@ -1,11 +1,19 @@
 import { sqlError } from '../errors.ts';
-import type { FromIr } from '../ir.ts';
+import type { Expr, FromIr } from '../ir.ts';
 import type { ExpressionContext } from './context.ts';
 import type { FromScope, Scope } from './scope.ts';
 
 export interface ResolvedFrom {
   readonly ir: FromIr;
   readonly scope: FromScope;
+  /** What joins it to the relations to its left, whose columns it was made with (LATERAL). */
+  readonly link?: Link | undefined;
+}
+
+export interface Link {
+  readonly on: Expr;
+  /** True if a row of the left side that nothing fits to is kept: then there would be a row for it, too. */
+  readonly keepsLeft: boolean;
 }
 
 /** What resolving FROM needs; its expressions get a scope of their own here. */

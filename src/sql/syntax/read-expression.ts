@@ -159,10 +159,25 @@ function readValueFunction(node: SyntaxNode): Expression {
 function readSubscript(node: SyntaxNode, context: ReadContext): Expression {
   node.allow(['arg', 'indirection']);
   let arg = context.expression(node.required('arg'));
-  for (const index of node.list('indirection')) {
+  const subscripts = node.list('indirection');
+  for (const index of subscripts) {
     if (index.type !== 'A_Indices') throw unsupported('A field selection', node.at);
-    index.allow(['uidx'], { is_slice: 'An array slice', lidx: 'An array slice' });
-    arg = { kind: 'subscript', at: arg.at, arg, index: context.expression(index.required('uidx')) };
+    index.allow(['is_slice', 'lidx', 'uidx']);
+    const { at } = arg;
+    if (!index.flag('is_slice')) {
+      arg = { kind: 'subscript', at, arg, index: context.expression(index.required('uidx')) };
+      continue;
+    }
+    // Beside a slice, PostgreSQL takes every subscript for one of another dimension.
+    if (subscripts.length > 1) throw unsupported('A slice of several dimensions', node.at);
+    const [from, to] = [index.child('lidx'), index.child('uidx')];
+    arg = {
+      kind: 'slice',
+      at,
+      arg,
+      from: from && context.expression(from),
+      to: to && context.expression(to),
+    };
   }
   return arg;
 }

@@ -20,8 +20,13 @@ export function readFromItem(node: SyntaxNode, context: ReadContext): FromItem {
       return { kind: 'table', path, alias: readAlias(node), at: node.at };
     }
     case 'RangeSubselect':
-      node.allow(['subquery', 'alias'], { lateral: 'LATERAL (subquery)' });
-      return { kind: 'derived', query: context.query(node.required('subquery')), alias: readAlias(node) };
+      node.allow(['subquery', 'alias', 'lateral']);
+      return {
+        kind: 'derived',
+        query: context.query(node.required('subquery')),
+        alias: readAlias(node),
+        lateral: node.flag('lateral'),
+      };
     case 'JoinExpr':
       return readJoin(node, context);
     case 'RangeFunction':

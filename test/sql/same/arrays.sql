@@ -43,3 +43,7 @@ select level, array_to_string(array_agg(distinct service order by service), '|')
 select array_length(string_to_array(message, ' '), 1) as words, count(*) from app group by 1 order by 1;
 select 'x' = any(string_to_array('a,x,b', ',')), 'info' = any(array_agg(level)) from app;
 select name from emp where array[dept, boss] = array[20, 1]::float8[] order by 1;
+select (array[1,2,3,4])[2:3], (array[1,2,3])[:2], (array[1,2,3])[2:], (array[1,2,3])[:], (array[1,2,3])[0:1], (array[1,2,3])[-5:9], (array[1,2,3])[3:2], (array[1,2,3])[7:9], (array[1,null,3])[2:3];
+select (array[1,2,3])[null:2], (array[1,2,3])[1:null], (null::int[])[1:2];
+select eid, (string_to_array(hired, '-'))[1:2], (string_to_array(hired, '-'))[eid::int - 1:2] from emp order by eid;
+select (array_agg(name order by salary desc nulls last, name))[1:2] from emp;

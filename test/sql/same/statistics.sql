@@ -15,3 +15,16 @@ select corr(salary, eid) > 0, regr_slope(salary, eid) < 0, covar_pop(eid, eid) =
 select dept, stddev_pop(salary), var_samp(salary), count(salary) from emp group by dept order by dept;
 select mode() within group (order by dept), percentile_disc(0.75) within group (order by salary) from emp;
 select round(avg(salary)::numeric, 2), round(stddev(salary)::numeric, 3) from emp;
+
+select var_samp(x)::text, stddev(x)::text, var_pop(x)::text, stddev_pop(x)::text, variance(x)::text from (values ('Infinity'::float8), (1), (2)) v(x);
+select var_samp(x)::text, var_pop(x)::text from (values ('Infinity'::float8)) v(x);
+select var_samp(x)::text, var_pop(x)::text, stddev(x)::text from (values ('NaN'::float8), (1e300)) v(x);
+select var_samp(x)::text, var_pop(x)::text from (values ('-Infinity'::float8), (null)) v(x);
+select var_samp(x), var_pop(x), stddev_samp(x), stddev_pop(x) from (values (1e200::float8)) v(x);
+select var_samp(x), stddev_pop(x) from (values (1e200::float8), (1e200)) v(x);
+select variance(x), stddev(x) from (values (1e150::float8), (-1e150), (null)) v(x);
+select covar_pop(y, x)::text, corr(y, x)::text, regr_avgx(y, x)::text, regr_avgy(y, x)::text, regr_sxx(y, x)::text, regr_syy(y, x)::text, regr_count(y, x) from (values (1::float8, 'Infinity'::float8), (2, 3)) v(y, x);
+select regr_sxx(y, x)::text, regr_syy(y, x)::text, regr_slope(y, x)::text, regr_r2(y, x)::text from (values ('NaN'::float8, 1::float8), (2, 3)) v(y, x);
+select regr_count(y, x), covar_samp(y, x), regr_avgx(y, x) from (values (1e200::float8, 1e200::float8), (null, 1e300), (-1e300, null)) v(y, x);
+select id, var_pop(ms) over (partition by level), regr_slope(ms, id) over (order by id) from app order by id;
+select var_pop(ms) filter (where id > 1000), var_pop(ms) filter (where id = 1), var_samp(ms) filter (where id = 1), stddev(distinct status) from app;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../src/limits.ts';
+import { decoded, refusal, rowsOf } from '../../support/decoded.ts';
 import type { TestHistogram } from '../../support/remote-write.ts';
-import { decoded, RemoteWriteDecoding, refusal, rowsOf } from '../../support/remote-write-decoding.ts';
+import { RemoteWriteDecoding } from '../../support/remote-write-decoding.ts';
 import { bytesField } from '../../support/wire.ts';
 
 const noonMs = 1_763_640_000_000;

@@ -88,6 +88,21 @@ describe('documents', () => {
     expect(error.message).toContain(message);
   });
 
+  test('an event larger than allowed is refused by its own size, whatever comes with it', () => {
+    const small = JSON.stringify({ a: 'x'.repeat(92) });
+    const decodeBounded = (text: string, format: 'json' | 'ndjson') =>
+      decodeJsonEvents(Buffer.from(text), format, receivedMicros, 100);
+    expect(small).toHaveLength(100);
+    expect(decodeBounded(`[${small} , ${small}]`, 'json').counts.events).toBe(2);
+    const error = caughtError(() => decodeBounded(`[${small},${small.replace('x', 'yy')}]`, 'json'));
+    expect([error.code, error.message]).toEqual([
+      'event_too_large',
+      'element 2 has 101 bytes; at most 100 are allowed',
+    ]);
+    const line = () => decodeBounded(`${small}\n${small.replace('x', 'yy')}`, 'ndjson');
+    expect(caughtError(line).message).toContain('line 2 has 101 bytes');
+  });
+
   test('text that is not UTF-8 is refused, wherever it is', () => {
     for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0xaf]]) {
       const body = Buffer.concat([Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')]);

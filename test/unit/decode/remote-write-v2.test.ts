@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../src/limits.ts';
 import { noCounts } from '../../../src/model/counts.ts';
+import { decoded, refusal, rowsOf } from '../../support/decoded.ts';
 import { encodeRequestV2, requestV2Type, type TestSeries } from '../../support/remote-write.ts';
-import { decoded, RemoteWriteDecoding, refusal, rowsOf } from '../../support/remote-write-decoding.ts';
+import { RemoteWriteDecoding } from '../../support/remote-write-decoding.ts';
 import { bytesField, message, packed, varint, varintField } from '../../support/wire.ts';
 
 const noonMs = 1_763_640_000_000;

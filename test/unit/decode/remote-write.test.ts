@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../src/limits.ts';
 import { noCounts } from '../../../src/model/counts.ts';
+import { decoded, refusal, rowsOf } from '../../support/decoded.ts';
 import {
   encodeRequestV2,
   encodeWriteRequest,
@@ -9,7 +10,7 @@ import {
   type TestLabels,
   type TestSeries,
 } from '../../support/remote-write.ts';
-import { decoded, RemoteWriteDecoding, refusal, rowsOf } from '../../support/remote-write-decoding.ts';
+import { RemoteWriteDecoding } from '../../support/remote-write-decoding.ts';
 
 const noonMs = 1_763_640_000_000;
 const dayMs = 86_400_000;

@@ -71,6 +71,12 @@ describe('the parser thread', () => {
     expect(await withComments(limits.maxSqlComments + 1)).toBe('sql_too_large');
   });
 
+  test('as many comments as are allowed are parsed', async () => {
+    const comments = '/**/'.repeat(limits.maxSqlComments);
+    expect(await codeOf(createParser().parse(`select 1${comments}`))).toBe('parsed');
+    expect(await codeOf(createParser().parse(`select 1${comments}/**/`))).toBe('sql_too_large');
+  });
+
   test('a wide query of 200 KB is parsed', async () => {
     expect(await codeOf(createParser().parse(`select 1 in (${'1,'.repeat(100_000)}1)`, tenant))).toBe(
       'parsed',

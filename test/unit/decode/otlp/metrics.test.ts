@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../src/limits.ts';
+import { decoded, rowsOf } from '../../../support/decoded.ts';
 import { metadataRows, rowsBySeries, valuesBySeries } from '../../../support/otlp-metric-rows.ts';
 import {
   type Fields,
@@ -9,7 +10,7 @@ import {
   textAttributes,
 } from '../../../support/otlp-metrics.ts';
 import { encodeWriteRequest } from '../../../support/remote-write.ts';
-import { decoded, RemoteWriteDecoding, rowsOf } from '../../../support/remote-write-decoding.ts';
+import { RemoteWriteDecoding } from '../../../support/remote-write-decoding.ts';
 import { sampleRows } from '../../../support/sample-rows.ts';
 
 const noonMs = 1_763_640_000_000;

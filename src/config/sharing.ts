@@ -1,0 +1,49 @@
+import { byteCount } from '../lib/option-values.ts';
+import { limits } from '../limits.ts';
+import { needOption, type Option, type OptionTexts } from './option.ts';
+
+/** What each tenant and each dataset may have, so that none lives at the cost of others. */
+export interface SharingConfig {
+  /** Bytes of bodies as sent, a second; infinite for no bound. */
+  readonly tenantIngestBytesPerSecond: number;
+  /** The same for each dataset. */
+  readonly datasetIngestBytesPerSecond: number;
+  readonly maxEventBytes: number;
+}
+
+const rate = (text: string): number | undefined =>
+  text === 'unlimited' ? Number.POSITIVE_INFINITY : byteCount(limits.minIngestRate, 2 ** 40)(text);
+const rateSyntax =
+  'unlimited, or a number of bytes a second of at least 1KiB, with an optional KiB, MiB or GiB';
+
+/** The rows of the configuration that are about what is shared. */
+export const sharingOptions = {
+  tenantIngestBytesPerSecond: {
+    env: 'MILLRACE_TENANT_INGEST_BYTES_PER_SECOND',
+    meaning: 'how much a tenant may send, in bytes of bodies a second; beyond it writes get 429',
+    fallback: 'unlimited',
+    parse: rate,
+    allowed: rateSyntax,
+  },
+  datasetIngestBytesPerSecond: {
+    env: 'MILLRACE_DATASET_INGEST_BYTES_PER_SECOND',
+    meaning: 'the same for each dataset',
+    fallback: 'unlimited',
+    parse: rate,
+    allowed: rateSyntax,
+  },
+  maxEventBytes: {
+    env: 'MILLRACE_MAX_EVENT_BYTES',
+    meaning: 'the largest JSON event, as it is sent',
+    fallback: String(limits.maxEventBytes),
+    parse: byteCount(1024, limits.maxBodyBytes * 2),
+    allowed: `a number of bytes from 1KiB to ${limits.maxBodyBytes * 2}, with an optional KiB or MiB`,
+  },
+} as const satisfies { readonly [K in keyof SharingConfig]: Option<SharingConfig[K]> };
+
+/** @throws ConfigError */
+export const readSharing = (texts: OptionTexts): SharingConfig => ({
+  tenantIngestBytesPerSecond: needOption(sharingOptions.tenantIngestBytesPerSecond, texts),
+  datasetIngestBytesPerSecond: needOption(sharingOptions.datasetIngestBytesPerSecond, texts),
+  maxEventBytes: needOption(sharingOptions.maxEventBytes, texts),
+});

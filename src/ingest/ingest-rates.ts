@@ -1,0 +1,117 @@
+import { AppError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { limits } from '../limits.ts';
+
+export interface IngestRatesOptions {
+  readonly clock: Clock;
+  /** Bytes of bodies as sent, a second; infinite for no bound. */
+  readonly tenantBytesPerSecond: number;
+  /** The same for each dataset. */
+  readonly datasetBytesPerSecond: number;
+  readonly maxDatasets?: number;
+}
+
+/**
+ * How fast tenants and their datasets may send, as token buckets.
+ *
+ * - A bucket fills at its rate, up to what comes in `limits.ingestBurstSeconds`. A body is let in while there is
+ *   something in the bucket, and then takes all of its size, also more than is there; the next one waits until that is
+ *   filled up again. So a body of any size gets in, nobody needs to know sizes beforehand, and what is let in over time
+ *   is the rate, and at most the burst and the bodies that came at the same moment beyond it.
+ * - A body counts as it was sent, before decompression, and also if it is refused afterwards.
+ * - State is a number and a time for each tenant and dataset that has sent something, within bounds: the one that has
+ *   been silent for longest is forgotten, which only fills its bucket.
+ */
+export class IngestRates {
+  readonly #clock: Clock;
+  readonly #tenants: Buckets;
+  readonly #datasets: Buckets;
+
+  constructor({ clock, tenantBytesPerSecond, datasetBytesPerSecond, maxDatasets }: IngestRatesOptions) {
+    this.#clock = clock;
+    this.#tenants = new Buckets(tenantBytesPerSecond, limits.maxTenants);
+    this.#datasets = new Buckets(datasetBytesPerSecond, maxDatasets ?? limits.maxMeteredDatasets);
+  }
+
+  /** @throws AppError `rate_limited` */
+  check(tenant: string, dataset: string): void {
+    const nowMs = this.#clock.monotonicMs();
+    const tenantWaitMs = this.#tenants.waitMs(tenant, nowMs);
+    const datasetWaitMs = this.#datasets.waitMs(keyOf(tenant, dataset), nowMs);
+    const waitMs = Math.max(tenantWaitMs, datasetWaitMs);
+    if (waitMs <= 0) return;
+    const [who, rate] =
+      tenantWaitMs > datasetWaitMs
+        ? ['the tenant', this.#tenants.bytesPerSecond]
+        : [`the dataset ${dataset}`, this.#datasets.bytesPerSecond];
+    const retryAfterSeconds = Math.ceil(waitMs / 1000);
+    throw new AppError('rate_limited', `${who} may send ${rate} bytes a second and has sent more`, {
+      retryAfterSeconds,
+      details: { bytesPerSecond: rate },
+    });
+  }
+
+  /** Counts bytes of a body that is let in. */
+  take(tenant: string, dataset: string, bytes: number): void {
+    const nowMs = this.#clock.monotonicMs();
+    this.#tenants.take(tenant, nowMs, bytes);
+    this.#datasets.take(keyOf(tenant, dataset), nowMs, bytes);
+  }
+
+  /** How many tenants and datasets are remembered. */
+  get size(): number {
+    return this.#tenants.size + this.#datasets.size;
+  }
+}
+
+interface Bucket {
+  /** What was in it then; less than nothing if more was taken. */
+  bytes: number;
+  atMs: number;
+}
+
+/** Buckets of one rate, those that were used last at the end. */
+class Buckets {
+  readonly bytesPerSecond: number;
+  readonly #maxEntries: number;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(bytesPerSecond: number, maxEntries: number) {
+    this.bytesPerSecond = bytesPerSecond;
+    this.#maxEntries = maxEntries;
+  }
+
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  /** How long there will be nothing in the bucket. */
+  waitMs(key: string, nowMs: number): number {
+    const bucket = this.#buckets.get(key);
+    if (bucket === undefined) return 0;
+    const bytes = this.#filled(bucket, nowMs);
+    return bytes > 0 ? 0 : Math.max(1, (-bytes * 1000) / this.bytesPerSecond);
+  }
+
+  take(key: string, nowMs: number, bytes: number): void {
+    if (this.bytesPerSecond === Number.POSITIVE_INFINITY) return;
+    const bucket = this.#buckets.get(key);
+    const before = bucket === undefined ? this.#capacity : this.#filled(bucket, nowMs);
+    this.#buckets.delete(key);
+    this.#buckets.set(key, { bytes: before - bytes, atMs: nowMs });
+    if (this.#buckets.size <= this.#maxEntries) return;
+    const [oldest = ''] = this.#buckets.keys();
+    this.#buckets.delete(oldest);
+  }
+
+  get #capacity(): number {
+    return this.bytesPerSecond * limits.ingestBurstSeconds;
+  }
+
+  #filled({ bytes, atMs }: Bucket, nowMs: number): number {
+    return Math.min(this.#capacity, bytes + ((nowMs - atMs) / 1000) * this.bytesPerSecond);
+  }
+}
+
+/** No name of a tenant or a dataset holds a slash. */
+const keyOf = (tenant: string, dataset: string): string => `${tenant}/${dataset}`;

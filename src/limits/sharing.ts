@@ -1,0 +1,16 @@
+/** The part of `limits.ts` that keeps tenants and datasets from living at the cost of others. */
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+export const sharingLimits = {
+  /** One JSON event, as it is sent. */
+  maxEventBytes: 16 * MiB,
+  /** How long a sender that was silent may send without regard to its rate, at as much as comes to this time of it. */
+  ingestBurstSeconds: 10,
+  /** The lowest rate of ingest that can be set, bytes a second: it keeps the wait behind one body bounded. */
+  minIngestRate: 1 * KiB,
+  /** Datasets whose rate of ingest is remembered, 200 bytes each. Those that have sent nothing for longest are forgotten. */
+  maxMeteredDatasets: 50_000,
+  /** The part of the room for bodies under way that one of several tenants may take. */
+  tenantInflightShare: 0.5,
+} as const;

@@ -1,0 +1,66 @@
+import type { ColumnSpec } from '../model/column.ts';
+import type { DatasetEntries } from './dataset-entries.ts';
+import { type Entry, learn } from './dataset-entry.ts';
+import type { DatasetIds } from './dataset-ids.ts';
+import type { Datasets } from './datasets.ts';
+import { addEventColumns, readEventColumns } from './event-table.ts';
+import { applyRetention } from './retention.ts';
+import { datasetStatements } from './schema.ts';
+import type { Store } from './store.ts';
+
+/**
+ * The tables of datasets in the store, and their columns: made when they are needed, before the insert that needs
+ * them. Changes of one dataset run one after another; datasets do not wait for each other.
+ */
+export class DatasetTables {
+  readonly #store: Store;
+  readonly #datasets: Datasets;
+  readonly #ids: DatasetIds;
+  readonly #entries: DatasetEntries;
+
+  constructor(store: Store, datasets: Datasets, ids: DatasetIds, entries: DatasetEntries) {
+    this.#store = store;
+    this.#datasets = datasets;
+    this.#ids = ids;
+    this.#entries = entries;
+  }
+
+  /**
+   * Makes what is not known to be there. Idempotent; safe to repeat after any failure.
+   * @throws StoreError
+   * @throws AppError `tenant_not_found`, `dataset_not_found` if it was deleted
+   */
+  async ensure(entry: Entry, columns: readonly ColumnSpec[]): Promise<void> {
+    const { tenant, id, kind } = entry;
+    const change = async () => {
+      // Checked when it is its turn: who waits for the changes of a dataset that has ended sees the last of them.
+      this.#ids.requireLiving(tenant, id);
+      if (!entry.ready) await this.#prepare(entry);
+      if (kind === 'events' && (await addEventColumns(this.#store, entry, columns)))
+        this.#entries.changed(tenant);
+    };
+    const done = entry.changing.then(change);
+    // The caller learns of a failure through `done`; the next change only waits for this one to end.
+    entry.changing = done.catch(() => undefined);
+    await done;
+  }
+
+  /** The next `ensure` looks at all of it again. */
+  forget(entry: Entry): void {
+    entry.ready = false;
+    entry.columns.clear();
+    this.#entries.changed(entry.tenant);
+  }
+
+  async #prepare(entry: Entry): Promise<void> {
+    const { tenant, id, kind } = entry;
+    for (const statement of datasetStatements(tenant, id, kind)) await this.#store.command(statement);
+    if (this.#entries.isVisible(entry)) await this.#datasets.register(tenant, id, kind);
+    const retention = this.#datasets.retentionOf(tenant, id);
+    if (retention !== undefined) await applyRetention(this.#store, entry, retention);
+    // Also what an earlier life of this process added, when it ended before it told the metadata log.
+    if (kind === 'events') learn(entry, await readEventColumns(this.#store, entry));
+    entry.ready = true;
+    this.#entries.changed(tenant);
+  }
+}

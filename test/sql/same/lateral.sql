@@ -1,0 +1,22 @@
+-- LATERAL
+select d.title, x.n, x.top from dept d, lateral (select count(*) as n, max(salary) as top from emp e where e.dept = d.did) x order by 1;
+select d.title, x.* from dept d cross join lateral (select name, salary from emp e where e.dept = d.did order by salary desc nulls last, name limit 1) x order by 1;
+select d.title, x.name from dept d left join lateral (select name from emp e where e.dept = d.did order by eid desc limit 2) x on true order by 1, 2;
+select d.title, x.name from dept d left join lateral (select name, salary from emp e where e.dept = d.did) x on x.salary > 4000 order by 1, 2;
+select d.title, x.name from dept d join lateral (select name from emp e where e.dept = d.did order by eid limit 1 offset 1) x on x.name <> 'Dee' order by 1, 2;
+select a.id, x.double, x.double + 1 as more from app a, lateral (select a.ms * 2 as double) x order by 1;
+select a.id, x.double from app a left join lateral (select a.ms * 2 as double) x on true where x.double > 50 order by 1;
+select e.eid, v.k, v.v from emp e cross join lateral (values ('dept', e.dept), ('boss', e.boss), ('one', 1)) v(k, v) order by 1, 2;
+select v.k, sum(v.v), count(v.v) from app a, lateral (values ('ms', a.ms), ('bytes', a.bytes)) as v(k, v) group by v.k order by 1;
+select d.title, x.boss, x.n from dept d, lateral (select boss, count(*) as n from emp e where e.dept = d.did group by boss having count(*) > 0) x order by 1, 2;
+select d.title, x.share from dept d, lateral (select coalesce(sum(salary), 0) / 1000 as share from emp where dept = d.did) x order by 1;
+select d.title, x.n from dept d left join lateral (select count(*) as n from emp where dept = d.did and salary > 4000) x on true where x.n < 1 order by 1;
+select d.title, x.names from dept d, lateral (select array_agg(name order by name) as names, string_agg(name, '+' order by eid) from emp where dept = d.did) x order by 1;
+select e.name, x.title from emp e left join lateral (select title from dept where did = e.dept + 10) x on true order by 1;
+select e.name, x.name as peer from emp e, lateral (select distinct name from emp p where p.dept = e.dept and p.boss = e.boss) x order by 1, 2;
+select e.name, x.dept from emp e, lateral (select distinct on (p.dept) p.dept, p.name from emp p where p.boss = e.eid order by p.dept, p.name) x order by 1, 2;
+select d.title, x.c from dept d, lateral (select count(*) as c from emp) x order by 1;
+select d.title, x.name, y.n from dept d cross join lateral (select name, eid from emp where dept = d.did) x cross join lateral (select count(*) as n from emp b where b.boss = x.eid) y order by 1, 2;
+select * from emp e left join lateral (select 1 as one where e.eid = 1) x on true order by eid;
+select d.title, stats.* from dept d, lateral (select avg(salary), stddev(salary), min(name) from emp where emp.dept = d.did) stats order by 1;
+select a.level, t.part from app a, lateral (select date_trunc('hour', a.p_timestamp) as h, extract(hour from a.p_timestamp) as part) t where a.id < 5 order by 1, 2;
