@@ -241,8 +241,6 @@ export const limits = {
   maxStoreSqlBytes: 250 * 1024,
   /** Characters of `information_schema` in one query, all its mentions together: some 70,000 columns. */
   maxCatalogSqlLength: 7 * MiB,
-  /** Beginnings of block comments in a query, also those inside of strings. */
-  maxSqlComments: 1000,
   /** Nesting of the syntax tree that the translator walks. */
   maxSqlDepth: 200,
   /** Sets of keys of one GROUP BY: the store groups once for each. */

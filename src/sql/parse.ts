@@ -35,14 +35,6 @@ function checkText(text: string): void {
   const nul = text.indexOf('\0');
   if (nul >= 0)
     throw sqlError('sql_syntax', 'The query contains a NUL character', Buffer.byteLength(text.slice(0, nul)));
-  // Each takes the parser time in proportion to the length of the text: 60,000 of them seconds, while others wait.
-  const comments = text.split('/*').length - 1;
-  if (comments > limits.maxSqlComments) {
-    throw sqlError(
-      'sql_too_large',
-      `The query has ${comments} comments; at most ${limits.maxSqlComments} are allowed`,
-    );
-  }
   if (text.trim() === '') throw sqlError('sql_syntax', 'The query is empty');
 }
 
