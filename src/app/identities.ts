@@ -22,20 +22,10 @@ import { Sessions } from '../identity/sessions.ts';
 import { TenantAdministration } from '../identity/tenants.ts';
 import { UserAdministration } from '../identity/users.ts';
 import { keptSecret } from '../lib/data-directory.ts';
-import type { Catalog } from '../store/catalog.ts';
-import type { MetadataLog } from '../store/metadata.ts';
-import type { NodeRegistry } from '../store/nodes.ts';
-import type { TenantCleaner, TenantHolder } from '../store/tenant-cleaner.ts';
+import type { TenantHolder } from '../store/tenant-cleaner.ts';
 import type { Tenants } from '../store/tenants.ts';
 import type { Shared } from './shared.ts';
-
-interface Back {
-  readonly metadata: MetadataLog;
-  readonly registry: NodeRegistry;
-  readonly tenants: Tenants;
-  readonly cleaner: TenantCleaner;
-  readonly catalog: Catalog;
-}
+import type { Back } from './store.ts';
 
 /** The administrator from the configuration, those whom administrators have made, and those whom others vouch for. */
 export async function startIdentities(
