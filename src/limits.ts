@@ -68,6 +68,8 @@ export const limits = {
   maxRolesPerTenant: 1000,
   maxUsersPerTenant: 10_000,
   maxApiKeysPerTenant: 100_000,
+  /** Whoever came by way of the identity provider, and those that were removed since; beyond it nobody is listed. */
+  maxOauthUsersPerTenant: 100_000,
   maxPrivilegesPerRole: 1000,
   maxRolesPerIdentity: 100,
   identityNameMaxLength: 128,

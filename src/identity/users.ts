@@ -6,8 +6,9 @@ import { defaultTenant } from '../model/dataset.ts';
 import type { Privilege } from '../model/identity.ts';
 import type { UserAccount } from './accounts.ts';
 import type { Directory } from './directory.ts';
-import { checkIdentifier } from './names.ts';
-import { requireRoles } from './roles.ts';
+import { checkIdentifier, subjectOf } from './names.ts';
+import type { OauthUser, OauthUsers } from './oauth-users.ts';
+import { changedRoles, requireRoles } from './roles.ts';
 
 /** 144 bits: nobody guesses it, and people can still type it. */
 const passwordBytes = 18;
@@ -15,27 +16,34 @@ const passwordBytes = 18;
 /** What the root administrator has instead of roles. */
 const rootRoles: ReadonlyMap<string, readonly Privilege[]> = new Map([['admin', [{ privilege: 'admin' }]]]);
 
+/** A user as administrators see it. */
+export type ListedUser = { readonly id: string; readonly method: 'native' } | OauthUser;
+
 /**
- * Administration of users, who sign in with a name and a password that is made here. The root administrator is not
- * among them: it is configured, and cannot be changed, demoted or removed.
+ * Administration of users: those who sign in with a name and a password that is made here, and those whom an identity
+ * provider vouches for. The root administrator is not among them: it is configured, and cannot be changed, demoted or
+ * removed.
  */
 export class UserAdministration {
   readonly #directory: Directory;
   readonly #root: string;
+  readonly #oauth: OauthUsers;
   /** Of its own: sign-ins wait for no new users. */
   readonly #passwords = new Passwords();
 
   /** @param root the name of the root administrator */
-  constructor(directory: Directory, root: string) {
+  constructor(directory: Directory, root: string, oauth: OauthUsers) {
     this.#directory = directory;
     this.#root = root;
+    this.#oauth = oauth;
   }
 
-  /** The names of all users by name; in the default tenant after the root administrator, who is of no other. */
-  list(tenant: string): readonly string[] {
+  /** All users by name; in the default tenant after the root administrator, who is of no other. */
+  list(tenant: string): readonly ListedUser[] {
     const others = this.#directory.users(tenant).map(({ name }) => name);
     const root = tenant === defaultTenant ? [this.#root] : [];
-    return [...root, ...others.filter((name) => name !== this.#root).sort()];
+    const names = [...root, ...others.filter((name) => name !== this.#root).sort()];
+    return [...names.map((id) => ({ id, method: 'native' }) as const), ...this.#oauth.list(tenant)];
   }
 
   /**
@@ -44,7 +52,9 @@ export class UserAdministration {
    */
   roles(tenant: string, name: string): ReadonlyMap<string, readonly Privilege[]> {
     if (name === this.#root && tenant === defaultTenant) return rootRoles;
-    const { roles } = this.#find(tenant, name).value;
+    const subject = subjectOf(name);
+    const roles =
+      subject === undefined ? this.#find(tenant, name).value.roles : this.#oauth.roles(tenant, subject);
     return new Map(roles.map((role) => [role, this.#directory.role(tenant, role) ?? []]));
   }
 
@@ -74,6 +84,8 @@ export class UserAdministration {
 
   /** @throws AppError `not_found`, `root_unchangeable`, `identity_changed` */
   async delete(tenant: string, name: string): Promise<void> {
+    const subject = subjectOf(name);
+    if (subject !== undefined) return this.#oauth.delete(tenant, subject);
     await this.#directory.exclusively(async ({ write }) => {
       this.#find(tenant, name);
       await write({ tenant, kind: 'user', key: name }, undefined);
@@ -82,9 +94,15 @@ export class UserAdministration {
 
   /**
    * A new password in the place of the old one, which is good no more.
-   * @throws AppError `not_found`, `root_unchangeable`, `identity_changed`
+   * @throws AppError `bad_request` for a user without a password here, `not_found`, `root_unchangeable`, `identity_changed`
    */
   async generatePassword(tenant: string, name: string): Promise<string> {
+    if (subjectOf(name) !== undefined) {
+      throw new AppError(
+        'bad_request',
+        'this user signs in at the identity provider and has no password here',
+      );
+    }
     this.#find(tenant, name);
     const { password, passwordHash } = await this.#newPassword(tenant);
     await this.#directory.exclusively(async ({ write }) => {
@@ -104,12 +122,11 @@ export class UserAdministration {
     change: 'add' | 'remove',
     roles: readonly string[],
   ): Promise<void> {
+    const subject = subjectOf(name);
+    if (subject !== undefined) return this.#oauth.changeRoles(tenant, subject, change, roles);
     await this.#directory.exclusively(async ({ write }) => {
       const { value } = this.#find(tenant, name);
-      const changed =
-        change === 'remove'
-          ? value.roles.filter((role) => !roles.includes(role))
-          : requireRoles(this.#directory, tenant, [...value.roles, ...roles]);
+      const changed = changedRoles(this.#directory, tenant, value.roles, change, roles);
       await write({ tenant, kind: 'user', key: name }, { ...value, roles: changed });
     });
   }

@@ -129,6 +129,33 @@ describe('permissions', () => {
   });
 });
 
+describe('a password that a browser remembers', () => {
+  it('changes nothing for pages of other sites, which can make the browser send it', async () => {
+    const { host } = new URL(harness.url);
+    const foreign: Record<string, string>[] = [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'cross-site', origin: harness.url },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: `http://${host}.evil.example` },
+    ];
+    for (const headers of foreign) {
+      const { status } = await ingest({ ...auth, ...headers });
+      expect([headers, status]).toEqual([headers, 403]);
+      // A key is in a header of its own, which a page of another site cannot set.
+      expect((await ingest({ 'x-api-key': 'ingestor', ...headers })).status).toBe(200);
+    }
+    for (const headers of [{}, { 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'none' }]) {
+      expect((await ingest({ ...auth, ...headers })).status).toBe(200);
+    }
+    expect((await ingest({ ...auth, origin: harness.url })).status).toBe(200);
+    // Reading changes nothing, and no other site sees the answer.
+    const about = await fetch(`${harness.url}/api/v1/about`, { headers: { ...auth, ...foreign[0] } });
+    expect(about.status).toBe(200);
+  });
+});
+
 describe('X-P-Tenant', () => {
   it('may name the one tenant and no other', async () => {
     expect((await ingest({ ...auth, 'x-p-tenant': 'default' })).status).toBe(200);
