@@ -16,7 +16,7 @@ const readme = readFileSync(join(packageRoot(), 'README.md'), 'utf8');
 function shellOf(heading: string): string {
   const from = readme.indexOf(`\n${heading}\n`);
   if (from < 0) throw new Error(`the README has no "${heading}"`);
-  const [text = ''] = readme.slice(from + heading.length + 2).split(/^#{1,6} /m);
+  const [text = ''] = readme.slice(from + heading.length + 2).split(/^#{2,6} /m);
   const blocks = [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, code = '']) => code);
   if (blocks.length === 0) throw new Error(`"${heading}" has no commands`);
   return blocks.join('\n');
