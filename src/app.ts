@@ -93,7 +93,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           catalog: back.catalog,
           cleaner: back.cleaner,
           caughtUp: identities.caughtUp,
-          waitForPending: (tenant, id) => waitForPending(durable.wal, durable.drain, tenant, [id]),
+          waitForPending: () => waitForPending(durable.wal, durable.drain),
         }),
         questions: new DatasetQuestions(back),
         retention: new DatasetRetention(back),
@@ -160,15 +160,12 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
     metrics,
     storeReturned: monitor.returned,
     onNoAnswer: () => monitor.suspect(),
-    quiet: {
-      maxWaitMs: config.quietFlushIntervalMs,
-      maxBytes: Math.min(limits.walMaxRetainedBytes, config.walMaxBytes / 4),
-    },
     beforeRemove: (segment) => journal.keep(segment),
   });
   for (const segment of recovery.segments) {
     for (const { header } of segment.records) {
-      catalog.recover(header.tenant, header.dataset, header.kind, header.presumed);
+      const columns = header.blocks.flatMap((block) => block.columns);
+      catalog.recover(header.tenant, header.dataset, header.kind, header.presumed, columns);
       if (header.request !== undefined) replays.recover(header.tenant, header.dataset, header.request);
     }
     backlog.add(segment);
@@ -258,13 +255,7 @@ function startQueries(
       maxResultBytes: limits.queryMaxResultBytes,
     },
     readableRows,
-    waitForPending: (tenant, names) =>
-      waitForPending(
-        wal,
-        drain,
-        tenant,
-        names.map((name) => catalog.idOf(tenant, name)),
-      ),
+    waitForPending: () => waitForPending(wal, drain),
   });
   return { parser, query };
 }

@@ -92,7 +92,6 @@ export class ActiveSegment {
       byteLength: this.recordBytes,
       records,
       stored: noStoredTables(),
-      bundles: [],
     };
   }
 }

@@ -52,11 +52,12 @@ export async function startLife(world: World, process: SimProcess): Promise<Life
     clock: process,
     storeReturned: monitor.returned,
     onNoAnswer: () => monitor.suspect(),
-    quiet: world.quiet,
   });
   for (const segment of recovery.segments) {
-    for (const { header } of segment.records)
-      catalog.recover(header.tenant, header.dataset, header.kind, header.presumed);
+    for (const { header } of segment.records) {
+      const columns = header.blocks.flatMap((block) => block.columns);
+      catalog.recover(header.tenant, header.dataset, header.kind, header.presumed, columns);
+    }
     backlog.add(segment);
     drain.add(segment);
   }

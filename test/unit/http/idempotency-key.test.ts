@@ -17,6 +17,7 @@ const headers = (value: string): RequestHeaders => ({
   origin: '',
   fetchSite: '',
   forwardedProto: '',
+  extensions: new Map(),
   idempotencyKey: value,
 });
 
