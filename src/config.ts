@@ -249,7 +249,7 @@ function readConfig(texts: OptionTexts): Config {
     queryMaxMemoryBytes: need(options.queryMaxMemoryBytes),
     logLevel: need(options.logLevel),
     ...readSharing(texts),
-    oidc: readOidc(texts),
+    oidc: readOidc(texts, need(options.multiTenant)),
   };
   return Object.freeze(config);
 }
