@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import xxhash from 'xxhash-wasm';
 import { startIdentities } from './app/identities.ts';
 import type { Shared } from './app/shared.ts';
+import { type Back, startStore } from './app/store.ts';
 import { readableRows } from './auth/policy.ts';
 import type { Config } from './config.ts';
 import { DatasetAdministration } from './datasets/administration.ts';
@@ -28,6 +29,7 @@ import { waitForPending } from './ingest/freshness.ts';
 import { IngestRates } from './ingest/ingest-rates.ts';
 import { ReplayWindow } from './ingest/replay-window.ts';
 import { RequestIdentifier } from './ingest/request-identity.ts';
+import { SampleSorter } from './ingest/sample-sorter.ts';
 import { IngestService } from './ingest/service.ts';
 import { systemClock } from './lib/clock.ts';
 import type { DataDirectory } from './lib/data-directory.ts';
@@ -36,15 +38,7 @@ import { createMetrics } from './lib/metrics.ts';
 import { limits } from './limits.ts';
 import { SqlParser } from './query/parser.ts';
 import { QueryService } from './query/service.ts';
-import { Catalog } from './store/catalog.ts';
-import { KeptOptions } from './store/kept-options.ts';
-import { MetadataLog } from './store/metadata.ts';
-import { StoreMonitor } from './store/monitor.ts';
-import { NodeRegistry } from './store/nodes.ts';
-import { openStore } from './store/open.ts';
-import { TenantCleaner } from './store/tenant-cleaner.ts';
 import { TenantDatabases } from './store/tenant-databases.ts';
-import { Tenants } from './store/tenants.ts';
 import { Backlog } from './wal/backlog.ts';
 import { DiskGuard, diskSpace } from './wal/disk-guard.ts';
 import { openWalDirectory } from './wal/files.ts';
@@ -139,29 +133,6 @@ export async function startApp(options: AppOptions): Promise<App> {
   };
 }
 
-async function startStore({ config, directory, clock, metrics, log }: Shared) {
-  const { clickhouseUrl: clickHouse, queryTimeoutMs } = config;
-  const local = join(directory.path, 'store');
-  const store = await openStore({ clickHouse, directory: local, queryTimeoutMs }, metrics, log);
-  const metadata = new MetadataLog(store, directory.node);
-  const cleaner: TenantCleaner = new TenantCleaner({
-    hasEnded: (tenant, dataset) => catalog.hasEnded(tenant, dataset),
-    timers: clock,
-    log,
-  });
-  const tenants = new Tenants(metadata, () => void cleaner.clean());
-  // The engine inside is there when its process is.
-  const kept =
-    clickHouse === undefined ? undefined : await KeptOptions.open(join(directory.path, 'datasets'), log);
-  const catalog: Catalog = new Catalog(store, metadata, tenants, () => void cleaner.clean(), kept);
-  const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
-  await monitor.start();
-  const registry = new NodeRegistry(store, directory.node);
-  return { store, metadata, registry, tenants, cleaner, catalog, monitor };
-}
-
-type Back = Awaited<ReturnType<typeof startStore>>;
-
 /** The log, what an earlier life left in it, and its way into the store. */
 async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
   const { config, directory, clock, metrics, log } = shared;
@@ -185,6 +156,7 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
     store,
     catalog,
     deadLetters,
+    sorter: new SampleSorter(await webAssembly('./ingest/sorter/sorter.wasm'), clock),
     clock,
     log,
     metrics,
@@ -223,9 +195,7 @@ type Durable = Awaited<ReturnType<typeof startLog>>;
 async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, replays }: Durable) {
   const { config, directory, clock, metrics, log } = shared;
   const hashes = await xxhash();
-  const kernel = new WebAssembly.Module(
-    await readFile(new URL('./decode/kernel/kernel.wasm', import.meta.url)),
-  );
+  const kernel = await webAssembly('./decode/kernel/kernel.wasm');
   const decoders = new DecodePool({
     worker: new URL('../workers/decode.js', import.meta.url),
     threads: config.workers,
@@ -262,6 +232,10 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
   const trail = new AuditTrail({ ingest, checkRoom, timers: clock, log, onLost });
   return { ingest, trail, admission, decoders };
 }
+
+/** @param path beside this file */
+const webAssembly = async (path: string): Promise<WebAssembly.Module> =>
+  new WebAssembly.Module(await readFile(new URL(path, import.meta.url)));
 
 function startQueries(
   { config, clock, log }: Shared,
