@@ -206,6 +206,12 @@ export const limits = {
   queryKillIntervalMs: 250,
   /** Threads of one query, on a machine that has more. */
   queryMaxThreads: 8,
+  /** A result that can have no more rows is made as a whole, and streamed if it has more bytes all the same. */
+  heldResultRows: 1000,
+  heldResultBytes: 4 * MiB,
+  /** A group of rows of a Parquet file, which is in memory until it is written. */
+  parquetGroupRows: 65_536,
+  parquetGroupBytes: 16 * MiB,
   /** Of a result, held back before the reply begins: an error up to here is a reply of its own. */
   queryReplyBufferBytes: 64 * KiB,
   /** A ClickHouse server begins its answer when the query has ended or its output outgrows a buffer of 1 MiB. */

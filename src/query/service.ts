@@ -89,6 +89,7 @@ export class QueryService implements Query {
     const stream = store.stream(translation.sql, {
       id,
       format,
+      maxRows: translation.maxRows,
       settings: { ...this.#settings, ...(translation.narrowed ? narrowedSettings : {}), ...settings },
       signal: deadline.signal,
     });
