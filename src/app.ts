@@ -190,7 +190,8 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
   });
   for (const segment of recovery.segments) {
     for (const { header } of segment.records) {
-      catalog.recover(header.tenant, header.dataset, header.kind, header.presumed);
+      const columns = header.blocks.flatMap((block) => block.columns);
+      catalog.recover(header.tenant, header.dataset, header.kind, header.presumed, columns);
       if (header.request !== undefined) replays.recover(header.tenant, header.dataset, header.request);
     }
     backlog.add(segment);

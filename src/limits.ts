@@ -24,6 +24,8 @@ export const limits = {
   retryAfterSeconds: 1,
   /** A SQL request is a small JSON document: the query, a range, a name. */
   maxQueryBodyBytes: 1 * MiB,
+  /** Events of which somebody wants to know the schema. */
+  maxSampleBodyBytes: 1 * MiB,
   /** One `Authorization` or `X-API-Key` value. Bearer tokens of large providers reach 8 KiB. */
   maxCredentialBytes: 16 * KiB,
 
@@ -106,8 +108,13 @@ export const limits = {
   /** A century: the store's dates end in 2149. */
   maxRetentionDays: 36_500,
   maxRetentionDescriptionLength: 1000,
-  /** Physical columns of one events dataset, and of one request to it. */
+  /**
+   * Physical columns of one events dataset. Fields beyond that go into one column; those that have a column
+   * get further ones for their other types, so that there are thrice as many at most.
+   */
   maxColumnsPerDataset: 1000,
+  /** Fields of a fixed schema: a column each, beside the time. */
+  maxStaticFields: 999,
 
   ...sharingLimits,
   ...decodingLimits,

@@ -5,8 +5,9 @@ import { move, transferableSymbol, valueSymbol } from 'piscina';
 import xxhash from 'xxhash-wasm';
 import { Decoder } from '../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../src/decode/outcomes.ts';
+import { overflowColumns } from '../src/decode/overflow.ts';
 import { RemoteWriteKernel } from '../src/decode/remote-write-kernel.ts';
-import type { DecodeBatch, DecodeWorkerData } from '../src/decode/task.ts';
+import type { DecodeBatch, DecodeWorkerData, OverflowTask } from '../src/decode/task.ts';
 
 const { outcomes } = workerData as DecodeWorkerData;
 const kernelBinary = readFileSync(new URL('../src/decode/kernel/kernel.wasm', import.meta.url));
@@ -23,4 +24,10 @@ export function decode({ tasks }: DecodeBatch): ReturnType<typeof move> {
     result.ok ? result.blocks.map(({ bytes }) => bytes.buffer) : [],
   );
   return move({ [transferableSymbol]: buffers, [valueSymbol]: results });
+}
+
+/** The same for a block whose columns are too many for its dataset; it resolves to the block with them in its map. */
+export function overflow({ block, columns }: OverflowTask): ReturnType<typeof move> {
+  const fitting = overflowColumns(block, columns);
+  return move({ [transferableSymbol]: [fitting.bytes.buffer], [valueSymbol]: fitting });
 }

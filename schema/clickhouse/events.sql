@@ -1,9 +1,10 @@
--- JSON events. Columns of fields are added as they appear: `<field>:num`, `<field>:str`, `<field>:bool`.
+-- JSON events. Columns of fields are added as they appear: `<field>:num`, `<field>:str`, `<field>:bool`. What has no
+-- room among them goes into `p_overflow`, a map. A field can lead the order key; its columns are there from the beginning.
 CREATE TABLE IF NOT EXISTS {database}.{events}
 (
-    `p_timestamp` DateTime64(6, 'UTC') CODEC(DoubleDelta, ZSTD(1))
+    `p_timestamp` DateTime64(6, 'UTC') CODEC(DoubleDelta, ZSTD(1)){keyColumns}
 )
 ENGINE = MergeTree
 PARTITION BY toDate(`p_timestamp`)
-ORDER BY `p_timestamp`
-SETTINGS {tableSettings};
+ORDER BY ({keyNames}`p_timestamp`)
+SETTINGS {tableSettings}{keySettings};

@@ -57,6 +57,11 @@ export class NullableFloat64Column implements BlockColumn {
     this.#values[row] = value;
   }
 
+  /** The value of `row` if it is the last row that was set. */
+  valueAt(row: number): number | undefined {
+    return this.#nulls.rows === row + 1 ? this.#values[row] : undefined;
+  }
+
   #grow(needed: number): void {
     const grown = new Float64Array(Math.max(needed, 2 * this.#values.length));
     grown.set(this.#values);
@@ -123,6 +128,7 @@ export class NullableStringColumn implements BlockColumn {
   readonly #data: ByteWriter;
   /** Where the last value that was set begins. */
   #lastStart = 0;
+  #lastLength = 0;
 
   constructor(name: string, expectedRows: number) {
     this.name = name;
@@ -137,6 +143,15 @@ export class NullableStringColumn implements BlockColumn {
     if (gap > 0) this.#data.fill(0, gap);
     this.#lastStart = this.#data.length;
     this.#data.bytesWithLength(source, start, end);
+    this.#lastLength = end - start;
+  }
+
+  /** The text of `row` if it is the last row that was set. */
+  valueAt(row: number): string | undefined {
+    const { buffer, length } = this.#data;
+    return this.#nulls.rows === row + 1
+      ? buffer.toString('utf8', length - this.#lastLength, length)
+      : undefined;
   }
 
   /** Makes `row` null again if it is the last row that was set. */

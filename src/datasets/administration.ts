@@ -1,11 +1,12 @@
 import { AppError } from '../errors.ts';
-import type { DatasetKind } from '../model/dataset.ts';
+import type { DatasetOptions } from '../model/dataset-options.ts';
 import type { Catalog } from '../store/catalog.ts';
+import { createDataset } from '../store/create-dataset.ts';
 import { StoreError } from '../store/errors.ts';
 import type { TenantCleaner } from '../store/tenant-cleaner.ts';
 
 export interface DatasetAdministrationOptions {
-  readonly catalog: Pick<Catalog, 'create' | 'end'>;
+  readonly catalog: Catalog;
   readonly cleaner: Pick<TenantCleaner, 'clean'>;
   /** Fulfils when all nodes know what this one knows. */
   readonly caughtUp: () => Promise<void>;
@@ -22,12 +23,14 @@ export class DatasetAdministration {
   }
 
   /**
-   * Makes an empty dataset.
+   * Makes an empty dataset of events. When it returns, all nodes know how it is to be.
    * @throws AppError `dataset_exists`, `store_unavailable`
    */
-  async create(tenant: string, name: string, kind: DatasetKind): Promise<void> {
+  async create(tenant: string, name: string, options: DatasetOptions | undefined): Promise<void> {
+    const { catalog, caughtUp } = this.#options;
     try {
-      await this.#options.catalog.create(tenant, name, kind);
+      await createDataset(catalog, tenant, name, 'events', options);
+      if (options !== undefined) await caughtUp();
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       throw new AppError('store_unavailable', 'the store does not answer', { cause: error });

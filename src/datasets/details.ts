@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts';
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { auditDataset, type DatasetKind, databaseOf, physicalTable, tablesOfKind } from '../model/dataset.ts';
+import type { DatasetOptions } from '../model/dataset-options.ts';
 import type { Catalog } from '../store/catalog.ts';
 import type { DatasetInfo } from '../store/dataset-entry.ts';
 import { StoreError } from '../store/errors.ts';
@@ -24,6 +25,8 @@ export interface DatasetDetails {
   readonly latestEventAt: string | undefined;
   /** Whether the service itself writes it. */
   readonly isInternal: boolean;
+  /** As it was made; undefined for none. */
+  readonly options: DatasetOptions | undefined;
 }
 
 export interface DatasetQuestionsOptions {
@@ -76,12 +79,14 @@ export class DatasetQuestions {
         )
       : undefined;
     const hasRows = times !== undefined && times[0] > 0;
+    const noted = this.#options.catalog.datasets.get(tenant, name);
     return {
       kind: dataset.kind,
-      createdAt: this.#options.catalog.datasets.get(tenant, name)?.createdAt,
+      createdAt: noted?.createdAt,
       firstEventAt: hasRows ? times[1] : undefined,
       latestEventAt: hasRows ? times[2] : undefined,
       isInternal: name === auditDataset,
+      options: noted?.options,
     };
   }
 

@@ -1,4 +1,4 @@
-import { type ColumnSpec, eventTimeColumn, parseFieldColumn } from '../model/column.ts';
+import { type ColumnSpec, eventTimeColumn, overflowColumn, parseFieldColumn } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import { pointTables } from '../sql/metric-tables.ts';
 import { recordTables } from '../sql/record-tables.ts';
@@ -37,7 +37,10 @@ function eventSchema(columns: Iterable<ColumnSpec>): Schema {
   const types = new Map<string, ArrowType>();
   for (const column of columns) {
     const parsed = parseFieldColumn(column.name);
-    if (parsed === undefined) continue;
+    if (parsed === undefined) {
+      if (column.name === overflowColumn.name) types.set(column.name, arrowType(map));
+      continue;
+    }
     types.set(parsed.field, types.has(parsed.field) ? 'Utf8' : arrowType(fieldSqlType[parsed.type]));
   }
   const time = field(eventTimeColumn.name, arrowType(timestamptz), false);

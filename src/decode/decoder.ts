@@ -52,7 +52,7 @@ export class Decoder {
     switch (task.format) {
       case 'json':
       case 'ndjson':
-        return decodeJsonEvents(body, task.format, task.receivedMicros, task.maxEventBytes);
+        return decodeJsonEvents(body, task.format, task.receivedMicros, task.maxEventBytes, task.events);
       case 'remote-write-1':
         return decodeRemoteWriteV1(body, task, this.#series);
       case 'remote-write-2':

@@ -8,9 +8,12 @@ import {
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { TableBlock } from '../model/block.ts';
-import { eventTimeColumn, type FieldType, fieldColumnName } from '../model/column.ts';
+import { eventTimeColumn, type FieldType, fieldColumnName, storedFieldName } from '../model/column.ts';
 
 type FieldColumn = NullableFloat64Column | NullableStringColumn | NullableBoolColumn;
+
+/** Columns that make room for all rows; those that come later grow as they are filled. */
+const presizedColumns = 250;
 
 /** What a row takes in a nullable column even where it is null: the null flag and the default value. */
 const nullCellBytes = { num: 9, str: 2, bool: 2 } as const satisfies Record<FieldType, number>;
@@ -32,6 +35,7 @@ export class Field {
 
   setNumber(row: number, value: number): void {
     this.#num ??= this.#owner.add(
+      this.name,
       'num',
       new NullableFloat64Column(fieldColumnName(this.name, 'num'), this.#owner.expectedRows),
     );
@@ -41,6 +45,7 @@ export class Field {
   /** The text `source[start, end)`, UTF-8. */
   setString(row: number, source: Uint8Array, start: number, end: number): void {
     this.#str ??= this.#owner.add(
+      this.name,
       'str',
       new NullableStringColumn(fieldColumnName(this.name, 'str'), this.#owner.expectedRows),
     );
@@ -49,10 +54,16 @@ export class Field {
 
   setBool(row: number, value: boolean): void {
     this.#bool ??= this.#owner.add(
+      this.name,
       'bool',
       new NullableBoolColumn(fieldColumnName(this.name, 'bool'), this.#owner.expectedRows),
     );
     this.#bool.set(row, value);
+  }
+
+  /** What the last row, which is `row`, has; undefined for a boolean and for nothing. */
+  valueAt(row: number): number | string | undefined {
+    return this.#num?.valueAt(row) ?? this.#str?.valueAt(row);
   }
 
   /** Notes that `row` has a value, and takes back an earlier one: another path may flatten to the same name. */
@@ -71,24 +82,42 @@ export class Field {
 
 /** The columns of one request's events. */
 export class EventColumns {
-  /** How many rows new columns make room for. */
-  readonly expectedRows: number;
+  readonly #expectedRows: number;
+  /** Asked before a field gets a column for values of a type; throws what refuses them. */
+  checkColumn: ((field: string, type: FieldType) => void) | undefined;
   readonly #fields = new Map<string, Field>();
   readonly #columns: FieldColumn[] = [];
-  #nullRowBytes = 0;
+  /** The times of the events, where they have their own. */
+  #times: Column64 | undefined;
+  /** What each row takes whatever its event has. */
+  #rowBytes = 0;
   #keys = 0;
 
+  /** @param expectedRows how many rows columns make room for */
   constructor(expectedRows: number) {
-    this.expectedRows = expectedRows;
+    this.#expectedRows = expectedRows;
   }
 
+  /** How many rows a new column makes room for. Where there are very many columns, most have few values. */
+  get expectedRows(): number {
+    return this.#columns.length < presizedColumns ? this.#expectedRows : Math.min(this.#expectedRows, 1);
+  }
+
+  /** @param name as it is in the event, flattened */
   field(name: string): Field {
-    let field = this.#fields.get(name);
+    const stored = storedFieldName(name);
+    let field = this.#fields.get(stored);
     if (field === undefined) {
-      field = new Field(name, this);
-      this.#fields.set(name, field);
+      field = new Field(stored, this);
+      this.#fields.set(stored, field);
     }
     return field;
+  }
+
+  /** The time of the next event, microseconds since 1970; of all events or of none. */
+  addTime(micros: number): void {
+    this.#times ??= timeColumn(this.#expectedRows);
+    this.#times.appendInteger(micros);
   }
 
   /** @throws AppError `too_many_columns` */
@@ -102,16 +131,22 @@ export class EventColumns {
   }
 
   /** @throws AppError `too_many_columns` */
-  add<Column extends FieldColumn>(type: FieldType, column: Column): Column {
-    if (this.#columns.length === limits.maxColumnsPerDataset) {
+  add<Column extends FieldColumn>(field: string, type: FieldType, column: Column): Column {
+    this.checkColumn?.(field, type);
+    if (this.#columns.length === limits.maxColumnsPerRequest) {
       throw new AppError(
         'too_many_columns',
-        `The events have more than ${limits.maxColumnsPerDataset} different fields (a field with values of two types counts twice)`,
+        `The events have more than ${limits.maxColumnsPerRequest} different fields (a field with values of two types counts twice)`,
       );
     }
     this.#columns.push(column);
-    this.#nullRowBytes += nullCellBytes[type];
+    this.#rowBytes += nullCellBytes[type];
     return column;
+  }
+
+  /** Every event will get values of so many bytes that its body does not have. */
+  addToRows(bytes: number): void {
+    this.#rowBytes += bytes;
   }
 
   /**
@@ -119,17 +154,20 @@ export class EventColumns {
    * @throws AppError `body_too_large`
    */
   checkSize(rows: number): void {
-    if (rows * this.#nullRowBytes <= limits.maxInflatedBlockBytes) return;
+    if (rows * this.#rowBytes <= limits.maxInflatedBlockBytes) return;
     throw new AppError(
       'body_too_large',
       `${rows} events with ${this.#columns.length} different fields take more than ${limits.maxInflatedBlockBytes} bytes as a table: send fewer at a time`,
     );
   }
 
-  /** @param receivedMicros the time of all events */
+  /** @param receivedMicros the time of all events, unless they have their own */
   finish(rows: number, receivedMicros: number): TableBlock {
-    const time = new Column64(eventTimeColumn.name, eventTimeColumn.type, rows);
-    for (let row = 0; row < rows; row++) time.appendInteger(receivedMicros);
+    const time = this.#times ?? timeColumn(rows);
+    for (let row = time.rows; row < rows; row++) time.appendInteger(receivedMicros);
     return encodeTableBlock('events', [time, ...this.#columns], rows);
   }
 }
+
+const timeColumn = (expectedRows: number): Column64 =>
+  new Column64(eventTimeColumn.name, eventTimeColumn.type, expectedRows);

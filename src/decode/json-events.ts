@@ -6,17 +6,19 @@
  *   name of more than `maxFlattenDepth` parts stay JSON text, with every number as it was sent.
  * - A value goes to the column of its type (`model/column.ts`). Numbers that a double cannot hold, integers
  *   beyond 2^53 and anything beyond 1.8e308, go to the string column as they were sent.
+ * - A field named like a column of the system, or not at all, gets `_` in front.
  * - null means absent. Of several values for one flattened name in an event, the last one counts.
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { noCounts } from '../model/counts.ts';
-import { EventColumns } from './event-columns.ts';
+import { EventColumns, type Field } from './event-columns.ts';
+import { EventRules } from './event-rules.ts';
 import { FieldNode } from './field-tree.ts';
 import { ascii, JsonReader } from './json-reader.ts';
 import { JsonTextCopier } from './json-text.ts';
-import type { DecodedBody } from './task.ts';
+import type { DecodedBody, EventOptions } from './task.ts';
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 const emptyObject = Buffer.from('{}');
@@ -28,7 +30,7 @@ const expectedEventsMax = 4096;
 /**
  * @param body decompressed
  * @param format `ndjson` knows no array and may be empty
- * @param receivedMicros the time of all events, microseconds since 1970
+ * @param receivedMicros the time of all events, microseconds since 1970, unless the options have them name their own
  * @param maxEventBytes of one event, as it stands in the body
  * @throws AppError `bad_json`, `bad_event`, `event_too_large`, `too_many_columns`, `body_too_large`
  */
@@ -37,10 +39,12 @@ export function decodeJsonEvents(
   format: 'json' | 'ndjson',
   receivedMicros: number,
   maxEventBytes: number = limits.maxEventBytes,
+  options?: EventOptions,
 ): DecodedBody {
   if (!isUtf8(body)) throw new AppError('bad_json', 'The body is not valid UTF-8');
   const hasMark = body.subarray(0, byteOrderMark.length).equals(byteOrderMark);
-  const decoder = new EventDecoder(new JsonReader(body, hasMark ? byteOrderMark.length : 0), maxEventBytes);
+  const reader = new JsonReader(body, hasMark ? byteOrderMark.length : 0);
+  const decoder = new EventDecoder(reader, maxEventBytes, options);
   if (format === 'ndjson') decoder.readLines();
   else decoder.readDocument();
   return decoder.finish(receivedMicros);
@@ -52,17 +56,19 @@ class EventDecoder {
   readonly #columns: EventColumns;
   readonly #root: FieldNode;
   readonly #text = new JsonTextCopier();
+  readonly #rules: EventRules | undefined;
   /** The event under way, counted from 0. */
   #row = 0;
   /** Where it begins, if events are lines; undefined if they are elements of an array. */
   #lineStart: number | undefined;
 
-  constructor(reader: JsonReader, maxEventBytes: number) {
+  constructor(reader: JsonReader, maxEventBytes: number, options: EventOptions | undefined) {
     this.#reader = reader;
     this.#maxEventBytes = maxEventBytes;
     const expectedEvents = Math.ceil(reader.end / typicalEventBytes);
     this.#columns = new EventColumns(Math.min(expectedEvents, expectedEventsMax));
     this.#root = new FieldNode(this.#columns.field(''), '', '');
+    this.#rules = options && new EventRules(options, this.#columns, () => this.#where());
   }
 
   /** An array or an object; if more objects follow, lines. */
@@ -105,6 +111,7 @@ class EventDecoder {
     this.#root.beginRow();
     if (!reader.take(ascii.closeBrace)) this.#readFields(this.#root, 1);
     if (reader.position - start > this.#maxEventBytes) throw this.#tooLarge(reader.position - start);
+    this.#rules?.endRow(this.#row);
     this.#row++;
     this.#columns.checkSize(this.#row);
   }
@@ -181,7 +188,7 @@ class EventDecoder {
         break;
       default: {
         const start = reader.readNumber();
-        if (Number.isNaN(reader.number)) field.setString(this.#row, reader.bytes, start, reader.position);
+        if (Number.isNaN(reader.number)) this.#setText(field, reader.bytes, start, reader.position);
         else field.setNumber(this.#row, reader.number);
       }
     }
@@ -207,7 +214,7 @@ class EventDecoder {
     }
     reader.position++;
     if (reader.take(ascii.closeBrace)) {
-      node.field.setString(this.#row, emptyObject, 0, emptyObject.length);
+      this.#setText(node.field, emptyObject, 0, emptyObject.length);
     } else {
       this.#readFields(node, parts + 1);
     }
@@ -215,7 +222,13 @@ class EventDecoder {
 
   #readText({ field }: FieldNode): void {
     const text = this.#text.copy(this.#reader);
-    field.setString(this.#row, text.buffer, 0, text.length);
+    this.#setText(field, text.buffer, 0, text.length);
+  }
+
+  /** A value that is no string, as the JSON text `source[start, end)`. */
+  #setText(field: Field, source: Uint8Array, start: number, end: number): void {
+    this.#rules?.checkText(field.name);
+    field.setString(this.#row, source, start, end);
   }
 
   #notAnObject(first: number): AppError {

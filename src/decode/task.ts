@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../errors.ts';
 import type { TableBlock } from '../model/block.ts';
 import type { DecodeCounts, RefusedPart } from '../model/counts.ts';
+import type { DatasetOptions } from '../model/dataset-options.ts';
 
 /** What a body holds. One decoder each. */
 export type BodyFormat =
@@ -18,6 +19,14 @@ export type BodyFormat =
 /** `Content-Encoding` of a body. */
 export type BodyEncoding = 'identity' | 'gzip' | 'deflate' | 'snappy';
 
+/** Fields that every event of a request gets beside its own: names and values. A field of the event with that name gives way. */
+export type EventLabels = ReadonlyArray<readonly [field: string, value: string]>;
+
+/** What is asked of JSON events beside their being JSON: by their dataset, and by the headers of the request. */
+export interface EventOptions extends Pick<DatasetOptions, 'schema' | 'timeField'> {
+  readonly labels?: EventLabels | undefined;
+}
+
 /** One request's body on its way to a worker. Plain data: it is posted between threads. */
 export interface DecodeTask {
   readonly tenant: string;
@@ -28,6 +37,8 @@ export interface DecodeTask {
   readonly receivedMicros: number;
   readonly body: Uint8Array;
   readonly maxDecodedBytes: number;
+  /** Of JSON events. */
+  readonly events?: EventOptions | undefined;
   /** Of one JSON event; `limits.maxEventBytes` unless given. */
   readonly maxEventBytes?: number;
   /** What its rows may take beyond the size of the body; `limits.maxInflatedBlockBytes` unless given. */
@@ -69,6 +80,12 @@ export interface DecodeFailure {
 /** What a worker is called with: requests that arrived together. */
 export interface DecodeBatch {
   readonly tasks: readonly DecodeTask[];
+}
+
+/** A block of events whose dataset has no room for some of its columns. */
+export interface OverflowTask {
+  readonly block: TableBlock;
+  readonly columns: ReadonlySet<string>;
 }
 
 /** What a worker is started with. */

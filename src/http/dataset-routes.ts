@@ -7,6 +7,7 @@ import type { DatasetKind } from '../model/dataset.ts';
 import type { Principal } from '../model/identity.ts';
 import { administrationBody } from './administration.ts';
 import type { AuditLog } from './audit.ts';
+import { datasetCreationRoute } from './dataset-creation-route.ts';
 import { parseJsonBody } from './json-body.ts';
 import { jsonReply, textReply } from './reply.ts';
 import type { Route } from './routes.ts';
@@ -36,19 +37,7 @@ export function datasetRoutes({
         return jsonReply(visible.map((name) => ({ name })));
       },
     },
-    {
-      method: 'PUT',
-      path: '/api/v1/logstream/{dataset}',
-      permission: 'dataset.manage',
-      dataset: 'path',
-      refusedHeaders: ['x-p-static-schema-flag', 'x-p-time-partition', 'x-p-custom-partition'],
-      handler: async (request) => {
-        const from = request.clientAddress();
-        await administration.create(request.tenant, request.dataset, 'events');
-        audit.changed(request, from, 'dataset.create', request.dataset);
-        return textReply('Log stream created');
-      },
-    },
+    datasetCreationRoute(administration, audit),
     {
       method: 'DELETE',
       path: '/api/v1/logstream/{dataset}',
@@ -133,13 +122,17 @@ const logSources: Readonly<Record<DatasetKind, string>> = {
   metrics: 'otel-metrics',
 };
 
-const info = ({ kind, createdAt, firstEventAt, latestEventAt, isInternal }: DatasetDetails) => ({
+const info = ({ kind, createdAt, firstEventAt, latestEventAt, isInternal, options }: DatasetDetails) => ({
   createdAt: createdAt ?? null,
   firstEventAt: firstEventAt ?? null,
   latestEventAt: latestEventAt ?? null,
   streamType: isInternal ? 'Internal' : 'UserDefined',
   logSource: [{ log_source_format: logSources[kind], fields: [] }],
   telemetryType: kind,
+  // Those that there are: JSON leaves out what is undefined.
+  timePartition: options?.timeField,
+  customPartition: options?.partitionField,
+  staticSchemaFlag: options?.schema === undefined ? undefined : true,
 });
 
 /**

@@ -1,5 +1,4 @@
 import type { BodyEncoding } from '../decode/task.ts';
-import { AppError } from '../errors.ts';
 import type { Principal } from '../model/identity.ts';
 import { requestDataset, requirePermission } from './access.ts';
 import { bodyTooLarge } from './body.ts';
@@ -43,15 +42,6 @@ export function authorize(
   requirePermission(principal, route.permission, dataset);
   // The copy comes last: adding to an object that begins as a copy takes V8 two microseconds.
   return { dataset, handle: (request) => route.handler({ dataset, ...request }) };
-}
-
-/** A header of the request that its route refuses. To be asked before anything is awaited. */
-export function refusedHeader(route: Route, header: (name: string) => string): AppError | undefined {
-  const names = (route.dataset === 'path' && route.refusedHeaders) || [];
-  const name = names.find((candidate) => header(candidate) !== '');
-  return name === undefined
-    ? undefined
-    : new AppError('bad_header', `the header ${name} is not supported; send the request without it`);
 }
 
 /** @throws AppError `unsupported_media_type`, `unsupported_encoding`, `body_too_large`, `bad_header` */

@@ -9,7 +9,7 @@ import type { Principal } from '../model/identity.ts';
 import { decodeParameter, requestTenant, type Tenancy } from './access.ts';
 import type { AuditLog } from './audit.ts';
 import { BodyReader } from './body.ts';
-import { admit, authorize, noContent, refusedHeader } from './entry.ts';
+import { admit, authorize, noContent } from './entry.ts';
 import { declaredLength, presentedCredential, readHeaders } from './headers.ts';
 import { requireSameSite } from './origin.ts';
 import { problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
@@ -117,7 +117,6 @@ export class Exchange {
     if (route.permission === 'public') return route.handler(this.#publicRequest(req));
 
     const headers = readHeaders(req);
-    const refused = refusedHeader(route, (name) => req.getHeader(name));
     const queryString = req.getQuery() ?? '';
     this.#declaredBytes = declaredLength(headers);
     const { header, value } = presentedCredential(headers);
@@ -135,8 +134,7 @@ export class Exchange {
     this.#principal = principal;
 
     const { dataset, handle } = authorize(route, match, principal, headers);
-    const problem = tenant.problem ?? refused;
-    if (problem !== undefined) throw problem;
+    if (tenant.problem !== undefined) throw tenant.problem;
     const content = route.body === undefined ? noContent : admit(route.body, headers, this.#declaredBytes);
     const body = route.body === undefined ? emptyBody : await this.#receive(route.body, tenant.id, dataset);
     if (body === undefined) return undefined;
@@ -146,6 +144,7 @@ export class Exchange {
       parameter: decodeParameter(match, 'bad_name'),
       queryString,
       accept: headers.accept,
+      extensions: headers.extensions,
       ...content,
       body,
       clientAddress: () => this.#clientAddress(),

@@ -21,9 +21,15 @@ export interface RequestHeaders {
   host: string;
   origin: string;
   fetchSite: string;
+  /** All others that begin with `x-p-`, by their names in small letters. */
+  extensions: ReadonlyMap<string, string>;
 }
 
-const fields: ReadonlyMap<string, keyof RequestHeaders> = new Map([
+type TextHeader = Exclude<keyof RequestHeaders, 'extensions'>;
+
+const noExtensions: ReadonlyMap<string, string> = new Map();
+
+const fields: ReadonlyMap<string, TextHeader> = new Map([
   ['accept', 'accept'],
   ['authorization', 'authorization'],
   ['x-api-key', 'apiKey'],
@@ -62,18 +68,27 @@ export function readHeaders(req: HttpRequest): RequestHeaders {
     host: '',
     origin: '',
     fetchSite: '',
+    extensions: noExtensions,
   };
+  let extensions: Map<string, string> | undefined;
   let repeated: string | undefined;
   // An exception must not leave this callback: the native loop would go on with it pending.
   req.forEach((name, value) => {
     const field = fields.get(name);
-    if (field === undefined) return;
+    if (field === undefined) {
+      if (!name.startsWith('x-p-')) return;
+      extensions ??= new Map();
+      if (extensions.has(name)) repeated = name;
+      extensions.set(name, value);
+      return;
+    }
     const before = headers[field];
     if (before !== '' && field !== 'accept') repeated = name;
     headers[field] = before === '' ? value : `${before},${value}`;
   });
   if (repeated !== undefined)
     throw new AppError('bad_header', `the header ${repeated} was sent more than once`);
+  if (extensions !== undefined) headers.extensions = extensions;
   return headers;
 }
 

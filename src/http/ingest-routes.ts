@@ -1,6 +1,8 @@
-import type { BodyFormat } from '../decode/task.ts';
+import { schemaOf } from '../datasets/schema.ts';
 import type { Ingest } from '../ingest/request.ts';
+import { limits } from '../limits.ts';
 import { acceptMediaTypes } from './content.ts';
+import { eventLabels } from './event-labels.ts';
 import { jsonReply, type Reply, withReplayed } from './reply.ts';
 import type { BodyRules, DatasetRequest, Route } from './routes.ts';
 
@@ -10,18 +12,25 @@ export interface IngestRouteOptions {
 }
 
 const ndjsonTypes = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'] as const;
-const formats: ReadonlyMap<string, BodyFormat> = new Map([
+const formats: ReadonlyMap<string, 'json' | 'ndjson'> = new Map([
   ['application/json', 'json'],
   ...ndjsonTypes.map((type) => [type, 'ndjson'] as const),
 ]);
+const formatOf = (contentType: string): 'json' | 'ndjson' => formats.get(contentType) ?? 'json';
 
-/** JSON events: an array, a single object or one object a line. All of a body is taken, or nothing. */
+/**
+ * JSON events: an array, a single object or one object a line. All of a body is taken, or nothing. And the schema that
+ * such events would have.
+ */
 export function ingestRoutes({ ingest, maxBodyBytes }: IngestRouteOptions): Route[] {
-  const body: BodyRules = {
+  const events: BodyRules = {
     maxBytes: maxBodyBytes,
     // Many clients post JSON without saying so.
     contentType: acceptMediaTypes(['application/json', ...ndjsonTypes]),
     encodings: ['identity', 'gzip', 'deflate', 'snappy'],
+  };
+  const body: BodyRules = {
+    ...events,
     takesIdempotencyKey: true,
     reserve: (tenant, dataset) => ingest.admit(tenant, dataset),
   };
@@ -30,11 +39,12 @@ export function ingestRoutes({ ingest, maxBodyBytes }: IngestRouteOptions): Rout
     const { counts, replayed } = await ingest.write({
       tenant: request.tenant,
       dataset: request.dataset,
-      format: formats.get(request.contentType) ?? 'json',
+      format: formatOf(request.contentType),
       encoding: request.encoding,
       body: request.body,
       mustExist,
       idempotencyKey: request.idempotencyKey,
+      labels: eventLabels(request.extensions),
     });
     return withReplayed(jsonReply({ accepted: counts.events }), replayed);
   };
@@ -55,6 +65,18 @@ export function ingestRoutes({ ingest, maxBodyBytes }: IngestRouteOptions): Rout
       dataset: 'path',
       body,
       handler: (request) => write(request, true),
+    },
+    {
+      method: 'POST',
+      path: '/api/v1/logstream/schema/detect',
+      permission: 'query',
+      dataset: 'none',
+      body: { ...events, maxBytes: Math.min(limits.maxSampleBodyBytes, maxBodyBytes) },
+      handler: async ({ tenant, contentType, encoding, body: sample }) => {
+        const format = formatOf(contentType);
+        const columns = await ingest.columnsOf({ tenant, format, encoding, body: sample });
+        return jsonReply(schemaOf('events', columns));
+      },
     },
   ];
 }

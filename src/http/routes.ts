@@ -64,8 +64,6 @@ export interface DatasetRoute extends RouteBase {
   /** What a missing header means; without one, it is an error. */
   readonly defaultDataset?: string;
   readonly tenant?: never;
-  /** Headers, in small letters, that ask for something this route cannot do yet: refused, since without it data would come out otherwise than asked for. */
-  readonly refusedHeaders?: readonly string[];
   readonly body?: BodyRules;
   handler(request: DatasetRequest): Reply | Promise<Reply>;
 }
@@ -95,6 +93,8 @@ export interface AuthorizedRequest {
   readonly queryString: string;
   /** The header; empty when absent. */
   readonly accept: string;
+  /** Headers that begin with `x-p-`, but for those that name tenant and dataset, by their names in small letters. */
+  readonly extensions: ReadonlyMap<string, string>;
   /** As the route's `ContentTypeRule` gives it. Empty on routes without a body. */
   readonly contentType: string;
   readonly encoding: BodyEncoding;

@@ -1,11 +1,13 @@
 import { Piscina } from 'piscina';
 import type { Decoder } from '../decode/decoder.ts';
 import { DecodeOutcomes } from '../decode/outcomes.ts';
-import type { BodyFormat, DecodeResult, DecodeTask } from '../decode/task.ts';
+import { overflowColumns } from '../decode/overflow.ts';
+import type { BodyFormat, DecodeBatch, DecodeResult, DecodeTask, OverflowTask } from '../decode/task.ts';
 import { AppError } from '../errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
+import type { TableBlock } from '../model/block.ts';
 
 export interface DecodePoolOptions {
   /** The built worker, `workers/decode.js`. */
@@ -47,7 +49,7 @@ const isSmall = ({ body, format, encoding }: Omit<DecodeTask, 'sequence'>): bool
  */
 export class DecodePool {
   readonly outcomes = new DecodeOutcomes();
-  readonly #pool: Piscina<{ tasks: DecodeTask[] }, DecodeResult[]>;
+  readonly #pool: Piscina<DecodeBatch | OverflowTask, readonly DecodeResult[] | TableBlock>;
   readonly #threads: number;
   readonly #inline: Pick<Decoder, 'decode'> | undefined;
   readonly #metrics: Metrics;
@@ -99,6 +101,16 @@ export class DecodePool {
     return result.ok ? { result, sequence } : undefined;
   }
 
+  /** The block of an events dataset, with these columns in its map. */
+  async overflow(blocks: readonly TableBlock[], columns: ReadonlySet<string>): Promise<TableBlock[]> {
+    return await Promise.all(
+      blocks.map(async (block): Promise<TableBlock> => {
+        if (block.bytes.byteLength <= limits.maxInlineOverflowBytes) return overflowColumns(block, columns);
+        return (await this.#pool.run({ block, columns }, { name: 'overflow' })) as TableBlock;
+      }),
+    );
+  }
+
   #nextSequence(): number {
     this.#sequence += 1;
     return this.#sequence;
@@ -133,7 +145,7 @@ export class DecodePool {
       const tasks = batch.map(({ task }) => task);
       // A body has its memory to itself, so it can move instead of being copied.
       const transferList = tasks.map((task) => task.body.buffer as ArrayBuffer);
-      const results = await this.#pool.run({ tasks }, { transferList });
+      const results = (await this.#pool.run({ tasks }, { transferList, name: 'decode' })) as DecodeResult[];
       for (const [index, waiting] of batch.entries()) {
         const result = results[index];
         if (result === undefined) throw new Error('BUG: the decoding worker lost a task');

@@ -39,12 +39,17 @@ export class RequestIdentifier {
 
   /** Undefined for a request that is never taken for another: an empty one, or one that does not say so. */
   identify(request: IngestRequest): RequestIdentity | undefined {
-    const { format, body, idempotencyKey } = request;
+    const { format, body, idempotencyKey, labels } = request;
     if (body.byteLength === 0) return undefined;
     if (knownBy[format] === 'body') return { name: `${format}:${this.#fingerprint(body)}` };
     if (idempotencyKey === undefined) return undefined;
     const name = `key:${this.#fingerprint(Buffer.from(idempotencyKey))}`;
-    return { name, body: this.#fingerprint(body) };
+    return { name, body: `${this.#fingerprint(body)}${this.#labelsPrint(labels)}` };
+  }
+
+  /** What headers add to the events is stored like the body. */
+  #labelsPrint(labels: IngestRequest['labels']): string {
+    return labels === undefined ? '' : `+${this.#fingerprint(Buffer.from(JSON.stringify(labels)))}`;
   }
 
   #fingerprint(bytes: Uint8Array): string {

@@ -1,4 +1,5 @@
-import type { BodyEncoding, BodyFormat } from '../decode/task.ts';
+import type { BodyEncoding, BodyFormat, EventLabels } from '../decode/task.ts';
+import type { ColumnSpec } from '../model/column.ts';
 import type { DecodeCounts, RefusedPart } from '../model/counts.ts';
 
 /** A body that was received, from somebody who may write to that dataset. */
@@ -12,6 +13,8 @@ export interface IngestRequest {
   readonly mustExist: boolean;
   /** The sender's own name for this request; with it, a repetition is recognised. */
   readonly idempotencyKey?: string | undefined;
+  /** Fields that each event of the body gets, of a format that has events. */
+  readonly labels?: EventLabels | undefined;
 }
 
 /** What is durable now. */
@@ -35,7 +38,17 @@ export interface Ingest {
    * @throws AppError
    */
   write(request: IngestRequest): Promise<Acknowledgement>;
+  /**
+   * The columns that JSON events would get, in the order in which they come. Nothing is stored.
+   * @throws AppError
+   */
+  columnsOf(events: SampleEvents): Promise<readonly ColumnSpec[]>;
 }
+
+/** A body of JSON events of no dataset. */
+export type SampleEvents = Pick<IngestRequest, 'tenant' | 'encoding' | 'body'> & {
+  readonly format: 'json' | 'ndjson';
+};
 
 /**
  * Takes room for a body, or a portion of it; the caller gives it back when the request has ended.

@@ -7,6 +7,7 @@ import type { TableBlock } from '../model/block.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import type { RefusedPart } from '../model/counts.ts';
 import type { DatasetKind } from '../model/dataset.ts';
+import { type DatasetOptions, sameOptions } from '../model/dataset-options.ts';
 import type { RequestIdentity } from '../model/replay.ts';
 import type { Catalog } from '../store/catalog.ts';
 import type { DiskGuard } from '../wal/disk-guard.ts';
@@ -16,7 +17,7 @@ import type { Admission } from './admission.ts';
 import type { DecodePool } from './decode-pool.ts';
 import type { IngestRates } from './ingest-rates.ts';
 import type { ReplayWindow } from './replay-window.ts';
-import type { Acknowledgement, Ingest, IngestRequest, Reserve } from './request.ts';
+import type { Acknowledgement, Ingest, IngestRequest, Reserve, SampleEvents } from './request.ts';
 import type { RequestIdentifier } from './request-identity.ts';
 
 const kindOfFormat = {
@@ -52,6 +53,8 @@ export interface IngestOptions {
 interface PlacedRequest extends IngestRequest {
   /** Whether the id is presumed. */
   readonly presumed: true | undefined;
+  /** How the dataset was made, as far as that is known. */
+  readonly options: DatasetOptions | undefined;
 }
 
 /** The write path: decode, claim the dataset, append to the log, acknowledge. Nothing else is on it. */
@@ -79,7 +82,8 @@ export class IngestService implements Ingest {
     const { tenant, dataset: name } = asked;
     // Once, so that what it becomes under way belongs together: series that are stored already, memory, record.
     const dataset = catalog.idOf(tenant, name);
-    const request = { ...asked, dataset, presumed: catalog.loaded ? undefined : true } as const;
+    const options = catalog.optionsOf(tenant, dataset);
+    const request = { ...asked, dataset, options, presumed: catalog.loaded ? undefined : true } as const;
     catalog.checkKind(tenant, dataset, kindOfFormat[request.format]);
     if (request.mustExist && catalog.get(tenant, name) === undefined) {
       throw new AppError(
@@ -102,18 +106,24 @@ export class IngestService implements Ingest {
     return { counts, refused, replayed };
   }
 
+  async columnsOf(events: SampleEvents): Promise<readonly ColumnSpec[]> {
+    const request = { ...events, dataset: '', mustExist: false, presumed: undefined, options: undefined };
+    const { blocks } = await this.#decode(request, this.#options.clock.nowMicros());
+    return columnsOf(blocks);
+  }
+
   async #store(
     request: PlacedRequest,
     identity: RequestIdentity | undefined,
   ): Promise<Omit<Acknowledgement, 'replayed'>> {
     const { decoders, clock, metrics } = this.#options;
-    const { tenant, dataset, presumed, format } = request;
+    const { tenant, dataset, options, presumed, format } = request;
     const receivedMicros = clock.nowMicros();
     const { blocks, counts, refused, sequence } = await this.#decode(request, receivedMicros);
     if (blocks.length > 0) {
       const stored = identity === undefined ? undefined : { ...identity, receivedMicros, counts };
       const kind = kindOfFormat[format];
-      await this.#commit({ tenant, dataset, kind, presumed, request: stored, blocks });
+      await this.#commit({ tenant, dataset, kind, presumed, request: stored, blocks }, options);
       decoders.outcomes.commit(sequence);
     }
     metrics.events.inc(counts.events);
@@ -127,11 +137,11 @@ export class IngestService implements Ingest {
 
   /** @throws AppError when nothing of the body can be stored */
   async #decode(
-    request: IngestRequest,
+    request: PlacedRequest,
     receivedMicros: number,
   ): Promise<DecodedBody & { readonly sequence: number }> {
     const { decoders, maxBodyBytes, maxEventBytes, log } = this.#options;
-    const { tenant, dataset, format, encoding, body } = request;
+    const { tenant, dataset, format, encoding, body, options, labels } = request;
     const { result, sequence } = await decoders.decode({
       tenant,
       dataset,
@@ -141,6 +151,7 @@ export class IngestService implements Ingest {
       receivedMicros,
       maxDecodedBytes: maxBodyBytes,
       maxEventBytes,
+      events: options === undefined && labels === undefined ? undefined : { ...options, labels },
     });
     if (!result.ok) {
       if (result.stack !== undefined)
@@ -150,12 +161,23 @@ export class IngestService implements Ingest {
     return { sequence, ...result };
   }
 
-  async #commit(record: WalRecord): Promise<void> {
-    const { catalog, wal, replays } = this.#options;
-    const { tenant, dataset, kind, request, blocks } = record;
+  /** @param options of the dataset, by which the record was decoded */
+  async #commit(decoded: WalRecord, options: DatasetOptions | undefined): Promise<void> {
+    const { catalog, decoders, wal, replays } = this.#options;
+    const { tenant, dataset, kind, request } = decoded;
+    let { blocks } = decoded;
+    let moved = noColumns;
+    // Other requests may take room while columns are moved.
+    for (let excess = this.#excess(decoded); !sameNames(excess, moved); excess = this.#excess(decoded)) {
+      moved = excess;
+      blocks = await decoders.overflow(decoded.blocks, excess);
+    }
+    if (!sameOptions(options, catalog.optionsOf(tenant, dataset))) {
+      throw new AppError('dataset_changed', 'the dataset was made while this request was under way');
+    }
     const claim = catalog.claim(tenant, dataset, kind, columnsOf(blocks));
     try {
-      await wal.append(record);
+      await wal.append({ ...decoded, blocks });
     } catch (error) {
       claim.release();
       throw error;
@@ -163,7 +185,18 @@ export class IngestService implements Ingest {
     claim.confirm();
     if (request !== undefined) replays.remember(tenant, dataset, request);
   }
+
+  /** The columns for which the dataset has no room at this moment. */
+  #excess({ tenant, dataset, kind, blocks }: WalRecord): ReadonlySet<string> {
+    if (kind !== 'events') return noColumns;
+    return this.#options.catalog.excess(tenant, dataset, columnsOf(blocks));
+  }
 }
+
+const noColumns: ReadonlySet<string> = new Set();
+
+const sameNames = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
+  one.size === other.size && [...one].every((name) => other.has(name));
 
 const columnsOf = (blocks: readonly TableBlock[]): readonly ColumnSpec[] => {
   const [only] = blocks;

@@ -9,6 +9,10 @@ export const decodingLimits = {
   maxFieldNameBytes: 250,
   /** Different keys in one request, those with no value but null too: each takes memory while it is decoded. */
   maxKeysPerRequest: 20_000,
+  /** Fields that headers of a request add to its events. */
+  maxEventLabels: 10,
+  /** Physical columns of one request. What the dataset has no room for goes into its map. */
+  maxColumnsPerRequest: 20_000,
   /** Objects nested deeper than this stay JSON text. */
   maxFlattenDepth: 10,
 
@@ -73,6 +77,8 @@ export const decodingLimits = {
   maxInlineBodyBytes: 4 * KiB,
   /** What the rows of such a body may inflate to there; beyond it a worker takes it after all. */
   maxInlineInflatedBytes: 256 * KiB,
+  /** Blocks whose columns the main thread moves into the map; larger ones go to a worker. */
+  maxInlineOverflowBytes: 32 * KiB,
   /** Requests that wait for a worker; above it new ones get 503. */
   maxQueuedDecodes: 4096,
   /** Requests that go to a worker as one task, by count and by bytes. */

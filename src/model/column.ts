@@ -12,6 +12,21 @@ export const eventTimeColumn = {
   type: "DateTime64(6, 'UTC')",
 } as const;
 
+/** What had no room among the columns of a dataset: values as text, by the names of the columns that they would have had. */
+export const overflowColumn = {
+  name: 'p_overflow',
+  type: 'Map(LowCardinality(String), String)',
+} as const;
+
+/** SQL has no name that is empty. */
+const reservedFields: ReadonlySet<string> = new Set([eventTimeColumn.name, overflowColumn.name, '']);
+
+/** Whether SQL knows something else by that name, or nothing. */
+export const isReservedField = (field: string): boolean => reservedFields.has(field);
+
+/** The name under which a field of an event is kept: its own, or with `_` in front of a reserved one. */
+export const storedFieldName = (field: string): string => (isReservedField(field) ? `_${field}` : field);
+
 export const fieldColumnType = {
   num: 'Nullable(Float64)',
   str: 'Nullable(String)',

@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
-import { parseInterval, parseTimestamp } from '../sql/datetime.ts';
+import { parseTimestamp } from '../lib/timestamp.ts';
+import { parseInterval } from '../sql/datetime.ts';
 
 /** Half-open; microseconds since 1970. */
 export interface TimeRange {

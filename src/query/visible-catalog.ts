@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { type FieldType, parseFieldColumn } from '../model/column.ts';
+import { type FieldType, isReservedField, overflowColumn, parseFieldColumn } from '../model/column.ts';
 import { auditDataset, databaseOf } from '../model/dataset.ts';
 import type { ReadableRows } from '../model/identity.ts';
 import type { FromItem, Query } from '../sql/ast.ts';
@@ -43,12 +43,14 @@ function describe(info: DatasetInfo, rows: SqlDataset['rows']): SqlDataset {
   const fields = new Map<string, FieldType[]>();
   for (const column of info.columns.values()) {
     const parsed = parseFieldColumn(column.name);
-    if (parsed === undefined) continue;
+    // A field of that name would be in the way of the system's; none is made any more.
+    if (parsed === undefined || isReservedField(parsed.field)) continue;
     const types = fields.get(parsed.field) ?? [];
     types.push(parsed.type);
     fields.set(parsed.field, types);
   }
-  return { name: info.name, id: info.id, kind: info.kind, fields, rows };
+  const overflows = info.columns.has(overflowColumn.name);
+  return { name: info.name, id: info.id, kind: info.kind, fields, overflows, rows };
 }
 
 /** The names of all relations that a query mentions: datasets, and common table expressions too. */

@@ -20,6 +20,8 @@ export interface SqlDataset {
   readonly kind: DatasetKind;
   /** Fields of an events dataset, each with the types of value that it has. */
   readonly fields: ReadonlyMap<string, readonly FieldType[]>;
+  /** Whether further fields are in its map, under any name. */
+  readonly overflows?: boolean;
   /** The rows that the query may read: all, or those that carry one of these tags. */
   readonly rows: 'all' | readonly Tag[];
 }

@@ -1,43 +1,5 @@
+import { microsPerDay, microsPerSecond } from '../lib/timestamp.ts';
 import type { IntervalParts } from './ir.ts';
-
-const microsPerSecond = 1_000_000;
-export const microsPerDay = 86_400 * microsPerSecond;
-
-const timestampPattern =
-  /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6})\d*)?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
-
-/**
- * Microseconds since 1970 of an ISO 8601 / PostgreSQL timestamp; UTC unless it names an offset. Digits beyond
- * the sixth behind the point are cut.
- * @returns undefined for any other text, and for dates that don't exist
- */
-export function parseTimestamp(text: string): number | undefined {
-  const match = timestampPattern.exec(text.trim());
-  if (match === null) return undefined;
-  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] = match;
-  const days = daysSinceEpoch(Number(year), Number(month), Number(day));
-  const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second);
-  const offset = parseOffset(zone);
-  const inRange = Number(hour) <= 24 && Number(minute) < 60 && Number(second) < 60 && seconds <= 86_400;
-  if (days === undefined || offset === undefined || !inRange) return undefined;
-  return days * microsPerDay + (seconds - offset) * microsPerSecond + Number(fraction.padEnd(6, '0'));
-}
-
-/** Days since 1970 of a date of the Gregorian calendar; undefined if there is no such day. */
-export function daysSinceEpoch(year: number, month: number, day: number): number | undefined {
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  return exists ? date.getTime() / 86_400_000 : undefined;
-}
-
-/** Seconds east of UTC. */
-function parseOffset(zone: string): number | undefined {
-  if (zone.toUpperCase() === 'Z') return 0;
-  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(':', '') || '0')];
-  if (hours > 15 || minutes > 59) return undefined;
-  return (zone.startsWith('-') ? -1 : 1) * (hours * 3600 + minutes * 60);
-}
 
 type Unit = keyof IntervalParts | 'years' | 'weeks' | 'hours' | 'minutes' | 'seconds' | 'milliseconds';
 

@@ -216,8 +216,8 @@ export type AllowedRows<Target> =
   | 'all'
   | readonly { readonly column: Target; readonly value: string | number | boolean }[];
 
+/** Columns, and what privileges look at, in the store's SQL. */
 export interface EventsRead extends Read<'events', string> {
-  /** Physical columns. */
   readonly columns: ReadonlyMap<string, string>;
 }
 

@@ -1,5 +1,6 @@
+import { microsPerDay, parseTimestamp } from '../lib/timestamp.ts';
 import { literal } from './build.ts';
-import { microsPerDay, parseInterval, parseTimestamp } from './datetime.ts';
+import { parseInterval } from './datetime.ts';
 import { sqlError } from './errors.ts';
 import type { IntervalParts, Literal, LiteralValue } from './ir.ts';
 import {

@@ -1,4 +1,4 @@
-import { microsPerDay } from './datetime.ts';
+import { microsPerDay } from '../lib/timestamp.ts';
 
 /**
  * A translation is made once and used again and again, at other times and with other ranges. So moments are holes in

@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
+import type { DatasetOptions } from '../model/dataset-options.ts';
 import { parseGenerationId } from '../model/generation.ts';
 import { type Claim, claimEntry, DatasetEntries, notLoaded } from './dataset-entries.ts';
 import { type CatalogView, type DatasetInfo, type Entry, type KindConflict, learn } from './dataset-entry.ts';
@@ -10,6 +11,7 @@ import { Datasets, type RegisteredDataset } from './datasets.ts';
 import { StoreError } from './errors.ts';
 import { readColumns } from './event-table.ts';
 import type { MetadataLog } from './metadata.ts';
+import { PromisedColumns } from './promised-columns.ts';
 import type { Store } from './store.ts';
 import type { HasEnded, TenantHolder } from './tenant-cleaner.ts';
 import type { Tenants } from './tenants.ts';
@@ -102,12 +104,15 @@ export class Catalog implements CatalogView, TenantHolder {
     await this.datasets.refresh();
     const { position } = this.datasets;
     if (position === this.#adopted) return;
-    const isNews = ({ tenant, id, kind }: RegisteredDataset) =>
-      this.#entries.get(tenant, id, kind) === undefined;
+    const isNews = ({ tenant, id, kind }: RegisteredDataset) => {
+      const entry = this.#entries.get(tenant, id, kind);
+      return entry === undefined || (kind === 'events' && !entry.ready);
+    };
     for (const [dataset, columns] of await readColumns(this.#store, this.#living().filter(isNews))) {
       if (isNews(dataset) && !this.hasEnded(dataset.tenant, dataset.id)) this.#adopt(dataset, columns);
     }
-    this.#adopted = position;
+    // Those whose tables are being made are looked for again.
+    if (!this.#living().some(isNews)) this.#adopted = position;
   }
 
   get(tenant: string, dataset: string): DatasetInfo | undefined {
@@ -135,7 +140,7 @@ export class Catalog implements CatalogView, TenantHolder {
   /**
    * Takes a dataset for a write of `kind` with these columns, making it if it is new. One that was deleted while the
    * write was under way is taken for nothing: the write came before the deletion.
-   * @throws AppError `kind_conflict` naming both kinds, `too_many_columns`, `tenant_not_found` if it was deleted
+   * @throws AppError `kind_conflict` naming both kinds, `tenant_not_found` if it was deleted
    */
   claim(tenant: string, id: string, kind: DatasetKind, columns: readonly ColumnSpec[]): Claim {
     if (this.hasEnded(tenant)) throw new AppError('tenant_not_found', 'the tenant has been deleted');
@@ -145,17 +150,36 @@ export class Catalog implements CatalogView, TenantHolder {
     return claimEntry(this.#entries, entry, columns);
   }
 
+  /** The columns of a block of events, by name, that the dataset has no room for; they belong into `p_overflow`. */
+  excess(tenant: string, id: string, columns: readonly ColumnSpec[]): ReadonlySet<string> {
+    const entry = this.#entries.get(tenant, id, 'events');
+    return (entry?.promised ?? new PromisedColumns('events')).excess(columns);
+  }
+
+  /** How the dataset was made, as far as this node knows; undefined for none. */
+  optionsOf(tenant: string, id: string): DatasetOptions | undefined {
+    return this.datasets.optionsOf(tenant, id);
+  }
+
   /**
    * A dataset of which the log holds records from an earlier life of this process.
    * @param presumed they were written before the store was read
+   * @param columns that the records need
    */
-  recover(tenant: string, id: string, kind: DatasetKind, presumed = false): void {
+  recover(
+    tenant: string,
+    id: string,
+    kind: DatasetKind,
+    presumed = false,
+    columns: readonly ColumnSpec[] = [],
+  ): void {
     if (presumed && this.#loaded) this.#ids.judge(tenant, id);
     this.#ids.recover(tenant, id);
     const destination = this.#ids.destination(tenant, id, presumed);
     if (destination === undefined) return;
     const entry = this.#entries.getOrMake(tenant, destination, kind);
     entry.confirmed = true;
+    if (kind === 'events') for (const { name } of columns) entry.promised.keep(name);
     this.#entries.changed(tenant);
   }
 
@@ -191,26 +215,6 @@ export class Catalog implements CatalogView, TenantHolder {
   forget(tenant: string, id: string, kind: DatasetKind): void {
     if (this.hasEnded(tenant, id)) return;
     this.#tables.forget(this.#claimed(tenant, id, kind));
-  }
-
-  /**
-   * Makes a dataset that nobody has written to, with its tables.
-   * @throws AppError `dataset_exists`, StoreError
-   */
-  async create(tenant: string, name: string, kind: DatasetKind): Promise<void> {
-    await this.datasets.catchUp();
-    if (this.datasets.get(tenant, name) !== undefined || this.get(tenant, name) !== undefined) {
-      throw new AppError('dataset_exists', `there is a dataset ${name}`);
-    }
-    const id = this.idOf(tenant, name);
-    const claim = this.claim(tenant, id, kind, []);
-    try {
-      await this.ensure(tenant, id, kind, []);
-    } catch (error) {
-      claim.release();
-      throw error;
-    }
-    claim.confirm();
   }
 
   /**
@@ -262,7 +266,8 @@ export class Catalog implements CatalogView, TenantHolder {
     const entry = this.#entries.getOrMake(tenant, id, kind);
     this.#entries.setKind(tenant, id, kind);
     entry.confirmed = true;
-    entry.ready = true;
+    // A table of events has a column from the beginning: without one, whoever makes the dataset has not got that far.
+    entry.ready = kind !== 'events' || columns.length > 0;
     learn(entry, columns);
     this.#entries.changed(tenant);
     return written === undefined || written === kind ? [] : [{ tenant, dataset: name, kind, written }];

@@ -1,9 +1,9 @@
 import { AppError } from '../errors.ts';
-import { limits } from '../limits.ts';
-import { type ColumnSpec, eventTimeColumn } from '../model/column.ts';
+import type { ColumnSpec } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import { parseGenerationId } from '../model/generation.ts';
 import type { Entry } from './dataset-entry.ts';
+import { PromisedColumns } from './promised-columns.ts';
 import { TenantVersions } from './versions.ts';
 
 const keyOf = (tenant: string, id: string): string => `${tenant}/${id}`;
@@ -67,7 +67,7 @@ export class DatasetEntries {
       id,
       kind,
       columns: new Map(),
-      promised: new Set(kind === 'events' ? [eventTimeColumn.name] : []),
+      promised: new PromisedColumns(kind),
       claims: 0,
       confirmed: false,
       ready: false,
@@ -108,31 +108,19 @@ export interface Claim {
   release(): void;
 }
 
-/**
- * Takes a dataset for a write with these columns.
- * @throws AppError `too_many_columns`
- */
+/** Takes a dataset for a write with these columns. */
 export function claimEntry(entries: DatasetEntries, entry: Entry, columns: readonly ColumnSpec[]): Claim {
-  const { kind, promised } = entry;
-  const added = kind === 'events' ? columns.filter((column) => !promised.has(column.name)) : [];
-  if (promised.size + added.length > limits.maxColumnsPerDataset) {
-    entries.removeIfUnused(entry);
-    throw new AppError(
-      'too_many_columns',
-      `the dataset ${entry.name} has ${promised.size} columns and the request needs ${added.length} more, ` +
-        `such as ${JSON.stringify(added[0]?.name)}; at most ${limits.maxColumnsPerDataset} are allowed`,
-    );
-  }
+  const endColumns = entry.promised.take(entry.kind === 'events' ? columns : []);
   entry.claims += 1;
   let open = true;
   const end = (confirmed: boolean) => {
     if (!open) throw new Error('BUG: a claim was ended twice');
     open = false;
     entry.claims -= 1;
+    endColumns(confirmed);
     if (confirmed) {
       if (!entry.confirmed) entries.changed(entry.tenant);
       entry.confirmed = true;
-      for (const column of added) promised.add(column.name);
     } else entries.removeIfUnused(entry);
   };
   return { confirm: () => end(true), release: () => end(false) };

@@ -1,5 +1,6 @@
 import type { ColumnSpec } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
+import type { PromisedColumns } from './promised-columns.ts';
 
 /** A dataset as this node knows it. */
 export interface DatasetInfo {
@@ -17,8 +18,8 @@ export interface DatasetInfo {
 /** What the catalog keeps of a dataset. */
 export interface Entry extends DatasetInfo {
   readonly columns: Map<string, ColumnSpec>;
-  /** Columns that acknowledged records need; a superset of `columns`. Bounds what a dataset can grow to. */
-  readonly promised: Set<string>;
+  /** Columns that it has or will have; a superset of `columns`. Bounds what a dataset can grow to. */
+  readonly promised: PromisedColumns;
   /** Writes that claimed the dataset and have not ended. */
   claims: number;
   /** True once a record of it is in the log or in the store: from then on it exists for everybody. */
@@ -32,7 +33,7 @@ export interface Entry extends DatasetInfo {
 export function learn(entry: Entry, columns: readonly ColumnSpec[]): void {
   for (const column of columns) {
     entry.columns.set(column.name, column);
-    entry.promised.add(column.name);
+    entry.promised.keep(column.name);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ColumnSpec } from '../model/column.ts';
+import { keyColumns } from '../model/dataset-options.ts';
 import type { DatasetEntries } from './dataset-entries.ts';
 import { type Entry, learn } from './dataset-entry.ts';
 import type { DatasetIds } from './dataset-ids.ts';
@@ -36,8 +37,9 @@ export class DatasetTables {
       // Checked when it is its turn: who waits for the changes of a dataset that has ended sees the last of them.
       this.#ids.requireLiving(tenant, id);
       if (!entry.ready) await this.#prepare(entry);
-      if (kind === 'events' && (await addEventColumns(this.#store, entry, columns)))
-        this.#entries.changed(tenant);
+      if (kind !== 'events') return;
+      const key = keyColumns(this.#datasets.optionsOf(tenant, id));
+      if (await addEventColumns(this.#store, entry, columns, key)) this.#entries.changed(tenant);
     };
     const done = entry.changing.then(change);
     // The caller learns of a failure through `done`; the next change only waits for this one to end.
@@ -54,7 +56,9 @@ export class DatasetTables {
 
   async #prepare(entry: Entry): Promise<void> {
     const { tenant, id, kind } = entry;
-    for (const statement of datasetStatements(tenant, id, kind)) await this.#store.command(statement);
+    const options = this.#datasets.optionsOf(tenant, id);
+    for (const statement of datasetStatements(tenant, id, kind, options))
+      await this.#store.command(statement);
     if (this.#entries.isVisible(entry)) await this.#datasets.register(tenant, id, kind);
     const retention = this.#datasets.retentionOf(tenant, id);
     if (retention !== undefined) await applyRetention(this.#store, entry, retention);

@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { type DatasetKind, tablesOfKind } from '../model/dataset.ts';
+import type { DatasetOptions } from '../model/dataset-options.ts';
 import { generationId, parseGenerationId } from '../model/generation.ts';
 import type { Retention } from '../model/retention.ts';
 import { StoreError } from './errors.ts';
@@ -19,6 +20,8 @@ export interface RegisteredDataset {
   readonly createdAt: string | undefined;
   /** Undefined: its rows are kept for ever. */
   readonly retention: Retention | undefined;
+  /** As it was made; undefined for none. */
+  readonly options: DatasetOptions | undefined;
 }
 
 /** All that have had a name; the last of them may live. */
@@ -35,6 +38,7 @@ type Value =
       readonly generation?: number;
       readonly createdAt?: string | undefined;
       readonly retention?: Retention | undefined;
+      readonly options?: DatasetOptions | undefined;
     }
   | { readonly ended: number };
 
@@ -91,6 +95,11 @@ export class Datasets {
     return living?.id === id ? living.retention : undefined;
   }
 
+  optionsOf(tenant: string, id: string): DatasetOptions | undefined {
+    const living = this.get(tenant, parseGenerationId(id).name);
+    return living?.id === id ? living.options : undefined;
+  }
+
   /** The id of the dataset that has this name now, or of the next one to have it; undefined for a name never met. */
   idOf(tenant: string, name: string): string | undefined {
     const named = this.#named.get(keyOf(tenant, name));
@@ -108,14 +117,23 @@ export class Datasets {
 
   /**
    * Notes that a dataset exists. If it does, or did, that is left as it is.
+   * @returns whether it was not noted before
    * @throws StoreError
    */
-  async register(tenant: string, id: string, kind: DatasetKind): Promise<void> {
+  async register(
+    tenant: string,
+    id: string,
+    kind: DatasetKind,
+    options?: DatasetOptions | undefined,
+  ): Promise<boolean> {
     const { name, generation } = parseGenerationId(id);
     const createdAt = new Date(systemClock.nowMicros() / 1000).toISOString();
     const isNew = (): boolean => (this.#named.get(keyOf(tenant, name))?.generation ?? 0) < generation;
     try {
-      while (isNew()) await this.#change(tenant, name, { kind, generation, createdAt });
+      while (isNew()) {
+        if (await this.#change(tenant, name, { kind, generation, createdAt, options })) return true;
+      }
+      return false;
     } catch (error) {
       throw error instanceof AppError && error.cause instanceof StoreError ? error.cause : error;
     }
@@ -140,8 +158,8 @@ export class Datasets {
     while (!made) {
       const living = this.get(tenant, name);
       if (living?.id !== id) throw new AppError('dataset_not_found', `there is no dataset ${name}`);
-      const { kind, createdAt } = living;
-      made = await this.#change(tenant, name, { kind, generation, createdAt, retention });
+      const { kind, createdAt, options } = living;
+      made = await this.#change(tenant, name, { kind, generation, createdAt, retention, options });
     }
   }
 
@@ -161,11 +179,12 @@ export class Datasets {
       this.#onEnd();
       return;
     }
-    const { kind, generation = 1, createdAt, retention } = value;
+    const { kind, generation = 1, createdAt, retention, options } = value;
     if (!Object.hasOwn(tablesOfKind, kind)) {
       throw new Error(`the metadata log has a dataset of the unknown kind ${kind}`);
     }
-    const living = { tenant, name, id: generationId(name, generation), kind, createdAt, retention };
+    const id = generationId(name, generation);
+    const living = { tenant, name, id, kind, createdAt, retention, options };
     this.#named.set(keyOf(tenant, name), { generation, living });
   }
 }

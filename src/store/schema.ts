@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { quoteIdentifier } from '../lib/quote.ts';
+import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { type DatasetKind, databaseOf, physicalTable, tablesOfKind } from '../model/dataset.ts';
+import { type DatasetOptions, keyColumns } from '../model/dataset-options.ts';
 
 /**
  * Settings of every table. The log deletes a segment once its inserts returned, so a returned insert must
@@ -19,6 +20,9 @@ const tableSettings = [
   'merge_selector_base = 10',
 ].join(', ');
 
+/** Of columns that are there for the order key alone: no event has had a value for them, and nobody is shown them. */
+export const unusedColumnComment = 'no values yet';
+
 const template = (name: string): string =>
   readFileSync(new URL(`../../schema/clickhouse/${name}.sql`, import.meta.url), 'utf8');
 
@@ -26,26 +30,44 @@ const template = (name: string): string =>
 export const metadataStatements = (): string[] => render(template('metadata'), {});
 
 /** Statements that make a dataset's database and tables. Idempotent. */
-export function datasetStatements(tenant: string, id: string, kind: DatasetKind): string[] {
+export function datasetStatements(
+  tenant: string,
+  id: string,
+  kind: DatasetKind,
+  options?: DatasetOptions | undefined,
+): string[] {
   const database = quoteIdentifier(databaseOf(tenant));
-  const names: Record<string, string> = { database };
+  const names: Record<string, string> = { database, ...keyParts(options) };
   for (const table of tablesOfKind[kind]) names[table] = quoteIdentifier(physicalTable(id, table));
   return [`CREATE DATABASE IF NOT EXISTS ${database}`, ...render(template(kind), names)];
 }
 
-/** Fills in `{name}` and cuts a template into statements, without its comments. */
+/** What an events table has because a field leads its order key. */
+function keyParts(options: DatasetOptions | undefined): Readonly<Record<string, string>> {
+  const columns = keyColumns(options).map(({ name, type }) => ({ name: quoteIdentifier(name), type }));
+  const comment = quoteString(unusedColumnComment);
+  return {
+    keyColumns: columns.map(({ name, type }) => `, ${name} ${type} COMMENT ${comment}`).join(''),
+    keyNames: columns.map(({ name }) => `${name}, `).join(''),
+    keySettings: columns.length === 0 ? '' : ', allow_nullable_key = 1',
+  };
+}
+
+/** Cuts a template into statements, without its comments, and fills in `{name}`. */
 function render(text: string, names: Readonly<Record<string, string>>): string[] {
   const values: Readonly<Record<string, string>> = { tableSettings, ...names };
+  const fill = (statement: string): string =>
+    statement.replace(/\{(\w+)\}/g, (_, name: string) => {
+      const value = values[name];
+      if (value === undefined) throw new Error(`BUG: the schema template has no value for {${name}}`);
+      return value;
+    });
   return text
     .split('\n')
     .filter((line) => !line.startsWith('--'))
     .join('\n')
-    .replace(/\{(\w+)\}/g, (_, name: string) => {
-      const value = values[name];
-      if (value === undefined) throw new Error(`BUG: the schema template has no value for {${name}}`);
-      return value;
-    })
     .split(';\n')
     .map((statement) => statement.trim())
-    .filter((statement) => statement !== '');
+    .filter((statement) => statement !== '')
+    .map(fill);
 }

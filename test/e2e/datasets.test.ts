@@ -35,19 +35,6 @@ const tablesOf = (dataset: string): string[] =>
     .sort();
 
 describe('a dataset over HTTP', () => {
-  it.each(['X-P-Static-Schema-Flag', 'X-P-Time-Partition', 'X-P-Custom-Partition'])(
-    'is not made without what %s asks for',
-    async (name) => {
-      const reply = await fetch(`${service.url}/api/v1/logstream/optional`, {
-        method: 'PUT',
-        headers: { authorization, [name]: 'true' },
-      });
-      expect(reply.status).toBe(400);
-      expect(await reply.json()).toMatchObject({ code: 'bad_header' });
-      expect(await codeOf('GET', '/optional/info')).toEqual([404, 'dataset_not_found']);
-    },
-  );
-
   it('is made, listed, described and deleted', async () => {
     expect(await text('PUT', '/shop')).toEqual([200, 'Log stream created']);
     expect(await codeOf('PUT', '/shop')).toEqual([400, 'dataset_exists']);

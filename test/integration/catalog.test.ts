@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { tablesOfKind } from '../../src/model/dataset.ts';
 import { Catalog } from '../../src/store/catalog.ts';
+import { createDataset } from '../../src/store/create-dataset.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 
@@ -68,14 +69,74 @@ describe('the catalog', () => {
     claim.release();
   });
 
-  it('refuses more columns than a dataset may have, and stores nothing of the request', async () => {
+  it('has room for as many columns as a dataset may have, and then for none, also among writes under way', async () => {
     const catalog = await openCatalog();
-    const many = Array.from({ length: limits.maxColumnsPerDataset - 1 }, (_, index) => number(`f${index}`));
+    const excess = (...names: string[]) => [...catalog.excess('default', 'wide', names.map(number))];
+    const many = Array.from({ length: limits.maxColumnsPerDataset - 2 }, (_, index) => number(`f${index}`));
     catalog.claim('default', 'wide', 'events', [time, ...many]).confirm();
-    expect(() => catalog.claim('default', 'wide', 'events', [time, number('one_more')])).toThrow(
-      /has 1000 columns and the request needs 1 more, such as "one_more:num"/,
+    expect(excess('f0', 'x', 'y', 'z')).toEqual(['y:num', 'z:num']);
+    const first = catalog.claim('default', 'wide', 'events', [number('x')]);
+    expect(excess('x', 'y')).toEqual(['y:num']);
+    first.release();
+    expect(excess('y', 'x')).toEqual(['x:num']);
+    catalog.claim('default', 'wide', 'events', [number('y')]).confirm();
+    expect(excess('y', 'f0', 'x')).toEqual(['x:num']);
+    // A field that has a column gets others for other types.
+    const other = { name: 'y:str', type: 'Nullable(String)' };
+    expect(catalog.excess('default', 'wide', [other, number('x')])).toEqual(new Set(['x:num']));
+  });
+
+  it('gives no new field a column once there is a map for them, also after a crash', async () => {
+    const catalog = await openCatalog();
+    const map = { name: 'p_overflow', type: 'Map(LowCardinality(String), String)' };
+    catalog.claim('default', 'full', 'events', [time, number('a'), map]).confirm();
+    await catalog.ensure('default', 'full', 'events', [time, number('a'), map]);
+    expect(catalog.excess('default', 'full', [time, number('a'), number('b')])).toEqual(new Set(['b:num']));
+    const after = await openCatalog();
+    expect(after.excess('default', 'full', [number('b')])).toEqual(new Set(['b:num']));
+    // The log has it, and the store does not yet.
+    after.recover('default', 'fresh', 'events', false, [time, map]);
+    expect(after.excess('default', 'fresh', [number('b')])).toEqual(new Set(['b:num']));
+  });
+
+  it('makes a dataset as it is asked for, and knows it after a restart and on other nodes', async () => {
+    const options = { partitionField: 'shop', timeField: 'at' };
+    const catalog = await openCatalog();
+    const other = await openCatalog();
+    await createDataset(catalog, 'default', 'asked', 'events', options);
+    await expect(createDataset(other, 'default', 'asked', 'events', options)).rejects.toMatchObject({
+      code: 'dataset_exists',
+    });
+    await other.refresh();
+    for (const each of [catalog, other, await openCatalog()]) {
+      expect(each.optionsOf('default', 'asked')).toEqual(options);
+      expect(each.get('default', 'asked')).toMatchObject({ ready: true });
+      // Columns that are there for the order key are nobody's business before they have values.
+      expect([...(each.get('default', 'asked')?.columns.keys() ?? [])]).toEqual(['p_timestamp']);
+    }
+    await catalog.datasets.setRetention('default', 'asked', { description: '', days: 1 });
+    expect(catalog.optionsOf('default', 'asked')).toEqual(options);
+    await catalog.ensure('default', 'asked', 'events', [time, number('shop')]);
+    const after = (await openCatalog()).get('default', 'asked');
+    expect([...(after?.columns.keys() ?? [])].sort()).toEqual(['p_timestamp', 'shop:num']);
+    const [table] = await test.rows(
+      "SELECT sorting_key FROM system.tables WHERE database = 't_default' AND name = 'asked.events'",
     );
-    catalog.claim('default', 'wide', 'events', [time, ...many]).confirm();
+    expect(table).toEqual({ sorting_key: '`shop:str`, `shop:num`, `shop:bool`, p_timestamp' });
+  });
+
+  it('completes a dataset that was noted and not made, when asked for the same again', async () => {
+    const options = { timeField: 'at' };
+    const catalog = await openCatalog();
+    const other = await openCatalog();
+    await catalog.datasets.register('default', 'half', 'events', options);
+    await other.refresh();
+    expect(other.get('default', 'half')).toMatchObject({ ready: false });
+    const withOthers = createDataset(catalog, 'default', 'half', 'events', { timeField: 'else' });
+    await expect(withOthers).rejects.toMatchObject({ code: 'dataset_exists' });
+    await createDataset(catalog, 'default', 'half', 'events', options);
+    await other.refresh();
+    for (const each of [catalog, other]) expect(each.get('default', 'half')).toMatchObject({ ready: true });
   });
 
   it('adds columns with any name that a field may have', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Catalog } from '../../src/store/catalog.ts';
+import { createDataset } from '../../src/store/create-dataset.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
 import { TenantDatabases } from '../../src/store/tenant-databases.ts';
 import { live, testNode, withFault } from '../support/back-half.ts';
@@ -122,10 +123,10 @@ it('a write that could not know of an earlier deletion goes to the dataset of th
   const before = openCatalog();
   await before.load();
   for (const name of ['reborn', 'gone']) {
-    await before.create(tenant, name, 'events');
+    await createDataset(before, tenant, name, 'events');
     await before.end(tenant, name);
   }
-  await before.create(tenant, 'reborn', 'events');
+  await createDataset(before, tenant, 'reborn', 'events');
 
   const early = openCatalog();
   for (const name of ['reborn', 'gone', 'later']) {
@@ -149,8 +150,10 @@ it('nodes agree on what was deleted and made', async () => {
   const two = openCatalog();
   await one.load();
   await two.load();
-  await one.create(tenant, 'shared', 'events');
-  await expect(two.create(tenant, 'shared', 'events')).rejects.toMatchObject({ code: 'dataset_exists' });
+  await createDataset(one, tenant, 'shared', 'events');
+  await expect(createDataset(two, tenant, 'shared', 'events')).rejects.toMatchObject({
+    code: 'dataset_exists',
+  });
   await two.refresh();
   expect(two.get(tenant, 'shared')).toMatchObject({ id: 'shared', ready: true });
   await two.end(tenant, 'shared');

@@ -20,6 +20,7 @@ import { statusRoutes } from '../../src/http/status-routes.ts';
 import type { Acknowledgement, Ingest, IngestRequest } from '../../src/ingest/request.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
+import type { ColumnSpec } from '../../src/model/column.ts';
 import { type DecodeCounts, noCounts, type RefusedPart } from '../../src/model/counts.ts';
 import type { Principal } from '../../src/model/identity.ts';
 import type {
@@ -74,6 +75,10 @@ export class RecordingIngest implements Ingest {
   async write(request: IngestRequest): Promise<Acknowledgement> {
     this.requests.push(request);
     return { counts: await this.respond(request), refused: this.refused, replayed: this.replayed };
+  }
+
+  async columnsOf(): Promise<readonly ColumnSpec[]> {
+    return [];
   }
 }
 

@@ -35,6 +35,7 @@ const administer: Rule = { everywhere: ['admin'], own: [], other: [] };
 const policy: Readonly<Record<string, Rule>> = {
   'POST /api/v1/ingest': ingest,
   'POST /api/v1/logstream/{dataset}': ingest,
+  'POST /api/v1/logstream/schema/detect': ask,
   'POST /v1/prometheus/write': ingest,
   'POST /v1/logs': ingest,
   'POST /v1/traces': ingest,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DatasetRetention, parseRetention, showRetention } from '../../src/datasets/retention.ts';
 import { Catalog } from '../../src/store/catalog.ts';
+import { createDataset } from '../../src/store/create-dataset.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 
@@ -31,7 +32,7 @@ const merged = () => test.store.command(`OPTIMIZE TABLE ${table} FINAL`);
 const days = (count: number) => ({ description: 'tests', days: count });
 
 it('whole days leave when they are too old, and the retention can be changed and read back at any time', async () => {
-  await catalog.create(tenant, 'aging', 'events');
+  await createDataset(catalog, tenant, 'aging', 'events');
   expect(retention.get(tenant, 'aging')).toBeUndefined();
   await insert(0, 5, 40, 400);
   await retention.set(tenant, 'aging', days(100));
@@ -60,7 +61,7 @@ it('holds for each table of a dataset that has days, and for one that is made an
         "SELECT name FROM system.tables WHERE name LIKE 'points.%' AND engine_full LIKE '% TTL %toIntervalDay(8)%ttl_only_drop_parts = 1%' ORDER BY name",
       )
     ).map(({ name }) => name);
-  await catalog.create(tenant, 'points', 'metrics');
+  await createDataset(catalog, tenant, 'points', 'metrics');
   await retention.set(tenant, 'points', days(7));
   const tables = ['exemplars', 'histograms', 'metadata', 'samples', 'series'].map((name) => `points.${name}`);
   expect(await withTtl()).toEqual(tables);
@@ -71,11 +72,11 @@ it('holds for each table of a dataset that has days, and for one that is made an
 });
 
 it('ends with its dataset', async () => {
-  await catalog.create(tenant, 'brief', 'events');
+  await createDataset(catalog, tenant, 'brief', 'events');
   await retention.set(tenant, 'brief', days(1));
   await catalog.end(tenant, 'brief');
   await expect(retention.set(tenant, 'brief', days(1))).rejects.toMatchObject({ code: 'dataset_not_found' });
-  await catalog.create(tenant, 'brief', 'events');
+  await createDataset(catalog, tenant, 'brief', 'events');
   expect(retention.get(tenant, 'brief')).toBeUndefined();
 });
 

@@ -54,8 +54,10 @@ export async function startLife(world: World, process: SimProcess): Promise<Life
     onNoAnswer: () => monitor.suspect(),
   });
   for (const segment of recovery.segments) {
-    for (const { header } of segment.records)
-      catalog.recover(header.tenant, header.dataset, header.kind, header.presumed);
+    for (const { header } of segment.records) {
+      const columns = header.blocks.flatMap((block) => block.columns);
+      catalog.recover(header.tenant, header.dataset, header.kind, header.presumed, columns);
+    }
     backlog.add(segment);
     drain.add(segment);
   }

@@ -1,7 +1,7 @@
+import { microsPerDay } from '../../lib/timestamp.ts';
 import { limits } from '../../limits.ts';
 import { apply, literal } from '../build.ts';
 import { coerce, unify } from '../coerce.ts';
-import { microsPerDay } from '../datetime.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { Expr, IntervalParts, LiteralValue } from '../ir.ts';
 import { arrayOf, int4, int8, isInteger, type SqlType, timestamptz, typeLabel } from '../types.ts';

@@ -1,6 +1,6 @@
+import { microsPerDay } from '../../lib/timestamp.ts';
 import { apply } from '../build.ts';
 import { convert } from '../coerce.ts';
-import { microsPerDay } from '../datetime.ts';
 import { unsupported } from '../errors.ts';
 import type { Expr, IntervalParts } from '../ir.ts';
 import { intervalLiteral } from '../literals.ts';

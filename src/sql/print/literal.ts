@@ -1,5 +1,5 @@
 import { quoteString } from '../../lib/quote.ts';
-import { microsPerDay } from '../datetime.ts';
+import { microsPerDay } from '../../lib/timestamp.ts';
 import type { Literal } from '../ir.ts';
 import { dateText } from '../literals.ts';
 import { storeType } from '../types.ts';

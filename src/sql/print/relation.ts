@@ -46,7 +46,7 @@ const whereClause = (conditions: readonly string[]): string =>
 const selectList = (columns: readonly string[]): string => (columns.length === 0 ? '1' : columns.join(', '));
 
 const renamed = (columns: ReadonlyMap<string, string>): readonly string[] =>
-  [...columns].map(([name, physical]) => `${quoteIdentifier(physical)} AS ${quoteIdentifier(name)}`);
+  [...columns].map(([name, sql]) => `${sql} AS ${quoteIdentifier(name)}`);
 
 /**
  * The half-open range on a time column. A bound between two values that the column can hold excludes what lies
@@ -72,16 +72,15 @@ const printValue = (value: string | number | boolean): string =>
   typeof value === 'string' ? quoteString(value) : String(value);
 
 function printEvents(read: EventsRead): string {
-  const allowed = allowedClause(read.allowed, quoteIdentifier);
+  const allowed = allowedClause(read.allowed, (sql) => sql);
   const conditions = timeConditions(quoteIdentifier(eventTimeColumn.name), read.range, 1);
   return `SELECT ${selectList(renamed(read.columns))} FROM ${table(read, 'events')}${allowed}${whereClause(conditions)}`;
 }
 
 function printRecords(read: RecordsRead): string {
-  const columns = [...read.columns].map(([name, sql]) => `${sql} AS ${quoteIdentifier(name)}`);
   const allowed = allowedClause(read.allowed, (sql) => sql);
   const conditions = timeConditions('timestamp', read.range, 1);
-  return `SELECT ${selectList(columns)} FROM ${table(read, read.table)}${allowed}${whereClause(conditions)}`;
+  return `SELECT ${selectList(renamed(read.columns))} FROM ${table(read, read.table)}${allowed}${whereClause(conditions)}`;
 }
 
 const seriesExpression = (column: SeriesColumn): string => {

@@ -1,18 +1,18 @@
-import { fieldColumnName } from '../../model/column.ts';
 import type { SqlDataset } from '../catalog.ts';
+import { fieldSql, typesOfField } from '../event-fields.ts';
 import type { AllowedRows, SeriesColumn } from '../ir.ts';
 
 /**
  * The events that carry one of the reader's tags. A field may have values of several types, of which each that reads
  * like the tag's value counts; a field that the dataset does not have lets nothing through.
  */
-export function allowedEvents({ rows, fields }: SqlDataset): AllowedRows<string> {
+export function allowedEvents(dataset: SqlDataset): AllowedRows<string> {
+  const { rows } = dataset;
   if (rows === 'all') return rows;
   return rows.flatMap(({ field, value }) => {
-    const types = fields.get(field) ?? [];
-    return types.flatMap((type) => {
+    return typesOfField(dataset, field).flatMap((type) => {
       const wanted = { str: value, num: numberOf(value), bool: booleans.get(value) }[type];
-      return wanted === undefined ? [] : [{ column: fieldColumnName(field, type), value: wanted }];
+      return wanted === undefined ? [] : [{ column: fieldSql(dataset, field, type), value: wanted }];
     });
   });
 }

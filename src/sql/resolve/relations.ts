@@ -1,8 +1,7 @@
-import { eventTimeColumn, type FieldType, fieldColumnName } from '../../model/column.ts';
 import type { SqlCatalog, SqlDataset } from '../catalog.ts';
 import { sqlError } from '../errors.ts';
 import { isNamed } from '../identifier.ts';
-import type { AllowedRows, Column, DatasetRead, Expr, FromIr, Mixed, SeriesColumn } from '../ir.ts';
+import type { AllowedRows, Column, DatasetRead, Expr, FromIr, SeriesColumn } from '../ir.ts';
 import {
   type MetricColumn,
   type MetricPart,
@@ -14,9 +13,10 @@ import {
 } from '../metric-tables.ts';
 import { suggestion } from '../nearest.ts';
 import { recordTables } from '../record-tables.ts';
-import { fieldSqlType, map, mixed, type SqlType, text, timestamptz } from '../types.ts';
-import { allowedEvents, allowedSeries } from './allowed-rows.ts';
+import { map, type SqlType, text } from '../types.ts';
+import { allowedSeries } from './allowed-rows.ts';
 import type { Environment } from './environment.ts';
+import { eventsRelation } from './events-relation.ts';
 import { Reads } from './reads.ts';
 import { recordRelation } from './record-relation.ts';
 import type { ScopeColumn, ScopeRelation } from './scope.ts';
@@ -101,45 +101,6 @@ function buildRelation(
     default:
       return pointsRelation(pointTables[part ?? 'samples'], metrics, alias);
   }
-}
-
-function eventsRelation(dataset: SqlDataset, source: Source, alias: string): BuiltRelation {
-  const reads = new Reads<string>('c');
-  const column = (label: string, physical: string, type: SqlType): Column => ({
-    kind: 'column',
-    type,
-    relation: alias,
-    name: reads.name(physical, physical),
-    label,
-    outer: false,
-  });
-  const field = (name: string, type: FieldType): Column =>
-    column(name, fieldColumnName(name, type), fieldSqlType[type]);
-  const columns: ScopeColumn[] = [
-    {
-      name: eventTimeColumn.name,
-      expr: () => column(eventTimeColumn.name, eventTimeColumn.name, timestamptz),
-    },
-  ];
-  for (const [name, types] of dataset.fields) {
-    const several = (): Mixed => ({
-      kind: 'mixed',
-      type: mixed,
-      label: name,
-      has: types,
-      convertible: false,
-      column: (type) => field(name, type),
-    });
-    const [only] = types;
-    if (only === undefined) continue;
-    columns.push({ name, expr: () => (types.length === 1 ? field(name, only) : several()) });
-  }
-  const allowed = allowedEvents(dataset);
-  return {
-    read: { ...source, kind: 'events', columns: reads.byName, allowed },
-    columns,
-    otherColumn: undefined,
-  };
 }
 
 /** Columns that a series has: its name, its labels, and each label under its own name. */

@@ -16,6 +16,7 @@ const headers = (value: string): RequestHeaders => ({
   host: '',
   origin: '',
   fetchSite: '',
+  extensions: new Map(),
   idempotencyKey: value,
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseInterval, parseTimestamp } from '../../../src/sql/datetime.ts';
+import { parseTimestamp } from '../../../src/lib/timestamp.ts';
+import { parseInterval } from '../../../src/sql/datetime.ts';
 
 const second = 1_000_000;
 const day = 86_400 * second;

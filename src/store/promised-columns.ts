@@ -1,0 +1,85 @@
+import { limits } from '../limits.ts';
+import {
+  type ColumnSpec,
+  eventTimeColumn,
+  type FieldType,
+  fieldColumnName,
+  overflowColumn,
+  parseFieldColumn,
+} from '../model/column.ts';
+import type { DatasetKind } from '../model/dataset.ts';
+
+const none: ReadonlySet<string> = new Set();
+const fieldTypes: readonly FieldType[] = ['num', 'str', 'bool'];
+
+/**
+ * The columns that a dataset of events has or will have: those in the store, those that acknowledged records need,
+ * and those that writes under way have taken.
+ *
+ * There are as many as are allowed. After that the fields of a write that are new go into one column, `p_overflow`, for
+ * ever: once it is there no new field gets a column, so that all values of a field are in one place. A field
+ * that has a column gets further ones for values of other types, of which there are three.
+ */
+export class PromisedColumns {
+  readonly #kept: Set<string>;
+  /** Taken by writes under way, and by how many. */
+  readonly #taken = new Map<string, number>();
+
+  constructor(kind: DatasetKind) {
+    this.#kept = new Set(kind === 'events' ? [eventTimeColumn.name] : []);
+  }
+
+  /** It exists, or an acknowledged record needs it. */
+  keep(name: string): void {
+    this.#kept.add(name);
+  }
+
+  /**
+   * Takes columns for a write.
+   * @returns ends that; with true, its record is durable
+   */
+  take(columns: readonly ColumnSpec[]): (durable: boolean) => void {
+    const added: string[] = [];
+    for (const { name } of columns) if (!this.#kept.has(name)) added.push(name);
+    for (const name of added) this.#taken.set(name, (this.#taken.get(name) ?? 0) + 1);
+    return (durable) => {
+      for (const name of added) {
+        const left = (this.#taken.get(name) ?? 1) - 1;
+        if (left === 0) this.#taken.delete(name);
+        else this.#taken.set(name, left);
+        if (durable) this.#kept.add(name);
+      }
+    };
+  }
+
+  /** Those of the columns of a block of events, by name, that there is no room for: the first that come have it. */
+  excess(columns: readonly ColumnSpec[]): ReadonlySet<string> {
+    if (columns.every(({ name }) => this.#has(name))) return none;
+    const excess = new Set<string>();
+    const added = new Set<string>();
+    let room = this.#has(overflowColumn.name) ? 0 : limits.maxColumnsPerDataset - this.#size;
+    for (const { name } of columns) {
+      if (this.#has(name) || name === overflowColumn.name) continue;
+      const field = parseFieldColumn(name)?.field ?? name;
+      const hasColumn = fieldTypes.some((type) => {
+        const other = fieldColumnName(field, type);
+        return this.#has(other) || added.has(other);
+      });
+      if (hasColumn || room > 0) {
+        added.add(name);
+        room -= 1;
+      } else excess.add(name);
+    }
+    return excess;
+  }
+
+  #has(name: string): boolean {
+    return this.#kept.has(name) || this.#taken.has(name);
+  }
+
+  get #size(): number {
+    let size = this.#kept.size;
+    for (const name of this.#taken.keys()) if (!this.#kept.has(name)) size += 1;
+    return size;
+  }
+}
