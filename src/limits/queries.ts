@@ -31,7 +31,7 @@ export const queryLimits = {
   translationOverheadBytes: 1024,
   /** Parts of the range of a request for counts. */
   maxCountBins: 10_000,
-  /** Queries waiting for a connection; above it 503. */
+  /** Queries waiting for the parser, or for a connection, all tenants together; above it 503 for who has most of them. */
   maxQueuedQueries: 100,
   /** The parser gets a stack of its own: 200,000 chained operators parse in 64 MiB. */
   sqlParserStackMiB: 64,

@@ -33,10 +33,10 @@ export class ClickHouseStore implements Store, ResultStore {
     return await statements.run((client) => transport.execute(client, `${query}\nFORMAT ${format}`));
   }
 
-  stream(query: string, { id, format, maxRows, settings, signal }: StreamOptions): ResultStream {
+  stream(query: string, { id, party, format, maxRows, settings, signal }: StreamOptions): ResultStream {
     const statement = { query, format, settings: { ...settings, log_comment: id } };
     const kill = () => this.#kill(id);
-    return new QueryStream({ ...this.#parts, kill }, statement, maxRows, signal);
+    return new QueryStream({ ...this.#parts, kill, party }, statement, maxRows, signal);
   }
 
   async insert(batch: InsertBatch, signal?: AbortSignal): Promise<void> {

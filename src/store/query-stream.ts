@@ -13,6 +13,8 @@ export interface QueryStreamParts {
   readonly metrics: Metrics;
   /** Asks the engine to stop the query; another connection carries it there. */
   readonly kill: () => void;
+  /** Who shares the connections with others. */
+  readonly party: string;
 }
 
 /**
@@ -79,8 +81,10 @@ export class QueryStream implements ResultStream {
   }
 
   async *#run(work: Work): AsyncGenerator<Uint8Array, void> {
-    const { queries, metrics, kill } = this.#parts;
-    const turn = queries.take();
+    const { queries, metrics, kill, party } = this.#parts;
+    const turn = queries.take(party, this.#signal).catch((thrown: unknown) => {
+      throw this.#signal.aborted ? reasonOf(this.#signal) : thrown;
+    });
     metrics.queryQueue.set(queries.waiting);
     const client = await turn.finally(() => metrics.queryQueue.set(queries.waiting));
     const stop = metrics.queryDuration.startTimer();
@@ -99,7 +103,7 @@ export class QueryStream implements ResultStream {
       this.#signal.removeEventListener('abort', onAbort);
       killer.stop();
       stop();
-      await queries.giveBack(client, healthy);
+      await queries.giveBack(party, client, healthy);
     }
   }
 }

@@ -31,6 +31,8 @@ export interface ResultStore {
 export interface StreamOptions {
   /** Names the query in the store, by which it is cancelled from another connection. Never used twice. */
   readonly id: string;
+  /** Whose query it is: the connections are shared between the parties, fairly. */
+  readonly party: string;
   readonly format: StreamFormat;
   /** The result has no more rows, if that is known: small results take a shorter way. */
   readonly maxRows?: number | undefined;
