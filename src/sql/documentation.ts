@@ -38,7 +38,7 @@ export const refusals: readonly Refusal[] = [
     instead: 'a join on `true` in a subquery',
   },
   {
-    construct: '`GROUPS` and `EXCLUDE` in windows, `RANGE` with an offset',
+    construct: '`GROUPS` with an offset and `EXCLUDE` in windows',
     example: 'select sum(ms) over (order by ms groups 1 preceding) from app',
     instead: '`ROWS`',
   },
