@@ -109,7 +109,7 @@ export function numberToChar(value: Expr, format: string, site: CallSite): Expr 
   if (behind > 14 && !isInteger(value.type) && value.type.name !== 'numeric') {
     throw unsupported('to_char of a double with more than 14 digits behind the point', site.at);
   }
-  const fraction = "rightPad(splitByChar('.', d)[2], B, '0')".replace('B', String(behind));
+  const fraction = `rightPad(splitByChar('.', d)[2], ${behind}, '0')`;
   const shown = isFilled
     ? 'g'
     : `concat(substring(g, 1, ${zerosBehind}), trimRight(substring(g, ${zerosBehind + 1}), '0'))`;

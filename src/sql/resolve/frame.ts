@@ -37,7 +37,7 @@ function rowCount({ offset }: Offset): number {
 }
 
 /**
- * `RANGE BETWEEN interval '1 hour' PRECEDING AND CURRENT ROW`. The store takes whole offsets of up to 32 bits, and keys
+ * `RANGE BETWEEN interval '1 hour' PRECEDING AND CURRENT ROW`. The store takes whole offsets of up to 31 bits, and keys
  * without NULL. So keys are doubles, of microseconds for times, divided by the power of two that makes the offsets
  * such numbers, which changes none of their digits; and rows without a key, which are peers of each other alone, are a
  * partition of their own.
@@ -103,8 +103,8 @@ function commonUnit(sizes: readonly number[]): number {
   const largest = Math.max(...sizes);
   if (largest === 0) return 1;
   let unit = 1;
-  while (largest / unit >= 2 ** 32) unit *= 2;
-  while (sizes.some((size) => !Number.isInteger(size / unit)) && largest / unit < 2 ** 31) unit /= 2;
+  while (largest / unit >= 2 ** 31) unit *= 2;
+  while (sizes.some((size) => !Number.isInteger(size / unit)) && largest / unit < 2 ** 30) unit /= 2;
   if (sizes.every((size) => Number.isInteger(size / unit))) return unit;
   throw unsupported('A RANGE frame with such an offset');
 }
