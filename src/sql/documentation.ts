@@ -83,8 +83,8 @@ export const refusals: readonly Refusal[] = [
     instead: "`'Europe/Berlin'`",
   },
   {
-    construct: '`to_char` of numbers',
-    example: "select to_char(ms, '999') from app",
+    construct: '`to_char` of numbers with other patterns than `9 0 . , D G S MI FM`',
+    example: "select to_char(ms, 'RN') from app",
     instead: '`round`, `lpad`',
   },
   {
