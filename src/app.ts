@@ -99,7 +99,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           catalog: back.catalog,
           cleaner: back.cleaner,
           caughtUp: identities.caughtUp,
-          waitForPending: () => waitForPending(durable.wal, durable.drain),
+          waitForPending: (tenant, id) => waitForPending(durable.wal, durable.drain, tenant, [id]),
         }),
         questions: new DatasetQuestions(back),
         retention: new DatasetRetention(back),
@@ -186,6 +186,10 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
     metrics,
     storeReturned: monitor.returned,
     onNoAnswer: () => monitor.suspect(),
+    quiet: {
+      maxWaitMs: config.quietFlushIntervalMs,
+      maxBytes: Math.min(limits.walMaxRetainedBytes, config.walMaxBytes / 4),
+    },
     beforeRemove: (segment) => journal.keep(segment),
   });
   for (const segment of recovery.segments) {
@@ -281,7 +285,13 @@ function startQueries(
       maxResultBytes: limits.queryMaxResultBytes,
     },
     readableRows,
-    waitForPending: () => waitForPending(wal, drain),
+    waitForPending: (tenant, names) =>
+      waitForPending(
+        wal,
+        drain,
+        tenant,
+        names.map((name) => catalog.idOf(tenant, name)),
+      ),
   });
   return { parser, query };
 }

@@ -1,4 +1,4 @@
-import { byteCount } from '../lib/option-values.ts';
+import { byteCount, integer } from '../lib/option-values.ts';
 import { limits } from '../limits.ts';
 import { needOption, type Option, type OptionTexts } from './option.ts';
 
@@ -9,6 +9,7 @@ export interface SharingConfig {
   /** The same for each dataset. */
   readonly datasetIngestBytesPerSecond: number;
   readonly maxEventBytes: number;
+  readonly quietFlushIntervalMs: number;
 }
 
 const rate = (text: string): number | undefined =>
@@ -39,6 +40,14 @@ export const sharingOptions = {
     parse: byteCount(1024, limits.maxBodyBytes * 2),
     allowed: `a number of bytes from 1KiB to ${limits.maxBodyBytes * 2}, with an optional KiB or MiB`,
   },
+  quietFlushIntervalMs: {
+    env: 'MILLRACE_QUIET_FLUSH_INTERVAL_MS',
+    meaning:
+      'where there are many datasets, how long those with little data may wait for more, in milliseconds',
+    fallback: String(limits.quietFlushIntervalMs),
+    parse: integer(50, 600_000),
+    allowed: 'a number of milliseconds from 50 to 600000',
+  },
 } as const satisfies { readonly [K in keyof SharingConfig]: Option<SharingConfig[K]> };
 
 /** @throws ConfigError */
@@ -46,4 +55,5 @@ export const readSharing = (texts: OptionTexts): SharingConfig => ({
   tenantIngestBytesPerSecond: needOption(sharingOptions.tenantIngestBytesPerSecond, texts),
   datasetIngestBytesPerSecond: needOption(sharingOptions.datasetIngestBytesPerSecond, texts),
   maxEventBytes: needOption(sharingOptions.maxEventBytes, texts),
+  quietFlushIntervalMs: needOption(sharingOptions.quietFlushIntervalMs, texts),
 });

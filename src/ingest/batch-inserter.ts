@@ -45,7 +45,7 @@ import type { Catalog } from '../store/catalog.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import { TrialTable } from '../store/trial-table.ts';
-import { batchRows, moved, nameOf, type TableBatch } from './batch.ts';
+import { batchRows, moved, nameOf, segmentsOf, type TableBatch, tokenOf } from './batch.ts';
 import { findRefusedRows, type Refusal } from './refused-rows.ts';
 import { type Rows, takeRows, withoutRows } from './rows.ts';
 
@@ -63,6 +63,7 @@ export interface BatchInserterOptions {
 /** A batch on its way. */
 interface Job {
   readonly batch: TableBatch;
+  /** The last one of the batch. */
   readonly segment: number;
   readonly token: string;
   readonly rows: Rows;
@@ -94,10 +95,11 @@ export class BatchInserter {
    * @param signal aborting it ends the wait for the store
    * @throws whatever is worth another try
    */
-  async insert(segment: number, batch: TableBatch, signal: AbortSignal): Promise<void> {
+  async insert(batch: TableBatch, signal: AbortSignal): Promise<void> {
     const { node, catalog, deadLetters } = this.#options;
     const { tenant, dataset, kind, presumed } = batch;
-    const token = `${node}-${segment}-${nameOf(batch)}`;
+    const token = tokenOf(node, batch);
+    const [, segment] = segmentsOf(batch);
     const dead = await deadLetters.rangesOf(token);
     const id = catalog.destination(tenant, dataset, kind, presumed);
     if (id === undefined) return;

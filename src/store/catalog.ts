@@ -220,9 +220,10 @@ export class Catalog implements CatalogView, TenantHolder {
   /**
    * Deletes the dataset that has this name, as far as it concerns what is written and read: its tables go later
    * (`tenant-cleaner.ts`), and what the log has of it goes nowhere.
+   * @returns its id
    * @throws AppError `dataset_not_found`, `store_unavailable`
    */
-  async end(tenant: string, name: string): Promise<void> {
+  async end(tenant: string, name: string): Promise<string> {
     await this.datasets.catchUp();
     const { id, kind } = this.datasets.get(tenant, name) ??
       this.get(tenant, name) ?? { id: '', kind: undefined };
@@ -230,6 +231,7 @@ export class Catalog implements CatalogView, TenantHolder {
     // One that is only in the log must have been there, or its name would mean the same as before.
     await this.datasets.register(tenant, id, kind);
     await this.datasets.end(tenant, id);
+    return id;
   }
 
   /** Whether that tenant, or that dataset of it, was deleted, as far as this node knows. */
