@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { packageRoot } from '../test/support/package-root.ts';
 import { barChart } from './chart.ts';
 import { measureCodecs } from './codecs.ts';
+import { measureDatasets } from './datasets.ts';
 import { measureDurability } from './durability.ts';
 import { measureAuthorizer, measureIdentities } from './identities.ts';
 import { type Measurement, measure, medianOf } from './measure.ts';
@@ -26,9 +27,10 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
 const remoteWrite = 'remote-write';
 const picture = 'bench/remote-write.svg';
 
-const usage = `npm run bench [-- [codecs | durability | identities | otlp | query] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [codecs | datasets | durability | identities | otlp | query] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
   codecs               order keys and codecs for samples: bytes on disk, CPU and query time; no workload
+  datasets             the same load over 1, 100 and 2,000 datasets in turn; no workload
   durability           what the fsync before the reply costs, in place of a comparison of receivers
   identities           what checking who asks costs, with many keys and under floods of bad ones
   otlp [<word> …]      logs, traces and metrics: JSON and protobuf, batches of 512 and 8,192, with and without gzip; words
@@ -44,7 +46,7 @@ const usage = `npm run bench [-- [codecs | durability | identities | otlp | quer
 
 const requests = 1000;
 /** What is measured in place of a comparison of receivers. */
-const modes: ReadonlySet<string> = new Set(['query', 'codecs', 'durability', 'identities']);
+const modes: ReadonlySet<string> = new Set(['query', 'codecs', 'datasets', 'durability', 'identities']);
 
 function readArguments() {
   const { values, positionals } = parseArgs({
@@ -67,7 +69,7 @@ function readArguments() {
     const make = workloads.get(name);
     if (make === undefined) {
       throw new Error(
-        `${name}: use codecs, durability, identities, query, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
+        `${name}: use codecs, datasets, durability, identities, query, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
       );
     }
     return make;
@@ -78,6 +80,7 @@ function readArguments() {
     requests: values.quick ? requests / 10 : requests,
     prometheus: values.prometheus,
     codecs: positionals.includes('codecs'),
+    datasets: positionals.includes('datasets'),
     durability: positionals.includes('durability'),
     query: positionals.includes('query'),
     identities: positionals.includes('identities'),
@@ -130,6 +133,10 @@ async function main(): Promise<void> {
   }
   if (options.codecs) {
     console.log(`\n${await measureCodecs()}`);
+    return;
+  }
+  if (options.datasets) {
+    console.log(`\n${await measureDatasets(options.part < 1 ? 30 : 60)}`);
     return;
   }
   if (options.identities) {

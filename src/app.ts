@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import xxhash from 'xxhash-wasm';
 import { startIdentities } from './app/identities.ts';
+import { startQueries } from './app/queries.ts';
 import type { Shared } from './app/shared.ts';
-import { readableRows } from './auth/policy.ts';
 import type { Config } from './config.ts';
 import { DatasetAdministration } from './datasets/administration.ts';
 import { DatasetQuestions } from './datasets/details.ts';
@@ -34,8 +33,6 @@ import type { DataDirectory } from './lib/data-directory.ts';
 import type { Logger } from './lib/log.ts';
 import { createMetrics } from './lib/metrics.ts';
 import { limits } from './limits.ts';
-import { SqlParser } from './query/parser.ts';
-import { QueryService } from './query/service.ts';
 import { Catalog } from './store/catalog.ts';
 import { MetadataLog } from './store/metadata.ts';
 import { StoreMonitor } from './store/monitor.ts';
@@ -73,7 +70,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const back = await startStore(shared);
   const durable = await startLog(shared, back);
   const front = await startIngest(shared, back, durable);
-  const reading = startQueries(shared, options.version, back, durable);
+  const reading = startQueries(shared, options.version, { ...back, ...durable });
   const identities = await startIdentities(shared, back, options.adminPassword, front.trail);
   back.cleaner.add(identities.directory, durable.replays, back.catalog);
   back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters, identities.metadataOfTenants);
@@ -149,7 +146,13 @@ async function startStore({ config, directory, clock, metrics, log }: Shared) {
     log,
   });
   const tenants = new Tenants(metadata, () => void cleaner.clean());
-  const catalog: Catalog = new Catalog(store, metadata, tenants, () => void cleaner.clean());
+  const catalog: Catalog = new Catalog(
+    store,
+    metadata,
+    tenants,
+    () => void cleaner.clean(),
+    config.maxDatasets,
+  );
   const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
   await monitor.start();
   const registry = new NodeRegistry(store, directory.node);
@@ -261,37 +264,4 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
   };
   const trail = new AuditTrail({ ingest, checkRoom, timers: clock, log, onLost });
   return { ingest, trail, admission, decoders };
-}
-
-function startQueries(
-  { config, clock, log }: Shared,
-  version: string,
-  { store, catalog }: Back,
-  { wal, drain }: Durable,
-) {
-  const parser = new SqlParser(new URL('../workers/parse.js', import.meta.url), log);
-  const query = new QueryService({
-    store,
-    catalog,
-    parser,
-    version,
-    clock,
-    log,
-    bounds: {
-      timeoutMs: config.queryTimeoutMs,
-      maxMemoryBytes: config.queryMaxMemoryBytes,
-      maxThreads: Math.min(availableParallelism(), limits.queryMaxThreads),
-      maxResultRows: limits.queryMaxResultRows,
-      maxResultBytes: limits.queryMaxResultBytes,
-    },
-    readableRows,
-    waitForPending: (tenant, names) =>
-      waitForPending(
-        wal,
-        drain,
-        tenant,
-        names.map((name) => catalog.idOf(tenant, name)),
-      ),
-  });
-  return { parser, query };
 }

@@ -4,6 +4,7 @@ import { needOption, type Option, type OptionTexts } from './option.ts';
 
 /** What each tenant and each dataset may have, so that none lives at the cost of others. */
 export interface SharingConfig {
+  readonly maxDatasets: number;
   /** Bytes of bodies as sent, a second; infinite for no bound. */
   readonly tenantIngestBytesPerSecond: number;
   /** The same for each dataset. */
@@ -19,6 +20,13 @@ const rateSyntax =
 
 /** The rows of the configuration that are about what is shared. */
 export const sharingOptions = {
+  maxDatasets: {
+    env: 'MILLRACE_MAX_DATASETS',
+    meaning: 'how many datasets a tenant may have',
+    fallback: String(limits.maxDatasetsPerTenant),
+    parse: integer(1, 100_000),
+    allowed: 'a number from 1 to 100000',
+  },
   tenantIngestBytesPerSecond: {
     env: 'MILLRACE_TENANT_INGEST_BYTES_PER_SECOND',
     meaning: 'how much a tenant may send, in bytes of bodies a second; beyond it writes get 429',
@@ -52,6 +60,7 @@ export const sharingOptions = {
 
 /** @throws ConfigError */
 export const readSharing = (texts: OptionTexts): SharingConfig => ({
+  maxDatasets: needOption(sharingOptions.maxDatasets, texts),
   tenantIngestBytesPerSecond: needOption(sharingOptions.tenantIngestBytesPerSecond, texts),
   datasetIngestBytesPerSecond: needOption(sharingOptions.datasetIngestBytesPerSecond, texts),
   maxEventBytes: needOption(sharingOptions.maxEventBytes, texts),

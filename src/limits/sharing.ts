@@ -3,6 +3,8 @@ const KiB = 1024;
 const MiB = 1024 * KiB;
 
 export const sharingLimits = {
+  /** Datasets of a tenant. Each is up to five tables of the store, which keeps something of each in memory. */
+  maxDatasetsPerTenant: 5000,
   /** One JSON event, as it is sent. */
   maxEventBytes: 16 * MiB,
   /** How long a sender that was silent may send without regard to its rate, at as much as comes to this time of it. */

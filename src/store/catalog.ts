@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
@@ -37,6 +38,7 @@ import type { Tenants } from './tenants.ts';
 export class Catalog implements CatalogView, TenantHolder {
   readonly #store: Store;
   readonly #metadata: MetadataLog;
+  readonly #maxDatasets: number;
   readonly #tenants: Pick<Tenants, 'refresh' | 'hasEnded'> | undefined;
   /** What the metadata log says: a dataset that is only in this node's log is not there yet. */
   readonly datasets: Datasets;
@@ -50,13 +52,16 @@ export class Catalog implements CatalogView, TenantHolder {
   /**
    * @param tenants without them, no tenant ever ends
    * @param onEnd called when a dataset was deleted, here or on another node
+   * @param maxDatasets of a tenant
    */
   constructor(
     store: Store,
     metadata: MetadataLog,
     tenants?: Pick<Tenants, 'refresh' | 'hasEnded'>,
     onEnd: () => void = () => {},
+    maxDatasets: number = limits.maxDatasetsPerTenant,
   ) {
+    this.#maxDatasets = maxDatasets;
     this.#store = store;
     this.#metadata = metadata;
     this.#tenants = tenants;
@@ -140,13 +145,14 @@ export class Catalog implements CatalogView, TenantHolder {
   /**
    * Takes a dataset for a write of `kind` with these columns, making it if it is new. One that was deleted while the
    * write was under way is taken for nothing: the write came before the deletion.
-   * @throws AppError `kind_conflict` naming both kinds, `tenant_not_found` if it was deleted
+   * @throws AppError `kind_conflict` naming both kinds, `too_many_datasets`, `tenant_not_found` if it was deleted
    */
   claim(tenant: string, id: string, kind: DatasetKind, columns: readonly ColumnSpec[]): Claim {
     if (this.hasEnded(tenant)) throw new AppError('tenant_not_found', 'the tenant has been deleted');
     if (this.hasEnded(tenant, id)) return { confirm: () => {}, release: () => {} };
     this.checkKind(tenant, id, kind);
-    const entry = this.#entries.visible(tenant, id) ?? this.#entries.make(tenant, id, kind);
+    const entry =
+      this.#entries.visible(tenant, id) ?? this.#entries.makeWithin(this.#maxDatasets, tenant, id, kind);
     return claimEntry(this.#entries, entry, columns);
   }
 

@@ -53,6 +53,7 @@ describe('the configuration', () => {
     ['--wal-max-bytes', '2GB'],
     ['--log-level', 'loud'],
     ['--dataset-ingest-bytes-per-second', '0'],
+    ['--max-datasets', 'all'],
     ['--admin-username', 'a:b'],
     ['--data-dir', ''],
   ])('refuses %s %s, naming the flag, the value and what is allowed', (flag, value) => {
