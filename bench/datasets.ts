@@ -1,6 +1,7 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Service, sumOfMetric } from '../test/support/service.ts';
+import { authorization, type Service, sumOfMetric } from '../test/support/service.ts';
 import { countParts } from './gauges.ts';
 import { idleRate, warmUpMs } from './measure.ts';
 import { cpuSeconds, residentBytes } from './proc.ts';
@@ -30,7 +31,10 @@ export async function measureDatasets(seconds: number): Promise<string> {
   const rows: string[][] = [];
   for (const count of datasetCounts) rows.push(await measureCount(count, seconds));
   const titles = ['datasets', 'CPU s / 1 M', 'inserts', 'inserts / s', 'peak parts', 'parts at the end'];
-  return markdownTable([...titles, 'lag p50 s', 'lag max s', 'ack p99 ms', 'peak RSS MB'], rows);
+  return markdownTable(
+    [...titles, 'lag p50 s', 'lag max s', 'ack p99 ms', 'peak RSS MB', 'deletion of all s'],
+    rows,
+  );
 }
 
 async function measureCount(datasets: number, seconds: number): Promise<string[]> {
@@ -56,21 +60,50 @@ async function measureCount(datasets: number, seconds: number): Promise<string[]
     await receiver.settled();
     const cpu = cpuSeconds(pid) - cpuBefore - idleCpuPerMs * (performance.now() - start);
     const inserts = (await insertsOf(service)) - insertsBefore;
+    const partsAtEnd = partsOf(service);
+    const peakRssMb = residentBytes(pid).peak / 1e6;
+    const deletionSeconds = await deleteAll(service, datasets);
     return [
       String(datasets),
       ((cpu / workload.items) * 1e6).toFixed(2),
       String(inserts),
       (inserts / sent.wallSeconds).toFixed(1),
       String(peakParts),
-      String(partsOf(service)),
+      String(partsAtEnd),
       percentile(lagSeconds, 0.5).toFixed(1),
       percentile(lagSeconds, 1).toFixed(1),
       percentile(sent.latenciesMs, 0.99).toFixed(1),
-      (residentBytes(pid).peak / 1e6).toFixed(0),
+      peakRssMb.toFixed(0),
+      deletionSeconds.toFixed(1),
     ];
   } finally {
     await receiver.dispose();
   }
+}
+
+/**
+ * Deletes all datasets while the log still has rows of theirs. @returns seconds
+ * @throws Error if anything of them is left
+ */
+async function deleteAll(service: Service, datasets: number): Promise<number> {
+  const headers = { authorization };
+  const names = Array.from({ length: datasets }, (_, index) => `bench-${index}`);
+  await Promise.all(names.map((name) => service.ingest(name, [{ last: true }])));
+  const start = performance.now();
+  const connection = async (): Promise<void> => {
+    for (let name = names.pop(); name !== undefined; name = names.pop()) {
+      const reply = await fetch(`${service.url}/api/v1/logstream/${name}`, { method: 'DELETE', headers });
+      if (!reply.ok) throw new Error(`DELETE ${name}: ${reply.status} ${await reply.text()}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 2 * connections }, connection));
+  const seconds = (performance.now() - start) / 1000;
+  await service.drained();
+  const tables = readdirSync(join(service.dataDir, 'store/engine/metadata/t_default'));
+  const left = tables.filter((name) => name.startsWith('bench-'));
+  const failures = await service.metric('millrace_store_insert_failures_total');
+  if (left.length + failures > 0) throw new Error(`${left.length} tables left, ${failures} inserts failed`);
+  return seconds;
 }
 
 async function watch(service: Service, over: AbortSignal): Promise<Watched> {

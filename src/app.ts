@@ -25,6 +25,7 @@ import { DecodePool } from './ingest/decode-pool.ts';
 import { Drain } from './ingest/drain.ts';
 import { waitForPending } from './ingest/freshness.ts';
 import { IngestRates } from './ingest/ingest-rates.ts';
+import { Received } from './ingest/received.ts';
 import { ReplayWindow } from './ingest/replay-window.ts';
 import { RequestIdentifier } from './ingest/request-identity.ts';
 import { IngestService } from './ingest/service.ts';
@@ -38,6 +39,7 @@ import { MetadataLog } from './store/metadata.ts';
 import { StoreMonitor } from './store/monitor.ts';
 import { NodeRegistry } from './store/nodes.ts';
 import { openStore } from './store/open.ts';
+import { ReceivedTable } from './store/received-table.ts';
 import { TenantCleaner } from './store/tenant-cleaner.ts';
 import { TenantDatabases } from './store/tenant-databases.ts';
 import { Tenants } from './store/tenants.ts';
@@ -73,7 +75,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   const reading = startQueries(shared, options.version, { ...back, ...durable });
   const identities = await startIdentities(shared, back, options.adminPassword, front.trail);
   back.cleaner.add(identities.directory, durable.replays, back.catalog);
-  back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters, identities.metadataOfTenants);
+  back.cleaner.add(new TenantDatabases(back.store), back.received, durable.deadLetters);
+  back.cleaner.add(identities.metadataOfTenants);
   // What an earlier life did not get done. Before the store answers, nobody knows of any.
   if (back.tenants.loaded) void back.cleaner.clean();
 
@@ -98,7 +101,10 @@ export async function startApp(options: AppOptions): Promise<App> {
           caughtUp: identities.caughtUp,
           waitForPending: (tenant, id) => waitForPending(durable.wal, durable.drain, tenant, [id]),
         }),
-        questions: new DatasetQuestions(back),
+        questions: new DatasetQuestions({
+          ...back,
+          waiting: (tenant, id, date) => durable.received.waiting(tenant, id, date),
+        }),
         retention: new DatasetRetention(back),
         audit: identities.audit,
       }),
@@ -156,13 +162,23 @@ async function startStore({ config, directory, clock, metrics, log }: Shared) {
   const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
   await monitor.start();
   const registry = new NodeRegistry(store, directory.node);
-  return { store, metadata, registry, tenants, cleaner, catalog, monitor };
+  return {
+    store,
+    received: new ReceivedTable(store),
+    metadata,
+    registry,
+    tenants,
+    cleaner,
+    catalog,
+    monitor,
+  };
 }
 
 type Back = Awaited<ReturnType<typeof startStore>>;
 
 /** The log, what an earlier life left in it, and its way into the store. */
-async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
+async function startLog(shared: Shared, back: Back) {
+  const { store, catalog, monitor } = back;
   const { config, directory, clock, metrics, log } = shared;
   const open = (name: string) => openWalDirectory(join(directory.path, name));
   const files = await open('wal');
@@ -178,6 +194,14 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
     onStored: (tenant, dataset, request) => replays.recover(tenant, dataset, request),
   });
   const deadLetters = await DeadLetters.open({ files: await open('dead'), metrics, log });
+  const received = new Received({
+    node: directory.node,
+    table: back.received,
+    destination: ({ tenant, dataset, kind, presumed = false }) =>
+      catalog.destination(tenant, dataset, kind, presumed),
+    segments: () => wal.segments(),
+    log,
+  });
   const drain = new Drain({
     node: directory.node,
     backlog,
@@ -193,7 +217,10 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
       maxWaitMs: config.quietFlushIntervalMs,
       maxBytes: Math.min(limits.walMaxRetainedBytes, config.walMaxBytes / 4),
     },
-    beforeRemove: (segment) => journal.keep(segment),
+    beforeRemove: async (segment) => {
+      await journal.keep(segment);
+      await received.keep(segment);
+    },
   });
   for (const segment of recovery.segments) {
     for (const { header } of segment.records) {
@@ -204,7 +231,7 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
     backlog.add(segment);
     drain.add(segment);
   }
-  const wal = await Wal.open({
+  const wal: Wal = await Wal.open({
     files,
     clock,
     log,
@@ -218,7 +245,7 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
   registerWalGauges(metrics.registry, wal);
   const disk = await DiskGuard.start({ measure: () => diskSpace(directory.path), timers: clock, log });
   drain.start();
-  return { wal, drain, deadLetters, replays, journal, disk };
+  return { wal, drain, received, deadLetters, replays, journal, disk };
 }
 
 type Durable = Awaited<ReturnType<typeof startLog>>;

@@ -119,11 +119,14 @@ export class IngestService implements Ingest {
     const { decoders, clock, metrics } = this.#options;
     const { tenant, dataset, options, presumed, format } = request;
     const receivedMicros = clock.nowMicros();
+    // Before the body moves to a worker.
+    const received = { micros: receivedMicros, bytes: request.body.byteLength };
     const { blocks, counts, refused, sequence } = await this.#decode(request, receivedMicros);
     if (blocks.length > 0) {
       const stored = identity === undefined ? undefined : { ...identity, receivedMicros, counts };
       const kind = kindOfFormat[format];
-      await this.#commit({ tenant, dataset, kind, presumed, request: stored, blocks }, options);
+      const record = { tenant, dataset, kind, presumed, request: stored, received, blocks };
+      await this.#commit(record, options);
       decoders.outcomes.commit(sequence);
     }
     metrics.events.inc(counts.events);

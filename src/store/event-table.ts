@@ -33,7 +33,8 @@ export async function readColumns(
   return datasets.map((dataset) => [dataset, columns.get(nameOf(dataset)) ?? []]);
 }
 
-const nameOf = ({ tenant, id }: EventDataset): string => `${databaseOf(tenant)}/${physicalTable(id, 'events')}`;
+const nameOf = ({ tenant, id }: EventDataset): string =>
+  `${databaseOf(tenant)}/${physicalTable(id, 'events')}`;
 
 /** @returns the columns of those that are there, by `nameOf`, in their order */
 async function readAllEventColumns(

@@ -52,6 +52,11 @@ export class Backlog {
     return this.#segments.values().next().value;
   }
 
+  /** Oldest first. */
+  get all(): Iterable<SealedSegment> {
+    return this.#segments.values();
+  }
+
   get newest(): SealedSegment | undefined {
     return [...this.#segments.values()].at(-1);
   }

@@ -32,6 +32,7 @@ import { limits } from '../limits.ts';
 import type { TableBlock } from '../model/block.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import { type DatasetKind, type TableName, tablesOfKind } from '../model/dataset.ts';
+import type { Receipt } from '../model/received.ts';
 import type { StoredRequest } from '../model/replay.ts';
 
 export const segmentHeaderBytes = 32;
@@ -50,6 +51,8 @@ export interface RecordHeader {
   readonly presumed?: true | undefined;
   /** How the request is known again; absent when it is not, and in logs of before this existed. */
   readonly request?: StoredRequest | undefined;
+  /** Absent in logs of before this existed. */
+  readonly received?: Receipt | undefined;
   readonly blocks: readonly BlockHeader[];
 }
 
@@ -68,6 +71,7 @@ export interface WalRecord {
   readonly kind: DatasetKind;
   readonly presumed?: true | undefined;
   readonly request?: StoredRequest | undefined;
+  readonly received?: Receipt | undefined;
   readonly blocks: readonly TableBlock[];
 }
 
