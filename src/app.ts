@@ -152,13 +152,7 @@ async function startStore({ config, directory, clock, metrics, log }: Shared) {
     log,
   });
   const tenants = new Tenants(metadata, () => void cleaner.clean());
-  const catalog: Catalog = new Catalog(
-    store,
-    metadata,
-    tenants,
-    () => void cleaner.clean(),
-    config.maxDatasets,
-  );
+  const catalog: Catalog = new Catalog(store, metadata, tenants, () => void cleaner.clean(), config);
   const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
   await monitor.start();
   const registry = new NodeRegistry(store, directory.node);

@@ -5,6 +5,7 @@ import { needOption, type Option, type OptionTexts } from './option.ts';
 /** What each tenant and each dataset may have, so that none lives at the cost of others. */
 export interface SharingConfig {
   readonly maxDatasets: number;
+  readonly maxColumns: number;
   /** Bytes of bodies as sent, a second; infinite for no bound. */
   readonly tenantIngestBytesPerSecond: number;
   /** The same for each dataset. */
@@ -26,6 +27,13 @@ export const sharingOptions = {
     fallback: String(limits.maxDatasetsPerTenant),
     parse: integer(1, 100_000),
     allowed: 'a number from 1 to 100000',
+  },
+  maxColumns: {
+    env: 'MILLRACE_MAX_COLUMNS',
+    meaning: 'how many columns a dataset of events may have; further fields share one',
+    fallback: String(limits.maxColumnsPerDataset),
+    parse: integer(10, 10_000),
+    allowed: 'a number from 10 to 10000',
   },
   tenantIngestBytesPerSecond: {
     env: 'MILLRACE_TENANT_INGEST_BYTES_PER_SECOND',
@@ -61,6 +69,7 @@ export const sharingOptions = {
 /** @throws ConfigError */
 export const readSharing = (texts: OptionTexts): SharingConfig => ({
   maxDatasets: needOption(sharingOptions.maxDatasets, texts),
+  maxColumns: needOption(sharingOptions.maxColumns, texts),
   tenantIngestBytesPerSecond: needOption(sharingOptions.tenantIngestBytesPerSecond, texts),
   datasetIngestBytesPerSecond: needOption(sharingOptions.datasetIngestBytesPerSecond, texts),
   maxEventBytes: needOption(sharingOptions.maxEventBytes, texts),

@@ -5,7 +5,14 @@ import type { DatasetKind } from '../model/dataset.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
 import { parseGenerationId } from '../model/generation.ts';
 import { type Claim, claimEntry, DatasetEntries, notLoaded } from './dataset-entries.ts';
-import { type CatalogView, type DatasetInfo, type Entry, type KindConflict, learn } from './dataset-entry.ts';
+import {
+  type CatalogView,
+  type DatasetBounds,
+  type DatasetInfo,
+  type Entry,
+  type KindConflict,
+  learn,
+} from './dataset-entry.ts';
 import { DatasetIds } from './dataset-ids.ts';
 import { DatasetTables } from './dataset-tables.ts';
 import { Datasets, type RegisteredDataset } from './datasets.ts';
@@ -38,7 +45,7 @@ import type { Tenants } from './tenants.ts';
 export class Catalog implements CatalogView, TenantHolder {
   readonly #store: Store;
   readonly #metadata: MetadataLog;
-  readonly #maxDatasets: number;
+  readonly #bounds: DatasetBounds;
   readonly #tenants: Pick<Tenants, 'refresh' | 'hasEnded'> | undefined;
   /** What the metadata log says: a dataset that is only in this node's log is not there yet. */
   readonly datasets: Datasets;
@@ -52,16 +59,18 @@ export class Catalog implements CatalogView, TenantHolder {
   /**
    * @param tenants without them, no tenant ever ends
    * @param onEnd called when a dataset was deleted, here or on another node
-   * @param maxDatasets of a tenant
    */
   constructor(
     store: Store,
     metadata: MetadataLog,
     tenants?: Pick<Tenants, 'refresh' | 'hasEnded'>,
     onEnd: () => void = () => {},
-    maxDatasets: number = limits.maxDatasetsPerTenant,
+    bounds: DatasetBounds = {
+      maxDatasets: limits.maxDatasetsPerTenant,
+      maxColumns: limits.maxColumnsPerDataset,
+    },
   ) {
-    this.#maxDatasets = maxDatasets;
+    this.#bounds = bounds;
     this.#store = store;
     this.#metadata = metadata;
     this.#tenants = tenants;
@@ -152,14 +161,15 @@ export class Catalog implements CatalogView, TenantHolder {
     if (this.hasEnded(tenant, id)) return { confirm: () => {}, release: () => {} };
     this.checkKind(tenant, id, kind);
     const entry =
-      this.#entries.visible(tenant, id) ?? this.#entries.makeWithin(this.#maxDatasets, tenant, id, kind);
+      this.#entries.visible(tenant, id) ??
+      this.#entries.makeWithin(this.#bounds.maxDatasets, tenant, id, kind);
     return claimEntry(this.#entries, entry, columns);
   }
 
   /** The columns of a block of events, by name, that the dataset has no room for; they belong into `p_overflow`. */
   excess(tenant: string, id: string, columns: readonly ColumnSpec[]): ReadonlySet<string> {
     const entry = this.#entries.get(tenant, id, 'events');
-    return (entry?.promised ?? new PromisedColumns('events')).excess(columns);
+    return (entry?.promised ?? new PromisedColumns('events')).excess(columns, this.#bounds.maxColumns);
   }
 
   /** How the dataset was made, as far as this node knows; undefined for none. */

@@ -73,7 +73,10 @@ describe('the catalog', () => {
 
   it('refuses more datasets than a tenant may have, but for the audit trail and those that are there', async () => {
     const metadata = new MetadataLog(test.store, 'node-1');
-    const catalog = new Catalog(test.store, metadata, undefined, undefined, 2);
+    const catalog = new Catalog(test.store, metadata, undefined, undefined, {
+      maxDatasets: 2,
+      maxColumns: 3,
+    });
     await catalog.load();
     catalog.claim('crowded', 'one', 'events', [time]).confirm();
     const second = catalog.claim('crowded', 'two', 'events', [time]);
@@ -85,6 +88,9 @@ describe('the catalog', () => {
     catalog.claim('crowded', auditDataset, 'events', [time]).release();
     catalog.claim('other', 'one', 'events', [time]).confirm();
     catalog.claim('crowded', 'one', 'events', [time]).confirm();
+    expect(catalog.excess('crowded', 'one', [number('a'), number('b'), number('c')])).toEqual(
+      new Set(['c:num']),
+    );
     catalog.recover('crowded', 'of-before', 'events');
     expect(refused).toThrow('there are 3 datasets');
     second.release();

@@ -54,6 +54,7 @@ describe('the configuration', () => {
     ['--log-level', 'loud'],
     ['--dataset-ingest-bytes-per-second', '0'],
     ['--max-datasets', 'all'],
+    ['--max-columns', '1'],
     ['--admin-username', 'a:b'],
     ['--data-dir', ''],
   ])('refuses %s %s, naming the flag, the value and what is allowed', (flag, value) => {
