@@ -6,6 +6,7 @@
  */
 
 import { decodingLimits } from './limits/decoding.ts';
+import { insertLimits } from './limits/inserts.ts';
 import { sharingLimits } from './limits/sharing.ts';
 
 const KiB = 1024;
@@ -160,8 +161,6 @@ export const limits = {
   storeQueryConnections: 4,
   /** Statements of the service itself (schema, metadata) that wait for the one connection they share. */
   maxQueuedStatements: 1000,
-  /** Inserts that run at the same time (embedded mode runs them one after another). */
-  maxParallelInserts: 4,
   /**
    * A statement to the store. Adding 1,000 columns with the longest names takes 0.6 MiB, and the insert into
    * them thrice as much, and a query of the catalog as much as it may write; ClickHouse's own bound (`max_query_size`)
@@ -183,19 +182,7 @@ export const limits = {
   /** How often the store is asked for a sign of life, and how often while it gives none. */
   storeCheckIntervalMs: 5000,
   storeProbeIntervalMs: 300,
-  /**
-   * Trials in which the rows of one batch that the store refuses are told from those that it takes. A trial takes
-   * some milliseconds, and a single bad row twice as many trials as there are halvings down to it. A table whose
-   * batches use them all up gets half as many for the next one, down to the minimum.
-   */
-  maxRowTrials: 1000,
-  minRowTrials: 32,
-  /** Refusals of a table, one after another, that its rows do not explain, before a batch goes to the dead letters. */
-  maxUnexplainedRefusals: 8,
-  /** Of ClickHouse's words about a refusal, characters. They can quote whole rows. */
-  maxDeadReasonLength: 2000,
-  insertBackoffMinMs: 100,
-  insertBackoffMaxMs: 10_000,
+  ...insertLimits,
   /** How long a stop waits for requests under way. */
   shutdownRequestsMs: 10_000,
   /** How long a stop waits for the log to be inserted. What is left stays in the log, safely. */

@@ -57,7 +57,19 @@ export class NativeReader {
   /** Passes over `count` strings. Returns the bytes of all of them, lengths included. */
   strings(count: number): Uint8Array {
     const start = this.#position;
-    for (let index = 0; index < count; index += 1) this.take(this.varint());
-    return this.#bytes.subarray(start, this.#position);
+    const bytes = this.#bytes;
+    let at = start;
+    for (let index = 0; index < count; index += 1) {
+      const length = bytes[at];
+      // Nearly all strings are short, and there are very many of them.
+      if (length !== undefined && length < 0x80) at += 1 + length;
+      else {
+        this.#position = at;
+        const long = this.varint();
+        at = this.#position + long;
+      }
+    }
+    this.#position = start;
+    return this.take(at - start);
   }
 }

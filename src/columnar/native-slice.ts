@@ -4,19 +4,10 @@
  * A block that ClickHouse refuses is cut into smaller ones until the rows that it refuses stand alone. So a value
  * is never looked at: a dictionary index that points nowhere is copied as it is, and stays with its row. A block
  * that is not even laid out as a block cannot be cut; it stands alone as a whole.
- *
- * Layouts by type (`Serialization*.cpp` of ClickHouse). `prefix` comes once, before all data of the column:
- *
- *     numbers, dates       values of a fixed width
- *     String               varint length and bytes, for each value
- *     Nullable(T)          a byte for each value (1 is null), then T
- *     Array(T)             prefix of T; the end of each row's elements as UInt64, then the elements as T
- *     Map(K, V)            as an array whose elements are all of K, then all of V
- *     LowCardinality(T)    prefix UInt64 version; nothing for no values, else UInt64 flags (the lowest byte is the
- *                          width of an index as a power of two), UInt64 keys, the keys as T, UInt64 values, indexes
  */
 import { ByteWriter } from '../lib/bytes.ts';
 import { NativeReader, UnreadableBlock } from './native-reader.ts';
+import { type NativeType, nativeType } from './native-types.ts';
 
 /**
  * Copies the rows [from, to), at least one, of a block with `rows` rows.
@@ -36,7 +27,7 @@ export function sliceNativeBlock(bytes: Uint8Array, rows: number, from: number, 
     const type = reader.string();
     out.string(name);
     out.string(type);
-    const layout = layoutOf(type);
+    const layout = layoutOf(nativeType(type));
     layout.prefix(reader, out);
     layout.data(reader, out, rows, from, to);
   }
@@ -50,59 +41,19 @@ interface Layout {
   data(reader: NativeReader, out: ByteWriter, count: number, from: number, to: number): void;
 }
 
-/** Bytes of a value. */
-const fixedWidths: Readonly<Record<string, number>> = {
-  Bool: 1,
-  UInt8: 1,
-  Int8: 1,
-  UInt16: 2,
-  Int16: 2,
-  Date: 2,
-  UInt32: 4,
-  Int32: 4,
-  Float32: 4,
-  Date32: 4,
-  DateTime: 4,
-  UInt64: 8,
-  Int64: 8,
-  Float64: 8,
-  DateTime64: 8,
-};
-
-/** @throws UnreadableBlock for a type that this program does not write */
-function layoutOf(type: string): Layout {
-  const open = type.indexOf('(');
-  const family = open < 0 ? type : type.slice(0, open);
-  const width = fixedWidths[family];
-  if (width !== undefined) return fixedLayout(width);
-  const inside = open < 0 ? '' : type.slice(open + 1, -1);
-  // Null is one of the keys of a dictionary, so that the keys themselves are not nullable.
-  if (family === 'LowCardinality')
-    return dictionaryLayout(layoutOf(inside.replace(/^Nullable\((.*)\)$/, '$1')));
-  const inner = inside === '' ? [] : splitArguments(inside).map(layoutOf);
-  const [first, second] = inner;
-  if (family === 'String') return stringLayout;
-  if (family === 'Nullable' && first !== undefined) return nullableLayout(first);
-  if (family === 'Array' && first !== undefined) return arrayLayout([first]);
-  if (family === 'Map' && first !== undefined && second !== undefined) return arrayLayout([first, second]);
-  throw new UnreadableBlock(`the type ${type} is not one that blocks are made of here`);
-}
-
-/** Splits at the commas that are in no parentheses. */
-function splitArguments(text: string): string[] {
-  const found: string[] = [];
-  let depth = 0;
-  let start = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text[index];
-    if (character === '(') depth += 1;
-    else if (character === ')') depth -= 1;
-    else if (character === ',' && depth === 0) {
-      found.push(text.slice(start, index).trim());
-      start = index + 1;
-    }
+function layoutOf(type: NativeType): Layout {
+  switch (type.kind) {
+    case 'fixed':
+      return fixedLayout(type.width);
+    case 'string':
+      return stringLayout;
+    case 'nullable':
+      return nullableLayout(layoutOf(type.values));
+    case 'list':
+      return arrayLayout(type.parts.map(layoutOf));
+    case 'dictionary':
+      return dictionaryLayout(layoutOf(type.keys));
   }
-  return [...found, text.slice(start).trim()];
 }
 
 const noPrefix = (): void => {};

@@ -46,6 +46,7 @@ import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import { TrialTable } from '../store/trial-table.ts';
 import { batchRows, moved, nameOf, segmentsOf, type TableBatch, tokenOf } from './batch.ts';
+import { insertBlocks } from './insert-blocks.ts';
 import { findRefusedRows, type Refusal } from './refused-rows.ts';
 import { type Rows, takeRows, withoutRows } from './rows.ts';
 
@@ -121,7 +122,7 @@ export class BatchInserter {
    * @throws whatever is worth another try
    */
   async #tryInsert(job: Job): Promise<boolean> {
-    const { store, catalog, metrics } = this.#options;
+    const { store, catalog, clock, metrics } = this.#options;
     const { batch, token } = job;
     const { tenant, dataset, kind, database, table, columns } = batch;
     const left = withoutRows(job.rows, job.dead);
@@ -129,7 +130,8 @@ export class BatchInserter {
     try {
       const stop = metrics.insertDuration.startTimer();
       await catalog.ensure(tenant, dataset, kind, columns);
-      await store.insert({ database, table, columns, token, blocks: blocksOf(left) }, job.signal);
+      const blocks = await insertBlocks(left, clock);
+      await store.insert({ database, table, columns, token, blocks }, job.signal);
       stop();
     } catch (error) {
       // Its tables may have been dropped under the insert.

@@ -152,11 +152,11 @@ export const moved = (batch: TableBatch, dataset: string): TableBatch => ({
 export function batchRows(batch: TableBatch): Rows {
   const blocks = batch.parts.map(({ record, index }) => {
     const bytes = record.blocks?.[index];
-    const rows = record.header.blocks[index]?.rows;
-    if (bytes === undefined || rows === undefined) {
+    const header = record.header.blocks[index];
+    if (bytes === undefined || header === undefined) {
       throw new Error('BUG: a record was not in memory at its insert');
     }
-    return { rows, bytes };
+    return { rows: header.rows, columns: header.columns, bytes };
   });
   return { from: 0, to: batch.rows, blocks };
 }

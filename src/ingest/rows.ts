@@ -1,10 +1,17 @@
 import { UnreadableBlock } from '../columnar/native-reader.ts';
 import { sliceNativeBlock } from '../columnar/native-slice.ts';
 import type { RowRange } from '../model/block.ts';
+import type { ColumnSpec } from '../model/column.ts';
+
+export interface BlockOfRows {
+  readonly rows: number;
+  readonly columns: readonly ColumnSpec[];
+  readonly bytes: Uint8Array;
+}
 
 /** Some rows of a batch that follow each other, and their places in it. */
 export interface Rows extends RowRange {
-  readonly blocks: ReadonlyArray<{ readonly rows: number; readonly bytes: Uint8Array }>;
+  readonly blocks: readonly BlockOfRows[];
 }
 
 /**
@@ -12,14 +19,15 @@ export interface Rows extends RowRange {
  * @throws UnreadableBlock if a block cannot be cut where the range begins or ends
  */
 export function takeRows(rows: Rows, { from, to }: RowRange): Rows {
-  const blocks: Array<{ rows: number; bytes: Uint8Array }> = [];
+  const blocks: BlockOfRows[] = [];
   let start = rows.from;
   for (const block of rows.blocks) {
     const first = Math.max(from, start) - start;
     const last = Math.min(to, start + block.rows) - start;
     if (first === 0 && last === block.rows) blocks.push(block);
     else if (first < last) {
-      blocks.push({ rows: last - first, bytes: sliceNativeBlock(block.bytes, block.rows, first, last) });
+      const bytes = sliceNativeBlock(block.bytes, block.rows, first, last);
+      blocks.push({ ...block, rows: last - first, bytes });
     }
     start += block.rows;
   }

@@ -74,7 +74,9 @@ export class ModelEngine {
       const from = Number(/_block_number >= (\d+)/.exec(query)?.[1] ?? 0);
       return lines(this.#metadata.map((entry, position) => [...entry, position]).slice(from));
     }
-    const columnsOf = /FROM system\.columns\s+WHERE database IN \((.+?)\) AND table IN \((.+?)\) AND/.exec(query);
+    const columnsOf = /FROM system\.columns\s+WHERE database IN \((.+?)\) AND table IN \((.+?)\) AND/.exec(
+      query,
+    );
     if (columnsOf === null) throw new StoreError(`the model does not know ${query}`, syntaxError, undefined);
     const named = (list = '') => [...list.matchAll(/'(.+?)'/g)].map((literal) => literal[1] ?? '');
     const found = named(columnsOf[1]).flatMap((database) =>

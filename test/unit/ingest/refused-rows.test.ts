@@ -12,7 +12,7 @@ function batchOf(sizes: readonly number[]): Rows {
   const blocks = sizes.map((rows) => {
     const [block] = eventBlocks(Array.from({ length: rows }, () => ({ id: next++ })));
     if (block === undefined) throw new Error('no block');
-    return { rows, bytes: block.bytes };
+    return { rows, columns: block.columns, bytes: block.bytes };
   });
   return { from: 0, to: next, blocks };
 }

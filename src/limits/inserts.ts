@@ -1,0 +1,26 @@
+/** The part of `limits.ts` that bounds inserts into the store. */
+const MiB = 1024 * 1024;
+
+export const insertLimits = {
+  /**
+   * Blocks that are merged before an insert, by rows and bytes of the result. It is made in one go: some milliseconds, in
+   * which no request is read.
+   */
+  maxMergedBlockRows: 16_384,
+  maxMergedBlockBytes: 4 * MiB,
+  /** Inserts that run at the same time (embedded mode runs them one after another). */
+  maxParallelInserts: 4,
+  /**
+   * Trials in which the rows of one batch that the store refuses are told from those that it takes. A trial takes
+   * some milliseconds, and a single bad row twice as many trials as there are halvings down to it. A table whose
+   * batches use them all up gets half as many for the next one, down to the minimum.
+   */
+  maxRowTrials: 1000,
+  minRowTrials: 32,
+  /** Refusals of a table, one after another, that its rows do not explain, before a batch goes to the dead letters. */
+  maxUnexplainedRefusals: 8,
+  /** Of ClickHouse's words about a refusal, characters. They can quote whole rows. */
+  maxDeadReasonLength: 2000,
+  insertBackoffMinMs: 100,
+  insertBackoffMaxMs: 10_000,
+} as const;
