@@ -99,9 +99,11 @@ describe('datasets with little data among many', () => {
 
   it('are stored once when the process is killed after a part of a bundle was sent', async () => {
     const files = new MemoryFiles();
+    let begun = 0;
     let sent = 0;
     const store = withFault(test.store, async (_, insert) => {
-      if (sent === 2) return new Promise(() => {});
+      begun += 1;
+      if (begun > 2) return new Promise(() => {});
       await insert();
       sent += 1;
     });
