@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Authorizer } from '../src/auth/authorizer.ts';
-import type { PresentedCredential } from '../src/auth/credentials.ts';
 import { SecretBox } from '../src/auth/secret-box.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { createMetrics } from '../src/lib/metrics.ts';
@@ -38,47 +36,6 @@ const cases: readonly Case[] = [
   { name: 'one key, flood of unknown keys', keys: 1, flood: 'keys' },
   { name: 'one key, flood of wrong passwords', keys: 1, flood: 'passwords' },
 ];
-
-/** Microseconds of CPU for a credential that was checked before, by its kind. */
-export function measureAuthorizer(hits: number): string {
-  const principal = { kind: 'apiKey', name: 'bench', tenant: 'default', privileges: [] } as const;
-  const authorizer = new Authorizer([{ verify: () => ({ principal }) }]);
-  const many = (make: (index: number) => PresentedCredential, count: number) =>
-    Array.from({ length: count }, (_, index) => make(index));
-  const key = (): PresentedCredential => ({ tenant: 'default', header: 'x-api-key', value: randomUUID() });
-  const authorization = (value: string): PresentedCredential => ({
-    tenant: 'default',
-    header: 'authorization',
-    value,
-  });
-  const presented: ReadonlyArray<readonly [string, readonly PresentedCredential[]]> = [
-    ['one key', many(key, 1)],
-    [`${keyCount} keys`, many(key, keyCount)],
-    [
-      'a password',
-      many(
-        () => authorization(`Basic ${Buffer.from('alice:24 characters of secret').toString('base64')}`),
-        1,
-      ),
-    ],
-    ['a token of 1 kB', many(() => authorization(`Bearer ${'x'.repeat(1000)}`), 1)],
-  ];
-  const ask = (credential: PresentedCredential): void => {
-    if (authorizer.authenticate(credential) !== principal) throw new Error('BUG: it is not known');
-  };
-  const rows = presented.map(([name, credentials]) => {
-    for (const credential of credentials) ask(credential);
-    const before = process.cpuUsage();
-    for (let index = 0; index < hits; index += 1) {
-      const credential = credentials[index % credentials.length];
-      if (credential !== undefined) ask(credential);
-    }
-    const { user, system } = process.cpuUsage(before);
-    const micros = (user + system) / hits;
-    return [name, micros.toFixed(2), Math.round(1e6 / micros).toLocaleString('en')];
-  });
-  return markdownTable(['known credential', 'CPU us / hit', 'hits / s of a core'], rows);
-}
 
 /** What the service makes of requests with different keys, alone and beside floods of bad credentials. */
 export async function measureIdentities(requests: number, rounds: number): Promise<string> {

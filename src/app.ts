@@ -4,6 +4,7 @@ import xxhash from 'xxhash-wasm';
 import { startIdentities } from './app/identities.ts';
 import { startQueries } from './app/queries.ts';
 import type { Shared } from './app/shared.ts';
+import { type Back, startStore } from './app/store.ts';
 import type { Config } from './config.ts';
 import { DatasetAdministration } from './datasets/administration.ts';
 import { DatasetQuestions } from './datasets/details.ts';
@@ -34,15 +35,7 @@ import type { DataDirectory } from './lib/data-directory.ts';
 import type { Logger } from './lib/log.ts';
 import { createMetrics } from './lib/metrics.ts';
 import { limits } from './limits.ts';
-import { Catalog } from './store/catalog.ts';
-import { MetadataLog } from './store/metadata.ts';
-import { StoreMonitor } from './store/monitor.ts';
-import { NodeRegistry } from './store/nodes.ts';
-import { openStore } from './store/open.ts';
-import { ReceivedTable } from './store/received-table.ts';
-import { TenantCleaner } from './store/tenant-cleaner.ts';
 import { TenantDatabases } from './store/tenant-databases.ts';
-import { Tenants } from './store/tenants.ts';
 import { Backlog } from './wal/backlog.ts';
 import { DiskGuard, diskSpace } from './wal/disk-guard.ts';
 import { openWalDirectory } from './wal/files.ts';
@@ -140,35 +133,6 @@ export async function startApp(options: AppOptions): Promise<App> {
     },
   };
 }
-
-async function startStore({ config, directory, clock, metrics, log }: Shared) {
-  const { clickhouseUrl: clickHouse, queryTimeoutMs } = config;
-  const local = join(directory.path, 'store');
-  const store = await openStore({ clickHouse, directory: local, queryTimeoutMs }, metrics, log);
-  const metadata = new MetadataLog(store, directory.node);
-  const cleaner: TenantCleaner = new TenantCleaner({
-    hasEnded: (tenant, dataset) => catalog.hasEnded(tenant, dataset),
-    timers: clock,
-    log,
-  });
-  const tenants = new Tenants(metadata, () => void cleaner.clean());
-  const catalog: Catalog = new Catalog(store, metadata, tenants, () => void cleaner.clean(), config);
-  const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
-  await monitor.start();
-  const registry = new NodeRegistry(store, directory.node);
-  return {
-    store,
-    received: new ReceivedTable(store),
-    metadata,
-    registry,
-    tenants,
-    cleaner,
-    catalog,
-    monitor,
-  };
-}
-
-type Back = Awaited<ReturnType<typeof startStore>>;
 
 /** The log, what an earlier life left in it, and its way into the store. */
 async function startLog(shared: Shared, back: Back) {

@@ -248,7 +248,7 @@ function readConfig(texts: OptionTexts): Config {
     queryMaxMemoryBytes: need(options.queryMaxMemoryBytes),
     logLevel: need(options.logLevel),
     ...readSharing(texts),
-    oidc: readOidc(texts),
+    oidc: readOidc(texts, need(options.multiTenant)),
   };
   return Object.freeze(config);
 }

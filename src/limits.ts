@@ -6,6 +6,7 @@
  */
 
 import { decodingLimits } from './limits/decoding.ts';
+import { identityLimits } from './limits/identities.ts';
 import { insertLimits } from './limits/inserts.ts';
 import { sharingLimits } from './limits/sharing.ts';
 
@@ -30,73 +31,7 @@ export const limits = {
   /** One `Authorization` or `X-API-Key` value. Bearer tokens of large providers reach 8 KiB. */
   maxCredentialBytes: 16 * KiB,
 
-  // Identities -------------------------------------------------------------------------------------------
-  /** Credentials whose verification is remembered: of each kind, good and bad ones counted separately. */
-  authCacheEntries: 20_000,
-  /** Credentials of each kind that are remembered as they were presented, and how long. */
-  maxRecentCredentials: 10_000,
-  recentCredentialMs: 1000,
-  /** A refused password or key is checked again after this long. */
-  refusedCacheTtlMs: 5 * 60_000,
-  /** Password verifications (argon2id, about 50 ms of CPU each) running or waiting; above it 503. */
-  maxPendingPasswordChecks: 64,
-  /** Keys are looked up in memory, so that no check of one waits; a bound all the same. */
-  maxPendingKeyChecks: 64,
-  /** Bearer tokens being verified: some 0.1 ms each, or a wait for the identity provider's keys; above it 503. */
-  maxPendingTokenChecks: 256,
-  /** A refused token is checked again after this long: it may be signed with a key that was not known yet. */
-  refusedTokenTtlMs: 10_000,
-  /** How long a reply of the identity provider is waited for. */
-  oidcTimeoutMs: 5000,
-  /** What the provider says about itself is read again after this long, and after a failure this soon. */
-  oidcMetadataMaxAgeMs: 60 * 60_000,
-  oidcRetryIntervalMs: 2000,
-  /** The provider's keys are read again after this long; for a key that is not known, this soon after the last time. */
-  oidcKeysMaxAgeMs: 10 * 60_000,
-  oidcKeysCooldownMs: 10_000,
-  /** How much the clocks of provider and service may differ. */
-  oidcClockSkewMs: 30_000,
-  /** Names of roles and groups in a token that are looked at. */
-  maxRolesPerToken: 1000,
-  /** How long a sign-in may take from the way to the provider to the way back. */
-  loginLifetimeMs: 10 * 60_000,
-  /** A sign-in is good for this long, and this many at the same time; above it the one that was used longest ago ends. */
-  sessionLifetimeMs: 60 * 60_000,
-  maxSessions: 10_000,
-  /** The address to return to after a sign-in, which travels in a cookie. */
-  maxReturnPathLength: 1000,
-
-  /** All roles, users or API keys of a tenant: each node holds them in memory. */
-  maxRolesPerTenant: 1000,
-  maxUsersPerTenant: 10_000,
-  maxApiKeysPerTenant: 100_000,
-  maxPrivilegesPerRole: 1000,
-  maxRolesPerIdentity: 100,
-  identityNameMaxLength: 128,
-  /** `field=value` of a privilege. */
-  maxTagLength: 1000,
-  /** The largest role fits in. */
-  maxIdentityBodyBytes: 2 * MiB,
-  /** How often a node looks for what other nodes have changed; a change takes effect there this much later. */
-  metadataPollIntervalMs: 1000,
-  /**
-   * How long a node trusts what it has read of users, keys and roles while it cannot read on. A deletion waits this long
-   * for a node that went without a word.
-   */
-  identityLeaseMs: 5 * 60_000,
-  /** How often a deletion looks whether the other nodes know of it. */
-  caughtUpPollMs: 200,
-  /** A node that has said nothing for two leases and this is waited for no more: by the store's clock, which may jump. */
-  nodeGoneMs: 60_000,
-  /** How long a stop tries to tell the others, who otherwise wait for this node. */
-  nodeLeaveWaitMs: 2000,
-  /** Rows of the audit relation that wait for a log that takes nothing; and how often it is tried. */
-  maxWaitingAuditRows: 1000,
-  auditRetryMs: 1000,
-  /** Lines of the log about refused requests, a second, for each tenant; what is beyond is counted in its next line. */
-  maxDenialLinesPerSecond: 20,
-  /** The same for all tenants together. */
-  maxDenialLinesPerSecondInAll: 200,
+  ...identityLimits,
 
   // Tenants ----------------------------------------------------------------------------------------------
   /** In all. Each node holds their roles, users, keys and datasets in memory. */
@@ -159,6 +94,8 @@ export const limits = {
   // Store ------------------------------------------------------------------------------------------------
   /** Connections for queries. Each runs one query at a time. */
   storeQueryConnections: 4,
+  /** Of these, where there are tenants: one that has a query running cannot take the last, however many it sends. */
+  storeSparedQueryConnections: 1,
   /** Statements of the service itself (schema, metadata) that wait for the one connection they share. */
   maxQueuedStatements: 1000,
   /**
@@ -212,7 +149,7 @@ export const limits = {
   translationOverheadBytes: 1024,
   /** Parts of the range of a request for counts. */
   maxCountBins: 10_000,
-  /** Queries waiting for a connection; above it 503. */
+  /** Queries waiting for the parser, or for a connection, all tenants together; above it 503 for who has most of them. */
   maxQueuedQueries: 100,
   /** The parser gets a stack of its own: 200,000 chained operators parse in 64 MiB. */
   sqlParserStackMiB: 64,
@@ -265,6 +202,11 @@ const relations: ReadonlyArray<readonly [boolean, string]> = [
   [
     limits.maxStatementBytes >= limits.maxStoreSqlBytes + 2 * limits.maxCatalogSqlLength + 64 * KiB,
     'queries of the catalog fit a statement',
+  ],
+  [limits.storeQueryConnections > limits.storeSparedQueryConnections, 'a tenant can have a connection'],
+  [
+    limits.maxPendingChecks >= 2 * limits.maxPendingPasswordChecks,
+    'tenants, and not all, are refused passwords',
   ],
   [limits.walMaxBytes >= 4 * limits.walSegmentMaxBytes, 'the log holds several segments'],
   [limits.maxReplayJournalBytes >= limits.replayWindowEntries * 256, 'the journal holds what memory does'],

@@ -30,7 +30,11 @@ async function runDeadCommand(action: DeadAction, config: Config): Promise<void>
       const { openStore } = await import('./store/open.ts');
       const { clickhouseUrl: clickHouse, queryTimeoutMs } = config;
       const directory = join(config.dataDir, 'store');
-      return openStore({ clickHouse, directory, queryTimeoutMs }, createMetrics(), log);
+      return openStore(
+        { clickHouse, directory, queryTimeoutMs, sparedQueryConnections: 0 },
+        createMetrics(),
+        log,
+      );
     },
     log,
     print: (line: string) => process.stdout.write(`${line}\n`),

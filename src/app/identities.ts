@@ -1,5 +1,6 @@
 import { Authorizer } from '../auth/authorizer.ts';
 import { administratorAccount, type IdentitySource, PasswordIdentities } from '../auth/identities.ts';
+import type { ClaimNames } from '../auth/oidc/claims.ts';
 import { OidcLogin } from '../auth/oidc/login.ts';
 import { OidcProvider } from '../auth/oidc/provider.ts';
 import { TokenVerifier } from '../auth/oidc/token-verifier.ts';
@@ -16,26 +17,18 @@ import { ApiKeyAdministration, ApiKeyIdentities } from '../identity/api-keys.ts'
 import { Directory } from '../identity/directory.ts';
 import { DirectoryFollower } from '../identity/follower.ts';
 import { Lease } from '../identity/lease.ts';
+import { OauthUsers, type OauthUsersOptions } from '../identity/oauth-users.ts';
 import { OidcIdentities } from '../identity/oidc-identities.ts';
 import { RoleAdministration } from '../identity/roles.ts';
 import { Sessions } from '../identity/sessions.ts';
 import { TenantAdministration } from '../identity/tenants.ts';
 import { UserAdministration } from '../identity/users.ts';
 import { keptSecret } from '../lib/data-directory.ts';
-import type { Catalog } from '../store/catalog.ts';
-import type { MetadataLog } from '../store/metadata.ts';
-import type { NodeRegistry } from '../store/nodes.ts';
-import type { TenantCleaner, TenantHolder } from '../store/tenant-cleaner.ts';
+import { defaultTenant } from '../model/dataset.ts';
+import type { TenantHolder } from '../store/tenant-cleaner.ts';
 import type { Tenants } from '../store/tenants.ts';
 import type { Shared } from './shared.ts';
-
-interface Back {
-  readonly metadata: MetadataLog;
-  readonly registry: NodeRegistry;
-  readonly tenants: Tenants;
-  readonly cleaner: TenantCleaner;
-  readonly catalog: Catalog;
-}
+import type { Back } from './store.ts';
 
 /** The administrator from the configuration, those whom administrators have made, and those whom others vouch for. */
 export async function startIdentities(
@@ -68,7 +61,8 @@ export async function startIdentities(
     name === root ? administrator : directory.user(tenant, name),
   );
   const audit = new AuditLog(log, clock, trail);
-  const oidc = config.oidc && createOidc(config.oidc, { shared, directory, box, audit });
+  const oauthUsers = createOauthUsers(config.oidc, { directory, tenants, clock, log });
+  const oidc = config.oidc && createOidc(config.oidc, { shared, oauthUsers, box, audit });
   const sources = [passwords, new ApiKeyIdentities(directory, box), ...(oidc?.sources ?? [])];
   const authorizer = new Authorizer(sources, clock, () => lease?.requireCurrent());
   const follower = new DirectoryFollower({
@@ -82,7 +76,7 @@ export async function startIdentities(
   await follower.start();
   const routes: Route[] = [
     ...roleRoutes(new RoleAdministration(directory), audit),
-    ...userRoutes(new UserAdministration(directory, root), audit),
+    ...userRoutes(new UserAdministration(directory, root, oauthUsers), audit),
     ...apiKeyRoutes(new ApiKeyAdministration(directory, box, clock), audit),
     ...tenantRoutes(new TenantAdministration({ tenants, cleaner, clock, multiTenant, caughtUp }), audit),
     ...(oidc?.routes ?? []),
@@ -101,9 +95,21 @@ export async function startIdentities(
   return { authorizer, directory, metadataOfTenants, caughtUp, routes, audit, stop };
 }
 
+/** Also where no provider is configured any more: whoever came before is listed, and can be removed. */
+export function createOauthUsers(
+  config: OidcConfig | undefined,
+  { tenants, ...parts }: Omit<OauthUsersOptions, 'tenantOf'> & { readonly tenants: Pick<Tenants, 'idOf'> },
+): OauthUsers {
+  const tenantOf = (claimed: string | undefined): string | undefined => {
+    if (config?.tenantClaim === undefined) return defaultTenant;
+    return claimed === undefined ? undefined : tenants.idOf(claimed);
+  };
+  return new OauthUsers({ ...parts, tenantOf });
+}
+
 interface OidcParts {
   readonly shared: Pick<Shared, 'clock' | 'log'>;
-  readonly directory: Directory;
+  readonly oauthUsers: OauthUsers;
   readonly box: SecretBox;
   readonly audit: AuditLog;
 }
@@ -111,14 +117,15 @@ interface OidcParts {
 /** Bearer tokens and sign-ins by an identity provider. */
 export function createOidc(
   config: OidcConfig,
-  { shared: { clock, log }, directory, box, audit }: OidcParts,
+  { shared: { clock, log }, oauthUsers: users, box, audit }: OidcParts,
 ): { readonly sources: readonly IdentitySource[]; readonly routes: readonly Route[] } {
-  const { clientId, audience, scope, rolesClaim, sessionLifetimeMs, publicOrigin } = config;
+  const { clientId, audience, scope, sessionLifetimeMs, publicOrigin } = config;
+  const claimNames: ClaimNames = config;
   const provider = new OidcProvider({ ...config, clock, log });
   const verifier = new TokenVerifier(provider, clock);
-  const tokens = new OidcIdentities({ verifier, audience, rolesClaim, directory, clock });
-  const sessions = new Sessions(directory, clock, sessionLifetimeMs);
-  const login = new OidcLogin({ provider, verifier, clientId, scope, rolesClaim, box, clock });
+  const tokens = new OidcIdentities({ verifier, audience, claimNames, users });
+  const sessions = new Sessions(users, clock, sessionLifetimeMs);
+  const login = new OidcLogin({ provider, verifier, clientId, scope, claimNames, box, clock });
   return {
     sources: [tokens, sessions],
     routes: loginRoutes({ login, sessions, audit, sessionLifetimeMs, publicOrigin }),

@@ -12,6 +12,7 @@ import {
   schemeOf,
 } from './credentials.ts';
 import type { Identity, IdentitySource } from './identities.ts';
+import { RecentCredentials } from './recent-credentials.ts';
 
 /** How finely the caches look at the clock; saves a clock call for most lookups. */
 const ttlResolutionMs = 1000;
@@ -21,11 +22,7 @@ const ttlResolutionMs = 1000;
  * costs a core tens of milliseconds) takes nothing from the others.
  */
 interface Lane {
-  /**
-   * Those that were good within the last moment, by what was presented: a digest costs two microseconds. They are
-   * forgotten as soon as the memory of their requests might be used again.
-   */
-  readonly recent: Map<string, Identity>;
+  readonly recent: RecentCredentials;
   /**
    * Verified credentials. They stay until others take their place: an identity tells by itself when it has ended,
    * and a flood of wrong passwords must not stand in the way of a right one that was checked long ago.
@@ -34,7 +31,6 @@ interface Lane {
   /** Refused ones, for a while; apart, so that a flood of them cannot push out good ones. */
   readonly refused: LRUCache<string, true>;
   readonly pending: Map<string, Promise<Principal | undefined>>;
-  readonly maxPending: number;
 }
 
 type Verdict = Principal | undefined | Promise<Principal | undefined>;
@@ -70,10 +66,10 @@ export class Authorizer {
     this.#requireCurrent = requireCurrent;
     this.#sources = sources;
     this.#lanes = {
-      basic: createLane(clock, limits.maxPendingPasswordChecks, limits.refusedCacheTtlMs),
-      apiKey: createLane(clock, limits.maxPendingKeyChecks, limits.refusedCacheTtlMs),
-      bearer: createLane(clock, limits.maxPendingTokenChecks, limits.refusedTokenTtlMs),
-      session: createLane(clock, limits.maxPendingKeyChecks, limits.refusedCacheTtlMs),
+      basic: createLane(clock, limits.refusedCacheTtlMs),
+      apiKey: createLane(clock, limits.refusedCacheTtlMs),
+      bearer: createLane(clock, limits.refusedTokenTtlMs),
+      session: createLane(clock, limits.refusedCacheTtlMs),
     };
   }
 
@@ -84,14 +80,14 @@ export class Authorizer {
    */
   authenticate(presented: PresentedCredential): Verdict {
     const lane = this.#lanes[schemeOf(presented)];
-    const name = nameOf(presented);
-    const recent = lane.recent.get(name)?.principal;
+    const { tenant, value } = presented;
+    const recent = lane.recent.find(tenant, value)?.principal;
     if (recent !== undefined) return this.#verdict(recent);
-    const key = digest(name);
+    const key = digest(tenant, value);
     const identity = lane.accepted.get(key);
     const known = identity?.principal;
     if (identity !== undefined && known !== undefined) {
-      keepForAMoment(lane, name, identity);
+      lane.recent.keep(tenant, value, identity);
       return this.#verdict(known);
     }
     if (lane.refused.get(key) === true) return this.#verdict(undefined);
@@ -108,7 +104,7 @@ export class Authorizer {
   #check(lane: Lane, key: string, presented: PresentedCredential): Verdict {
     const credentials = parseCredentials(presented);
     if (credentials === undefined) return undefined;
-    if (lane.pending.size >= lane.maxPending) {
+    if (lane.pending.size >= limits.maxPendingChecks) {
       throw new AppError('overloaded', 'too many credentials of this kind are being checked at the moment');
     }
     const forgotten = this.#forgotten;
@@ -156,29 +152,19 @@ export class Authorizer {
   }
 }
 
-function createLane(clock: Clock, maxPending: number, refusedTtlMs: number): Lane {
+function createLane(clock: Clock, refusedTtlMs: number): Lane {
   const max = limits.authCacheEntries;
   const perf = { now: () => clock.monotonicMs() };
   return {
-    recent: new Map(),
+    recent: new RecentCredentials(),
     accepted: new LRUCache({ max }),
     refused: new LRUCache({ max, ttl: refusedTtlMs, ttlResolution: ttlResolutionMs, perf }),
     pending: new Map(),
-    maxPending,
   };
 }
 
 /**
- * The header's name goes in too: a key sent as a password must not match the key. And the tenant: two of them may
- * have a user of the same name and password. Neither holds a line break.
+ * The tenant goes in too: two of them may have a user of the same name and password. It holds no line break. That a key
+ * sent as a password does not match the key is the lanes' doing.
  */
-const nameOf = ({ tenant, header, value }: PresentedCredential): string => `${tenant}\n${header}: ${value}`;
-
-const digest = (name: string): string => hash('sha256', name, 'base64');
-
-function keepForAMoment({ recent }: Lane, name: string, identity: Identity): void {
-  if (recent.size >= limits.maxRecentCredentials) return;
-  // The first one brings all of them their end.
-  if (recent.size === 0) setTimeout(() => recent.clear(), limits.recentCredentialMs).unref();
-  recent.set(name, identity);
-}
+const digest = (tenant: string, value: string): string => hash('sha256', `${tenant}\n${value}`, 'base64');

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { defaultTenant } from '../model/dataset.ts';
 import type { Principal } from '../model/identity.ts';
 import type { Credentials } from './credentials.ts';
-import { hashPassword, PasswordVerifier } from './password.ts';
+import { Passwords } from './password.ts';
 
 /**
  * Somebody who has credentials. A verification is remembered; what it was worth may change meanwhile, so whoever
@@ -37,7 +37,7 @@ export async function administratorAccount(username: string, password: string): 
       tenant: defaultTenant,
       privileges: [{ privilege: 'admin' }],
     },
-    passwordHash: await hashPassword(password),
+    passwordHash: await new Passwords().hash(defaultTenant, password),
   };
 }
 
@@ -48,15 +48,17 @@ type FindAccount = (tenant: string, username: string) => PasswordAccount | undef
 export class PasswordIdentities implements IdentitySource {
   readonly #find: FindAccount;
   readonly #nobodyHash: string;
-  readonly #verifier = new PasswordVerifier();
+  readonly #passwords: Passwords;
 
-  private constructor(find: FindAccount, nobodyHash: string) {
+  private constructor(find: FindAccount, passwords: Passwords, nobodyHash: string) {
     this.#find = find;
+    this.#passwords = passwords;
     this.#nobodyHash = nobodyHash;
   }
 
-  static async create(find: FindAccount): Promise<PasswordIdentities> {
-    return new PasswordIdentities(find, await hashPassword(randomBytes(32).toString('base64')));
+  static async create(find: FindAccount, passwords = new Passwords()): Promise<PasswordIdentities> {
+    const nobodyHash = await passwords.hash(defaultTenant, randomBytes(32).toString('base64'));
+    return new PasswordIdentities(find, passwords, nobodyHash);
   }
 
   verify(credentials: Credentials): Promise<Identity | undefined> | undefined {
@@ -68,7 +70,7 @@ export class PasswordIdentities implements IdentitySource {
   async #check(tenant: string, username: string, password: string): Promise<Identity | undefined> {
     const account = this.#find(tenant, username);
     // An unknown name costs what a wrong password costs, or the time would tell which names exist.
-    const matches = await this.#verifier.verify(account?.passwordHash ?? this.#nobodyHash, password);
+    const matches = await this.#passwords.verify(tenant, account?.passwordHash ?? this.#nobodyHash, password);
     return matches ? account : undefined;
   }
 }

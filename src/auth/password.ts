@@ -1,4 +1,7 @@
 import { hash, verify } from '@node-rs/argon2';
+import { AppError } from '../errors.ts';
+import { FairQueue } from '../lib/fair-queue.ts';
+import { limits } from '../limits.ts';
 
 /**
  * Argon2id, the library's default variant, at RFC 9106's memory-constrained setting (64 MiB, three passes),
@@ -6,25 +9,59 @@ import { hash, verify } from '@node-rs/argon2';
  */
 const parameters = { memoryCost: 64 * 1024, timeCost: 3, parallelism: 1 } as const;
 
-/** A password as a PHC string, with a salt of its own. */
-export const hashPassword = (password: string): Promise<string> => hash(password, parameters);
-
-/**
- * Checks passwords one after another.
- *
- * Argon2 runs on libuv's pool, which the write-ahead log needs for its fdatasync: a flood of wrong passwords
- * must not take more than one of the pool's threads, nor 64 MiB more than once.
- */
-export class PasswordVerifier {
-  #previous: Promise<unknown> = Promise.resolve();
-
-  /** @param passwordHash made by `hashPassword` */
-  verify(passwordHash: string, password: string): Promise<boolean> {
-    const check = this.#previous.then(() => verify(passwordHash, password));
-    // The next one waits for the end of this one, whatever it is; its caller sees the failure.
-    this.#previous = check.then(ignore, ignore);
-    return check;
-  }
+interface Job {
+  /** Works, and tells whoever waits. Never rejects. */
+  readonly run: () => Promise<void>;
+  readonly refuse: (error: AppError) => void;
 }
 
-const ignore = (): void => {};
+/**
+ * Makes and checks hashes of passwords, one after another, tenants in turn.
+ *
+ * Argon2 runs on libuv's pool, which the write-ahead log needs for its fdatasync: a flood of wrong passwords, or of new
+ * users, must not take more than one of the pool's threads, nor 64 MiB more than once. And one that is aimed at a tenant
+ * must not hold up the sign-ins of another.
+ */
+export class Passwords {
+  readonly #waiting: FairQueue<Job>;
+  #busy = false;
+
+  /** @param maxWaiting passwords that wait for their turn, of all tenants together */
+  constructor(maxWaiting: number = limits.maxPendingPasswordChecks) {
+    this.#waiting = new FairQueue(maxWaiting);
+  }
+
+  /**
+   * A password as a PHC string, with a salt of its own.
+   * @throws AppError `overloaded`
+   */
+  hash(tenant: string, password: string): Promise<string> {
+    return this.#run(tenant, () => hash(password, parameters));
+  }
+
+  /**
+   * @param passwordHash made by `hash`
+   * @throws AppError `overloaded`
+   */
+  verify(tenant: string, passwordHash: string, password: string): Promise<boolean> {
+    return this.#run(tenant, () => verify(passwordHash, password));
+  }
+
+  #run<T>(tenant: string, work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const run = () => work().then(resolve, reject);
+      const gone = this.#waiting.push(tenant, { run, refuse: reject });
+      gone?.refuse(new AppError('overloaded', 'too many passwords are being checked at the moment'));
+      void this.#work();
+    });
+  }
+
+  async #work(): Promise<void> {
+    if (this.#busy) return;
+    this.#busy = true;
+    for (let job = this.#waiting.shift(); job !== undefined; job = this.#waiting.shift()) {
+      await job.run();
+    }
+    this.#busy = false;
+  }
+}

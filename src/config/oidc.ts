@@ -14,6 +14,8 @@ export interface OidcConfig {
   readonly scope: string;
   /** The claim that names the roles; dots lead into objects. */
   readonly rolesClaim: string;
+  /** The claim that names the tenant, likewise; undefined: everybody belongs to the default one. */
+  readonly tenantClaim: string | undefined;
   readonly sessionLifetimeMs: number;
   /** Where browsers reach the service; undefined: what their requests say. */
   readonly publicOrigin: string | undefined;
@@ -69,6 +71,13 @@ export const oidcOptions = {
     parse: printable,
     allowed: 'the name of a claim, such as groups or realm_access.roles',
   },
+  tenantClaim: {
+    env: 'MILLRACE_OIDC_TENANT_CLAIM',
+    meaning: 'the claim that names the tenant; all belong to the default one if it is not set',
+    fallback: undefined,
+    parse: printable,
+    allowed: 'the name of a claim, such as org or app_metadata.tenant; where there are tenants',
+  },
   sessionLifetimeMs: {
     env: 'MILLRACE_OIDC_SESSION_MS',
     meaning: 'how long a sign-in in a browser lasts, in milliseconds',
@@ -90,7 +99,7 @@ export const oidcOptions = {
 
 /** @returns undefined when there is no identity provider
  *  @throws ConfigError */
-export function readOidc(texts: OptionTexts): OidcConfig | undefined {
+export function readOidc(texts: OptionTexts, multiTenant: boolean): OidcConfig | undefined {
   const issuer = readOption(oidcOptions.issuer, texts);
   const clientId = readOption(oidcOptions.clientId, texts);
   const config = {
@@ -98,6 +107,7 @@ export function readOidc(texts: OptionTexts): OidcConfig | undefined {
     audience: readOption(oidcOptions.audience, texts),
     scope: needOption(oidcOptions.scope, texts),
     rolesClaim: needOption(oidcOptions.rolesClaim, texts),
+    tenantClaim: readOption(oidcOptions.tenantClaim, texts),
     sessionLifetimeMs: needOption(oidcOptions.sessionLifetimeMs, texts),
     publicOrigin: readOption(oidcOptions.publicOrigin, texts),
   };
@@ -105,6 +115,11 @@ export function readOidc(texts: OptionTexts): OidcConfig | undefined {
   if (issuer === undefined || clientId === undefined) {
     throw new ConfigError(
       `${oidcOptions.issuer.env} and ${oidcOptions.clientId.env} belong together; one of them is missing`,
+    );
+  }
+  if (config.tenantClaim !== undefined && !multiTenant) {
+    throw new ConfigError(
+      `${oidcOptions.tenantClaim.env} is for a service with tenants: set MILLRACE_MULTI_TENANT to true`,
     );
   }
   return { issuer, clientId, ...config, audience: config.audience ?? clientId };

@@ -108,6 +108,7 @@ const nothing: AuditRow = {
   target: '',
   by_kind: '',
   by_name: '',
+  by_id: '',
   address: '',
   method: '',
   route: '',
@@ -116,12 +117,11 @@ const nothing: AuditRow = {
   left_out: 0,
 };
 
-const columns = (principal: Principal | undefined): Pick<AuditRow, 'by_kind' | 'by_name'> => ({
+const columns = (principal: Principal | undefined): Pick<AuditRow, 'by_kind' | 'by_name' | 'by_id'> => ({
   by_kind: principal?.kind ?? '',
   by_name: principal?.name ?? '',
+  by_id: principal?.id ?? '',
 });
 
-const shown = ({ kind, name }: Principal): { readonly kind: string; readonly name: string } => ({
-  kind,
-  name,
-});
+const shown = ({ kind, name, id }: Principal): Pick<Principal, 'kind' | 'name' | 'id'> =>
+  id === undefined ? { kind, name } : { kind, name, id };

@@ -12,10 +12,23 @@ export interface CookieOptions {
   readonly maxAgeSeconds: number;
 }
 
-/** The value of a cookie in a `Cookie` header, empty if it is not there. One with the prefix goes first. */
-export function cookieIn(header: string, name: CookieName): string {
-  return cookieValue(header, hostPrefix + name) || cookieValue(header, name);
-}
+/**
+ * The value of a cookie in a `Cookie` header, empty if it is not there.
+ * @param secure whether the browser talks HTTPS: then only one with the prefix counts, or a neighbouring host could make
+ *   somebody use a session that is not theirs
+ */
+export const cookieIn = (header: string, name: CookieName, secure: boolean): string =>
+  cookieValue(header, secure ? hostPrefix + name : name);
+
+/**
+ * Whether the browser talks HTTPS: as configured, or as the proxy in front says.
+ * @param origin where browsers reach the service; undefined if it was not configured
+ * @param forwardedProto `X-Forwarded-Proto`; of several the first, which the browser's side has set
+ */
+export const talksHttps = (origin: string | undefined, forwardedProto: string): boolean =>
+  origin === undefined
+    ? forwardedProto.split(',')[0]?.trim().toLowerCase() === 'https'
+    : origin.startsWith('https:');
 
 /**
  * A `Set-Cookie` value: out of reach of scripts, and not sent along with what other sites ask for, but for following

@@ -119,13 +119,12 @@ export class Exchange {
     const headers = readHeaders(req);
     const queryString = req.getQuery() ?? '';
     this.#declaredBytes = declaredLength(headers);
-    const { header, value } = presentedCredential(headers);
-    if (header === 'cookie') {
-      requireSameSite(this.#method, headers, this.#context.publicOrigin);
-    }
+    const { publicOrigin } = this.#context;
+    const credential = presentedCredential(headers, publicOrigin);
+    requireSameSite(credential, this.#method, headers, publicOrigin);
     const tenant = requestTenant(route, headers, this.#context.tenancy);
     this.#tenant = tenant.id;
-    const verdict = this.#context.authorizer.authenticate({ header, value, tenant: tenant.id });
+    const verdict = this.#context.authorizer.authenticate({ ...credential, tenant: tenant.id });
     const principal = verdict instanceof Promise ? await this.#hold(verdict) : verdict;
     if (this.#clientLeft) return undefined;
     if (principal === undefined || !mayEnter(principal, tenant.id)) {

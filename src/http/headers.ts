@@ -2,7 +2,7 @@ import type { HttpRequest } from 'uWebSockets.js';
 import type { PresentedCredential } from '../auth/credentials.ts';
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { cookieIn } from './cookies.ts';
+import { cookieIn, talksHttps } from './cookies.ts';
 
 /** The request headers that mean something here. An absent header is the empty string. */
 export interface RequestHeaders {
@@ -21,6 +21,8 @@ export interface RequestHeaders {
   host: string;
   origin: string;
   fetchSite: string;
+  /** Of several proxies that each add one, in their order. */
+  forwardedProto: string;
   /** All others that begin with `x-p-`, by their names in small letters. */
   extensions: ReadonlyMap<string, string>;
 }
@@ -44,6 +46,7 @@ const fields: ReadonlyMap<string, TextHeader> = new Map([
   ['host', 'host'],
   ['origin', 'origin'],
   ['sec-fetch-site', 'fetchSite'],
+  ['x-forwarded-proto', 'forwardedProto'],
 ]);
 
 /**
@@ -68,6 +71,7 @@ export function readHeaders(req: HttpRequest): RequestHeaders {
     host: '',
     origin: '',
     fetchSite: '',
+    forwardedProto: '',
     extensions: noExtensions,
   };
   let extensions: Map<string, string> | undefined;
@@ -83,7 +87,7 @@ export function readHeaders(req: HttpRequest): RequestHeaders {
       return;
     }
     const before = headers[field];
-    if (before !== '' && field !== 'accept') repeated = name;
+    if (before !== '' && field !== 'accept' && field !== 'forwardedProto') repeated = name;
     headers[field] = before === '' ? value : `${before},${value}`;
   });
   if (repeated !== undefined)
@@ -110,15 +114,20 @@ export function declaredLength(headers: RequestHeaders): number | undefined {
 /**
  * The one credential of a request, for whatever tenant. The cookie of a session comes last: a browser sends it with everything, a header
  * only where it is meant.
+ * @param publicOrigin where browsers reach the service; undefined: what their requests say
  * @throws AppError `unauthenticated`, `credentials_ambiguous`, `headers_too_large`
  */
-export function presentedCredential(headers: RequestHeaders): Omit<PresentedCredential, 'tenant'> {
+export function presentedCredential(
+  headers: RequestHeaders,
+  publicOrigin: string | undefined,
+): Omit<PresentedCredential, 'tenant'> {
   if (headers.authorization !== '' && headers.apiKey !== '') {
     throw new AppError('credentials_ambiguous', 'send either Authorization or X-API-Key, not both');
   }
   if (headers.authorization !== '') return bounded({ header: 'authorization', value: headers.authorization });
   if (headers.apiKey !== '') return bounded({ header: 'x-api-key', value: headers.apiKey });
-  const session = headers.cookie === '' ? '' : cookieIn(headers.cookie, 'millrace-session');
+  const secure = () => talksHttps(publicOrigin, headers.forwardedProto);
+  const session = headers.cookie === '' ? '' : cookieIn(headers.cookie, 'millrace-session', secure());
   if (session !== '') return bounded({ header: 'cookie', value: session });
   throw new AppError('unauthenticated', 'send credentials in the header Authorization or X-API-Key');
 }

@@ -46,7 +46,7 @@ async function complete(options: LoginRouteOptions, request: PublicRequest): Pro
   const secure = isSecure(originOf(request, publicOrigin));
   const from = request.clientAddress();
   const cookie = request.header('cookie');
-  const signedIn = await login.complete(request.queryString, cookieIn(cookie, 'millrace-login'));
+  const signedIn = await login.complete(request.queryString, cookieIn(cookie, 'millrace-login', secure));
   const { id, principal } = sessions.begin(signedIn);
   audit.changed({ principal, tenant: principal.tenant }, from, 'session.begin', principal.name);
   return seeOther(signedIn.returnTo, [
@@ -64,7 +64,7 @@ async function signOut(options: LoginRouteOptions, request: PublicRequest): Prom
     throw new AppError('forbidden', 'signing out is for pages of this service');
   }
   const from = request.clientAddress();
-  const ended = sessions.end(cookieIn(request.header('cookie'), 'millrace-session'));
+  const ended = sessions.end(cookieIn(request.header('cookie'), 'millrace-session', isSecure(origin)));
   const cookies = [setCookie('millrace-session', '', { secure: isSecure(origin), maxAgeSeconds: 0 })];
   if (ended === undefined) return seeOther(`${origin}/`, cookies);
   const { principal, idToken } = ended;

@@ -11,7 +11,7 @@ import { parseJsonBody } from './json-body.ts';
 import { jsonReply, type Reply, textReply } from './reply.ts';
 import type { AuthorizedRequest, Route } from './routes.ts';
 
-/** Users, who sign in with a name and a password. A new password is the body of the reply, as plain text. */
+/** Users, who sign in with a name and a password or at the identity provider. A new password is the body of the reply, as plain text. */
 export function userRoutes(users: UserAdministration, audit: AuditLog): Route[] {
   const rolesOf = (tenant: string, name: string): Reply => {
     const roles = [...users.roles(tenant, name)];
@@ -30,7 +30,7 @@ export function userRoutes(users: UserAdministration, audit: AuditLog): Route[] 
     {
       method: 'GET',
       path: '/api/v1/users',
-      handler: ({ tenant }) => jsonReply(users.list(tenant).map((id) => ({ id, method: 'native' }))),
+      handler: ({ tenant }) => jsonReply(users.list(tenant)),
     },
     {
       method: 'POST',

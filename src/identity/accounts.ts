@@ -8,6 +8,18 @@ export interface UserValue {
   readonly roles: readonly string[];
 }
 
+/** What the metadata log keeps of somebody who came by way of the identity provider, under the subject. */
+export interface OauthUserValue {
+  /** As the provider named them when they first came. */
+  readonly name: string;
+  /** Given here, besides those of the claim. */
+  readonly roles: readonly string[];
+  /** They were listed once and are not any more. */
+  readonly removed: boolean;
+  /** What the provider said of them before is good no more, milliseconds since 1970; 0 if they never were removed. */
+  readonly goodSinceMs: number;
+}
+
 /** What the metadata log keeps of an API key, under its name. */
 export interface ApiKeyValue {
   readonly keyId: string;

@@ -4,7 +4,7 @@ import type { MetadataKey, MetadataLog } from '../store/metadata.ts';
 import { MetadataReplica } from '../store/metadata-replica.ts';
 import type { HasEnded, TenantHolder } from '../store/tenant-cleaner.ts';
 import type { Tenants } from '../store/tenants.ts';
-import type { ApiKeyAccount, ApiKeyValue, UserAccount, UserValue } from './accounts.ts';
+import type { ApiKeyAccount, ApiKeyValue, OauthUserValue, UserAccount, UserValue } from './accounts.ts';
 import { TenantIdentities } from './tenant-identities.ts';
 
 /**
@@ -38,9 +38,7 @@ export class Directory implements TenantHolder {
     this.#caughtUp = caughtUp;
     this.#tenants = tenants;
     this.#onChange = onChange;
-    this.#replica = new MetadataReplica(log, ['role', 'user', 'apiKey', 'setting'], (key, value) =>
-      this.#apply(key, value),
-    );
+    this.#replica = new MetadataReplica(log, kinds, (key, value) => this.#apply(key, value));
   }
 
   get loaded(): boolean {
@@ -86,6 +84,17 @@ export class Directory implements TenantHolder {
   users(tenant: string): readonly UserAccount[] {
     this.#requireLoaded();
     return [...(this.#of(tenant)?.users.values() ?? [])];
+  }
+
+  oauthUser(tenant: string, subject: string): OauthUserValue | undefined {
+    this.#requireLoaded();
+    return this.#of(tenant)?.oauthUsers.get(subject);
+  }
+
+  /** By subject, those that were removed as well. */
+  oauthUsers(tenant: string): ReadonlyMap<string, OauthUserValue> {
+    this.#requireLoaded();
+    return this.#of(tenant)?.oauthUsers ?? new Map();
   }
 
   apiKey(tenant: string, name: string): ApiKeyAccount | undefined {
@@ -161,6 +170,7 @@ export class Directory implements TenantHolder {
     this.#identities.set(tenant, identities);
     if (kind === 'role') identities.applyRole(key, parsed);
     else if (kind === 'user') identities.applyUser(key, parsed as UserValue | undefined);
+    else if (kind === 'oauthUser') identities.applyOauthUser(key, parsed as OauthUserValue | undefined);
     else if (kind === 'apiKey') this.#applyApiKey(identities, key, parsed as ApiKeyValue | undefined);
     this.#revision += 1;
     this.#onChange();
@@ -184,6 +194,8 @@ export class Directory implements TenantHolder {
     throw new AppError('store_unavailable', reason);
   }
 }
+
+const kinds = ['role', 'user', 'oauthUser', 'apiKey', 'setting'] as const;
 
 /** What a decision may change. */
 export interface Changes {

@@ -28,4 +28,13 @@ export function checkKeyName(name: string): string {
   );
 }
 
+/** Users that an identity provider vouches for: no name of another user has a colon. */
+const oauthPrefix = 'oauth:';
+
+export const oauthId = (subject: string): string => oauthPrefix + subject;
+
+/** The subject in the id of such a user; undefined for the name of another one. */
+export const subjectOf = (id: string): string | undefined =>
+  id.startsWith(oauthPrefix) ? id.slice(oauthPrefix.length) : undefined;
+
 const shown = (name: string): string => JSON.stringify(name.length > 40 ? `${name.slice(0, 40)}…` : name);

@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Privilege } from '../model/identity.ts';
 import { type Directory, defaultRoleSetting } from './directory.ts';
-import { checkIdentifier } from './names.ts';
+import { checkIdentifier, oauthId } from './names.ts';
 
 /** Administration of roles. Callers have checked that it is allowed. */
 export class RoleAdministration {
@@ -84,6 +84,9 @@ export class RoleAdministration {
         .apiKeys(tenant)
         .filter(has)
         .map(({ name }) => `API key ${JSON.stringify(name)}`),
+      ...[...this.#directory.oauthUsers(tenant)]
+        .filter(([, { roles }]) => roles.includes(role))
+        .map(([subject]) => `user ${JSON.stringify(oauthId(subject))}`),
     ];
   }
 }
@@ -120,3 +123,18 @@ export function requireRoles(
     .join(', ');
   throw new AppError('role_unknown', `these roles do not exist: ${listed}`);
 }
+
+/**
+ * The roles of somebody who is given some more, or loses some, where losing what is not there is no error.
+ * @throws AppError `role_unknown`, `bad_role`
+ */
+export const changedRoles = (
+  directory: Directory,
+  tenant: string,
+  before: readonly string[],
+  change: 'add' | 'remove',
+  roles: readonly string[],
+): readonly string[] =>
+  change === 'remove'
+    ? before.filter((role) => !roles.includes(role))
+    : requireRoles(directory, tenant, [...before, ...roles]);

@@ -3,11 +3,12 @@ import { LRUCache } from 'lru-cache';
 import type { Credentials } from '../auth/credentials.ts';
 import type { Identity, IdentitySource } from '../auth/identities.ts';
 import type { SignedIn } from '../auth/oidc/login.ts';
+import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { limits } from '../limits.ts';
 import type { Principal } from '../model/identity.ts';
-import type { Directory } from './directory.ts';
-import { OidcAccount } from './oidc-identities.ts';
+import type { OauthUsers } from './oauth-users.ts';
+import type { OidcAccount } from './oidc-account.ts';
 
 interface Session {
   readonly account: OidcAccount;
@@ -20,14 +21,14 @@ interface Session {
  * been used since; whoever remembers its identity learns of it from the identity.
  */
 export class Sessions implements IdentitySource {
-  readonly #directory: Directory;
+  readonly #users: Pick<OauthUsers, 'admit'>;
   readonly #clock: Clock;
   readonly #lifetimeMs: number;
   /** By the digest of its id: a heap dump shows nothing to sign in with. */
   readonly #sessions: LRUCache<string, Session>;
 
-  constructor(directory: Directory, clock: Clock, lifetimeMs: number) {
-    this.#directory = directory;
+  constructor(users: Pick<OauthUsers, 'admit'>, clock: Clock, lifetimeMs: number) {
+    this.#users = users;
     this.#clock = clock;
     this.#lifetimeMs = lifetimeMs;
     this.#sessions = new LRUCache({
@@ -38,14 +39,24 @@ export class Sessions implements IdentitySource {
     });
   }
 
-  /** @returns who it is, and the id, which is the credential of the session */
+  /**
+   * @returns who it is, and the id, which is the credential of the session
+   * @throws AppError `login_failed` for whom there is no tenant, `store_unavailable` while users are not known
+   */
   begin({ claims, idToken }: Pick<SignedIn, 'claims' | 'idToken'>): {
     readonly id: string;
     readonly principal: Principal;
   } {
     const id = randomBytes(32).toString('base64url');
-    const expiresAtMs = this.#clock.nowMicros() / 1000 + this.#lifetimeMs;
-    const account = new OidcAccount({ ...claims, expiresAtMs }, this.#directory, this.#clock);
+    const nowMs = this.#clock.nowMicros() / 1000;
+    const account = this.#users.admit({
+      ...claims,
+      issuedAtMs: nowMs,
+      expiresAtMs: nowMs + this.#lifetimeMs,
+    });
+    if (account === undefined) {
+      throw new AppError('login_failed', 'the identity provider names no tenant that there is for you');
+    }
     this.#sessions.set(digest(id), { account, idToken });
     return { id, principal: account.somebody };
   }

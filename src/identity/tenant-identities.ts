@@ -1,13 +1,20 @@
 import { parseRole } from '../auth/privilege-entries.ts';
 import type { Privilege } from '../model/identity.ts';
-import { ApiKeyAccount, type ApiKeyValue, UserAccount, type UserValue } from './accounts.ts';
+import {
+  ApiKeyAccount,
+  type ApiKeyValue,
+  type OauthUserValue,
+  UserAccount,
+  type UserValue,
+} from './accounts.ts';
 
-/** The roles, users and API keys of one tenant, by name. */
+/** The roles, users and API keys of one tenant, by name; and by subject whoever came from the identity provider. */
 export class TenantIdentities {
   readonly #tenant: string;
   readonly roles = new Map<string, readonly Privilege[]>();
   readonly users = new Map<string, UserAccount>();
   readonly apiKeys = new Map<string, ApiKeyAccount>();
+  readonly oauthUsers = new Map<string, OauthUserValue>();
 
   constructor(tenant: string) {
     this.#tenant = tenant;
@@ -34,6 +41,11 @@ export class TenantIdentities {
     known?.end();
     if (value === undefined) this.users.delete(name);
     else this.users.set(name, new UserAccount(this.#tenant, name, value, this.#grant));
+  }
+
+  applyOauthUser(subject: string, value: OauthUserValue | undefined): void {
+    if (value === undefined) this.oauthUsers.delete(subject);
+    else this.oauthUsers.set(subject, value);
   }
 
   applyApiKey(name: string, value: ApiKeyValue | undefined): void {

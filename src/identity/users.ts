@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { hashPassword } from '../auth/password.ts';
+import { Passwords } from '../auth/password.ts';
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { defaultTenant } from '../model/dataset.ts';
 import type { Privilege } from '../model/identity.ts';
 import type { UserAccount } from './accounts.ts';
 import type { Directory } from './directory.ts';
-import { checkIdentifier } from './names.ts';
-import { requireRoles } from './roles.ts';
+import { checkIdentifier, subjectOf } from './names.ts';
+import type { OauthUser, OauthUsers } from './oauth-users.ts';
+import { changedRoles, requireRoles } from './roles.ts';
 
 /** 144 bits: nobody guesses it, and people can still type it. */
 const passwordBytes = 18;
@@ -15,25 +16,34 @@ const passwordBytes = 18;
 /** What the root administrator has instead of roles. */
 const rootRoles: ReadonlyMap<string, readonly Privilege[]> = new Map([['admin', [{ privilege: 'admin' }]]]);
 
+/** A user as administrators see it. */
+export type ListedUser = { readonly id: string; readonly method: 'native' } | OauthUser;
+
 /**
- * Administration of users, who sign in with a name and a password that is made here. The root administrator is not
- * among them: it is configured, and cannot be changed, demoted or removed.
+ * Administration of users: those who sign in with a name and a password that is made here, and those whom an identity
+ * provider vouches for. The root administrator is not among them: it is configured, and cannot be changed, demoted or
+ * removed.
  */
 export class UserAdministration {
   readonly #directory: Directory;
   readonly #root: string;
+  readonly #oauth: OauthUsers;
+  /** Of its own: sign-ins wait for no new users. */
+  readonly #passwords = new Passwords();
 
   /** @param root the name of the root administrator */
-  constructor(directory: Directory, root: string) {
+  constructor(directory: Directory, root: string, oauth: OauthUsers) {
     this.#directory = directory;
     this.#root = root;
+    this.#oauth = oauth;
   }
 
-  /** The names of all users by name; in the default tenant after the root administrator, who is of no other. */
-  list(tenant: string): readonly string[] {
+  /** All users by name; in the default tenant after the root administrator, who is of no other. */
+  list(tenant: string): readonly ListedUser[] {
     const others = this.#directory.users(tenant).map(({ name }) => name);
     const root = tenant === defaultTenant ? [this.#root] : [];
-    return [...root, ...others.filter((name) => name !== this.#root).sort()];
+    const names = [...root, ...others.filter((name) => name !== this.#root).sort()];
+    return [...names.map((id) => ({ id, method: 'native' }) as const), ...this.#oauth.list(tenant)];
   }
 
   /**
@@ -42,7 +52,9 @@ export class UserAdministration {
    */
   roles(tenant: string, name: string): ReadonlyMap<string, readonly Privilege[]> {
     if (name === this.#root && tenant === defaultTenant) return rootRoles;
-    const { roles } = this.#find(tenant, name).value;
+    const subject = subjectOf(name);
+    const roles =
+      subject === undefined ? this.#find(tenant, name).value.roles : this.#oauth.roles(tenant, subject);
     return new Map(roles.map((role) => [role, this.#directory.role(tenant, role) ?? []]));
   }
 
@@ -53,7 +65,7 @@ export class UserAdministration {
   async create(tenant: string, name: string, roles: readonly string[]): Promise<string> {
     this.#refuseRoot(name);
     checkIdentifier(name, 'user');
-    const { password, passwordHash } = await newPassword();
+    const { password, passwordHash } = await this.#newPassword(tenant);
     await this.#directory.exclusively(async ({ write }) => {
       if (this.#directory.user(tenant, name) !== undefined) {
         throw new AppError('identity_exists', `there is a user ${name} already`);
@@ -72,6 +84,8 @@ export class UserAdministration {
 
   /** @throws AppError `not_found`, `root_unchangeable`, `identity_changed` */
   async delete(tenant: string, name: string): Promise<void> {
+    const subject = subjectOf(name);
+    if (subject !== undefined) return this.#oauth.delete(tenant, subject);
     await this.#directory.exclusively(async ({ write }) => {
       this.#find(tenant, name);
       await write({ tenant, kind: 'user', key: name }, undefined);
@@ -80,11 +94,17 @@ export class UserAdministration {
 
   /**
    * A new password in the place of the old one, which is good no more.
-   * @throws AppError `not_found`, `root_unchangeable`, `identity_changed`
+   * @throws AppError `bad_request` for a user without a password here, `not_found`, `root_unchangeable`, `identity_changed`
    */
   async generatePassword(tenant: string, name: string): Promise<string> {
+    if (subjectOf(name) !== undefined) {
+      throw new AppError(
+        'bad_request',
+        'this user signs in at the identity provider and has no password here',
+      );
+    }
     this.#find(tenant, name);
-    const { password, passwordHash } = await newPassword();
+    const { password, passwordHash } = await this.#newPassword(tenant);
     await this.#directory.exclusively(async ({ write }) => {
       const { value } = this.#find(tenant, name);
       await write({ tenant, kind: 'user', key: name }, { ...value, passwordHash });
@@ -102,12 +122,11 @@ export class UserAdministration {
     change: 'add' | 'remove',
     roles: readonly string[],
   ): Promise<void> {
+    const subject = subjectOf(name);
+    if (subject !== undefined) return this.#oauth.changeRoles(tenant, subject, change, roles);
     await this.#directory.exclusively(async ({ write }) => {
       const { value } = this.#find(tenant, name);
-      const changed =
-        change === 'remove'
-          ? value.roles.filter((role) => !roles.includes(role))
-          : requireRoles(this.#directory, tenant, [...value.roles, ...roles]);
+      const changed = changedRoles(this.#directory, tenant, value.roles, change, roles);
       await write({ tenant, kind: 'user', key: name }, { ...value, roles: changed });
     });
   }
@@ -120,14 +139,14 @@ export class UserAdministration {
     throw new AppError('not_found', `there is no user ${shown}`);
   }
 
+  async #newPassword(tenant: string): Promise<{ readonly password: string; readonly passwordHash: string }> {
+    const password = randomBytes(passwordBytes).toString('base64url');
+    return { password, passwordHash: await this.#passwords.hash(tenant, password) };
+  }
+
   #refuseRoot(name: string): void {
     if (name !== this.#root) return;
     const reason = `${name} is the root administrator, with every privilege and the password of the configuration`;
     throw new AppError('root_unchangeable', reason);
   }
-}
-
-async function newPassword(): Promise<{ readonly password: string; readonly passwordHash: string }> {
-  const password = randomBytes(passwordBytes).toString('base64url');
-  return { password, passwordHash: await hashPassword(password) };
 }

@@ -13,6 +13,8 @@ export interface AuditRow {
   readonly target: string;
   readonly by_kind: string;
   readonly by_name: string;
+  /** Of somebody whose name is not unique. */
+  readonly by_id: string;
   /** Client address. */
   readonly address: string;
   readonly method: string;

@@ -33,6 +33,8 @@ export type ReadableRows = 'none' | 'all' | readonly Tag[];
 export interface Principal {
   readonly kind: 'root' | 'user' | 'apiKey' | 'oidc';
   readonly name: string;
+  /** Of somebody whose name is not unique. */
+  readonly id?: string;
   /** Id of the tenant that it belongs to. The root administrator acts in all. */
   readonly tenant: string;
   readonly privileges: readonly Privilege[];

@@ -53,7 +53,7 @@ export class QueryService implements Query {
 
   async run(request: QueryRequest): Promise<QueryResult> {
     const translation = await this.#translate(request);
-    return this.#execute(translation, request.format, request.signal);
+    return this.#execute(translation, request, request.format);
   }
 
   async explain(question: QueryQuestion): Promise<Explanation> {
@@ -65,7 +65,7 @@ export class QueryService implements Query {
     return await countRows(request, this.#parts.clock.nowMicros(), {
       translate: (question) => this.#translator.translate(question),
       kindOf: (dataset) => this.#parts.catalog.get(request.tenant, dataset)?.kind,
-      execute: (translation) => this.#execute(translation, 'ndjson', request.signal),
+      execute: (translation) => this.#execute(translation, request, 'ndjson'),
     });
   }
 
@@ -79,7 +79,11 @@ export class QueryService implements Query {
     return translation;
   }
 
-  #execute(translation: Translation, form: ResultFormat, signal: AbortSignal): QueryResult {
+  #execute(
+    translation: Translation,
+    { tenant, signal }: Pick<QueryRequest, 'tenant' | 'signal'>,
+    form: ResultFormat,
+  ): QueryResult {
     const { store, clock, bounds } = this.#parts;
     const id = `millrace-${randomUUID()}`;
     const { format, settings } = storeOutputs[form];
@@ -88,6 +92,7 @@ export class QueryService implements Query {
     let endedMs = startedMs;
     const stream = store.stream(translation.sql, {
       id,
+      party: tenant,
       format,
       settings: { ...this.#settings, ...(translation.narrowed ? narrowedSettings : {}), ...settings },
       signal: deadline.signal,

@@ -76,7 +76,7 @@ export class Translator {
   async #make(question: Question): Promise<Translation> {
     const { parser, catalog, version, readableRows, waitForPending } = this.#parts;
     const { principal, tenant, sql, moments } = question;
-    const tree = await parser.parse(sql);
+    const tree = await parser.parse(sql, tenant);
     const visible = visibleCatalog(catalog, tenant, version, (dataset) => readableRows(principal, dataset));
     const range = { start: moments.startMicros !== undefined, end: moments.endMicros !== undefined };
     try {

@@ -33,10 +33,10 @@ export class ClickHouseStore implements Store, ResultStore {
     return await statements.run((client) => transport.execute(client, `${query}\nFORMAT ${format}`));
   }
 
-  stream(query: string, { id, format, settings, signal }: StreamOptions): ResultStream {
+  stream(query: string, { id, party, format, settings, signal }: StreamOptions): ResultStream {
     const ending = `FORMAT ${format}\nSETTINGS ${renderSettings({ ...settings, log_comment: id })}`;
     const kill = () => this.#kill(id);
-    return new QueryStream({ ...this.#parts, kill }, { query, ending }, signal);
+    return new QueryStream({ ...this.#parts, kill, party }, { query, ending }, signal);
   }
 
   async insert(batch: InsertBatch, signal?: AbortSignal): Promise<void> {

@@ -1,9 +1,26 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { AppError } from '../errors.ts';
+import { FairQueue } from '../lib/fair-queue.ts';
 import { toStoreError } from './errors.ts';
 
+export interface ConnectionPoolOptions {
+  readonly connections: number;
+  /** Statements that wait for one, all parties together. */
+  readonly maxWaiting: number;
+  /** Connections that go to parties without one only, so that those who have some never have all. */
+  readonly spared?: number;
+}
+
+interface Waiter {
+  take(client: ClickHouseClient): void;
+  fail(error: Error): void;
+}
+
 /**
- * A fixed number of connections, one statement at a time on each; the rest wait in order, up to a bound.
+ * A fixed number of connections, one statement at a time on each; the rest wait, up to a bound.
+ *
+ * Who asks for connections is a party. Those that wait are served in turn, each in its own order, and a party that
+ * floods the pool is the one whose statements are refused (`FairQueue`).
  *
  * A connection whose statement failed is closed and a new one takes its place: the embedded engine puts what a
  * failed query had already produced before the next result of the same connection, which would show one
@@ -11,20 +28,23 @@ import { toStoreError } from './errors.ts';
  */
 export class ConnectionPool {
   readonly #open: () => ClickHouseClient;
-  readonly #maxWaiting: number;
+  readonly #options: ConnectionPoolOptions;
   readonly #idle: ClickHouseClient[] = [];
-  readonly #waiting: Array<{ take(client: ClickHouseClient): void; fail(error: Error): void }> = [];
+  readonly #waiting: FairQueue<Waiter>;
+  /** Connections by party; none without any. */
+  readonly #taken = new Map<string, number>();
   #toOpen: number;
   #closed = false;
 
-  constructor(open: () => ClickHouseClient, size: number, maxWaiting: number) {
+  constructor(open: () => ClickHouseClient, options: ConnectionPoolOptions) {
     this.#open = open;
-    this.#toOpen = size;
-    this.#maxWaiting = maxWaiting;
+    this.#options = options;
+    this.#toOpen = options.connections;
+    this.#waiting = new FairQueue(options.maxWaiting);
   }
 
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#waiting.size;
   }
 
   /**
@@ -33,7 +53,7 @@ export class ConnectionPool {
    * @throws StoreError for whatever `work` threw
    */
   async run<T>(work: (client: ClickHouseClient) => Promise<T>): Promise<T> {
-    const client = await this.take();
+    const client = await this.take('');
     let healthy = true;
     try {
       return await work(client);
@@ -41,46 +61,86 @@ export class ConnectionPool {
       healthy = false;
       throw thrown instanceof AppError ? thrown : toStoreError(thrown);
     } finally {
-      await this.giveBack(client, healthy);
+      await this.giveBack('', client, healthy);
     }
   }
 
   /**
    * A connection of one's own, until it is given back.
-   * @throws AppError `overloaded` when too many wait already
+   * @param signal ends the wait
+   * @throws AppError `overloaded` when too many wait already, and the reason of the signal
    */
-  async take(): Promise<ClickHouseClient> {
-    if (this.#closed) throw new AppError('shutting_down', 'the service is shutting down');
-    const idle = this.#idle.pop();
-    if (idle !== undefined) return idle;
-    if (this.#toOpen > 0) {
-      this.#toOpen -= 1;
-      return this.#open();
-    }
-    if (this.#waiting.length >= this.#maxWaiting) {
-      throw new AppError('overloaded', `${this.#maxWaiting} statements wait for the store already`);
-    }
-    return new Promise((take, fail) => {
-      this.#waiting.push({ take, fail });
+  async take(party: string, signal?: AbortSignal): Promise<ClickHouseClient> {
+    if (this.#closed) throw shuttingDown();
+    signal?.throwIfAborted();
+    if (this.#mayTake(party)) return this.#give(party);
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        this.#waiting.remove(party, waiter);
+        reject(signal?.reason);
+      };
+      const waiter: Waiter = {
+        take: (client) => {
+          signal?.removeEventListener('abort', onAbort);
+          resolve(client);
+        },
+        fail: (error) => {
+          signal?.removeEventListener('abort', onAbort);
+          reject(error);
+        },
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.push(party, waiter)?.fail(tooMany(this.#options.maxWaiting));
     });
   }
 
   /** @param healthy whether its statement has ended well */
-  async giveBack(client: ClickHouseClient, healthy: boolean): Promise<void> {
+  async giveBack(party: string, client: ClickHouseClient, healthy: boolean): Promise<void> {
     if (!healthy || this.#closed) await client.close();
     if (this.#closed) return;
-    const next = this.#waiting.shift();
-    const usable = healthy ? client : this.#open();
-    if (next === undefined) this.#idle.push(usable);
-    else next.take(usable);
+    const taken = this.#taken.get(party) ?? 0;
+    if (taken > 1) this.#taken.set(party, taken - 1);
+    else this.#taken.delete(party);
+    if (healthy) this.#idle.push(client);
+    else this.#toOpen += 1;
+    this.#serve();
   }
 
   /** Waits for nothing: callers stop first. Statements still running keep their connection until they end. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const waiter of this.#waiting.splice(0)) {
-      waiter.fail(new AppError('shutting_down', 'the service is shutting down'));
-    }
+    for (const waiter of this.#waiting.drain()) waiter.fail(shuttingDown());
     await Promise.all(this.#idle.splice(0).map((client) => client.close()));
   }
+
+  /** One that comes back can be for two who wait: the one before may have been spared. */
+  #serve(): void {
+    for (;;) {
+      let next = '';
+      const waiter = this.#waiting.shift((party) => {
+        next = party;
+        return this.#mayTake(party);
+      });
+      if (waiter === undefined) return;
+      waiter.take(this.#give(next));
+    }
+  }
+
+  #mayTake(party: string): boolean {
+    const free = this.#idle.length + this.#toOpen;
+    return free > (this.#taken.has(party) ? (this.#options.spared ?? 0) : 0);
+  }
+
+  #give(party: string): ClickHouseClient {
+    this.#taken.set(party, (this.#taken.get(party) ?? 0) + 1);
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle;
+    this.#toOpen -= 1;
+    return this.#open();
+  }
 }
+
+const shuttingDown = (): AppError => new AppError('shutting_down', 'the service is shutting down');
+
+const tooMany = (count: number): AppError =>
+  new AppError('overloaded', `${count} statements wait for the store already`);

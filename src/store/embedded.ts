@@ -24,11 +24,13 @@ type Connection = NonNullable<ClickHouseClientConfigOptions['connection']>;
  *
  * One process may have one such directory, with several connections that each run one statement at a time.
  * @param directory made if missing; `engine/` in it belongs to ClickHouse, `tmp/` to the inserter
+ * @param sparedQueryConnections see `ConnectionPoolOptions`
  */
 export async function openEmbeddedStore(
   directory: string,
   metrics: Metrics,
   log: Logger,
+  sparedQueryConnections = 0,
 ): Promise<Store & ResultStore> {
   const engine = join(directory, 'engine');
   const temporary = join(directory, 'tmp');
@@ -43,9 +45,13 @@ export async function openEmbeddedStore(
   const connection = () => createChdbConnection({ path: engine }) as unknown as Connection;
   const connect = () => createClient({ connection: connection() });
   return new ClickHouseStore({
-    statements: new ConnectionPool(connect, 1, limits.maxQueuedStatements),
-    inserts: new ConnectionPool(connect, 1, limits.maxQueuedStatements),
-    queries: new ConnectionPool(connect, limits.storeQueryConnections, limits.maxQueuedQueries),
+    statements: new ConnectionPool(connect, { connections: 1, maxWaiting: limits.maxQueuedStatements }),
+    inserts: new ConnectionPool(connect, { connections: 1, maxWaiting: limits.maxQueuedStatements }),
+    queries: new ConnectionPool(connect, {
+      connections: limits.storeQueryConnections,
+      maxWaiting: limits.maxQueuedQueries,
+      spared: sparedQueryConnections,
+    }),
     transport: { execute, stream: pipeStream(pipes), insert: fileInsert(temporary) },
     metrics,
     log,

@@ -2,7 +2,7 @@ import { quoteString } from '../lib/quote.ts';
 import { metadataStatements } from './schema.ts';
 import type { Store } from './store.ts';
 
-export type MetadataKind = 'dataset' | 'tenant' | 'role' | 'user' | 'apiKey' | 'setting';
+export type MetadataKind = 'dataset' | 'tenant' | 'role' | 'user' | 'oauthUser' | 'apiKey' | 'setting';
 
 /** What an entry is about. Unique: there is one record of a kind and key in a tenant, or none. */
 export interface MetadataKey {

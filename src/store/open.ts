@@ -10,6 +10,8 @@ export interface StoreOptions {
   /** Where the embedded engine keeps its data. */
   readonly directory: string;
   readonly queryTimeoutMs: number;
+  /** Query connections that go to tenants without one only. */
+  readonly sparedQueryConnections: number;
 }
 
 /** Opens the store that the configuration asks for. The embedded engine is loaded only if it is that. */
@@ -18,10 +20,10 @@ export async function openStore(
   metrics: Metrics,
   log: Logger,
 ): Promise<Store & ResultStore> {
-  const { clickHouse, directory, queryTimeoutMs } = options;
+  const { clickHouse, directory, queryTimeoutMs, sparedQueryConnections } = options;
   if (clickHouse !== undefined) {
-    return openRemoteStore({ address: clickHouse, queryTimeoutMs, metrics, log });
+    return openRemoteStore({ address: clickHouse, queryTimeoutMs, sparedQueryConnections, metrics, log });
   }
   const { openEmbeddedStore } = await import('./embedded.ts');
-  return await openEmbeddedStore(directory, metrics, log);
+  return await openEmbeddedStore(directory, metrics, log, sparedQueryConnections);
 }

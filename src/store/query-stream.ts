@@ -12,6 +12,8 @@ export interface QueryStreamParts {
   readonly metrics: Metrics;
   /** Asks the engine to stop the query; another connection carries it there. */
   readonly kill: () => void;
+  /** Who shares the connections with others. */
+  readonly party: string;
 }
 
 /**
@@ -38,8 +40,10 @@ export class QueryStream implements ResultStream {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
-    const { queries, transport, metrics, kill } = this.#parts;
-    const turn = queries.take();
+    const { queries, transport, metrics, kill, party } = this.#parts;
+    const turn = queries.take(party, this.#signal).catch((thrown: unknown) => {
+      throw this.#signal.aborted ? reasonOf(this.#signal) : thrown;
+    });
     metrics.queryQueue.set(queries.waiting);
     const client = await turn.finally(() => metrics.queryQueue.set(queries.waiting));
     const stop = metrics.queryDuration.startTimer();
@@ -61,7 +65,7 @@ export class QueryStream implements ResultStream {
       this.#signal.removeEventListener('abort', onAbort);
       killer.stop();
       stop();
-      await queries.giveBack(client, healthy);
+      await queries.giveBack(party, client, healthy);
     }
   }
 }

@@ -22,6 +22,8 @@ export interface RemoteStoreOptions {
   readonly queryTimeoutMs: number;
   /** Silence after which an insert has failed. */
   readonly insertTimeoutMs?: number;
+  /** See `ConnectionPoolOptions`. */
+  readonly sparedQueryConnections?: number;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
@@ -33,7 +35,7 @@ export interface RemoteStoreOptions {
  */
 export function openRemoteStore(options: RemoteStoreOptions): Store & ResultStore {
   const { address, queryTimeoutMs, metrics, log } = options;
-  const { insertTimeoutMs = limits.storeInsertTimeoutMs } = options;
+  const { insertTimeoutMs = limits.storeInsertTimeoutMs, sparedQueryConnections = 0 } = options;
   const tls = readTls(address.tls);
   // Each connection of a pool runs one statement at a time, so it needs one socket.
   const connect = (requestTimeoutMs: number) => () =>
@@ -53,15 +55,18 @@ export function openRemoteStore(options: RemoteStoreOptions): Store & ResultStor
       // Whatever fails is thrown, and logged by whoever knows what it means.
       log: { level: ClickHouseLogLevel.OFF },
     });
-  const { maxParallelInserts, storeQueryConnections, maxQueuedStatements, maxQueuedQueries } = limits;
+  const maxWaiting = limits.maxQueuedStatements;
   return new ClickHouseStore({
-    statements: new ConnectionPool(connect(limits.storeStatementTimeoutMs), 1, maxQueuedStatements),
-    inserts: new ConnectionPool(connect(insertTimeoutMs), maxParallelInserts, maxQueuedStatements),
-    queries: new ConnectionPool(
-      connect(queryTimeoutMs + limits.storeQueryGraceMs),
-      storeQueryConnections,
-      maxQueuedQueries,
-    ),
+    statements: new ConnectionPool(connect(limits.storeStatementTimeoutMs), { connections: 1, maxWaiting }),
+    inserts: new ConnectionPool(connect(insertTimeoutMs), {
+      connections: limits.maxParallelInserts,
+      maxWaiting,
+    }),
+    queries: new ConnectionPool(connect(queryTimeoutMs + limits.storeQueryGraceMs), {
+      connections: limits.storeQueryConnections,
+      maxWaiting: limits.maxQueuedQueries,
+      spared: sparedQueryConnections,
+    }),
     transport: httpTransport(address.origin),
     metrics,
     log,

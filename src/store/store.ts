@@ -31,6 +31,8 @@ export interface ResultStore {
 export interface StreamOptions {
   /** Names the query in the store, by which it is cancelled from another connection. Never used twice. */
   readonly id: string;
+  /** Whose query it is: the connections are shared between the parties, fairly. */
+  readonly party: string;
   readonly format: StreamFormat;
   /** Rendered into the statement's own SETTINGS clause. */
   readonly settings: Readonly<Record<string, string | number>>;

@@ -7,6 +7,7 @@ import {
   type IdentitySource,
   PasswordIdentities,
 } from '../../src/auth/identities.ts';
+import { Passwords } from '../../src/auth/password.ts';
 import type { AppError } from '../../src/errors.ts';
 import type { Tenancy } from '../../src/http/access.ts';
 import { AuditLog } from '../../src/http/audit.ts';
@@ -158,7 +159,10 @@ export interface Harness {
 }
 
 /** A server on a free port, real but for what is behind `Ingest` and `Query`. */
-export async function startServer(extraRoutes: readonly Route[] = []): Promise<Harness> {
+export async function startServer(
+  extraRoutes: readonly Route[] = [],
+  signIns = new Passwords(),
+): Promise<Harness> {
   const ingest = new RecordingIngest();
   const query = new RecordingQuery();
   const keys = new KeyIdentities({
@@ -171,7 +175,10 @@ export async function startServer(extraRoutes: readonly Route[] = []): Promise<H
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
   const admin = await administratorAccount('admin', 'sesame');
-  const passwords = await PasswordIdentities.create((_, name) => (name === 'admin' ? admin : undefined));
+  const passwords = await PasswordIdentities.create(
+    (_, name) => (name === 'admin' ? admin : undefined),
+    signIns,
+  );
   const routes: Route[] = [
     ...statusRoutes({
       version: '1.2.3',

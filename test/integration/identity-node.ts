@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { createOidc } from '../../src/app/identities.ts';
+import { createOauthUsers, createOidc } from '../../src/app/identities.ts';
 import { Authorizer } from '../../src/auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from '../../src/auth/identities.ts';
 import { SecretBox } from '../../src/auth/secret-box.ts';
@@ -90,7 +90,8 @@ export async function startIdentityNode(
   );
   const audit = new AuditLog(log, systemClock, { add: () => {} });
   const shared = { clock: systemClock, log };
-  const oidc = oidcConfig && createOidc(oidcConfig, { shared, directory, box, audit });
+  const oauthUsers = createOauthUsers(oidcConfig, { directory, tenants, ...shared });
+  const oidc = oidcConfig && createOidc(oidcConfig, { shared, oauthUsers, box, audit });
   const authorizer = new Authorizer([
     passwords,
     new ApiKeyIdentities(directory, box),
@@ -127,7 +128,7 @@ export async function startIdentityNode(
       audit,
     }),
     ...roleRoutes(new RoleAdministration(directory), audit),
-    ...userRoutes(new UserAdministration(directory, 'admin'), audit),
+    ...userRoutes(new UserAdministration(directory, 'admin', oauthUsers), audit),
     ...apiKeyRoutes(new ApiKeyAdministration(directory, box, systemClock), audit),
     ...tenantRoutes(
       new TenantAdministration({

@@ -13,7 +13,7 @@ import {
   type SigningKey,
   signToken,
 } from '../support/oidc.ts';
-import { problemOf, waitFor } from './http-harness.ts';
+import { deferred, problemOf, waitFor } from './http-harness.ts';
 import { apiKey, type IdentityNode, root, startIdentityNode } from './identity-node.ts';
 
 let store: TestStore;
@@ -85,7 +85,7 @@ describe('bearer tokens', () => {
     const token = await signToken({ key, issuer, claims });
     node.logLines.length = 0;
     expect((await access(bearer(token)))[1]).toBe(403);
-    expect(node.logLines.join('')).toContain('{"kind":"oidc","name":"Alice A."}');
+    expect(node.logLines.join('')).toContain('{"kind":"oidc","name":"Alice A.","id":"oauth:alice"}');
     expect(node.logLines.join('')).not.toContain(token.slice(-40));
   });
 
@@ -325,6 +325,24 @@ describe('a sign-in', () => {
     expect((await mine.get(callback)).status).toBe(400);
   });
 
+  it('cannot be completed so often at the same time that the provider is flooded in our name', async () => {
+    const browser = new Browser();
+    const callback = await browser.follow(`${node.url}/api/v1/o/login`, `${node.url}/api/v1/o/code`);
+    const cookie = `millrace-login=${browser.cookie(node.url, 'millrace-login')}`;
+    const complete = async () => (await fetch(callback, { redirect: 'manual', headers: { cookie } })).status;
+    const gate = deferred();
+    provider.gate = gate.promise;
+    const completed = Array.from({ length: limits.maxPendingLogins + 6 }, complete);
+    const refused: number[] = [];
+    for (const each of completed) void each.then((status) => status === 503 && refused.push(status));
+    await waitFor(() => refused.length === 6);
+    provider.gate = Promise.resolve();
+    gate.resolve();
+    const reached = (await Promise.all(completed)).filter((status) => status !== 503);
+    expect(reached).toHaveLength(limits.maxPendingLogins);
+    expect(reached).toContain(303);
+  });
+
   it('that takes too long has to begin again', async () => {
     const browser = new Browser();
     const callback = await browser.follow(`${node.url}/api/v1/o/login`, `${node.url}/api/v1/o/code`);
@@ -363,6 +381,26 @@ describe('a session', () => {
     // Whoever can set a header is no other site.
     expect(await change(root)).toBe(404);
     await node.json('PUT', '/api/v1/role/reading', [{ privilege: 'reader' }]);
+  });
+
+  it('on HTTPS is in a cookie that no neighbouring host can have put there', async () => {
+    const browser = new Browser();
+    await signIn(browser);
+    const id = browser.cookie(node.url, session) ?? '';
+    const about = async (cookie: string, headers: Record<string, string> = {}) =>
+      (await fetch(`${node.url}/api/v1/about`, { headers: { cookie, ...headers } })).status;
+    const https = { 'x-forwarded-proto': 'https' };
+    expect(await about(`${session}=${id}`)).toBe(200);
+    expect(await about(`${session}=${id}`, https)).toBe(401);
+    expect(await about(`__Host-${session}=${id}`, https)).toBe(200);
+    const begun = await new Browser().get(`${node.url}/api/v1/o/login`, https);
+    const [login = ''] = begun.headers.getSetCookie();
+    const planted = login.split(';')[0]?.replace('__Host-', '') ?? '';
+    const reply = await fetch(`${node.url}/api/v1/o/code?code=x&state=y`, {
+      redirect: 'manual',
+      headers: { cookie: planted, ...https },
+    });
+    expect((await problemOf(reply)).detail).toContain('this browser has not begun a sign-in here');
   });
 
   it('ends at a sign-out, here and at the provider', async () => {

@@ -166,6 +166,7 @@ describe('time', () => {
     fields: ['number', 'x', 'waited'],
     output: store.store.stream(pausing, {
       id: 'pausing',
+      party: 'default',
       format: 'JSONEachRow',
       settings: { max_threads: 1, max_block_size: 1, short_circuit_function_evaluation: 'force_enable' },
       signal: new AbortController().signal,

@@ -33,7 +33,13 @@ export function testStore(store: Store & ResultStore, dispose: () => Promise<voi
       { settings = {}, signal = new AbortController().signal }: Partial<StreamOptions> = {},
     ) => {
       const pieces: Uint8Array[] = [];
-      const stream = store.stream(query, { id: randomUUID(), format: 'JSONEachRow', settings, signal });
+      const stream = store.stream(query, {
+        id: randomUUID(),
+        party: 'default',
+        format: 'JSONEachRow',
+        settings,
+        signal,
+      });
       for await (const piece of stream) pieces.push(piece);
       return Buffer.concat(pieces)
         .toString('utf8')

@@ -33,6 +33,7 @@ export const oidcConfig = (port: number): OidcConfig => ({
   audience: clientId,
   scope: 'openid profile email',
   rolesClaim: 'roles',
+  tenantClaim: undefined,
   sessionLifetimeMs: 60_000,
   publicOrigin: undefined,
 });

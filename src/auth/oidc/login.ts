@@ -4,7 +4,7 @@ import { AppError, errorText } from '../../errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { limits } from '../../limits.ts';
 import type { SecretBox } from '../secret-box.ts';
-import { claimedRoles, readClaims, type VerifiedClaims } from './claims.ts';
+import { type ClaimNames, hasClaims, readClaims, type VerifiedClaims } from './claims.ts';
 import type { OidcProvider, ProviderMetadata } from './provider.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
@@ -13,7 +13,7 @@ export interface OidcLoginOptions {
   readonly verifier: TokenVerifier;
   readonly clientId: string;
   readonly scope: string;
-  readonly rolesClaim: string;
+  readonly claimNames: ClaimNames;
   readonly box: SecretBox;
   readonly clock: Clock;
 }
@@ -46,6 +46,7 @@ const sealContext = 'oidc sign-in';
  */
 export class OidcLogin {
   readonly #options: OidcLoginOptions;
+  #pending = 0;
 
   constructor(options: OidcLoginOptions) {
     this.#options = options;
@@ -85,10 +86,23 @@ export class OidcLogin {
   /**
    * @param query what the provider sent the browser back with
    * @param sealed what `begin` gave the browser
-   * @throws AppError `login_failed`, `oidc_unavailable`
+   * @throws AppError `login_failed`, `oidc_unavailable`, `overloaded`
    */
   async complete(query: string, sealed: string): Promise<SignedIn> {
-    const { provider, verifier, clientId, rolesClaim } = this.#options;
+    // Anybody can begin a sign-in and bring back whatever code: each is a request to the provider in our name.
+    if (this.#pending >= limits.maxPendingLogins) {
+      throw new AppError('overloaded', 'too many sign-ins are being completed at the moment');
+    }
+    this.#pending += 1;
+    try {
+      return await this.#complete(query, sealed);
+    } finally {
+      this.#pending -= 1;
+    }
+  }
+
+  async #complete(query: string, sealed: string): Promise<SignedIn> {
+    const { provider, verifier, clientId, claimNames } = this.#options;
     const { redirectUri, returnTo, state, nonce, verifier: pkceCodeVerifier } = this.#open(sealed);
     const metadata = await provider.metadata();
     const tokens = await this.#attempt(() =>
@@ -103,8 +117,10 @@ export class OidcLogin {
     // It came from the provider itself; its signature is checked all the same, like that of any other token.
     const payload = await verifier.verify(idToken, clientId);
     if (payload === undefined) throw failed('the identity provider sent a token that is not good');
-    const claims = await this.#withRoles(metadata, payload, tokens.access_token);
-    return { claims: readClaims(claims, rolesClaim), idToken, returnTo };
+    const all = await this.#withUserInfo(metadata, payload, tokens.access_token);
+    const claims = readClaims(all, claimNames);
+    if (claims === undefined) throw failed('the identity provider does not say who you are');
+    return { claims, idToken, returnTo };
   }
 
   /** Where to send a browser so that the provider ends its own session too; undefined if it has no such place. */
@@ -126,14 +142,14 @@ export class OidcLogin {
     return transaction;
   }
 
-  /** Many providers keep roles out of the ID token and tell them when they are asked (OpenID Connect, section 5.3). */
-  async #withRoles(
+  /** Many providers keep roles out of the ID token, and much else, and tell it when they are asked (OpenID Connect, section 5.3). */
+  async #withUserInfo(
     { client: configuration }: ProviderMetadata,
     payload: JWTPayload,
     accessToken: string,
   ): Promise<JWTPayload> {
     const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined;
-    if (!hasUserInfo || claimedRoles(payload, this.#options.rolesClaim) !== undefined) return payload;
+    if (!hasUserInfo || hasClaims(payload, this.#options.claimNames)) return payload;
     const info = await this.#attempt(() =>
       client.fetchUserInfo(configuration, accessToken, payload.sub ?? ''),
     );

@@ -1,9 +1,10 @@
-import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
+import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
 import * as client from 'openid-client';
 import { AppError, errorText } from '../../errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { limits } from '../../limits.ts';
+import { createKeyFetch, fetchBounded } from './provider-fetch.ts';
 
 export interface OidcProviderOptions {
   readonly issuer: URL;
@@ -82,11 +83,12 @@ export class OidcProvider {
         clientSecret === undefined ? client.None() : withSecret(clientSecret),
         // An issuer over HTTP is one on this machine: the configuration takes no other.
         {
+          [client.customFetch]: fetchBounded,
           timeout: limits.oidcTimeoutMs / 1000,
           execute: issuer.protocol === 'http:' ? [client.allowInsecureRequests] : [],
         },
       );
-      const metadata = describe(configuration, issuer.protocol === 'http:');
+      const metadata = describe(configuration, issuer.protocol === 'http:', clock);
       this.#known = { metadata, readMs: clock.monotonicMs() };
       return metadata;
     } catch (error) {
@@ -105,7 +107,7 @@ export class OidcProvider {
 const notYet = (): AppError =>
   new AppError('oidc_unavailable', 'the identity provider did not answer; it is asked again in a moment');
 
-function describe(configuration: client.Configuration, insecure: boolean): ProviderMetadata {
+function describe(configuration: client.Configuration, insecure: boolean, clock: Clock): ProviderMetadata {
   const { issuer, jwks_uri: keysUrl } = configuration.serverMetadata();
   const url = keysUrl === undefined ? null : URL.parse(keysUrl);
   if (url === null || (url.protocol !== 'https:' && !insecure)) {
@@ -115,6 +117,7 @@ function describe(configuration: client.Configuration, insecure: boolean): Provi
     timeoutDuration: limits.oidcTimeoutMs,
     cooldownDuration: limits.oidcKeysCooldownMs,
     cacheMaxAge: limits.oidcKeysMaxAgeMs,
+    [customFetch]: createKeyFetch(clock),
   });
   return { client: configuration, issuer, keys };
 }

@@ -64,7 +64,7 @@ describe('Authorizer', () => {
     });
     source.answer = (credentials) =>
       credentials.scheme === 'basic' ? gate : Promise.resolve({ principal: alice });
-    const flood = Array.from({ length: limits.maxPendingPasswordChecks }, (_, index) =>
+    const flood = Array.from({ length: limits.maxPendingChecks }, (_, index) =>
       authorizer.authenticate(basic(`admin:${index}`)),
     );
     expect(() => authorizer.authenticate(basic('admin:more'))).toThrow(
@@ -87,7 +87,7 @@ describe('Authorizer', () => {
         credentials.scheme === 'apiKey' && credentials.key === 'good' ? { principal: alice } : undefined,
     };
     const authorizer = new Authorizer([source]);
-    for (let index = 0; index < 2 * limits.maxPendingKeyChecks; index += 1) {
+    for (let index = 0; index < 2 * limits.maxPendingChecks; index += 1) {
       expect(authorizer.authenticate(key(`bad ${index}`))).toBeUndefined();
     }
     expect(authorizer.authenticate(key('good'))).toBe(alice);
@@ -134,7 +134,7 @@ describe('Authorizer', () => {
       letGo = () => resolve(undefined);
     });
     source.answer = () => gate;
-    const flood = Array.from({ length: limits.maxPendingPasswordChecks }, (_, index) =>
+    const flood = Array.from({ length: limits.maxPendingChecks }, (_, index) =>
       authorizer.authenticate(key(`flood ${index}`)),
     );
     expect(() => authorizer.authenticate(key('one more'))).toThrow(AppError);

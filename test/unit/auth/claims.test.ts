@@ -25,13 +25,33 @@ describe('roles in claims', () => {
 });
 
 describe('names in claims', () => {
-  const name = (claims: object) => readClaims({ exp: 1, ...claims }, 'roles').name;
+  const read = (claims: object, tenantClaim?: string) =>
+    readClaims({ exp: 1, ...claims }, { rolesClaim: 'roles', tenantClaim });
+  const name = (claims: object) => read({ sub: '7', ...claims })?.name;
 
   it('are those that people use, without what a terminal or a log would take for something else', () => {
     expect(name({ sub: '7', email: 'a@b', preferred_username: 'alice' })).toBe('alice');
     expect(name({ sub: '7', email: 'a@b', preferred_username: 5 })).toBe('a@b');
     expect(name({ sub: '7', email: '' })).toBe('7');
-    expect(name({ sub: 'a\u001b[31m\n\u202eb' })).toBe('a[31mb');
-    expect(name({ sub: 'x'.repeat(1000) })).toHaveLength(limits.identityNameMaxLength);
+    expect(name({ email: 'a\u001b[31m\n\u202eb' })).toBe('a[31mb');
+    expect(name({ email: 'x'.repeat(1000) })).toHaveLength(limits.identityNameMaxLength);
+  });
+
+  it('are of somebody: a subject that can be written down', () => {
+    expect(read({ sub: 'auth0|7' })).toMatchObject({ subject: 'auth0|7', issuedAtMs: 0, tenant: undefined });
+    expect(read({ sub: 'x'.repeat(255) })).toBeDefined();
+    for (const sub of ['', 7, null, undefined, ['7'], 'a\nb', '\u0000', 'x'.repeat(256)]) {
+      expect(read({ sub, email: 'a@b' })).toBeUndefined();
+    }
+  });
+
+  it('name one tenant, in the claim that is for it', () => {
+    const tenant = (claims: object, claim?: string) => read({ sub: '7', ...claims }, claim)?.tenant;
+    expect(tenant({ org: 'acme' }, 'org')).toBe('acme');
+    expect(tenant({ app: { org: 'acme' } }, 'app.org')).toBe('acme');
+    expect(tenant({ org: 'acme' })).toBeUndefined();
+    for (const org of [undefined, null, 7, ['acme'], ['acme', 'globex'], { name: 'acme' }]) {
+      expect(tenant({ org }, 'org')).toBeUndefined();
+    }
   });
 });

@@ -1,27 +1,52 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { administratorAccount, PasswordIdentities } from '../../../src/auth/identities.ts';
-import { hashPassword, PasswordVerifier } from '../../../src/auth/password.ts';
+import { Passwords } from '../../../src/auth/password.ts';
+import type { AppError } from '../../../src/errors.ts';
 
 describe('passwords', () => {
   it('are kept as argon2id with its parameters and a salt of their own', async () => {
-    const [first, second] = await Promise.all([hashPassword('x'), hashPassword('x')]);
+    const passwords = new Passwords();
+    const [first, second] = await Promise.all(['x', 'x'].map((each) => passwords.hash('default', each)));
     expect(first).toMatch(/^\$argon2id\$v=19\$m=65536,t=3,p=1\$/);
     expect(first).not.toBe(second);
   });
 
   it('are checked one after another, in order, and a failed check does not block the next', async () => {
-    const verifier = new PasswordVerifier();
-    const stored = await hashPassword('x');
+    const passwords = new Passwords();
+    const verify = (hash: string, password: string) => passwords.verify('default', hash, password);
+    const stored = await passwords.hash('default', 'x');
     const order: string[] = [];
     const note = (name: string) => () => void order.push(name);
     await Promise.all([
-      verifier.verify(stored, 'x').then(note('right')),
-      expect(verifier.verify('not a hash', 'x')).rejects.toThrow().then(note('broken')),
-      verifier.verify(stored, 'y').then(note('wrong')),
+      verify(stored, 'x').then(note('right')),
+      expect(verify('not a hash', 'x')).rejects.toThrow().then(note('broken')),
+      verify(stored, 'y').then(note('wrong')),
     ]);
     expect(order).toEqual(['right', 'broken', 'wrong']);
-    expect(await verifier.verify(stored, 'x')).toBe(true);
-    expect(await verifier.verify(stored, 'y')).toBe(false);
+    expect(await verify(stored, 'x')).toBe(true);
+    expect(await verify(stored, 'y')).toBe(false);
+  });
+
+  it('of a tenant that is flooded hold up no other tenant, and are those that are refused', async () => {
+    const passwords = new Passwords(4);
+    const stored = await passwords.hash('quiet', 'x');
+    await new Promise(setImmediate);
+    const order: string[] = [];
+    const check = async (tenant: string) => {
+      const outcome = await passwords.verify(tenant, stored, 'x').catch(({ code }: AppError) => code);
+      order.push(`${tenant} ${outcome}`);
+    };
+    const flood = Array.from({ length: 8 }, () => check('flooded'));
+    await Promise.all([...flood, check('quiet'), check('quiet')]);
+    // One is at work and four wait when the others come; three are too many, and two make room.
+    expect(order.filter((each) => each === 'flooded overloaded')).toHaveLength(5);
+    expect(order.filter((each) => each.endsWith('true'))).toEqual([
+      'flooded true',
+      'flooded true',
+      'quiet true',
+      'flooded true',
+      'quiet true',
+    ]);
   });
 });
 

@@ -16,6 +16,7 @@ const headers = (value: string): RequestHeaders => ({
   host: '',
   origin: '',
   fetchSite: '',
+  forwardedProto: '',
   extensions: new Map(),
   idempotencyKey: value,
 });

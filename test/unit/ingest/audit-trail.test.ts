@@ -12,6 +12,7 @@ const row = (target: string): AuditRow => ({
   target,
   by_kind: 'user',
   by_name: 'alice',
+  by_id: '',
   address: '127.0.0.1',
   method: '',
   route: '',

@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { limits } from '../limits.ts';
+import { Catalog } from '../store/catalog.ts';
+import { MetadataLog } from '../store/metadata.ts';
+import { StoreMonitor } from '../store/monitor.ts';
+import { NodeRegistry } from '../store/nodes.ts';
+import { openStore } from '../store/open.ts';
+import { ReceivedTable } from '../store/received-table.ts';
+import { TenantCleaner } from '../store/tenant-cleaner.ts';
+import { Tenants } from '../store/tenants.ts';
+import type { Shared } from './shared.ts';
+
+/** The store, and what is known of what is in it. */
+export async function startStore({ config, directory, clock, metrics, log }: Shared) {
+  const { clickhouseUrl: clickHouse, queryTimeoutMs, multiTenant } = config;
+  const local = join(directory.path, 'store');
+  const sparedQueryConnections = multiTenant ? limits.storeSparedQueryConnections : 0;
+  const store = await openStore(
+    { clickHouse, directory: local, queryTimeoutMs, sparedQueryConnections },
+    metrics,
+    log,
+  );
+  const metadata = new MetadataLog(store, directory.node);
+  const cleaner: TenantCleaner = new TenantCleaner({
+    hasEnded: (tenant, dataset) => catalog.hasEnded(tenant, dataset),
+    timers: clock,
+    log,
+  });
+  const tenants = new Tenants(metadata, () => void cleaner.clean());
+  const catalog: Catalog = new Catalog(store, metadata, tenants, () => void cleaner.clean(), config);
+  const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
+  await monitor.start();
+  const registry = new NodeRegistry(store, directory.node);
+  const received = new ReceivedTable(store);
+  return { store, received, metadata, registry, tenants, cleaner, catalog, monitor };
+}
+
+export type Back = Awaited<ReturnType<typeof startStore>>;

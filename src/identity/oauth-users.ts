@@ -1,0 +1,155 @@
+import type { VerifiedClaims } from '../auth/oidc/claims.ts';
+import { AppError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { limits } from '../limits.ts';
+import type { OauthUserValue } from './accounts.ts';
+import type { Directory } from './directory.ts';
+import { oauthId } from './names.ts';
+import { OidcAccount } from './oidc-account.ts';
+import { changedRoles } from './roles.ts';
+
+export interface OauthUsersOptions {
+  readonly directory: Directory;
+  /**
+   * The id of the tenant of somebody whose claim names it so; undefined for nobody's.
+   * @throws AppError `store_unavailable`
+   */
+  readonly tenantOf: (claimed: string | undefined) => string | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** In each tenant, those included that were removed: their old credentials must not come back. */
+  readonly maxUsers?: number;
+}
+
+/** Somebody who came by way of the identity provider. */
+export interface OauthUser {
+  readonly id: string;
+  readonly method: 'oauth';
+  /** As the provider named them when they first came. */
+  readonly name: string;
+}
+
+/**
+ * Those whom the identity provider vouches for, in their tenants.
+ *
+ * Whoever comes for the first time is listed, in the background: the provider's word is enough to be let in. From then on
+ * administrators can give roles besides those of the claim. Who is removed is listed no more, and sessions and tokens
+ * of the time before are good no more; who signs in again later begins anew. Whom exactly they mean they know by the
+ * subject, which the provider gives to one person alone: a name can be chosen.
+ */
+export class OauthUsers {
+  readonly #options: OauthUsersOptions;
+  readonly #maxUsers: number;
+  /** Being listed. */
+  readonly #listing = new Set<string>();
+  #saidFull = false;
+
+  constructor(options: OauthUsersOptions) {
+    this.#options = options;
+    this.#maxUsers = options.maxUsers ?? limits.maxOauthUsersPerTenant;
+  }
+
+  /**
+   * @returns undefined when there is no such tenant, or these are the claims of somebody who was removed since
+   * @throws AppError `store_unavailable` while users are not known
+   */
+  admit(claims: VerifiedClaims): OidcAccount | undefined {
+    const { directory, tenantOf, clock } = this.#options;
+    const tenant = tenantOf(claims.tenant);
+    if (tenant === undefined) return undefined;
+    const account = new OidcAccount(claims, tenant, directory, clock);
+    if (account.principal === undefined) return undefined;
+    this.#list(tenant, claims);
+    return account;
+  }
+
+  /** By id, in its order. */
+  list(tenant: string): readonly OauthUser[] {
+    const all = [...this.#options.directory.oauthUsers(tenant)].filter(([, { removed }]) => !removed);
+    const users = all.map(
+      ([subject, { name }]) => ({ id: oauthId(subject), method: 'oauth', name }) as const,
+    );
+    return users.sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /**
+   * The roles that were given here, besides those that a claim names.
+   * @throws AppError `not_found`
+   */
+  roles(tenant: string, subject: string): readonly string[] {
+    return this.#find(tenant, subject).roles;
+  }
+
+  /** @throws AppError `not_found`, `role_unknown`, `identity_changed` */
+  async changeRoles(
+    tenant: string,
+    subject: string,
+    change: 'add' | 'remove',
+    roles: readonly string[],
+  ): Promise<void> {
+    const { directory } = this.#options;
+    await directory.exclusively(async ({ write }) => {
+      const value = this.#find(tenant, subject);
+      const changed = changedRoles(directory, tenant, value.roles, change, roles);
+      await write({ tenant, kind: 'oauthUser', key: subject }, { ...value, roles: changed });
+    });
+  }
+
+  /**
+   * Sessions and tokens of the time before are good on no node when this returns.
+   * @throws AppError `not_found`, `identity_changed`
+   */
+  async delete(tenant: string, subject: string): Promise<void> {
+    const { directory, clock } = this.#options;
+    await directory.exclusively(async ({ write }) => {
+      const value = this.#find(tenant, subject);
+      const goodSinceMs = Math.floor(clock.nowMicros() / 1000) + 1;
+      const gone: OauthUserValue = { ...value, roles: [], removed: true, goodSinceMs };
+      await write({ tenant, kind: 'oauthUser', key: subject }, gone);
+    });
+  }
+
+  #find(tenant: string, subject: string): OauthUserValue {
+    const value = this.#options.directory.oauthUser(tenant, subject);
+    if (value?.removed === false) return value;
+    const shown = JSON.stringify(oauthId(subject).slice(0, limits.identityNameMaxLength));
+    throw new AppError('not_found', `there is no user ${shown}`);
+  }
+
+  #list(tenant: string, { subject, name }: VerifiedClaims): void {
+    const { directory, log } = this.#options;
+    const known = directory.oauthUser(tenant, subject);
+    const key = `${tenant}/${subject}`;
+    if (known?.removed === false || this.#listing.has(key)) return;
+    if (this.#listing.size >= limits.maxPendingChecks) return;
+    if (known === undefined && directory.oauthUsers(tenant).size >= this.#maxUsers) {
+      if (!this.#saidFull)
+        log.warn({ tenant, users: this.#maxUsers }, 'further users of the identity provider are not listed');
+      this.#saidFull = true;
+      return;
+    }
+    this.#listing.add(key);
+    this.#write(tenant, subject, name)
+      .catch((error: unknown) => {
+        // The next token or sign-in of theirs tries again.
+        log.warn({ err: error, tenant }, 'a user of the identity provider could not be listed');
+      })
+      .finally(() => this.#listing.delete(key));
+  }
+
+  async #write(tenant: string, subject: string, name: string): Promise<void> {
+    const { directory } = this.#options;
+    await directory.exclusively(async ({ write }) => {
+      const before = directory.oauthUser(tenant, subject);
+      if (before?.removed === false) return;
+      const value: OauthUserValue = {
+        name,
+        roles: [],
+        removed: false,
+        goodSinceMs: before?.goodSinceMs ?? 0,
+      };
+      await write({ tenant, kind: 'oauthUser', key: subject }, value);
+    });
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * A bounded queue in which each party gets its turn, whatever the others put in.
+ *
+ * Parties are served one after another, what a party has put in is served in its order, and a party that comes waits for
+ * one turn of each of the others at most. When the queue is full, the party that has most in it gives up what it put in
+ * last, if whoever comes has less in it: so a party that floods the queue takes room from itself alone (max-min fairness).
+ */
+export class FairQueue<Item> {
+  readonly #maxItems: number;
+  /** By party, in the order of their turns; none is empty. */
+  readonly #waiting = new Map<string, Item[]>();
+  #size = 0;
+
+  constructor(maxItems: number) {
+    this.#maxItems = maxItems;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** @returns what has no room in the queue: undefined, the item itself, or one that had waited in it */
+  push(party: string, item: Item): Item | undefined {
+    const own = this.#waiting.get(party) ?? [];
+    const gone = this.#size < this.#maxItems ? undefined : this.#makeRoom(own.length);
+    if (this.#size >= this.#maxItems) return item;
+    own.push(item);
+    this.#waiting.set(party, own);
+    this.#size += 1;
+    return gone;
+  }
+
+  /** @param mayGo whether it is of use to serve this party now; one that may not go keeps its turn */
+  shift(mayGo: (party: string) => boolean = () => true): Item | undefined {
+    for (const [party, items] of this.#waiting) {
+      if (!mayGo(party)) continue;
+      const item = items.shift();
+      this.#waiting.delete(party);
+      if (items.length > 0) this.#waiting.set(party, items);
+      this.#size -= 1;
+      return item;
+    }
+    return undefined;
+  }
+
+  /** Takes out what need not be served any more; nothing happens if it is not there. */
+  remove(party: string, item: Item): void {
+    const items = this.#waiting.get(party) ?? [];
+    const index = items.indexOf(item);
+    if (index >= 0) this.#removeAt(party, items, index);
+  }
+
+  /** Takes out everything. */
+  drain(): readonly Item[] {
+    const all = [...this.#waiting.values()].flat();
+    this.#waiting.clear();
+    this.#size = 0;
+    return all;
+  }
+
+  /** @param count of items that whoever comes has waiting */
+  #makeRoom(count: number): Item | undefined {
+    let most: readonly [party: string, items: Item[]] = ['', []];
+    for (const entry of this.#waiting) if (entry[1].length > most[1].length) most = entry;
+    const [party, items] = most;
+    // With one less, the other would have most.
+    if (items.length <= count + 1) return undefined;
+    const last = items.at(-1);
+    this.#removeAt(party, items, items.length - 1);
+    return last;
+  }
+
+  #removeAt(party: string, items: Item[], index: number): void {
+    items.splice(index, 1);
+    if (items.length === 0) this.#waiting.delete(party);
+    this.#size -= 1;
+  }
+}

@@ -1,0 +1,75 @@
+/** Bounds on who asks and how it is known, with their reasons. Part of `limits`. */
+
+const MiB = 1024 * 1024;
+
+export const identityLimits = {
+  /** Credentials whose verification is remembered: of each kind, good and bad ones counted separately. */
+  authCacheEntries: 20_000,
+  /** Credentials of each kind that are remembered as they were presented, and how long: twice that at most. */
+  maxRecentCredentials: 10_000,
+  recentCredentialMs: 1000,
+  /** A refused password or key is checked again after this long. */
+  refusedCacheTtlMs: 5 * 60_000,
+  /** Passwords (argon2id, about 50 ms of CPU each) that wait for their turn; above it 503 for the tenant with most. */
+  maxPendingPasswordChecks: 64,
+  /** Checks of one kind of credentials under way: of tokens, say, that wait for the identity provider's keys; above it 503. */
+  maxPendingChecks: 256,
+  /** A refused token is checked again after this long: it may be signed with a key that was not known yet. */
+  refusedTokenTtlMs: 10_000,
+  /** How long a reply of the identity provider is waited for, and how large it may be: keys and claims take some KiB. */
+  oidcTimeoutMs: 5000,
+  maxOidcReplyBytes: 1 * MiB,
+  /** Sign-ins whose code is being redeemed at the provider; above it 503. */
+  maxPendingLogins: 64,
+  /** What the provider says about itself is read again after this long, and after a failure this soon. */
+  oidcMetadataMaxAgeMs: 60 * 60_000,
+  oidcRetryIntervalMs: 2000,
+  /** The provider's keys are read again after this long; for a key that is not known, this soon after the last time. */
+  oidcKeysMaxAgeMs: 10 * 60_000,
+  oidcKeysCooldownMs: 10_000,
+  /** How much the clocks of provider and service may differ. */
+  oidcClockSkewMs: 30_000,
+  /** Names of roles and groups in a token that are looked at. */
+  maxRolesPerToken: 1000,
+  /** How long a sign-in may take from the way to the provider to the way back. */
+  loginLifetimeMs: 10 * 60_000,
+  /** A sign-in is good for this long, and this many at the same time; above it the one that was used longest ago ends. */
+  sessionLifetimeMs: 60 * 60_000,
+  maxSessions: 10_000,
+  /** The address to return to after a sign-in, which travels in a cookie. */
+  maxReturnPathLength: 1000,
+
+  /** All roles, users or API keys of a tenant: each node holds them in memory. */
+  maxRolesPerTenant: 1000,
+  maxUsersPerTenant: 10_000,
+  maxApiKeysPerTenant: 100_000,
+  /** Whoever came by way of the identity provider, and those that were removed since; beyond it nobody is listed. */
+  maxOauthUsersPerTenant: 100_000,
+  maxPrivilegesPerRole: 1000,
+  maxRolesPerIdentity: 100,
+  identityNameMaxLength: 128,
+  /** `field=value` of a privilege. */
+  maxTagLength: 1000,
+  /** The largest role fits in. */
+  maxIdentityBodyBytes: 2 * MiB,
+  /** How often a node looks for what other nodes have changed; a change takes effect there this much later. */
+  metadataPollIntervalMs: 1000,
+  /**
+   * How long a node trusts what it has read of users, keys and roles while it cannot read on. A deletion waits this long
+   * for a node that went without a word.
+   */
+  identityLeaseMs: 5 * 60_000,
+  /** How often a deletion looks whether the other nodes know of it. */
+  caughtUpPollMs: 200,
+  /** A node that has said nothing for two leases and this is waited for no more: by the store's clock, which may jump. */
+  nodeGoneMs: 60_000,
+  /** How long a stop tries to tell the others, who otherwise wait for this node. */
+  nodeLeaveWaitMs: 2000,
+  /** Rows of the audit relation that wait for a log that takes nothing; and how often it is tried. */
+  maxWaitingAuditRows: 1000,
+  auditRetryMs: 1000,
+  /** Lines of the log about refused requests, a second, for each tenant; what is beyond is counted in its next line. */
+  maxDenialLinesPerSecond: 20,
+  /** The same for all tenants together. */
+  maxDenialLinesPerSecondInAll: 200,
+} as const;

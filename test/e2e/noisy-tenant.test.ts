@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { authorization, Service, type ServiceClient } from '../support/service.ts';
+
+let service: Service;
+let noisy: ServiceClient;
+let quiet: ServiceClient;
+
+const send = (method: string, path: string, tenant: string, body?: unknown, credential = authorization) =>
+  fetch(service.url + path, {
+    method,
+    headers: { authorization: credential, 'x-p-tenant': tenant, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+/** A user of the tenant, by the password that was made. */
+async function makeUser(tenant: string, name: string): Promise<string> {
+  await send('PUT', '/api/v1/role/all', tenant, [{ privilege: 'admin' }]);
+  const password = await (await send('POST', `/api/v1/user/${name}`, tenant, ['all'])).text();
+  return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+}
+
+beforeAll(async () => {
+  service = await Service.start({
+    env: { MILLRACE_MULTI_TENANT: 'true', MILLRACE_FLUSH_INTERVAL_MS: '100' },
+  });
+  [noisy, quiet] = [service.within('noisy'), service.within('quiet')];
+  for (const tenant of ['noisy', 'quiet']) await send('PUT', `/api/v1/tenants/${tenant}`, 'default');
+  await quiet.ingest('app', [{ level: 'info' }]);
+  await service.drained();
+}, 60_000);
+afterAll(() => service?.dispose());
+
+const median = (times: readonly number[]): number =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+
+/** Does something over and over until told to stop, so many at a time. @returns how long each took, milliseconds */
+function keepDoing(atATime: number, work: () => Promise<unknown>) {
+  const times: number[] = [];
+  let stopped = false;
+  const once = async (): Promise<void> => {
+    while (!stopped) {
+      const startedMs = performance.now();
+      await work();
+      if (!stopped) times.push(performance.now() - startedMs);
+    }
+  };
+  const running = Promise.all(Array.from({ length: atATime }, once));
+  return {
+    times,
+    stop: async () => {
+      stopped = true;
+      await running;
+    },
+  };
+}
+
+async function timed(count: number, work: (index: number) => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const startedMs = performance.now();
+    await work(index);
+    times.push(performance.now() - startedMs);
+  }
+  return median(times);
+}
+
+// Compared with what waits in the same moment, so that a slow machine makes no difference.
+
+test('queries of a tenant do not wait behind those of another that sends dozens at a time', async () => {
+  const heavy = 'SELECT count(*) AS n FROM generate_series(1, 3000000) AS g(n) WHERE n % 7 = 3';
+  const flood = keepDoing(30, () => noisy.query(heavy));
+  await expect.poll(() => flood.times.length, { timeout: 60_000, interval: 20 }).toBeGreaterThan(0);
+  const quietMs = await timed(7, () => quiet.query('SELECT count(*) AS n FROM app'));
+  await expect.poll(() => flood.times.length, { timeout: 60_000, interval: 20 }).toBeGreaterThanOrEqual(30);
+  await flood.stop();
+  // Without taking turns both wait for as long.
+  expect(quietMs).toBeLessThan(median(flood.times.slice(4)) / 3);
+}, 120_000);
+
+test('sign-ins of a tenant do not wait behind wrong passwords for another', async () => {
+  const users = await Promise.all(['a', 'b', 'c'].map((name) => makeUser('quiet', name)));
+  const statuses = new Set<number>();
+  const guess = async () => {
+    const wrong = `Basic ${Buffer.from(`root:${randomUUID()}`).toString('base64')}`;
+    const { status } = await send('GET', '/api/v1/about', 'noisy', undefined, wrong);
+    statuses.add(status);
+  };
+  const flood = keepDoing(20, guess);
+  await expect.poll(() => flood.times.length, { timeout: 60_000, interval: 20 }).toBeGreaterThan(0);
+  const signInMs = await timed(users.length, async (index) => {
+    const reply = await send('GET', '/api/v1/about', 'quiet', undefined, users[index]);
+    expect(reply.status).toBe(200);
+  });
+  await expect.poll(() => flood.times.length, { timeout: 60_000, interval: 20 }).toBeGreaterThanOrEqual(20);
+  await flood.stop();
+  expect([...statuses]).toEqual([401]);
+  expect(signInMs).toBeLessThan(median(flood.times) / 3);
+}, 120_000);

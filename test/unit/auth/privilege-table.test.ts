@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { decide } from '../../../src/auth/policy.ts';
+import { auditDataset } from '../../../src/model/dataset.ts';
+import { type Action, privilegeNames } from '../../../src/model/identity.ts';
+
+/** The rows of the README's table of privileges, and what each is to the policy. */
+const rows: ReadonlyArray<readonly [what: string, action: Action, dataset: string | undefined]> = [
+  ['write events, logs, metrics, traces', 'ingest', 'app'],
+  ['query', 'query', 'app'],
+  ['a dataset: schema, info, stats, retention', 'dataset.read', 'app'],
+  ['make or delete a dataset, change its retention', 'dataset.manage', 'app'],
+  ['roles, users, API keys (all alike)', 'identity.manage', undefined],
+  ['query [`millrace_audit`](#in-practice)', 'query', auditDataset],
+];
+
+it('the privileges of the README are those of the policy', () => {
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+  const table = readme.slice(readme.indexOf('A **role** is an array')).split('\n\n')[1] ?? '';
+  const cells = table.split('\n').map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  const [header = [], , ...body] = cells;
+  expect(header.slice(1).toSorted()).toEqual(privilegeNames.toSorted());
+  const expected = rows.map(([what, action, dataset]) => {
+    const allowed = header.slice(1).map((name) => {
+      const privilege = privilegeNames.find((each) => each === name) ?? 'reader';
+      const principal = { kind: 'user', name: 'x', tenant: 'default', privileges: [{ privilege }] } as const;
+      return decide(principal, action, dataset) ? 'yes' : 'no';
+    });
+    return [what, ...allowed];
+  });
+  expect(body).toEqual(expected);
+});
