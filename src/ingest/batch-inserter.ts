@@ -49,6 +49,7 @@ import { batchRows, moved, nameOf, segmentsOf, type TableBatch, tokenOf } from '
 import { insertBlocks } from './insert-blocks.ts';
 import { findRefusedRows, type Refusal } from './refused-rows.ts';
 import { type Rows, takeRows, withoutRows } from './rows.ts';
+import type { SampleSorter } from './sample-sorter.ts';
 
 export interface BatchInserterOptions {
   /** This node's name; part of the deduplication tokens. */
@@ -56,6 +57,8 @@ export interface BatchInserterOptions {
   readonly store: Store;
   readonly catalog: Catalog;
   readonly deadLetters: DeadLetters;
+  /** Without it, the store puts samples in order. */
+  readonly sorter?: Pick<SampleSorter, 'sort'>;
   readonly clock: Clock & Timers;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -108,13 +111,25 @@ export class BatchInserter {
       batch: id === dataset ? batch : moved(batch, id),
       segment,
       token,
-      rows: batchRows(batch),
+      rows: await this.#inOrder(batch),
       dead,
       signal,
     };
     while (!(await this.#tryInsert(job))) {
       // Each turn has found more rows that are dead.
     }
+  }
+
+  /**
+   * The rows of a batch, samples in the order of their table. Either way it is a function of the batch alone, so that
+   * rows have the same places in it each time.
+   */
+  async #inOrder(batch: TableBatch): Promise<Rows> {
+    const rows = batchRows(batch);
+    if (batch.kind !== 'metrics' || !batch.table.endsWith('.samples')) return rows;
+    const bytes = await this.#options.sorter?.sort(rows.blocks);
+    const { columns } = batch;
+    return bytes === undefined ? rows : { ...rows, blocks: [{ rows: batch.rows, columns, bytes }] };
   }
 
   /**
