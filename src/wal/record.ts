@@ -116,14 +116,14 @@ export interface EncodedRecord {
 }
 
 export function encodeRecord(record: WalRecord): EncodedRecord {
-  const { tenant, dataset, kind, presumed, request } = record;
+  const { tenant, dataset, kind, presumed, request, received } = record;
   const blocks = record.blocks.map(({ table, rows, columns, bytes }) => ({
     table,
     rows,
     byteLength: bytes.byteLength,
     columns,
   }));
-  const header: RecordHeader = { tenant, dataset, kind, presumed, request, blocks };
+  const header: RecordHeader = { tenant, dataset, kind, presumed, request, received, blocks };
   const json = Buffer.from(JSON.stringify(header), 'utf8');
   const blockBytes = blocks.reduce((sum, block) => sum + block.byteLength, 0);
   const payloadLength = 4 + json.length + blockBytes;
