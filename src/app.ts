@@ -189,7 +189,7 @@ async function startLog(shared: Shared, back: Back) {
       if (header.request !== undefined) replays.recover(header.tenant, header.dataset, header.request);
     }
     backlog.add(segment);
-    drain.add(segment);
+    drain.recover(segment);
   }
   const wal: Wal = await Wal.open({
     files,

@@ -97,6 +97,7 @@ export class DatasetQuestions {
     const from = `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(dataset.id, table))}`;
     const times = dataset.ready
       ? await this.#row<readonly [number, string, string]>(
+          tenant,
           `SELECT toUInt8(count() > 0), ${time('min')}, ${time('max')} FROM ${from}`,
         )
       : undefined;
@@ -135,6 +136,7 @@ export class DatasetQuestions {
     const counted = quoteString(physicalTable(id, countedTable[kind]));
     const day = date === undefined ? '' : ` AND partition = ${quoteString(date)}`;
     const [rows, uncompressedBytes, diskBytes] = await this.#row<readonly [number, number, number]>(
+      tenant,
       `SELECT toFloat64(sumIf(rows, table = ${counted})), toFloat64(sum(data_uncompressed_bytes)), toFloat64(sum(bytes_on_disk))
        FROM system.parts WHERE active AND database = ${quoteString(databaseOf(tenant))} AND table IN (${tables})${day}`,
     );
@@ -147,8 +149,9 @@ export class DatasetQuestions {
     return dataset;
   }
 
-  async #row<Row>(query: string): Promise<Row> {
-    const bytes = await orUnavailable(() => this.#options.store.select(query, 'JSONCompactEachRow'));
+  async #row<Row>(tenant: string, query: string): Promise<Row> {
+    const { store } = this.#options;
+    const bytes = await orUnavailable(() => store.select(query, 'JSONCompactEachRow', tenant));
     return JSON.parse(Buffer.from(bytes).toString('utf8')) as Row;
   }
 }

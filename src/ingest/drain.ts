@@ -2,7 +2,10 @@
  * Moves sealed segments into the store.
  *
  * - A segment makes one insert for each table in it, with the token `<node>-<segment>-<database>.<table>`. The
- *   store drops what it has already, so a segment may be inserted any number of times.
+ *   store drops what it has already, so a segment may be inserted any number of times. Where the store itself may
+ *   have been killed, or have lost power, since an insert was sent, that is not trusted, and the rows are looked for
+ *   (`doubtful-insert.ts`): after an insert that failed, which may have stored some of its rows, and for the first one
+ *   of each table that an earlier life of the process has left. It was the only one that may have been under way.
  * - Where a segment has many tables, those that get little take several segments' parts in one insert
  *   (`quiet-tables.ts`), a bundle. What it is made of is noted durably before it is sent (`wal/bundles.ts`).
  * - A table takes its segments in their order, one insert at a time. The tables of a dataset follow their first one, the
@@ -85,12 +88,20 @@ export class Drain {
     for (const load of loads) this.#dispatch(load, this.#recovered);
   }
 
+  /** Takes a segment that an earlier life of the process left; they come before all others. */
+  recover(segment: SealedSegment): void {
+    this.#add(new Load(segment, true));
+  }
+
   /** Takes the next segment; numbers only grow. */
   add(segment: SealedSegment): void {
-    const load = new Load(segment);
+    this.#add(new Load(segment, false));
+  }
+
+  #add(load: Load): void {
     this.#departures.add(load);
     if (this.#recovered !== undefined) this.#dispatch(load, this.#recovered);
-    this.#added.reach(segment.number);
+    this.#added.reach(load.segment.number);
   }
 
   /** Fulfils when the store has the segment of that number, which may not even be sealed yet, and all before. */
@@ -152,6 +163,9 @@ export class Drain {
     const name = nameOf(batch);
     const lane = this.#lanes.get(name) ?? new Lane(name, batch.lead);
     this.#lanes.set(name, lane);
+    // Of what an earlier life left it had sent each table the first at most.
+    const isLeft = shipment.loads.every((load) => load.isLeft);
+    if (isLeft && lane.newest === undefined) shipment.doubtful.add(lane);
     shipment.left.add(lane);
     const previous = lane.newest;
     lane.newest = shipment;
@@ -200,7 +214,7 @@ export class Drain {
     previous: Shipment | undefined,
   ): Promise<void> {
     if (previous !== undefined && !(await this.#passage.mayPass(lane, previous))) return;
-    const work = () => this.#slots.run(() => this.#insert(batch));
+    const work = () => this.#slots.run(() => this.#insert(shipment, lane, batch));
     const retrying = this.#retrying(shipment.last, lane.name, () => this.#onTrouble(lane));
     if (!(await untilDone(work, retrying))) return;
     lane.inTrouble = false;
@@ -213,8 +227,9 @@ export class Drain {
     if (shipment.isBundle) this.#bundleWhenDue();
   }
 
-  async #insert(batch: TableBatch): Promise<void> {
+  async #insert(shipment: Shipment, lane: Lane, batch: TableBatch): Promise<void> {
     const { backlog } = this.#options;
+    const { doubtful } = shipment;
     // It may have waited for its turn until now.
     if (this.#stopping.signal.aborted) throw new AppError('shutting_down', 'the service is shutting down');
     const held: SealedSegment[] = [];
@@ -223,7 +238,10 @@ export class Drain {
         held.push(segment);
         await backlog.hold(segment, records);
       }
-      await this.#inserter.insert(batch, this.#stopping.signal);
+      await this.#inserter.insert(batch, doubtful.has(lane), this.#stopping.signal);
+    } catch (error) {
+      doubtful.add(lane);
+      throw error;
     } finally {
       for (const segment of held) backlog.release(segment);
     }

@@ -23,6 +23,8 @@ export class Lane {
 /** A segment until the log does not have it any more. */
 export class Load {
   readonly segment: SealedSegment;
+  /** An earlier life of the process left it. */
+  readonly isLeft: boolean;
   /** What keeps it back: datasets whose part waits for more, by the names of their first tables; bundles to be recovered. */
   readonly waiting = new Set<string>();
   /** What took parts of it. */
@@ -31,8 +33,10 @@ export class Load {
   isLeaving = false;
   isGone = false;
 
-  constructor(segment: SealedSegment) {
+  /** @param isLeft an earlier life of the process left it */
+  constructor(segment: SealedSegment, isLeft: boolean) {
     this.segment = segment;
+    this.isLeft = isLeft;
   }
 
   /** Whether the store has all of it. */
@@ -47,6 +51,8 @@ export class Shipment {
   readonly loads: readonly Load[];
   /** The tables that the store does not have yet. */
   readonly left = new Set<Lane>();
+  /** Tables to which an insert may have been sent before, and it is not known what became of it. */
+  readonly doubtful = new Set<Lane>();
   /** Wakes when a part of it is gone, when it was noted what the store has of it, and when the drain stops. */
   readonly passable = new Wakeup();
   readonly #last: SealedSegment;
