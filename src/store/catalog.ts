@@ -88,7 +88,6 @@ export class Catalog implements CatalogView, TenantHolder {
     await this.#metadata.prepare();
     await this.#tenants?.refresh();
     await this.datasets.refresh();
-    await this.#tables.beginToWatch();
     const stored = await readColumns(this.#store, this.#living());
     // At once, since writes come in meanwhile: they see all of it or nothing.
     const conflicts = stored.flatMap(([dataset, columns]) => this.#entries.adopt(dataset, columns));
