@@ -164,7 +164,7 @@ export class Drain {
     const lane = this.#lanes.get(name) ?? new Lane(name, batch.lead);
     this.#lanes.set(name, lane);
     // Of what an earlier life left it had sent each table the first at most.
-    const isLeft = shipment.loads.every((load) => load.isLeft);
+    const isLeft = shipment.loads.some((load) => load.isLeft);
     if (isLeft && lane.newest === undefined) shipment.doubtful.add(lane);
     shipment.left.add(lane);
     const previous = lane.newest;
