@@ -171,7 +171,7 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
       if (header.request !== undefined) replays.recover(header.tenant, header.dataset, header.request);
     }
     backlog.add(segment);
-    drain.add(segment);
+    drain.recover(segment);
   }
   const wal = await Wal.open({
     files,

@@ -28,6 +28,9 @@
  * - Rows that are given up together with all that is left of their batch keep its token, since a part of them may
  *   be stored. Single ones have a token of their own, `<batch>/<first row>-<end>`.
  *
+ * Where it is not known what an earlier insert of the batch has done, the store's memory of the token is not enough
+ * (`doubtful-insert.ts`). Batches for which the store has too little memory go the same way, in parts.
+ *
  * This holds as long as a table judges the same row in the same way. Where somebody changes a table by hand after
  * an insert whose answer was lost, so that it now refuses rows which it has, these are a dead letter as well; and
  * if that insert had stored only the first blocks of a batch of more than a million rows, the blocks behind the
@@ -42,13 +45,16 @@ import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
 import type { RowRange } from '../model/block.ts';
 import type { Catalog } from '../store/catalog.ts';
+import { Comparisons } from '../store/comparison-table.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import { TrialTable } from '../store/trial-table.ts';
 import { batchRows, moved, nameOf, type TableBatch } from './batch.ts';
+import { insertMissing } from './doubtful-insert.ts';
 import { insertBlocks } from './insert-blocks.ts';
+import { InsertParts } from './insert-parts.ts';
 import { findRefusedRows, type Refusal } from './refused-rows.ts';
-import { type Rows, takeRows, withoutRows } from './rows.ts';
+import { blocksOf, countRows, type Rows, takeRows, withoutRows } from './rows.ts';
 import type { SampleSorter } from './sample-sorter.ts';
 
 export interface BatchInserterOptions {
@@ -72,6 +78,8 @@ interface Job {
   readonly rows: Rows;
   /** What is not to be inserted: the dead letters have it. */
   dead: readonly RowRange[];
+  /** An insert of it may have been sent before, and it is not known what became of it. */
+  readonly doubtful: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -86,19 +94,23 @@ interface Trouble {
 export class BatchInserter {
   readonly #options: BatchInserterOptions;
   readonly #troubles = new Map<string, Trouble>();
-  /** Trials of one node share a table, so they take turns. */
-  #trials: Promise<unknown> = Promise.resolve();
+  readonly #parts = new InsertParts();
+  readonly #comparisons: Comparisons;
+  /** Trials of one node share a table; so they, and comparisons, take turns. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: BatchInserterOptions) {
     this.#options = options;
+    this.#comparisons = new Comparisons(options.store, options.node);
   }
 
   /**
    * Stores a batch whose records are in memory. What was of a tenant or dataset that has ended is left out.
+   * @param doubtful an insert of it may have been sent before, and it is not known what became of it
    * @param signal aborting it ends the wait for the store
    * @throws whatever is worth another try
    */
-  async insert(segment: number, batch: TableBatch, signal: AbortSignal): Promise<void> {
+  async insert(segment: number, batch: TableBatch, doubtful: boolean, signal: AbortSignal): Promise<void> {
     const { node, catalog, deadLetters } = this.#options;
     const { tenant, dataset, kind, presumed } = batch;
     const token = `${node}-${segment}-${nameOf(batch)}`;
@@ -111,6 +123,7 @@ export class BatchInserter {
       token,
       rows: await this.#inOrder(batch),
       dead,
+      doubtful,
       signal,
     };
     while (!(await this.#tryInsert(job))) {
@@ -135,18 +148,18 @@ export class BatchInserter {
    * @throws whatever is worth another try
    */
   async #tryInsert(job: Job): Promise<boolean> {
-    const { store, catalog, clock, metrics } = this.#options;
-    const { batch, token } = job;
-    const { tenant, dataset, kind, database, table, columns } = batch;
+    const { catalog, metrics } = this.#options;
+    const { batch } = job;
+    const { tenant, dataset, kind, columns } = batch;
     const left = withoutRows(job.rows, job.dead);
     if (left.length === 0 || catalog.hasEnded(tenant, dataset)) return true;
     try {
       const stop = metrics.insertDuration.startTimer();
       await catalog.ensure(tenant, dataset, kind, columns);
-      const blocks = await insertBlocks(left, clock);
-      await store.insert({ database, table, columns, token, blocks }, job.signal);
+      await this.#send(job, left);
       stop();
     } catch (error) {
+      this.#parts.noteFailure(nameOf(batch), error);
       // Its tables may have been dropped under the insert.
       if (catalog.hasEnded(tenant, dataset)) return true;
       if (!(error instanceof StoreError) || error.retryable) throw error;
@@ -154,8 +167,22 @@ export class BatchInserter {
       return false;
     }
     this.#noteSuccess(job);
-    metrics.insertRows.inc(left.reduce((sum, { from, to }) => sum + to - from, 0));
+    metrics.insertRows.inc(countRows(left));
     return true;
+  }
+
+  async #send({ batch, token, doubtful, signal }: Job, left: readonly Rows[]): Promise<void> {
+    const { store, clock } = this.#options;
+    const { database, table, columns } = batch;
+    const parts = this.#parts.of(nameOf(batch));
+    if (doubtful || parts > 1) {
+      const insert = { batch, token, rows: left, parts, signal };
+      const around = { ...this.#options, comparisons: this.#comparisons };
+      await this.#inTurn(() => insertMissing(around, insert));
+      return;
+    }
+    const blocks = await insertBlocks(left, clock);
+    await store.insert({ database, table, columns, token, blocks }, signal);
   }
 
   /** Decides about a refusal. @throws the refusal, if it is to be tried again */
@@ -218,7 +245,7 @@ export class BatchInserter {
       database,
       table,
       columns,
-      rows: ranges.reduce((sum, { from, to }) => sum + to - from, 0),
+      rows: countRows(rows),
       segment: job.segment,
       batch: job.token,
       ranges,
@@ -235,6 +262,7 @@ export class BatchInserter {
 
   /** A table that takes what is left of a batch is no broken table; one that takes all of it is in no trouble. */
   #noteSuccess({ batch, dead }: Job): void {
+    this.#parts.noteSuccess(nameOf(batch));
     const trouble = this.#troubles.get(nameOf(batch));
     if (trouble === undefined) return;
     if (dead.length === 0) this.#troubles.delete(nameOf(batch));
@@ -242,12 +270,9 @@ export class BatchInserter {
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#trials.then(work);
-    // The caller learns of a failure through `done`; the next trial only waits for this one to end.
-    this.#trials = done.catch(() => undefined);
+    const done = this.#last.then(work);
+    // The caller learns of a failure through `done`; the next one only waits for this one to end.
+    this.#last = done.catch(() => undefined);
     return done;
   }
 }
-
-const blocksOf = (rows: readonly Rows[]): Uint8Array[] =>
-  rows.flatMap(({ blocks }) => blocks.map(({ bytes }) => bytes));

@@ -2,7 +2,10 @@
  * Moves sealed segments into the store.
  *
  * - A segment makes one insert for each table in it, with the token `<node>-<segment>-<database>.<table>`. The
- *   store drops what it has already, so a segment may be inserted any number of times.
+ *   store drops what it has already, so a segment may be inserted any number of times. Where the store itself may
+ *   have been killed, or have lost power, since an insert was sent, that is not trusted, and the rows are looked for
+ *   (`doubtful-insert.ts`): after an insert that failed, which may have stored some of its rows, and for the first one
+ *   of each table that an earlier life of the process has left. It was the only one that may have been under way.
  * - A table takes its segments in their order, one at a time. The tables of a dataset follow their first one, the
  *   series, so that a reader never finds a sample without its labels. Otherwise tables move at the same time.
  * - A failed insert is tried again, with growing pauses, until it succeeds or the drain stops; meanwhile the log
@@ -69,11 +72,19 @@ export class Drain {
     for (const shipment of this.#queue) this.#dispatch(shipment);
   }
 
+  /** Takes a segment that an earlier life of the process left; they come before all others. */
+  recover(segment: SealedSegment): void {
+    this.#add(new Shipment(segment, true));
+  }
+
   /** Takes the next segment; numbers only grow. */
   add(segment: SealedSegment): void {
-    const shipment = new Shipment(segment);
+    this.#add(new Shipment(segment, false));
+  }
+
+  #add(shipment: Shipment): void {
     this.#queue.push(shipment);
-    this.#newest = segment.number;
+    this.#newest = shipment.segment.number;
     if (this.#started) this.#dispatch(shipment);
   }
 
@@ -110,6 +121,8 @@ export class Drain {
     for (const batch of batches) {
       const name = nameOf(batch);
       const lane = this.#lanes.get(name) ?? new Lane(name, batch.lead);
+      // Of what an earlier life left it had sent each table the first at most.
+      if (shipment.isLeft && lane.newest === undefined) shipment.doubtful.add(lane);
       this.#lanes.set(name, lane);
       shipment.left.add(lane);
       const previous = lane.newest;
@@ -128,7 +141,7 @@ export class Drain {
   ): Promise<void> {
     const { segment } = shipment;
     if (previous !== undefined && !(await this.#mayPass(lane, previous))) return;
-    const work = () => this.#slots.run(() => this.#insert(segment, batch));
+    const work = () => this.#slots.run(() => this.#insert(shipment, lane, batch));
     if (
       !(await untilDone(
         work,
@@ -142,13 +155,17 @@ export class Drain {
     else this.#noteIfStuck(shipment);
   }
 
-  async #insert(segment: SealedSegment, batch: TableBatch): Promise<void> {
+  async #insert(shipment: Shipment, lane: Lane, batch: TableBatch): Promise<void> {
     const { backlog } = this.#options;
+    const { segment, doubtful } = shipment;
     // It may have waited for its turn until now.
     if (this.#stopping.signal.aborted) throw new AppError('shutting_down', 'the service is shutting down');
     try {
       await backlog.hold(segment, new Set(batch.parts.map(({ record }) => record)));
-      await this.#inserter.insert(segment.number, batch, this.#stopping.signal);
+      await this.#inserter.insert(segment.number, batch, doubtful.has(lane), this.#stopping.signal);
+    } catch (error) {
+      doubtful.add(lane);
+      throw error;
     } finally {
       backlog.release(segment);
     }

@@ -61,3 +61,9 @@ export function withoutRows(rows: Rows, ranges: readonly RowRange[]): Rows[] {
   }
   return left;
 }
+
+export const countRows = (rows: readonly Rows[]): number =>
+  rows.reduce((sum, { from, to }) => sum + to - from, 0);
+
+export const blocksOf = (rows: readonly Rows[]): Uint8Array[] =>
+  rows.flatMap(({ blocks }) => blocks.map(({ bytes }) => bytes));

@@ -23,8 +23,11 @@ export class Lane {
 /** A segment on its way into the store. */
 export class Shipment {
   readonly segment: SealedSegment;
+  readonly isLeft: boolean;
   /** The tables that the store does not have yet. */
   readonly left = new Set<Lane>();
+  /** Tables to which an insert may have been sent before, and it is not known what became of it. */
+  readonly doubtful = new Set<Lane>();
   /** Wakes when it is gone, when it was noted what the store has of it, and when the drain stops. */
   readonly passable = new Wakeup();
   readonly #arrived: string[] = [];
@@ -33,8 +36,10 @@ export class Shipment {
   /** Under way: the note of what the store has. */
   noting: Promise<void> | undefined;
 
-  constructor(segment: SealedSegment) {
+  /** @param isLeft an earlier life of the process left it */
+  constructor(segment: SealedSegment, isLeft: boolean) {
     this.segment = segment;
+    this.isLeft = isLeft;
   }
 
   arrived(lane: Lane): void {

@@ -11,6 +11,7 @@ import { takeLock } from './process-lock.ts';
  *     node             this node's name, made once; part of the store's deduplication tokens
  *     admin-password   if the service made it; mode 0600
  *     secret           what API keys are encrypted with, if no secret was configured; mode 0600
+ *     datasets         how datasets were made, for a start while the store is away
  *     wal/             the write-ahead log
  *     dead/            rows that the store refused for good
  *     replay/          which requests were stored lately, after they have left the log

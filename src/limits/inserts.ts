@@ -27,6 +27,10 @@ export const insertLimits = {
   minRowTrials: 32,
   /** Refusals of a table, one after another, that its rows do not explain, before a batch goes to the dead letters. */
   maxUnexplainedRefusals: 8,
+  /** Refusals of a table's inserts for lack of memory, one after another, before they are cut into twice as many parts. */
+  maxMemoryRefusals: 3,
+  /** Parts of a batch; a power of two. */
+  maxInsertParts: 1024,
   /** Of ClickHouse's words about a refusal, characters. They can quote whole rows. */
   maxDeadReasonLength: 2000,
   insertBackoffMinMs: 100,

@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { eventTimeColumn } from './column.ts';
 
 /** What a dataset holds. Set by the first write or at creation, never changed. */
 export type DatasetKind = 'events' | 'logs' | 'traces' | 'metrics';
@@ -43,6 +44,23 @@ export type TableName = (typeof tablesOfKind)[DatasetKind][number];
 
 /** The physical table of the dataset of that id; unquoted. Names of tables hold no dot, so it cannot collide. */
 export const physicalTable = (id: string, table: TableName): string => `${id}.${table}`;
+
+/** The column by whose day each table is partitioned. */
+const timeColumns: Readonly<Record<TableName, string>> = {
+  events: eventTimeColumn.name,
+  logs: 'timestamp',
+  spans: 'timestamp',
+  samples: 'timestamp',
+  exemplars: 'timestamp',
+  histograms: 'timestamp',
+  series: 'date',
+  metadata: 'date',
+};
+
+/** The column by whose day a physical table is partitioned. */
+export function timeColumnOf(table: string): string {
+  return timeColumns[table.slice(table.lastIndexOf('.') + 1) as TableName];
+}
 
 /** The id in the name of a physical table. */
 export const datasetIdOf = (table: string): string => table.slice(0, Math.max(0, table.lastIndexOf('.')));

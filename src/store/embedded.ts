@@ -10,7 +10,7 @@ import { limits } from '../limits.ts';
 import { ClickHouseStore } from './clickhouse-store.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { StoreError } from './errors.ts';
-import { insertSettings } from './insert-settings.ts';
+import { namedInsert } from './insert-settings.ts';
 import { NamedPipes } from './named-pipe.ts';
 import { pipeStream } from './pipe-stream.ts';
 import { querySettings, renderSettings, statementSettings } from './statement-settings.ts';
@@ -117,8 +117,5 @@ function insertStatement(batch: InsertBatch, path: string): string {
     .join(', ');
   const source = `file(${quoteString(path)}, 'Native', ${quoteString(structure)})`;
   const table = `${quoteIdentifier(batch.database)}.${quoteIdentifier(batch.table)}`;
-  return `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${source} SETTINGS ${renderSettings({
-    ...insertSettings,
-    insert_deduplication_token: batch.token,
-  })}`;
+  return `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${source} SETTINGS ${renderSettings(namedInsert(batch.token))}`;
 }

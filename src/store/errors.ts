@@ -47,6 +47,11 @@ const retryableCodes: ReadonlySet<number> = new Set([
   999, // KEEPER_EXCEPTION
 ]);
 
+/** The store has not got enough memory for a statement. */
+export const memoryLimitExceeded = 241;
+/** What an insert did, or will do, is not known. */
+export const unknownStatusOfInsert = 319;
+
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   /** ClickHouse's error number; undefined when no ClickHouse answered (network, closed connection). */

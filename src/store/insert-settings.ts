@@ -17,3 +17,10 @@ export const insertSettings = {
   // A batch may span many days, and so many partitions.
   max_partitions_per_insert_block: 0,
 } as const;
+
+/** The settings of an insert with its deduplication token, by which it can also be found while it runs. */
+export const namedInsert = (token: string) => ({
+  ...insertSettings,
+  insert_deduplication_token: token,
+  log_comment: token,
+});

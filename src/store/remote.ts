@@ -11,7 +11,8 @@ import { ClickHouseStore } from './clickhouse-store.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { StoreError } from './errors.ts';
 import { readReply, streamReply } from './http-reply.ts';
-import { insertSettings } from './insert-settings.ts';
+
+import { namedInsert } from './insert-settings.ts';
 import { renderSettings, statementSettings } from './statement-settings.ts';
 import type { InsertBatch, ResultStore, Store } from './store.ts';
 import { endingOf, type Transport } from './transport.ts';
@@ -141,12 +142,8 @@ const insertReply = { wait_end_of_query: '1' } as const;
 function insertStatement(batch: InsertBatch): string {
   const table = `${quoteIdentifier(batch.database)}.${quoteIdentifier(batch.table)}`;
   const names = batch.columns.map((column) => quoteIdentifier(column.name)).join(', ');
-  const settings = renderSettings({
-    ...insertSettings,
-    // A server's profile might say otherwise.
-    deduplicate_insert: 'enable',
-    insert_deduplication_token: batch.token,
-  });
+  // A server's profile might say otherwise.
+  const settings = renderSettings({ ...namedInsert(batch.token), deduplicate_insert: 'enable' });
   return `INSERT INTO ${table} (${names}) SETTINGS ${settings} FORMAT Native\n`;
 }
 

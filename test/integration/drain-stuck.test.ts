@@ -27,12 +27,12 @@ const ids = async (dataset: string) =>
     )
   ).map(({ id }) => id);
 
-/** The store, with a table that takes nothing, and what else was inserted into. */
+/** The store, with a table that takes nothing, and what else of its datasets was inserted into. */
 function withStuckTable(dataset: string, code: number) {
   const inserted: string[] = [];
   const store = withFault(test.store, async (batch, insert) => {
     if (batch.table === `${dataset}.events`) throw new StoreError('not now', code, undefined);
-    inserted.push(batch.table);
+    if (batch.database !== 'millrace') inserted.push(batch.table);
     await insert();
   });
   return { store, inserted };

@@ -1,4 +1,5 @@
 import { StoreError } from '../../src/store/errors.ts';
+import { ModelComparisons } from './comparison.ts';
 import { ModelTable } from './table.ts';
 
 const unknownTable = 60;
@@ -14,6 +15,7 @@ export class ModelEngine {
   readonly #tables = new Map<string, ModelTable>();
   /** Entries of the metadata log, in order: tenant, kind, key, id, base, value. */
   readonly #metadata: string[][] = [];
+  readonly comparisons = new ModelComparisons(this.#tables);
 
   constructor(chunkRows: number) {
     this.#chunkRows = chunkRows;
@@ -35,6 +37,12 @@ export class ModelEngine {
 
   command(statement: string): void {
     if (statement === 'SELECT 1' || statement.startsWith('CREATE DATABASE IF NOT EXISTS ')) return;
+    const compared = this.comparisons.make(statement);
+    if (compared !== undefined) {
+      this.table(compared, []);
+      return;
+    }
+    if (this.comparisons.drop(statement)) return;
     const create = /^CREATE TABLE IF NOT EXISTS `(.+?)`\.`(.+?)`\n\(\n([\s\S]*?)\n\)/.exec(statement);
     if (create !== null) {
       const name = `${create[1]}.${create[2]}`;
@@ -71,6 +79,8 @@ export class ModelEngine {
       const from = Number(/_block_number >= (\d+)/.exec(query)?.[1] ?? 0);
       return lines(this.#metadata.map((entry, position) => [...entry, position]).slice(from));
     }
+    const compared = this.comparisons.select(query);
+    if (compared !== undefined) return lines([compared]);
     const columnsOf = /FROM system\.columns WHERE database = '(.+?)' AND table = '(.+?)'/.exec(query);
     if (columnsOf === null) throw new StoreError(`the model does not know ${query}`, syntaxError, undefined);
     return lines(this.#tables.get(`${columnsOf[1]}.${columnsOf[2]}`)?.columns ?? []);

@@ -8,6 +8,8 @@ interface Rates {
   readonly directory: number;
   readonly read: number;
   readonly insert: number;
+  /** That the store dies in the middle of an insert. */
+  readonly storeDeath: number;
   /** That a time begins in which the disk is full, the disk fails, or the store is away. */
   readonly episode: number;
   /** That a table is stuck from here on, for a time. */
@@ -35,6 +37,7 @@ export class Faults {
       directory: rate(0, 0.02, 0.1),
       read: rate(0, 0, 0.005),
       insert: rate(0, 0.05, 0.2, 0.5),
+      storeDeath: rate(0, 0.01, 0.1),
       episode: rate(0, 0, 0.002, 0.01),
       stuck: rate(0, 0.01, 0.1),
     };
@@ -57,6 +60,10 @@ export class Faults {
 
   insert(): boolean {
     return !this.quiet && (this.#during('away') || this.random.chance(this.#rates.insert));
+  }
+
+  storeDies(): boolean {
+    return this.chance(this.#rates.storeDeath);
   }
 
   /** Whether a table takes no inserts, as long as minutes, while others do. */

@@ -59,7 +59,7 @@ export async function startLife(world: World, process: SimProcess): Promise<Life
       catalog.recover(header.tenant, header.dataset, header.kind, header.presumed, columns);
     }
     backlog.add(segment);
-    drain.add(segment);
+    drain.recover(segment);
   }
   const wal = await Wal.open({
     files,

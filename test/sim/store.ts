@@ -3,7 +3,7 @@ import { StoreError } from '../../src/store/errors.ts';
 import type { InsertBatch, Store } from '../../src/store/store.ts';
 import { ModelEngine } from './engine.ts';
 import type { Faults } from './faults.ts';
-import { decodeRows } from './rows.ts';
+import { decodeRows, type Row } from './rows.ts';
 import type { Scheduler, SimProcess } from './scheduler.ts';
 import type { ModelTable, Part } from './table.ts';
 
@@ -16,8 +16,9 @@ const tooManyParts = 252;
  * ClickHouse as far as the drain and the catalog can tell. It outlives the processes that use it. It loses
  * replies, fails between two parts, answers late, is away for a while; every one of its failures passes.
  *
- * An embedded store dies with its process, and a power cut may take parts of an insert that had not returned,
- * together with the memory of them. A remote one goes on with an insert whose sender is gone.
+ * An embedded store dies with its process. A remote one goes on with an insert whose sender is gone, and dies by
+ * itself now and then. A store that dies may have written down a part as stored that it has not got. If it dies
+ * because the power was cut, it may have lost parts of inserts that had not returned, and any of its memory of inserts.
  */
 export class ModelStore {
   readonly #faults: Faults;
@@ -27,7 +28,13 @@ export class ModelStore {
   /** Checksum of what was inserted under each token. */
   readonly #contents = new Map<string, number>();
   /** What inserts have committed that have not returned well yet. */
-  #unreturned: Array<{ readonly table: ModelTable; readonly part: Part }> = [];
+  #unreturned: PlacedPart[] = [];
+  /** What inserts are about to commit. */
+  readonly #coming = new Set<PlacedPart>();
+  /** Tokens of the inserts that run. */
+  #running: string[] = [];
+  /** How often it has died. */
+  #deaths = 0;
   readonly #arrived = new Set<number>();
   /** Rows in the order in which they first arrived. */
   readonly arrivals: number[] = [];
@@ -51,9 +58,21 @@ export class ModelStore {
     return [...this.tables.values()].some(({ rows }) => rows.has(id));
   }
 
-  cutPower(): void {
-    if (!this.#embedded) return;
-    for (const { table, part } of this.#unreturned) if (this.#faults.random.chance(0.5)) table.undo(part);
+  /** The process is gone, and perhaps the power of its machine. */
+  crash(powerCut: boolean): void {
+    if (this.#embedded) this.#die(powerCut);
+  }
+
+  #die(powerCut: boolean): void {
+    const { random } = this.#faults;
+    this.#deaths += 1;
+    this.#running = [];
+    for (const { table, part } of this.#coming) if (random.chance(0.5)) table.remember(part);
+    this.#coming.clear();
+    if (powerCut) {
+      for (const { table, part } of this.#unreturned) if (random.chance(0.5)) table.undo(part);
+      for (const table of this.tables.values()) table.forget(random);
+    }
     this.#unreturned = [];
   }
 
@@ -82,12 +101,16 @@ export class ModelStore {
       command: (statement) =>
         call(async () => {
           this.#mayFail('a statement failed');
-          this.#engine.command(statement);
+          const missing = this.#engine.comparisons.insert(statement);
+          if (missing === undefined) this.#engine.command(statement);
+          else await this.#commit(this.#engine.table(missing.table, []), missing.token, missing.rows, server);
         }),
       select: (query) =>
         call(async () => {
           this.#mayFail('a query failed');
-          return Buffer.from(this.#engine.select(query));
+          const [, token] = /FROM system\.processes WHERE .* = '(.+)'$/.exec(query) ?? [];
+          const running = this.#running.filter((other) => other === token).length;
+          return Buffer.from(token === undefined ? this.#engine.select(query) : `[${running}]`);
         }),
       insert: (batch) => {
         onInsert(batch.token);
@@ -104,27 +127,48 @@ export class ModelStore {
   }
 
   async #insert(batch: InsertBatch, server: SimProcess): Promise<void> {
-    this.#checkContents(batch);
-    this.#mayFail('an insert failed');
     const name = `${batch.database}.${batch.table}`;
-    if (this.#faults.stuck(name))
-      throw new StoreError(`simulated: ${name} is stuck`, tooManyParts, undefined);
-    const columns = batch.columns.map(({ name }) => name);
-    const table = this.#engine.table(name, columns);
     const rows = batch.blocks.flatMap((block) => decodeRows(block));
     for (const { id } of rows) {
       if (this.#arrived.has(id)) continue;
       this.#arrived.add(id);
       this.arrivals.push(id);
     }
-    for (const part of table.cut(batch.token, rows)) {
-      // Not for seconds: one that goes on after its sender is gone ends before its token is forgotten.
+    this.#mayFail('an insert failed');
+    if (this.#engine.comparisons.load(name, rows)) return;
+    this.#checkContents(batch);
+    if (this.#faults.stuck(name))
+      throw new StoreError(`simulated: ${name} is stuck`, tooManyParts, undefined);
+    const columns = batch.columns.map(({ name }) => name);
+    await this.#commit(this.#engine.table(name, columns), batch.token, rows, server);
+  }
+
+  async #commit(table: ModelTable, token: string, rows: readonly Row[], server: SimProcess): Promise<void> {
+    const life = this.#deaths;
+    const goOn = async () => {
       await server.turns();
-      this.#mayFail('an insert failed between two parts');
-      if (table.commit(part)) this.#unreturned.push({ table, part });
+      if (this.#deaths === life && !this.#embedded && this.#faults.storeDies()) {
+        this.#die(this.#faults.chance(0.5));
+      }
+      if (this.#deaths !== life) throw new StoreError('simulated: the store died', undefined, undefined);
+    };
+    this.#running.push(token);
+    try {
+      for (const part of table.cut(token, rows)) {
+        const placed = { table, part };
+        this.#coming.add(placed);
+        // Not for seconds: one that goes on after its sender is gone ends before its token is forgotten.
+        await goOn();
+        this.#coming.delete(placed);
+        this.#mayFail('an insert failed between two parts');
+        if (table.commit(part)) this.#unreturned.push(placed);
+      }
+      await goOn();
+      this.#unreturned = this.#unreturned.filter(({ part }) => part.token !== token);
+    } finally {
+      const index = this.#running.indexOf(token);
+      if (this.#deaths === life && index >= 0) this.#running.splice(index, 1);
     }
-    await server.turns();
-    this.#unreturned = this.#unreturned.filter(({ part }) => part.token !== batch.token);
   }
 
   /** A token that comes with other contents would make the store drop rows that it does not have. */
@@ -136,6 +180,11 @@ export class ModelStore {
     }
     this.#contents.set(token, checksum);
   }
+}
+
+interface PlacedPart {
+  readonly table: ModelTable;
+  readonly part: Part;
 }
 
 type Settled<Result> = { readonly result: Result } | { readonly error: unknown };

@@ -1,3 +1,4 @@
+import type { Random } from '../support/random.ts';
 import type { Row } from './rows.ts';
 
 /** What one insert makes of the rows of one partition in one chunk. */
@@ -46,6 +47,16 @@ export class ModelTable {
 
   /** @returns false if the part is there already */
   commit(part: Part): boolean {
+    if (!this.remember(part)) return false;
+    for (const id of part.ids) this.rows.set(id, (this.rows.get(id) ?? 0) + 1);
+    return true;
+  }
+
+  /**
+   * Writes down that a part is there, which comes before the part: a kill between the two leaves it at that.
+   * @returns false if that is known already
+   */
+  remember(part: Part): boolean {
     const places = this.#placesByToken.get(part.token) ?? new Set();
     if (places.has(part.place)) return false;
     this.#placesByToken.set(part.token, places.add(part.place));
@@ -53,13 +64,18 @@ export class ModelTable {
     if (this.#placesByToken.size > rememberedTokens && oldest !== undefined) {
       this.#placesByToken.delete(oldest);
     }
-    for (const id of part.ids) this.rows.set(id, (this.rows.get(id) ?? 0) + 1);
     return true;
   }
 
-  /** The part did not reach the disk before the power went. */
+  /** What was written down was not synced, and the power went. */
+  forget(random: Random): void {
+    for (const token of [...this.#placesByToken.keys()]) {
+      if (random.chance(0.5)) this.#placesByToken.delete(token);
+    }
+  }
+
+  /** The part did not reach the disk before the power went. What was written down of it may have. */
   undo(part: Part): void {
-    this.#placesByToken.get(part.token)?.delete(part.place);
     for (const id of part.ids) {
       const left = (this.rows.get(id) ?? 0) - 1;
       if (left > 0) this.rows.set(id, left);

@@ -43,10 +43,11 @@ export class World {
     if (this.powerCuts && this.scheduler.random.chance(powerCutChance)) {
       this.trace(() => 'the power is cut');
       this.disk.cutPower();
-      this.store.cutPower();
+      this.store.crash(true);
     } else {
       this.trace(() => 'the process is killed');
       this.disk.kill();
+      this.store.crash(false);
     }
   }
 

@@ -61,7 +61,7 @@ export async function live(options: LifeOptions) {
       catalog.recover(header.tenant, header.dataset, header.kind, header.presumed, columns);
     }
     backlog.add(segment);
-    drain.add(segment);
+    drain.recover(segment);
   }
   const wal = await Wal.open({
     files,

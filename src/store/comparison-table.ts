@@ -1,0 +1,149 @@
+import { quoteIdentifier, quoteString } from '../lib/quote.ts';
+import { ulid } from '../lib/ulid.ts';
+import type { ColumnSpec } from '../model/column.ts';
+import { timeColumnOf } from '../model/dataset.ts';
+import { namedInsert } from './insert-settings.ts';
+import { renderSettings } from './statement-settings.ts';
+import type { InsertBatch, Store } from './store.ts';
+
+/** One of so many parts of the rows, chosen by what they hold. */
+export interface Part {
+  readonly part: number;
+  readonly of: number;
+}
+
+type TableName = Pick<InsertBatch, 'database' | 'table'>;
+type Table = TableName & { readonly columns: readonly ColumnSpec[] };
+
+const database = 'millrace';
+
+/**
+ * The comparisons of one node. Each has a table of its own, with a name that was never used before: a statement of an
+ * earlier one that arrives late, perhaps of an earlier life of the process, must not find it. Tables that could not be
+ * dropped, or that a crash has left, are dropped before the next comparison.
+ */
+export class Comparisons {
+  readonly #store: Store;
+  readonly #prefix: string;
+  /** Undefined until it is known what earlier lives have left. */
+  #left: Set<string> | undefined;
+
+  /** @param node its name is part of the tables' names, since nodes may share a store */
+  constructor(store: Store, node: string) {
+    this.#store = store;
+    this.#prefix = `comparison_${node}_`;
+  }
+
+  /**
+   * @returns a table without rows; it has the constraints of the other one
+   * @throws StoreError
+   */
+  async make(table: Table, nowMs: number): Promise<ComparisonTable> {
+    this.#left ??= new Set(await this.#tables());
+    for (const name of this.#left) await this.#drop(name);
+    const rows = { database, table: `${this.#prefix}${ulid(nowMs)}` };
+    this.#left.add(rows.table);
+    await this.#store.command(
+      `CREATE TABLE ${nameOf(rows)} AS ${nameOf(table)} ENGINE = MergeTree PARTITION BY tuple() ORDER BY tuple()`,
+    );
+    return new ComparisonTable(this.#store, table, rows, () => this.#drop(rows.table));
+  }
+
+  async #tables(): Promise<string[]> {
+    const bytes = await this.#store.select(
+      `SELECT groupArray(name) FROM system.tables WHERE database = ${quoteString(database)} AND startsWith(name, ${quoteString(this.#prefix)})`,
+      'JSONCompactEachRow',
+    );
+    return (JSON.parse(Buffer.from(bytes).toString('utf8')) as [string[]])[0];
+  }
+
+  async #drop(table: string): Promise<void> {
+    await this.#store.command(`DROP TABLE IF EXISTS ${nameOf({ database, table })}`);
+    this.#left?.delete(table);
+  }
+}
+
+/**
+ * The rows of a batch beside the table for which they are meant, so that the store can tell which of them the table
+ * has. Rows are compared by all columns of the batch. A row of which the batch has three and the table two is missing
+ * once. Only that part of the table is read whose times are those of the batch.
+ */
+export class ComparisonTable {
+  readonly #store: Store;
+  readonly #table: Table;
+  readonly #rows: TableName;
+  /** What a row holds, as a number: two rows have the same if they are equal. NULL in a tuple makes no NULL of it. */
+  readonly #content: string;
+  readonly #names: string;
+
+  /** Makes the table go. @throws StoreError */
+  readonly drop: () => Promise<void>;
+
+  constructor(store: Store, table: Table, rows: TableName, drop: () => Promise<void>) {
+    this.#store = store;
+    this.#table = table;
+    this.#rows = rows;
+    this.drop = drop;
+    this.#names = table.columns.map(({ name }) => quoteIdentifier(name)).join(', ');
+    this.#content = `sipHash128(tuple(${this.#names}))`;
+  }
+
+  /** @throws StoreError */
+  async load(token: string, blocks: readonly Uint8Array[], signal: AbortSignal): Promise<void> {
+    await this.#store.insert({ ...this.#rows, columns: this.#table.columns, token, blocks }, signal);
+  }
+
+  /** How many of the rows were loaded, and how many of these the table does not have. @throws StoreError */
+  async compare(part: Part): Promise<{ readonly loaded: number; readonly missing: number }> {
+    const wanted = `SELECT ${this.#content} AS content, count() AS wanted FROM ${nameOf(this.#rows)}
+      WHERE ${this.#isIn(part)} GROUP BY content`;
+    const bytes = await this.#store.select(
+      `SELECT sum(wanted), sum(if(found < wanted, wanted - found, 0))
+       FROM (${wanted}) AS a LEFT JOIN (${this.#found(part)}) AS b USING content`,
+      'JSONCompactEachRow',
+    );
+    const [loaded = 0, missing = 0] = (JSON.parse(Buffer.from(bytes).toString('utf8')) as unknown[]).map(
+      Number,
+    );
+    return { loaded, missing };
+  }
+
+  /** Inserts the rows that the table does not have. @throws StoreError */
+  async insertMissing(token: string, part: Part): Promise<void> {
+    const numbered = `SELECT ${this.#names}, ${this.#content} AS content, row_number() OVER (PARTITION BY content) AS place
+      FROM ${nameOf(this.#rows)} WHERE ${this.#isIn(part)}`;
+    await this.#store.command(
+      `INSERT INTO ${nameOf(this.#table)} (${this.#names}) SELECT ${this.#names} FROM (${numbered}) AS a
+       LEFT JOIN (${this.#found(part)}) AS b USING content WHERE place > found
+       SETTINGS ${renderSettings(namedInsert(token))}`,
+    );
+  }
+
+  /** How often the table has each of the rows. */
+  #found(part: Part): string {
+    const time = quoteIdentifier(timeColumnOf(this.#table.table));
+    const rows = nameOf(this.#rows);
+    return `SELECT ${this.#content} AS content, count() AS found FROM ${nameOf(this.#table)}
+      WHERE ${time} >= (SELECT min(${time}) FROM ${rows}) AND ${time} <= (SELECT max(${time}) FROM ${rows})
+      AND ${this.#isIn(part)} AND content IN (SELECT ${this.#content} FROM ${rows}) GROUP BY content`;
+  }
+
+  #isIn({ part, of }: Part): string {
+    return of === 1 ? '1' : `sipHash64(tuple(${this.#names})) % ${of} = ${part}`;
+  }
+}
+
+/**
+ * How many inserts with that token the store is still busy with, whether or not anybody waits for them.
+ * @throws StoreError
+ */
+export async function runningInserts(store: Store, token: string): Promise<number> {
+  const bytes = await store.select(
+    `SELECT count() FROM system.processes WHERE Settings['log_comment'] = ${quoteString(token)}`,
+    'JSONCompactEachRow',
+  );
+  return Number((JSON.parse(Buffer.from(bytes).toString('utf8')) as unknown[])[0]);
+}
+
+const nameOf = ({ database, table }: TableName): string =>
+  `${quoteIdentifier(database)}.${quoteIdentifier(table)}`;
