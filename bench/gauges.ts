@@ -57,8 +57,8 @@ export async function takeSample(service: Service, atSeconds: number): Promise<S
   };
 }
 
-/** A part's folder is named `<partition>_<first block>_<last block>_<merges>`, in `<3 digits>/<table's UUID>/`. */
-function countParts(store: string): number {
+/** Parts of all tables of the embedded engine, by its own files. A part's folder is named `<partition>_<first block>_<last block>_<merges>`, in `<3 digits>/<table's UUID>/`. */
+export function countParts(store: string): number {
   let parts = 0;
   for (const prefix of entries(store)) {
     for (const table of entries(join(store, prefix))) {

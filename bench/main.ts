@@ -6,6 +6,7 @@ import { packageRoot } from '../test/support/package-root.ts';
 import { measureAuthorizer } from './authorizer.ts';
 import { barChart } from './chart.ts';
 import { measureCodecs } from './codecs.ts';
+import { measureDatasets } from './datasets.ts';
 import { measureDurability } from './durability.ts';
 import { measureIdentities } from './identities.ts';
 import { type Measurement, measure, medianOf } from './measure.ts';
@@ -27,9 +28,10 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
 const remoteWrite = 'remote-write';
 const picture = 'bench/remote-write.svg';
 
-const usage = `npm run bench [-- [codecs | durability | identities | otlp | query] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [codecs | datasets | durability | identities | otlp | query] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
   codecs               order keys and codecs for samples: bytes on disk, CPU and query time; no workload
+  datasets             the same load over 1, 100 and 2,000 datasets in turn; no workload
   durability           what the fsync before the reply costs, in place of a comparison of receivers
   identities [<word> …]  what checking who asks costs, with many keys and under floods of bad ones; words such as alone
                        or flood choose among the cases
@@ -46,7 +48,7 @@ const usage = `npm run bench [-- [codecs | durability | identities | otlp | quer
 
 const requests = 1000;
 /** What is measured in place of a comparison of receivers. */
-const modes: ReadonlySet<string> = new Set(['query', 'codecs', 'durability', 'identities']);
+const modes: ReadonlySet<string> = new Set(['query', 'codecs', 'datasets', 'durability', 'identities']);
 
 function readArguments() {
   const { values, positionals } = parseArgs({
@@ -70,7 +72,7 @@ function readArguments() {
     const make = workloads.get(name);
     if (make === undefined) {
       throw new Error(
-        `${name}: use codecs, durability, identities, query, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
+        `${name}: use codecs, datasets, durability, identities, query, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
       );
     }
     return make;
@@ -81,6 +83,7 @@ function readArguments() {
     requests: values.quick ? requests / 10 : requests,
     prometheus: values.prometheus,
     codecs: positionals.includes('codecs'),
+    datasets: positionals.includes('datasets'),
     durability: positionals.includes('durability'),
     query: positionals.includes('query'),
     identities,
@@ -133,6 +136,10 @@ async function main(): Promise<void> {
   }
   if (options.codecs) {
     console.log(`\n${await measureCodecs()}`);
+    return;
+  }
+  if (options.datasets) {
+    console.log(`\n${await measureDatasets(options.part < 1 ? 30 : 60)}`);
     return;
   }
   if (options.identities) {

@@ -1,5 +1,6 @@
 import { type Measurement, measure, medianOf } from './measure.ts';
 import { metricCaseName, otlpMetricCases, otlpMetricWorkload } from './otlp-metric-workloads.ts';
+import { missingPeers } from './otlp-peers.ts';
 import { caseName, otlpCases, otlpWorkload } from './otlp-workloads.ts';
 import { millrace } from './receivers.ts';
 import { markdownTable } from './table.ts';
@@ -18,12 +19,32 @@ const cases = [
   })),
 ];
 
-/** Records of a case in a round. */
+/** Records of a case in a round, after those that come before the clock starts. */
 const records = 512 * 400;
+/** As a part of the others. A service that has just started compiles its code, which is not what a million costs. */
+const warmUpPart = 0.25;
+
+type OtlpWorkload = ReturnType<(typeof cases)[number]['make']>;
+
+/** The same requests, of which the first come before the clock starts. */
+function warmedUp(workload: OtlpWorkload): OtlpWorkload {
+  const { bodies, plain, items } = workload;
+  const first = Math.round((bodies.length * warmUpPart) / (1 + warmUpPart));
+  const warmUpItems = (items / bodies.length) * first;
+  return {
+    ...workload,
+    warmUp: bodies.slice(0, first),
+    warmUpItems,
+    bodies: bodies.slice(first),
+    plain: plain.slice(first),
+    items: items - warmUpItems,
+  };
+}
 
 /**
  * Logs, traces and metrics in every encoding, batch and compression, until all is stored. The cost of JSON is also given in
  * units of `JSON.parse`, measured in the same run on the same bodies: machines differ, this ratio hardly does.
+ * Behind the table stands which peers are missing, and why.
  * @param part of the load, 1 for all of it
  * @param words of the names of the cases to measure; all cases if there are none
  */
@@ -32,7 +53,7 @@ export async function measureOtlp(rounds: number, part: number, words: readonly 
   const chosen = cases.filter(({ name }) => words.every((word) => name.split(', ').includes(word)));
   if (chosen.length === 0) throw new Error(`otlp ${words.join(' ')}: no case has all of these words`);
   for (const kind of chosen) {
-    const workload = kind.make(records * part);
+    const workload = warmedUp(kind.make(records * part * (1 + warmUpPart)));
     const measurements: Measurement[] = [];
     for (let round = 0; round < rounds; round++) measurements.push(await measure(millrace, workload));
     const median = medianOf(measurements);
@@ -61,7 +82,7 @@ export async function measureOtlp(rounds: number, part: number, words: readonly 
     'ack p99 ms',
     'disk B / record',
   ];
-  return markdownTable(header, rows);
+  return `${markdownTable(header, rows)}\n\n${missingPeers()}`;
 }
 
 /** CPU seconds in which `JSON.parse` reads a million of these records. */

@@ -63,7 +63,8 @@ export async function sendAtRate(
   const request = async (body: Uint8Array, index: number): Promise<void> => {
     const dueMs = start + (index / load.requestsPerSecond) * 1000;
     await sleep(Math.max(0, dueMs - performance.now()));
-    await post(load, body, agent);
+    const headers = { ...load.headers, ...load.headersOf?.(index) };
+    await post({ url: load.url, headers }, body, agent);
     latenciesMs[index] = performance.now() - dueMs;
   };
   try {

@@ -27,13 +27,13 @@ const services = ['checkout', 'payment', 'catalog', 'search', 'shipping', 'accou
 const paths = ['/api/v1/orders', '/api/v1/cart', '/api/v1/items', '/login', '/search', '/healthz'];
 
 /** JSON logs: arrays of 1,000 flat events of 8 fields and about 170 bytes. */
-export function jsonWorkload(requests: number): Workload {
+export function jsonWorkload(requests: number, eventsInEach = eventsPerRequest): Workload {
   const random = seededRandom(seed);
   const firstMs = Date.now() - requests * 1000;
   const pick = (choices: readonly string[]): string => choices[random.integer(0, choices.length - 1)] ?? '';
   let rawBytes = 0;
   const bodies = Array.from({ length: requests }, (_, request) => {
-    const events = Array.from({ length: eventsPerRequest }, (_, index) => ({
+    const events = Array.from({ length: eventsInEach }, (_, index) => ({
       time: new Date(firstMs + request * 1000 + index).toISOString(),
       level: pick(levels),
       service: pick(services),
@@ -47,7 +47,7 @@ export function jsonWorkload(requests: number): Workload {
     rawBytes += body.length;
     return body;
   });
-  const items = requests * eventsPerRequest;
+  const items = requests * eventsInEach;
   return {
     name: 'json',
     protocol: 'json',

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import xxhash from 'xxhash-wasm';
 import { startIdentities } from './app/identities.ts';
+import { startQueries } from './app/queries.ts';
 import type { Shared } from './app/shared.ts';
 import { type Back, startStore } from './app/store.ts';
-import { readableRows } from './auth/policy.ts';
 import type { Config } from './config.ts';
 import { DatasetAdministration } from './datasets/administration.ts';
 import { DatasetQuestions } from './datasets/details.ts';
@@ -27,6 +26,7 @@ import { DecodePool } from './ingest/decode-pool.ts';
 import { Drain } from './ingest/drain.ts';
 import { waitForPending } from './ingest/freshness.ts';
 import { IngestRates } from './ingest/ingest-rates.ts';
+import { Received } from './ingest/received.ts';
 import { ReplayWindow } from './ingest/replay-window.ts';
 import { RequestIdentifier } from './ingest/request-identity.ts';
 import { SampleSorter } from './ingest/sample-sorter.ts';
@@ -36,8 +36,6 @@ import type { DataDirectory } from './lib/data-directory.ts';
 import type { Logger } from './lib/log.ts';
 import { createMetrics } from './lib/metrics.ts';
 import { limits } from './limits.ts';
-import { SqlParser } from './query/parser.ts';
-import { QueryService } from './query/service.ts';
 import { TenantDatabases } from './store/tenant-databases.ts';
 import { Backlog } from './wal/backlog.ts';
 import { DiskGuard, diskSpace } from './wal/disk-guard.ts';
@@ -68,10 +66,11 @@ export async function startApp(options: AppOptions): Promise<App> {
   const back = await startStore(shared);
   const durable = await startLog(shared, back);
   const front = await startIngest(shared, back, durable);
-  const reading = startQueries(shared, options.version, back, durable);
+  const reading = startQueries(shared, options.version, { ...back, ...durable });
   const identities = await startIdentities(shared, back, options.adminPassword, front.trail);
   back.cleaner.add(identities.directory, durable.replays, back.catalog);
-  back.cleaner.add(new TenantDatabases(back.store), durable.deadLetters, identities.metadataOfTenants);
+  back.cleaner.add(new TenantDatabases(back.store), back.received, durable.deadLetters);
+  back.cleaner.add(identities.metadataOfTenants);
   // What an earlier life did not get done. Before the store answers, nobody knows of any.
   if (back.tenants.loaded) void back.cleaner.clean();
 
@@ -94,9 +93,12 @@ export async function startApp(options: AppOptions): Promise<App> {
           catalog: back.catalog,
           cleaner: back.cleaner,
           caughtUp: identities.caughtUp,
-          waitForPending: () => waitForPending(durable.wal, durable.drain),
+          waitForPending: (tenant, id) => waitForPending(durable.wal, durable.drain, tenant, [id]),
         }),
-        questions: new DatasetQuestions(back),
+        questions: new DatasetQuestions({
+          ...back,
+          waiting: (tenant, id, date) => durable.received.waiting(tenant, id, date),
+        }),
         retention: new DatasetRetention(back),
         audit: identities.audit,
       }),
@@ -134,7 +136,8 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 /** The log, what an earlier life left in it, and its way into the store. */
-async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
+async function startLog(shared: Shared, back: Back) {
+  const { store, catalog, monitor } = back;
   const { config, directory, clock, metrics, log } = shared;
   const open = (name: string) => openWalDirectory(join(directory.path, name));
   const files = await open('wal');
@@ -150,6 +153,14 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
     onStored: (tenant, dataset, request) => replays.recover(tenant, dataset, request),
   });
   const deadLetters = await DeadLetters.open({ files: await open('dead'), metrics, log });
+  const received = new Received({
+    node: directory.node,
+    table: back.received,
+    destination: ({ tenant, dataset, kind, presumed = false }) =>
+      catalog.destination(tenant, dataset, kind, presumed),
+    segments: () => wal.segments(),
+    log,
+  });
   const drain = new Drain({
     node: directory.node,
     backlog,
@@ -162,7 +173,14 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
     metrics,
     storeReturned: monitor.returned,
     onNoAnswer: () => monitor.suspect(),
-    beforeRemove: (segment) => journal.keep(segment),
+    quiet: {
+      maxWaitMs: config.quietFlushIntervalMs,
+      maxBytes: Math.min(limits.walMaxRetainedBytes, config.walMaxBytes / 4),
+    },
+    beforeRemove: async (segment) => {
+      await journal.keep(segment);
+      await received.keep(segment);
+    },
   });
   for (const segment of recovery.segments) {
     for (const { header } of segment.records) {
@@ -173,7 +191,7 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
     backlog.add(segment);
     drain.recover(segment);
   }
-  const wal = await Wal.open({
+  const wal: Wal = await Wal.open({
     files,
     clock,
     log,
@@ -187,7 +205,7 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
   registerWalGauges(metrics.registry, wal);
   const disk = await DiskGuard.start({ measure: () => diskSpace(directory.path), timers: clock, log });
   drain.start();
-  return { wal, drain, deadLetters, replays, journal, disk };
+  return { wal, drain, received, deadLetters, replays, journal, disk };
 }
 
 type Durable = Awaited<ReturnType<typeof startLog>>;
@@ -236,30 +254,3 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
 /** @param path beside this file */
 const webAssembly = async (path: string): Promise<WebAssembly.Module> =>
   new WebAssembly.Module(await readFile(new URL(path, import.meta.url)));
-
-function startQueries(
-  { config, clock, log }: Shared,
-  version: string,
-  { store, catalog }: Back,
-  { wal, drain }: Durable,
-) {
-  const parser = new SqlParser(new URL('../workers/parse.js', import.meta.url), log);
-  const query = new QueryService({
-    store,
-    catalog,
-    parser,
-    version,
-    clock,
-    log,
-    bounds: {
-      timeoutMs: config.queryTimeoutMs,
-      maxMemoryBytes: config.queryMaxMemoryBytes,
-      maxThreads: Math.min(availableParallelism(), limits.queryMaxThreads),
-      maxResultRows: limits.queryMaxResultRows,
-      maxResultBytes: limits.queryMaxResultBytes,
-    },
-    readableRows,
-    waitForPending: () => waitForPending(wal, drain),
-  });
-  return { parser, query };
-}

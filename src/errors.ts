@@ -59,6 +59,7 @@ export const errorDefinitions = {
   tenant_exists: permanent(409, 'The name is too much like that of another tenant'),
   tenant_unchangeable: permanent(409, 'The default tenant stays'),
   too_many_tenants: permanent(409, 'There are as many tenants as are allowed'),
+  too_many_datasets: permanent(409, 'The tenant has as many datasets as are allowed'),
   identity_changed: permanent(409, 'Somebody else made a change at the same time'),
   role_in_use: permanent(409, 'The role is in use'),
   too_many_identities: permanent(409, 'There are as many as are allowed'),

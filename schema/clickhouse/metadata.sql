@@ -36,3 +36,17 @@ TTL toDateTime(`at`) + INTERVAL 7 DAY
 SETTINGS {tableSettings}, enable_block_number_column = 1;
 
 ALTER TABLE `millrace`.`nodes` ADD COLUMN IF NOT EXISTS `datasets` UInt64;
+
+-- What was received of each dataset, by the day of receipt (UTC): events, records, spans or samples, and the bytes of
+-- bodies as they were sent. A row for each segment of a log until it is merged.
+CREATE TABLE IF NOT EXISTS `millrace`.`received`
+(
+    `tenant` String,
+    `dataset` String,
+    `day` Date,
+    `events` UInt64,
+    `bytes` UInt64
+)
+ENGINE = SummingMergeTree
+ORDER BY (`tenant`, `dataset`, `day`)
+SETTINGS {tableSettings};

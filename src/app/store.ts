@@ -6,6 +6,7 @@ import { MetadataLog } from '../store/metadata.ts';
 import { StoreMonitor } from '../store/monitor.ts';
 import { NodeRegistry } from '../store/nodes.ts';
 import { openStore } from '../store/open.ts';
+import { ReceivedTable } from '../store/received-table.ts';
 import { TenantCleaner } from '../store/tenant-cleaner.ts';
 import { Tenants } from '../store/tenants.ts';
 import type { Shared } from './shared.ts';
@@ -30,11 +31,13 @@ export async function startStore({ config, directory, clock, metrics, log }: Sha
   // The engine inside is there when its process is.
   const kept =
     clickHouse === undefined ? undefined : await KeptOptions.open(join(directory.path, 'datasets'), log);
-  const catalog: Catalog = new Catalog(store, metadata, tenants, () => void cleaner.clean(), kept);
+  const onEnd = () => void cleaner.clean();
+  const catalog: Catalog = new Catalog(store, metadata, tenants, onEnd, config, kept);
   const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
   await monitor.start();
   const registry = new NodeRegistry(store, directory.node);
-  return { store, metadata, registry, tenants, cleaner, catalog, monitor };
+  const received = new ReceivedTable(store);
+  return { store, received, metadata, registry, tenants, cleaner, catalog, monitor };
 }
 
 export type Back = Awaited<ReturnType<typeof startStore>>;

@@ -1,14 +1,17 @@
-import { byteCount } from '../lib/option-values.ts';
+import { byteCount, integer } from '../lib/option-values.ts';
 import { limits } from '../limits.ts';
 import { needOption, type Option, type OptionTexts } from './option.ts';
 
 /** What each tenant and each dataset may have, so that none lives at the cost of others. */
 export interface SharingConfig {
+  readonly maxDatasets: number;
+  readonly maxColumns: number;
   /** Bytes of bodies as sent, a second; infinite for no bound. */
   readonly tenantIngestBytesPerSecond: number;
   /** The same for each dataset. */
   readonly datasetIngestBytesPerSecond: number;
   readonly maxEventBytes: number;
+  readonly quietFlushIntervalMs: number;
 }
 
 const rate = (text: string): number | undefined =>
@@ -18,6 +21,20 @@ const rateSyntax =
 
 /** The rows of the configuration that are about what is shared. */
 export const sharingOptions = {
+  maxDatasets: {
+    env: 'MILLRACE_MAX_DATASETS',
+    meaning: 'how many datasets a tenant may have',
+    fallback: String(limits.maxDatasetsPerTenant),
+    parse: integer(1, 100_000),
+    allowed: 'a number from 1 to 100000',
+  },
+  maxColumns: {
+    env: 'MILLRACE_MAX_COLUMNS',
+    meaning: 'how many columns a dataset of events may have; further fields share one',
+    fallback: String(limits.maxColumnsPerDataset),
+    parse: integer(10, 10_000),
+    allowed: 'a number from 10 to 10000',
+  },
   tenantIngestBytesPerSecond: {
     env: 'MILLRACE_TENANT_INGEST_BYTES_PER_SECOND',
     meaning: 'how much a tenant may send, in bytes of bodies a second; beyond it writes get 429',
@@ -39,11 +56,22 @@ export const sharingOptions = {
     parse: byteCount(1024, limits.maxBodyBytes * 2),
     allowed: `a number of bytes from 1KiB to ${limits.maxBodyBytes * 2}, with an optional KiB or MiB`,
   },
+  quietFlushIntervalMs: {
+    env: 'MILLRACE_QUIET_FLUSH_INTERVAL_MS',
+    meaning:
+      'where there are many datasets, how long those with little data may wait for more, in milliseconds',
+    fallback: String(limits.quietFlushIntervalMs),
+    parse: integer(50, 600_000),
+    allowed: 'a number of milliseconds from 50 to 600000',
+  },
 } as const satisfies { readonly [K in keyof SharingConfig]: Option<SharingConfig[K]> };
 
 /** @throws ConfigError */
 export const readSharing = (texts: OptionTexts): SharingConfig => ({
+  maxDatasets: needOption(sharingOptions.maxDatasets, texts),
+  maxColumns: needOption(sharingOptions.maxColumns, texts),
   tenantIngestBytesPerSecond: needOption(sharingOptions.tenantIngestBytesPerSecond, texts),
   datasetIngestBytesPerSecond: needOption(sharingOptions.datasetIngestBytesPerSecond, texts),
   maxEventBytes: needOption(sharingOptions.maxEventBytes, texts),
+  quietFlushIntervalMs: needOption(sharingOptions.quietFlushIntervalMs, texts),
 });

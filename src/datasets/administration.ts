@@ -10,8 +10,8 @@ export interface DatasetAdministrationOptions {
   readonly cleaner: Pick<TenantCleaner, 'clean'>;
   /** Fulfils when all nodes know what this one knows. */
   readonly caughtUp: () => Promise<void>;
-  /** Waits until what is in the log now is in the store, or gone, or for a bounded time. */
-  readonly waitForPending: () => Promise<unknown>;
+  /** Waits until what is in the log now of a dataset has gone, or for a bounded time. */
+  readonly waitForPending: (tenant: string, id: string) => Promise<unknown>;
 }
 
 /** Making and deleting datasets. Callers have checked that it is allowed. */
@@ -44,9 +44,9 @@ export class DatasetAdministration {
    */
   async delete(tenant: string, name: string): Promise<void> {
     const { catalog, cleaner, caughtUp, waitForPending } = this.#options;
-    await catalog.end(tenant, name);
+    const id = await catalog.end(tenant, name);
     await caughtUp();
     await cleaner.clean();
-    await waitForPending();
+    await waitForPending(tenant, id);
   }
 }

@@ -1,19 +1,37 @@
 import { AppError } from '../errors.ts';
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
-import { auditDataset, type DatasetKind, databaseOf, physicalTable, tablesOfKind } from '../model/dataset.ts';
+import {
+  auditDataset,
+  countedTable,
+  type DatasetKind,
+  databaseOf,
+  physicalTable,
+  tablesOfKind,
+} from '../model/dataset.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
+import type { ReceivedAmount } from '../model/received.ts';
 import type { Catalog } from '../store/catalog.ts';
 import type { DatasetInfo } from '../store/dataset-entry.ts';
 import { StoreError } from '../store/errors.ts';
+import type { ReceivedTable } from '../store/received-table.ts';
 import type { Store } from '../store/store.ts';
 import { type Schema, schemaOf } from './schema.ts';
 
-/** How much the store has of a dataset, of all days or of one. */
+/** How much the store has of a dataset, of all days or of one by the times of its rows. */
 export interface StoredAmount {
   /** Events, records, spans or samples. */
   readonly rows: number;
   readonly uncompressedBytes: number;
   readonly diskBytes: number;
+}
+
+/** All that was ever received of a dataset, or on one day, and what became of it. */
+export interface DatasetStatistics {
+  readonly kind: DatasetKind;
+  readonly received: ReceivedAmount;
+  /** The part of it that is in the log of this node, and not in the store yet. */
+  readonly waiting: ReceivedAmount;
+  readonly stored: StoredAmount;
 }
 
 export interface DatasetDetails {
@@ -32,15 +50,18 @@ export interface DatasetDetails {
 export interface DatasetQuestionsOptions {
   readonly catalog: Pick<Catalog, 'get' | 'list' | 'datasets'>;
   readonly store: Pick<Store, 'select'>;
+  readonly received: Pick<ReceivedTable, 'of'>;
+  /** What of it the log has; `date` is `YYYY-MM-DD`. */
+  readonly waiting: (tenant: string, id: string, date: string | undefined) => ReceivedAmount;
 }
 
-/** Where the time of a row is; the first is the table whose rows count. */
-const timed = {
-  events: { table: 'events', column: 'p_timestamp' },
-  logs: { table: 'logs', column: 'timestamp' },
-  traces: { table: 'spans', column: 'timestamp' },
-  metrics: { table: 'samples', column: 'timestamp' },
-} as const satisfies Record<DatasetKind, { readonly table: string; readonly column: string }>;
+/** Where the time of a row is. */
+const timeColumn = {
+  events: 'p_timestamp',
+  logs: 'timestamp',
+  traces: 'timestamp',
+  metrics: 'timestamp',
+} as const satisfies Record<DatasetKind, string>;
 
 /**
  * What is known of datasets. The store answers from what it keeps about its parts, and reads no rows. Callers have
@@ -70,7 +91,8 @@ export class DatasetQuestions {
   /** @throws AppError `dataset_not_found`, `store_unavailable` */
   async details(tenant: string, name: string): Promise<DatasetDetails> {
     const dataset = this.#get(tenant, name);
-    const { table, column } = timed[dataset.kind];
+    const table = countedTable[dataset.kind];
+    const column = timeColumn[dataset.kind];
     const time = (which: 'min' | 'max') => `formatDateTime(${which}(${column}), '%FT%T.%fZ', 'UTC')`;
     const from = `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(dataset.id, table))}`;
     const times = dataset.ready
@@ -92,13 +114,26 @@ export class DatasetQuestions {
   }
 
   /**
-   * @param date `YYYY-MM-DD`: of the rows of that day alone
+   * @param date `YYYY-MM-DD`: what was received on that day, and rows of that day
    * @throws AppError `dataset_not_found`, `store_unavailable`
    */
-  async stored(tenant: string, name: string, date: string | undefined): Promise<StoredAmount> {
+  async statistics(tenant: string, name: string, date: string | undefined): Promise<DatasetStatistics> {
     const { id, kind } = this.#get(tenant, name);
+    const stored = await this.#stored(tenant, id, kind, date);
+    const before = await orUnavailable(() => this.#options.received.of(tenant, id, date));
+    const waiting = this.#options.waiting(tenant, id, date);
+    const received = { events: before.events + waiting.events, bytes: before.bytes + waiting.bytes };
+    return { kind, received, waiting, stored };
+  }
+
+  async #stored(
+    tenant: string,
+    id: string,
+    kind: DatasetKind,
+    date: string | undefined,
+  ): Promise<StoredAmount> {
     const tables = tablesOfKind[kind].map((table) => quoteString(physicalTable(id, table))).join(', ');
-    const counted = quoteString(physicalTable(id, timed[kind].table));
+    const counted = quoteString(physicalTable(id, countedTable[kind]));
     const day = date === undefined ? '' : ` AND partition = ${quoteString(date)}`;
     const [rows, uncompressedBytes, diskBytes] = await this.#row<readonly [number, number, number]>(
       tenant,
@@ -115,12 +150,17 @@ export class DatasetQuestions {
   }
 
   async #row<Row>(tenant: string, query: string): Promise<Row> {
-    try {
-      const bytes = await this.#options.store.select(query, 'JSONCompactEachRow', tenant);
-      return JSON.parse(Buffer.from(bytes).toString('utf8')) as Row;
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      throw new AppError('store_unavailable', 'the store does not answer', { cause: error });
-    }
+    const { store } = this.#options;
+    const bytes = await orUnavailable(() => store.select(query, 'JSONCompactEachRow', tenant));
+    return JSON.parse(Buffer.from(bytes).toString('utf8')) as Row;
+  }
+}
+
+async function orUnavailable<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new AppError('store_unavailable', 'the store does not answer', { cause: error });
   }
 }

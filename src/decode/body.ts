@@ -3,6 +3,7 @@ import { gunzipSync, type InputType, inflateSync } from 'node:zlib';
 import { uncompressSync } from 'snappy';
 import { AppError, errorText } from '../errors.ts';
 import type { BodyEncoding } from './task.ts';
+import { decompressZstd } from './zstd.ts';
 
 /**
  * A snappy block expands at most this much: its densest element is a copy, which makes 64 bytes of 3
@@ -25,6 +26,8 @@ export function decodeBody(body: Uint8Array, encoding: BodyEncoding, maxDecodedB
       return inflate(inflateSync, body, encoding, maxDecodedBytes);
     case 'snappy':
       return unsnappy(body, maxDecodedBytes);
+    case 'zstd':
+      return decompress(() => decompressZstd(body, maxDecodedBytes), encoding, maxDecodedBytes);
   }
 }
 
@@ -40,18 +43,9 @@ interface Inflated {
 type Inflate = (input: InputType, options: { maxOutputLength: number; info: true }) => unknown;
 
 function inflate(run: Inflate, body: Uint8Array, encoding: BodyEncoding, maxDecodedBytes: number): Buffer {
-  let inflated: Inflated;
-  try {
-    // The typings do not know what `info` changes.
-    inflated = run(body, { maxOutputLength: maxDecodedBytes, info: true }) as Inflated;
-  } catch (error) {
-    if (error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') {
-      throw tooLarge(`The ${encoding} body is too large`, maxDecodedBytes);
-    }
-    throw new AppError('bad_encoding', `The body is not valid ${encoding}: ${errorText(error)}`, {
-      cause: error,
-    });
-  }
+  // The typings do not know what `info` changes.
+  const work = () => run(body, { maxOutputLength: maxDecodedBytes, info: true }) as Inflated;
+  const inflated = decompress(work, encoding, maxDecodedBytes);
   // zlib stops at the end of the stream and ignores what follows: bytes that nobody would ever miss.
   const used = inflated.engine.bytesWritten;
   if (used !== body.length) {
@@ -61,6 +55,20 @@ function inflate(run: Inflate, body: Uint8Array, encoding: BodyEncoding, maxDeco
     );
   }
   return inflated.buffer;
+}
+
+/** Says of a failure of zlib what it means. */
+function decompress<Result>(work: () => Result, encoding: BodyEncoding, maxDecodedBytes: number): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') {
+      throw tooLarge(`The ${encoding} body is too large`, maxDecodedBytes);
+    }
+    throw new AppError('bad_encoding', `The body is not valid ${encoding}: ${errorText(error)}`, {
+      cause: error,
+    });
+  }
 }
 
 /**

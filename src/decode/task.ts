@@ -17,7 +17,7 @@ export type BodyFormat =
   | 'otlp-metrics-protobuf';
 
 /** `Content-Encoding` of a body. */
-export type BodyEncoding = 'identity' | 'gzip' | 'deflate' | 'snappy';
+export type BodyEncoding = 'identity' | 'gzip' | 'deflate' | 'snappy' | 'zstd';
 
 /** Fields that every event of a request gets beside its own: names and values. A field of the event with that name gives way. */
 export type EventLabels = ReadonlyArray<readonly [field: string, value: string]>;

@@ -1,4 +1,5 @@
 import type { BodyEncoding } from '../decode/task.ts';
+import { hasZstd } from '../decode/zstd.ts';
 import { AppError } from '../errors.ts';
 
 /**
@@ -35,21 +36,29 @@ const encodingNames: ReadonlyMap<string, BodyEncoding> = new Map([
   ['x-gzip', 'gzip'],
   ['deflate', 'deflate'],
   ['snappy', 'snappy'],
+  ['zstd', 'zstd'],
 ]);
 
 /**
  * The coding that a Content-Encoding header names (empty when absent).
+ * @param canUnzstd whether this version of Node can decompress zstd
  * @throws AppError `unsupported_encoding`
  */
-export function acceptEncoding(header: string, accepted: readonly BodyEncoding[]): BodyEncoding {
+export function acceptEncoding(
+  header: string,
+  accepted: readonly BodyEncoding[],
+  canUnzstd = hasZstd,
+): BodyEncoding {
   const encoding = encodingNames.get(header) ?? encodingNames.get(header.toLowerCase());
-  if (encoding !== undefined && accepted.includes(encoding)) return encoding;
-  const found = header.toLowerCase() === 'zstd' ? 'zstd is not supported yet: ' : '';
+  const supported = canUnzstd ? accepted : accepted.filter((each) => each !== 'zstd');
+  if (encoding !== undefined && supported.includes(encoding)) return encoding;
+  const reason =
+    encoding === 'zstd' && accepted.includes('zstd')
+      ? `zstd takes Node.js 22.15 or newer, and this is ${process.version}: `
+      : '';
   throw new AppError(
     'unsupported_encoding',
-    `${found}this route takes Content-Encoding ${accepted.join(', ')}`,
-    {
-      details: { supported: accepted },
-    },
+    `${reason}this route takes Content-Encoding ${supported.join(', ')}`,
+    { details: { supported } },
   );
 }

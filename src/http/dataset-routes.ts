@@ -1,6 +1,6 @@
 import { decide, readableRows } from '../auth/policy.ts';
 import type { DatasetAdministration } from '../datasets/administration.ts';
-import type { DatasetDetails, DatasetQuestions } from '../datasets/details.ts';
+import type { DatasetDetails, DatasetQuestions, DatasetStatistics } from '../datasets/details.ts';
 import { type DatasetRetention, parseRetention, showRetention } from '../datasets/retention.ts';
 import { AppError } from '../errors.ts';
 import type { DatasetKind } from '../model/dataset.ts';
@@ -14,7 +14,7 @@ import type { Route } from './routes.ts';
 
 export interface DatasetRoutesOptions {
   readonly administration: Pick<DatasetAdministration, 'create' | 'delete'>;
-  readonly questions: Pick<DatasetQuestions, 'names' | 'schema' | 'details' | 'stored'>;
+  readonly questions: Pick<DatasetQuestions, 'names' | 'schema' | 'details' | 'statistics'>;
   readonly retention: Pick<DatasetRetention, 'get' | 'set'>;
   readonly audit: AuditLog;
 }
@@ -75,13 +75,9 @@ export function datasetRoutes({
       handler: async ({ principal, tenant, dataset, queryString }) => {
         requireAllRows(principal, dataset);
         const date = requestedDate(queryString);
-        const { rows, uncompressedBytes, diskBytes } = await questions.stored(tenant, dataset, date);
-        return jsonReply({
-          stream: dataset,
-          time: date === undefined ? new Date().toISOString() : `${date}T00:00:00.000Z`,
-          ingestion: { count: rows, size: `${uncompressedBytes} Bytes`, format: 'native' },
-          storage: { size: `${diskBytes} Bytes`, format: 'clickhouse' },
-        });
+        const statistics = await questions.statistics(tenant, dataset, date);
+        const time = date === undefined ? new Date().toISOString() : `${date}T00:00:00.000Z`;
+        return jsonReply({ stream: dataset, time, ...showStatistics(statistics, date === undefined) });
       },
     },
     ...retentionRoutes(retention, audit),
@@ -134,6 +130,30 @@ const info = ({ kind, createdAt, firstEventAt, latestEventAt, isInternal, option
   customPartition: options?.partitionField,
   staticSchemaFlag: options?.schema === undefined ? undefined : true,
 });
+
+/** @param whole of all days: then what is not there any more has been deleted */
+function showStatistics({ kind, received, waiting, stored }: DatasetStatistics, whole: boolean) {
+  const bytes = (count: number) => `${count} Bytes`;
+  const { rows, uncompressedBytes, diskBytes } = stored;
+  const deleted = Math.max(0, received.events - waiting.events - rows);
+  return {
+    ingestion: {
+      count: whole ? rows + waiting.events : received.events,
+      size: bytes(received.bytes),
+      format: logSources[kind],
+      ...(whole ? { lifetime_count: received.events, deleted_count: deleted } : {}),
+      waiting_count: waiting.events,
+      waiting_size: bytes(waiting.bytes),
+    },
+    storage: {
+      size: bytes(diskBytes),
+      format: 'clickhouse',
+      count: rows,
+      uncompressed_size: bytes(uncompressedBytes),
+      compression_ratio: diskBytes === 0 ? null : Number((uncompressedBytes / diskBytes).toFixed(2)),
+    },
+  };
+}
 
 /**
  * What is said about all rows together is not for those who may read some of them.

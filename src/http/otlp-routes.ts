@@ -41,7 +41,7 @@ const signals: readonly Signal[] = [
   },
 ];
 
-const encodings: readonly BodyEncoding[] = ['identity', 'gzip', 'deflate'];
+const encodings: readonly BodyEncoding[] = ['identity', 'gzip', 'deflate', 'zstd'];
 
 /** OTLP over HTTP, in JSON and in protobuf: what can be stored of a request is, and the reply counts the rest. */
 export const otlpRoutes = ({ ingest, maxBodyBytes }: OtlpRouteOptions): Route[] =>

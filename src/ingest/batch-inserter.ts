@@ -49,7 +49,7 @@ import { Comparisons } from '../store/comparison-table.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import { TrialTable } from '../store/trial-table.ts';
-import { batchRows, moved, nameOf, type TableBatch } from './batch.ts';
+import { batchRows, moved, nameOf, segmentsOf, type TableBatch, tokenOf } from './batch.ts';
 import { insertMissing } from './doubtful-insert.ts';
 import { insertBlocks } from './insert-blocks.ts';
 import { InsertParts } from './insert-parts.ts';
@@ -73,6 +73,7 @@ export interface BatchInserterOptions {
 /** A batch on its way. */
 interface Job {
   readonly batch: TableBatch;
+  /** The last one of the batch. */
   readonly segment: number;
   readonly token: string;
   readonly rows: Rows;
@@ -110,10 +111,11 @@ export class BatchInserter {
    * @param signal aborting it ends the wait for the store
    * @throws whatever is worth another try
    */
-  async insert(segment: number, batch: TableBatch, doubtful: boolean, signal: AbortSignal): Promise<void> {
+  async insert(batch: TableBatch, doubtful: boolean, signal: AbortSignal): Promise<void> {
     const { node, catalog, deadLetters } = this.#options;
     const { tenant, dataset, kind, presumed } = batch;
-    const token = `${node}-${segment}-${nameOf(batch)}`;
+    const token = tokenOf(node, batch);
+    const [, segment] = segmentsOf(batch);
     const dead = await deadLetters.rangesOf(token);
     const id = catalog.destination(tenant, dataset, kind, presumed);
     if (id === undefined) return;

@@ -9,7 +9,7 @@ import {
 import type { SealedSegment, SegmentRecord } from '../wal/segment.ts';
 import type { Rows } from './rows.ts';
 
-/** What one segment holds for one table. It becomes one insert. */
+/** What one segment, or several, hold for one table. It becomes one insert. */
 export interface TableBatch {
   readonly tenant: string;
   /** Its id. */
@@ -22,18 +22,28 @@ export interface TableBatch {
   /** The union of the blocks' columns, in order of first appearance. */
   readonly columns: readonly ColumnSpec[];
   readonly rows: number;
+  /** Of its blocks. */
+  readonly byteLength: number;
   /** The name of the dataset's table that is inserted first, `<database>.<table>`: this one follows it. */
   readonly lead: string;
-  /** Where the blocks are: record and index of the block in it, in log order. */
-  readonly parts: ReadonlyArray<{ readonly record: SegmentRecord; readonly index: number }>;
+  /** Where the blocks are, in log order. At least one. */
+  readonly parts: readonly BlockPlace[];
+}
+
+/** A record of a segment, and the index of the block in it. */
+export interface BlockPlace {
+  readonly segment: SealedSegment;
+  readonly record: SegmentRecord;
+  readonly index: number;
 }
 
 interface Growing extends TableBatch {
   readonly byName: Map<string, ColumnSpec>;
   /** Place among the tables of its dataset. */
   readonly order: number;
-  readonly parts: Array<{ record: SegmentRecord; index: number }>;
+  readonly parts: BlockPlace[];
   rows: number;
+  byteLength: number;
   presumed: boolean;
 }
 
@@ -55,7 +65,8 @@ export function batchesOf(segment: SealedSegment): TableBatch[] {
       }
       batch.presumed ||= presumed;
       batch.rows += block.rows;
-      batch.parts.push({ record, index });
+      batch.byteLength += block.byteLength;
+      batch.parts.push({ segment, record, index });
       for (const column of block.columns) {
         if (!batch.byName.has(column.name)) batch.byName.set(column.name, column);
       }
@@ -72,6 +83,63 @@ export function batchesOf(segment: SealedSegment): TableBatch[] {
 /** What a table is known by, unquoted. */
 export const nameOf = ({ database, table }: Pick<TableBatch, 'database' | 'table'>): string =>
   `${database}.${table}`;
+
+/** One batch of each table of a dataset, from batches of several segments in their order. The table that leads comes first. */
+export function mergeBatches(batches: readonly TableBatch[]): TableBatch[] {
+  const byTable = new Map<string, TableBatch[]>();
+  for (const batch of batches) {
+    const name = nameOf(batch);
+    byTable.set(name, [...(byTable.get(name) ?? []), batch]);
+  }
+  const leads = (batch: TableBatch) => Number(nameOf(batch) === batch.lead);
+  return [...byTable.values()].flatMap(mergeTable).sort((a, b) => leads(b) - leads(a));
+}
+
+function mergeTable(batches: readonly TableBatch[]): TableBatch[] {
+  const [first] = batches;
+  if (first === undefined || batches.length === 1) return [...batches];
+  const byName = new Map(batches.flatMap(({ columns }) => columns.map((column) => [column.name, column])));
+  const merged = {
+    ...first,
+    presumed: batches.some(({ presumed }) => presumed),
+    columns: [...byName.values()],
+    rows: batches.reduce((sum, { rows }) => sum + rows, 0),
+    byteLength: batches.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    parts: batches.flatMap(({ parts }) => parts),
+  };
+  return [merged];
+}
+
+/** The first and the last segment of a batch. */
+export function segmentsOf({ parts }: TableBatch): readonly [first: number, last: number] {
+  const [first, last] = [parts[0]?.segment.number, parts.at(-1)?.segment.number];
+  if (first === undefined || last === undefined) throw new Error('BUG: a batch without blocks');
+  return [first, last];
+}
+
+/** The deduplication token of a batch: `<node>-<segment>-<table>`, with the first and the last of several segments. */
+export function tokenOf(node: string, batch: TableBatch): string {
+  const [first, last] = segmentsOf(batch);
+  return `${node}-${first === last ? last : `${first}..${last}`}-${nameOf(batch)}`;
+}
+
+/** The records that a batch is made of. */
+export function recordsBySegment({
+  parts,
+}: TableBatch): ReadonlyMap<SealedSegment, ReadonlySet<SegmentRecord>> {
+  const found = new Map<SealedSegment, Set<SegmentRecord>>();
+  for (const { segment, record } of parts) {
+    const records = found.get(segment) ?? new Set();
+    found.set(segment, records.add(record));
+  }
+  return found;
+}
+
+/** The names of the tables that may be the first one of a dataset, whatever its kind. */
+export const leadsOf = (tenant: string, id: string): readonly string[] =>
+  Object.values(tablesOfKind).map(([table]) =>
+    nameOf({ database: databaseOf(tenant), table: physicalTable(id, table) }),
+  );
 
 /** The same batch for another dataset. */
 export const moved = (batch: TableBatch, dataset: string): TableBatch => ({
@@ -107,6 +175,7 @@ function start(tenant: string, dataset: string, kind: DatasetKind, table: TableN
     byName: new Map(),
     order: (tablesOfKind[kind] as readonly TableName[]).indexOf(table),
     rows: 0,
+    byteLength: 0,
     parts: [],
   };
 }

@@ -6,35 +6,37 @@
  *   have been killed, or have lost power, since an insert was sent, that is not trusted, and the rows are looked for
  *   (`doubtful-insert.ts`): after an insert that failed, which may have stored some of its rows, and for the first one
  *   of each table that an earlier life of the process has left. It was the only one that may have been under way.
- * - A table takes its segments in their order, one at a time. The tables of a dataset follow their first one, the
+ * - Where a segment has many tables, those that get little take several segments' parts in one insert
+ *   (`quiet-tables.ts`), a bundle. What it is made of is noted durably before it is sent (`wal/bundles.ts`).
+ * - A table takes its segments in their order, one insert at a time. The tables of a dataset follow their first one, the
  *   series, so that a reader never finds a sample without its labels. Otherwise tables move at the same time.
  * - A failed insert is tried again, with growing pauses, until it succeeds or the drain stops; meanwhile the log
  *   grows up to its bound and then refuses new writes. Pauses end when the store answers after it did not. Rows
  *   that the store refuses for good go to the dead letters (`batch-inserter.ts`), and everything else goes on.
+ * - A table goes on to its next insert when the log does not have the last one any more, or knows that it is stored
+ *   (`passage.ts`).
  * - A segment leaves the log when the store or the dead letters have all of it, and not before.
- *
- * The store remembers a number of tokens for each table and no more. So a table must not go on to its next segment
- * while the log still has the last one, where a crash would have it inserted again:
- *
- * - As long as all goes well it waits until the segment is gone, which takes as long as its slowest table.
- * - Where all tables that are left of the segment are in trouble, having failed and not succeeded since, it is
- *   noted durably which ones the store has (`wal/stored-notes.ts`), and these go on. So a table that cannot move
- *   holds up no other; it costs a small file for each segment that it is in.
  */
 import { AppError } from '../errors.ts';
 import { type Retrying, sleep, untilDone } from '../lib/backoff.ts';
+import { Milestone } from '../lib/milestone.ts';
 import { Slots } from '../lib/slots.ts';
 import type { Wakeup } from '../lib/wakeup.ts';
 import { limits } from '../limits.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Backlog } from '../wal/backlog.ts';
 import type { SealedSegment } from '../wal/segment.ts';
-import { batchesOf, nameOf, type TableBatch } from './batch.ts';
+import { batchesOf, nameOf, recordsBySegment, type TableBatch } from './batch.ts';
 import { BatchInserter, type BatchInserterOptions } from './batch-inserter.ts';
-import { Lane, Shipment } from './shipment.ts';
+import { Departures } from './departures.ts';
+import { Passage } from './passage.ts';
+import { QuietTables, type QuietTablesOptions, type Waited } from './quiet-tables.ts';
+import { RecoveredBundles } from './recovered-bundles.ts';
+import { Lane, Load, Shipment } from './shipment.ts';
 
 export interface DrainOptions extends BatchInserterOptions {
   readonly backlog: Backlog;
+  readonly quiet: QuietTablesOptions;
   /** Wakes when the store answers after it did not. */
   readonly storeReturned: Wakeup;
   /** Told when the store did not answer. */
@@ -46,91 +48,163 @@ export interface DrainOptions extends BatchInserterOptions {
 export class Drain {
   readonly #options: DrainOptions;
   readonly #inserter: BatchInserter;
+  readonly #quiet: QuietTables;
   readonly #slots = new Slots(limits.maxParallelInserts);
-  /** What has come, oldest first, until it and all before it are gone. */
-  readonly #queue: Shipment[] = [];
+  readonly #departures: Departures;
   /** By table; only those that a segment of the queue needs. */
   readonly #lanes = new Map<string, Lane>();
   readonly #stopping = new AbortController();
-  readonly #waiters = new Set<{ readonly number: number; done(): void }>();
-  /** Segments in which a table waits until it may go on. */
-  readonly #awaited = new Set<Shipment>();
-  #newest = 0;
-  /** The store has the segment of this number and all before it. */
-  #drained = 0;
-  #removing: Promise<void> = Promise.resolve();
-  #started = false;
+  readonly #passage: Passage;
+  /** Bundles that are not in the store yet. */
+  readonly #bundles = new Set<Shipment>();
+  #cancelBundling = () => {};
+  /** The drain has the segment of this number and all before it. */
+  readonly #added = new Milestone();
+  #recovered: RecoveredBundles | undefined;
 
   constructor(options: DrainOptions) {
     this.#options = options;
     this.#inserter = new BatchInserter(options);
+    this.#quiet = new QuietTables(options.quiet, options.clock);
+    this.#departures = new Departures({
+      backlog: options.backlog,
+      beforeRemove: options.beforeRemove,
+      retrying: (segment, step) => this.#retrying(segment, step),
+      onGone: (load) => this.#passOn(load),
+    });
+    this.#passage = new Passage({
+      backlog: options.backlog,
+      lanes: this.#lanes,
+      signal: this.#stopping.signal,
+      retrying: (segment, step) => this.#retrying(segment, step),
+    });
   }
 
   /** Begins; what was added before waits until now. */
   start(): void {
-    this.#started = true;
-    for (const shipment of this.#queue) this.#dispatch(shipment);
+    if (this.#recovered !== undefined) return;
+    const loads = this.#departures.waiting;
+    this.#recovered = new RecoveredBundles(loads);
+    for (const load of loads) this.#dispatch(load, this.#recovered);
   }
 
   /** Takes a segment that an earlier life of the process left; they come before all others. */
   recover(segment: SealedSegment): void {
-    this.#add(new Shipment(segment, true));
+    this.#add(new Load(segment, true));
   }
 
   /** Takes the next segment; numbers only grow. */
   add(segment: SealedSegment): void {
-    this.#add(new Shipment(segment, false));
+    this.#add(new Load(segment, false));
   }
 
-  #add(shipment: Shipment): void {
-    this.#queue.push(shipment);
-    this.#newest = shipment.segment.number;
-    if (this.#started) this.#dispatch(shipment);
+  #add(load: Load): void {
+    this.#departures.add(load);
+    if (this.#recovered !== undefined) this.#dispatch(load, this.#recovered);
+    this.#added.reach(load.segment.number);
   }
 
   /** Fulfils when the store has the segment of that number, which may not even be sealed yet, and all before. */
-  async drained(number: number): Promise<void> {
-    if (number <= this.#drained) return;
-    await new Promise<void>((done) => {
-      this.#waiters.add({ number, done });
-    });
+  drained(number: number): Promise<void> {
+    return this.#departures.gone(number);
+  }
+
+  /**
+   * Fulfils when the store has what the segment of that number, which may not even be sealed yet, and all before hold
+   * of some datasets; they do not wait for more.
+   * @param leads names of their first tables
+   */
+  async stored(number: number, leads: ReadonlySet<string>): Promise<void> {
+    await this.#added.reached(number);
+    this.#bundle(leads);
+    const lanes = [...this.#lanes.values()].filter(({ lead }) => leads.has(lead));
+    await Promise.all(lanes.map(({ tail }) => tail));
+    // Then the log has nothing of them any more, unless others wait.
+    if (this.#quiet.dueInMs === undefined && this.#bundles.size === 0) await this.drained(number);
   }
 
   /** Gives what is queued `graceMs` to get into the store; what is left stays in the log. */
   async stop(graceMs: number): Promise<void> {
+    this.#cancelBundling();
+    this.#bundle();
     const timer = new AbortController();
-    await Promise.race([this.drained(this.#newest), sleep(graceMs, timer.signal, this.#options.clock)]);
+    await Promise.race([this.#departures.all(), sleep(graceMs, timer.signal, this.#options.clock)]);
     timer.abort();
     this.#stopping.abort();
-    for (const shipment of this.#awaited) shipment.passable.wake();
+    this.#cancelBundling();
+    this.#passage.stop();
     await Promise.all([...this.#lanes.values()].map((lane) => lane.tail));
-    await this.#removing;
-    if (this.#queue.length > 0) {
+    await this.#departures.settled();
+    const segments = this.#departures.waiting.length;
+    if (segments > 0) {
       this.#options.log.info(
-        { segments: this.#queue.length },
+        { segments },
         'the store did not take all of the log; the rest follows at the next start',
       );
     }
   }
 
-  /** Puts each table's part of a segment behind what its lane has already. */
-  #dispatch(shipment: Shipment): void {
+  /** Puts each table's part of a segment behind what its lane has already, or lets it wait for more. */
+  #dispatch(load: Load, recovered: RecoveredBundles): void {
     if (this.#stopping.signal.aborted) return;
-    const { stored } = shipment.segment;
-    const batches = batchesOf(shipment.segment).filter((batch) => !stored.tables.has(nameOf(batch)));
-    for (const batch of batches) {
-      const name = nameOf(batch);
-      const lane = this.#lanes.get(name) ?? new Lane(name, batch.lead);
-      // Of what an earlier life left it had sent each table the first at most.
-      if (shipment.isLeft && lane.newest === undefined) shipment.doubtful.add(lane);
-      this.#lanes.set(name, lane);
-      shipment.left.add(lane);
-      const previous = lane.newest;
-      lane.newest = shipment;
-      const before = [lane.tail, this.#lanes.get(batch.lead)?.tail];
-      lane.tail = Promise.all(before).then(() => this.#move(lane, shipment, batch, previous));
-    }
-    if (batches.length === 0) this.#remove(shipment);
+    const { stored } = load.segment;
+    const batches = batchesOf(load.segment);
+    const bundled = recovered.take(load, batches);
+    const isLeft = (batch: TableBatch) => !stored.tables.has(nameOf(batch)) && !bundled.has(batch);
+    const prompt = this.#quiet.take(load, batches, isLeft);
+    const shipment = new Shipment([load], false);
+    for (const batch of prompt) this.#send(shipment, batch);
+    for (const waited of recovered.completedBy(load)) this.#sendBundle(waited);
+    this.#departures.leaveIfDone([load]);
+    this.#bundleWhenDue();
+  }
+
+  #send(shipment: Shipment, batch: TableBatch, ready?: Promise<unknown>): void {
+    const name = nameOf(batch);
+    const lane = this.#lanes.get(name) ?? new Lane(name, batch.lead);
+    this.#lanes.set(name, lane);
+    // Of what an earlier life left it had sent each table the first at most.
+    const isLeft = shipment.loads.every((load) => load.isLeft);
+    if (isLeft && lane.newest === undefined) shipment.doubtful.add(lane);
+    shipment.left.add(lane);
+    const previous = lane.newest;
+    lane.newest = shipment;
+    const before = [ready, lane.tail, this.#lanes.get(batch.lead)?.tail];
+    lane.tail = Promise.all(before).then(() => this.#move(lane, shipment, batch, previous));
+  }
+
+  /** Ends the wait of tables for more when it is time, and the store is done with those that waited before. */
+  #bundleWhenDue(): void {
+    this.#cancelBundling();
+    const { dueInMs } = this.#quiet;
+    if (dueInMs === undefined || this.#stopping.signal.aborted) return;
+    if (dueInMs === 0) {
+      if (![...this.#bundles].some((bundle) => this.#passage.moves(bundle))) this.#bundle();
+    } else this.#cancelBundling = this.#options.clock.after(dueInMs, () => this.#bundleWhenDue());
+  }
+
+  /** Ends the wait of all tables, or of these datasets. */
+  #bundle(leads?: ReadonlySet<string>): void {
+    const waited = this.#quiet.release(leads);
+    if (waited === undefined) return;
+    const segments = waited.loads.map(({ segment }) => segment);
+    const tables = new Map(
+      waited.batches.map((batch) => [nameOf(batch), batch.parts[0]?.segment.number ?? 0]),
+    );
+    const [oldest] = segments;
+    if (oldest === undefined) throw new Error('BUG: a bundle of nothing');
+    const noted = untilDone(
+      () => this.#options.backlog.bundle(segments, tables),
+      this.#retrying(oldest, 'bundle'),
+    );
+    this.#sendBundle(waited, noted);
+  }
+
+  #sendBundle({ loads, batches }: Waited, noted?: Promise<unknown>): void {
+    const shipment = new Shipment(loads, true);
+    for (const batch of batches) this.#send(shipment, batch, noted);
+    if (shipment.isDone) this.#departures.leaveIfDone(loads);
+    else this.#bundles.add(shipment);
   }
 
   async #move(
@@ -139,101 +213,53 @@ export class Drain {
     batch: TableBatch,
     previous: Shipment | undefined,
   ): Promise<void> {
-    const { segment } = shipment;
-    if (previous !== undefined && !(await this.#mayPass(lane, previous))) return;
+    if (previous !== undefined && !(await this.#passage.mayPass(lane, previous))) return;
     const work = () => this.#slots.run(() => this.#insert(shipment, lane, batch));
-    if (
-      !(await untilDone(
-        work,
-        this.#retrying(segment, lane.name, () => this.#noteTrouble(lane)),
-      ))
-    )
-      return;
+    const retrying = this.#retrying(shipment.last, lane.name, () => this.#onTrouble(lane));
+    if (!(await untilDone(work, retrying))) return;
     lane.inTrouble = false;
     shipment.arrived(lane);
-    if (shipment.left.size === 0) this.#remove(shipment);
-    else this.#noteIfStuck(shipment);
+    if (shipment.isDone) {
+      this.#bundles.delete(shipment);
+      this.#departures.leaveIfDone(shipment.loads);
+    }
+    this.#passage.noteWhatIsStuck();
+    if (shipment.isBundle) this.#bundleWhenDue();
   }
 
   async #insert(shipment: Shipment, lane: Lane, batch: TableBatch): Promise<void> {
     const { backlog } = this.#options;
-    const { segment, doubtful } = shipment;
+    const { doubtful } = shipment;
     // It may have waited for its turn until now.
     if (this.#stopping.signal.aborted) throw new AppError('shutting_down', 'the service is shutting down');
+    const held: SealedSegment[] = [];
     try {
-      await backlog.hold(segment, new Set(batch.parts.map(({ record }) => record)));
-      await this.#inserter.insert(segment.number, batch, doubtful.has(lane), this.#stopping.signal);
+      for (const [segment, records] of recordsBySegment(batch)) {
+        held.push(segment);
+        await backlog.hold(segment, records);
+      }
+      await this.#inserter.insert(batch, doubtful.has(lane), this.#stopping.signal);
     } catch (error) {
       doubtful.add(lane);
       throw error;
     } finally {
-      backlog.release(segment);
+      for (const segment of held) backlog.release(segment);
     }
   }
 
-  /** Waits until a table that is done with a segment may go on. @returns false if the drain was stopped before */
-  async #mayPass(lane: Lane, shipment: Shipment): Promise<boolean> {
-    while (!shipment.lets(lane)) {
-      if (this.#stopping.signal.aborted) return false;
-      this.#awaited.add(shipment);
-      this.#noteIfStuck(shipment);
-      await shipment.passable.next();
-    }
-    return true;
-  }
-
-  #noteTrouble(lane: Lane): void {
+  #onTrouble(lane: Lane): void {
     if (lane.inTrouble) return;
     lane.inTrouble = true;
-    for (const shipment of this.#awaited) this.#noteIfStuck(shipment);
+    this.#passage.noteWhatIsStuck();
+    this.#bundleWhenDue();
   }
 
-  /** Lets the tables that are done with a segment go on, if nothing else moves in it. */
-  #noteIfStuck(shipment: Shipment): void {
-    const isStuck = (lane: Lane) => lane.inTrouble || this.#lanes.get(lane.lead)?.inTrouble === true;
-    if (!this.#awaited.has(shipment) || shipment.noting !== undefined || shipment.toNote().length === 0)
-      return;
-    if (shipment.left.size === 0 || ![...shipment.left].every(isStuck)) return;
-    const { segment } = shipment;
-    const note = async () => {
-      if (shipment.left.size > 0) await this.#options.backlog.note(segment, shipment.toNote());
-    };
-    shipment.noting = untilDone(note, this.#retrying(segment, 'note')).then(() => {
-      shipment.noting = undefined;
-      shipment.passable.wake();
-    });
-  }
-
-  /** One segment after another. */
-  #remove(shipment: Shipment): void {
-    this.#removing = this.#removing.then(async () => {
-      const { backlog, beforeRemove } = this.#options;
-      const { segment } = shipment;
-      const retrying = (step: string) => this.#retrying(segment, step);
-      // A note that came after its segment had gone would be left behind.
-      await shipment.noting;
-      if (beforeRemove !== undefined) {
-        if (!(await untilDone(() => beforeRemove(segment), retrying('remember')))) return;
-      }
-      if (!(await untilDone(() => backlog.remove(segment), retrying('remove')))) return;
-      shipment.isGone = true;
-      this.#awaited.delete(shipment);
-      for (const [name, lane] of this.#lanes) if (lane.newest === shipment) this.#lanes.delete(name);
-      shipment.passable.wake();
-      this.#advance();
-    });
-  }
-
-  #advance(): void {
-    for (let oldest = this.#queue[0]; oldest?.isGone === true; oldest = this.#queue[0]) {
-      this.#queue.shift();
-      this.#drained = oldest.segment.number;
+  /** A segment is gone: the tables that were done with it may go on. */
+  #passOn(load: Load): void {
+    for (const [name, { newest }] of this.#lanes) {
+      if (newest?.isDone === true && newest.loads.some(({ isGone }) => isGone)) this.#lanes.delete(name);
     }
-    for (const waiter of this.#waiters) {
-      if (waiter.number > this.#drained) continue;
-      this.#waiters.delete(waiter);
-      waiter.done();
-    }
+    this.#passage.open(load);
   }
 
   #retrying(segment: SealedSegment, step: string, onTrouble = () => {}): Retrying {

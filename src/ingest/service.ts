@@ -124,11 +124,14 @@ export class IngestService implements Ingest {
     const { decoders, clock, metrics } = this.#options;
     const { tenant, dataset, options, presumed, format } = request;
     const receivedMicros = clock.nowMicros();
+    // Before the body moves to a worker.
+    const received = { micros: receivedMicros, bytes: request.body.byteLength };
     const { blocks, counts, refused, sequence } = await this.#decode(request, receivedMicros);
     if (blocks.length > 0) {
       const stored = identity === undefined ? undefined : { receivedMicros, counts, ...identity };
       const kind = kindOfFormat[format];
-      await this.#commit({ tenant, dataset, kind, presumed, request: stored, blocks }, options);
+      const record = { tenant, dataset, kind, presumed, request: stored, received, blocks };
+      await this.#commit(record, options);
       decoders.outcomes.commit(sequence);
     }
     for (const kind of counted) if (counts[kind] > 0) metrics[kind].inc(counts[kind]);

@@ -1,15 +1,15 @@
 import { Wakeup } from '../lib/wakeup.ts';
 import type { SealedSegment } from '../wal/segment.ts';
 
-/** The way of one table into the store: one segment behind another. */
+/** The way of one table into the store: one shipment behind another. */
 export class Lane {
   /** `<database>.<table>`, unquoted. */
   readonly name: string;
-  /** The name of the lane that goes before it in each segment; its own, if it is that. */
+  /** The name of the lane that goes before it in each shipment; its own, if it is that. */
   readonly lead: string;
   /** Fulfils when all that was put into it has gone, or the drain has stopped. */
   tail: Promise<unknown> = Promise.resolve();
-  /** The last segment that was put into it. */
+  /** The last shipment that was put into it. */
   newest: Shipment | undefined;
   /** Failed, and not succeeded since. */
   inTrouble = false;
@@ -20,26 +20,66 @@ export class Lane {
   }
 }
 
-/** A segment on its way into the store. */
-export class Shipment {
+/** A segment until the log does not have it any more. */
+export class Load {
   readonly segment: SealedSegment;
+  /** An earlier life of the process left it. */
   readonly isLeft: boolean;
-  /** The tables that the store does not have yet. */
-  readonly left = new Set<Lane>();
-  /** Tables to which an insert may have been sent before, and it is not known what became of it. */
-  readonly doubtful = new Set<Lane>();
-  /** Wakes when it is gone, when it was noted what the store has of it, and when the drain stops. */
-  readonly passable = new Wakeup();
-  readonly #arrived: string[] = [];
-  /** The log does not have it any more. */
+  /** What keeps it back: datasets whose part waits for more, by the names of their first tables; bundles to be recovered. */
+  readonly waiting = new Set<string>();
+  /** What took parts of it. */
+  readonly shipments = new Set<Shipment>();
+  /** Whether it is being removed. */
+  isLeaving = false;
   isGone = false;
-  /** Under way: the note of what the store has. */
-  noting: Promise<void> | undefined;
 
   /** @param isLeft an earlier life of the process left it */
   constructor(segment: SealedSegment, isLeft: boolean) {
     this.segment = segment;
     this.isLeft = isLeft;
+  }
+
+  /** Whether the store has all of it. */
+  get isDone(): boolean {
+    return this.waiting.size === 0 && [...this.shipments].every(({ isDone }) => isDone);
+  }
+}
+
+/** Tables that take their parts of one segment, or of several, into the store, each in one insert. */
+export class Shipment {
+  /** In their order. */
+  readonly loads: readonly Load[];
+  /** The tables that the store does not have yet. */
+  readonly left = new Set<Lane>();
+  /** Tables to which an insert may have been sent before, and it is not known what became of it. */
+  readonly doubtful = new Set<Lane>();
+  /** Wakes when a part of it is gone, when it was noted what the store has of it, and when the drain stops. */
+  readonly passable = new Wakeup();
+  readonly #last: SealedSegment;
+  readonly #arrived: string[] = [];
+  /** Under way: the note of what the store has. */
+  noting: Promise<void> | undefined;
+
+  /** Whether its tables have waited for more. */
+  readonly isBundle: boolean;
+
+  constructor(loads: readonly Load[], isBundle: boolean) {
+    const last = loads.at(-1);
+    if (last === undefined) throw new Error('BUG: a shipment of nothing');
+    this.loads = loads;
+    this.isBundle = isBundle;
+    this.#last = last.segment;
+    for (const load of loads) load.shipments.add(this);
+  }
+
+  /** The segment that notes about it go with. */
+  get last(): SealedSegment {
+    return this.#last;
+  }
+
+  /** Whether the store has all of it. */
+  get isDone(): boolean {
+    return this.left.size === 0;
   }
 
   arrived(lane: Lane): void {
@@ -49,11 +89,11 @@ export class Shipment {
 
   /** The tables that the store has and no note says so. */
   toNote(): readonly string[] {
-    return this.#arrived.filter((name) => !this.segment.stored.tables.has(name));
+    return this.#arrived.filter((name) => !this.#last.stored.tables.has(name));
   }
 
   /** Whether a table that is done with it may go on. */
   lets(lane: Lane): boolean {
-    return this.isGone || this.segment.stored.tables.has(lane.name);
+    return this.loads.some(({ isGone }) => isGone) || this.#last.stored.tables.has(lane.name);
   }
 }

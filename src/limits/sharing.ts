@@ -3,6 +3,8 @@ const KiB = 1024;
 const MiB = 1024 * KiB;
 
 export const sharingLimits = {
+  /** Datasets of a tenant. Each is up to five tables of the store, which keeps something of each in memory. */
+  maxDatasetsPerTenant: 5000,
   /** One JSON event, as it is sent. */
   maxEventBytes: 16 * MiB,
   /** How long a sender that was silent may send without regard to its rate, at as much as comes to this time of it. */
@@ -13,4 +15,12 @@ export const sharingLimits = {
   maxMeteredDatasets: 50_000,
   /** The part of the room for bodies under way that one of several tenants may take. */
   tenantInflightShare: 0.5,
+  /** Tables of a segment up to which each is inserted at once. May only grow from version to version (`ingest/quiet-tables.ts`). */
+  promptTables: 32,
+  /** With more than that, datasets with at least so much in it are. May only shrink. */
+  promptBytes: 512 * KiB,
+  /** Those that wait make no more inserts a second than this, in the engine some milliseconds each. */
+  quietInsertsPerSecond: 50,
+  /** The longest that rows of a dataset wait for more, where there are many. */
+  quietFlushIntervalMs: 15_000,
 } as const;

@@ -40,6 +40,14 @@ export const tablesOfKind = {
   traces: ['spans'],
 } as const satisfies Record<DatasetKind, readonly string[]>;
 
+/** The table whose rows are a dataset's events, records, spans or samples. */
+export const countedTable = {
+  events: 'events',
+  metrics: 'samples',
+  logs: 'logs',
+  traces: 'spans',
+} as const satisfies Record<DatasetKind, string>;
+
 export type TableName = (typeof tablesOfKind)[DatasetKind][number];
 
 /** The physical table of the dataset of that id; unquoted. Names of tables hold no dot, so it cannot collide. */

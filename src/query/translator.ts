@@ -17,8 +17,8 @@ export interface TranslatorParts {
   readonly version: string;
   /** Which rows of a dataset of its tenant the principal may read. */
   readableRows(principal: Principal, dataset: string): ReadableRows;
-  /** Waits until what was acknowledged is in the store, or for a bounded time; false if nothing is on its way. */
-  waitForPending(): Promise<boolean>;
+  /** Waits until what was acknowledged of these datasets is in the store, or for a bounded time; false if nothing is on its way. */
+  waitForPending(tenant: string, names: readonly string[]): Promise<boolean>;
 }
 
 /** Who asks what. */
@@ -81,7 +81,8 @@ export class Translator {
     const range = { start: moments.startMicros !== undefined, end: moments.endMicros !== undefined };
     try {
       await this.#awaitDatasets(tree, tenant);
-      return await attemptTwice(() => translate(tree, visible, range), waitForPending);
+      const wait = () => waitForPending(tenant, relationNames(tree));
+      return await attemptTwice(() => translate(tree, visible, range), wait);
     } catch (thrown) {
       throw located(thrown, sql);
     }
@@ -92,7 +93,7 @@ export class Translator {
     const { catalog, waitForPending } = this.#parts;
     const names = relationNames(tree);
     const unready = () => names.find((name) => catalog.get(tenant, name)?.ready === false);
-    if (unready() !== undefined) await waitForPending();
+    if (unready() !== undefined) await waitForPending(tenant, names);
     const missing = unready();
     if (missing === undefined) return;
     throw new AppError('store_unavailable', `the dataset "${missing}" is new and not in the store yet`);

@@ -117,7 +117,7 @@ export interface Frame {
 
 export type FrameBound =
   | { readonly kind: 'unbounded preceding' | 'current row' | 'unbounded following' }
-  | { readonly kind: 'preceding' | 'following'; readonly rows: Expression };
+  | { readonly kind: 'preceding' | 'following'; readonly offset: Expression };
 
 export interface TypeName {
   readonly name: string;

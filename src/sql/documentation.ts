@@ -38,7 +38,7 @@ export const refusals: readonly Refusal[] = [
     instead: 'a join on `true` in a subquery',
   },
   {
-    construct: '`GROUPS` and `EXCLUDE` in windows, `RANGE` with an offset',
+    construct: '`GROUPS` with an offset and `EXCLUDE` in windows',
     example: 'select sum(ms) over (order by ms groups 1 preceding) from app',
     instead: '`ROWS`',
   },
@@ -83,8 +83,8 @@ export const refusals: readonly Refusal[] = [
     instead: "`'Europe/Berlin'`",
   },
   {
-    construct: '`to_char` of numbers',
-    example: "select to_char(ms, '999') from app",
+    construct: '`to_char` of numbers with other patterns than `9 0 . , D G S MI FM`',
+    example: "select to_char(ms, 'RN') from app",
     instead: '`round`, `lpad`',
   },
   {

@@ -1,10 +1,11 @@
 import { AppError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
 import { parseGenerationId } from '../model/generation.ts';
 import { type Claim, claimEntry, DatasetEntries, notLoaded } from './dataset-entries.ts';
-import type { CatalogView, DatasetInfo, Entry, KindConflict } from './dataset-entry.ts';
+import type { CatalogView, DatasetBounds, DatasetInfo, Entry, KindConflict } from './dataset-entry.ts';
 import { DatasetIds } from './dataset-ids.ts';
 import { DatasetTables } from './dataset-tables.ts';
 import { Datasets, type RegisteredDataset } from './datasets.ts';
@@ -38,6 +39,7 @@ import type { Tenants } from './tenants.ts';
 export class Catalog implements CatalogView, TenantHolder {
   readonly #store: Store;
   readonly #metadata: MetadataLog;
+  readonly #bounds: DatasetBounds;
   readonly #tenants: Pick<Tenants, 'refresh' | 'hasEnded'> | undefined;
   /** What the metadata log says: a dataset that is only in this node's log is not there yet. */
   readonly datasets: Datasets;
@@ -58,8 +60,13 @@ export class Catalog implements CatalogView, TenantHolder {
     metadata: MetadataLog,
     tenants?: Pick<Tenants, 'refresh' | 'hasEnded'>,
     onEnd: () => void = () => {},
+    bounds: DatasetBounds = {
+      maxDatasets: limits.maxDatasetsPerTenant,
+      maxColumns: limits.maxColumnsPerDataset,
+    },
     kept?: KeptOptions | undefined,
   ) {
+    this.#bounds = bounds;
     this.#store = store;
     this.#metadata = metadata;
     this.#tenants = tenants;
@@ -88,7 +95,6 @@ export class Catalog implements CatalogView, TenantHolder {
     await this.#metadata.prepare();
     await this.#tenants?.refresh();
     await this.datasets.refresh();
-    await this.#tables.beginToWatch();
     const stored = await readColumns(this.#store, this.#living());
     // At once, since writes come in meanwhile: they see all of it or nothing.
     const conflicts = stored.flatMap(([dataset, columns]) => this.#entries.adopt(dataset, columns));
@@ -147,20 +153,22 @@ export class Catalog implements CatalogView, TenantHolder {
   /**
    * Takes a dataset for a write of `kind` with these columns, making it if it is new. One that was deleted while the
    * write was under way is taken for nothing: the write came before the deletion.
-   * @throws AppError `kind_conflict` naming both kinds, `tenant_not_found` if it was deleted
+   * @throws AppError `kind_conflict` naming both kinds, `too_many_datasets`, `tenant_not_found` if it was deleted
    */
   claim(tenant: string, id: string, kind: DatasetKind, columns: readonly ColumnSpec[]): Claim {
     if (this.hasEnded(tenant)) throw new AppError('tenant_not_found', 'the tenant has been deleted');
     if (this.hasEnded(tenant, id)) return { confirm: () => {}, release: () => {} };
     this.checkKind(tenant, id, kind);
-    const entry = this.#entries.visible(tenant, id) ?? this.#entries.make(tenant, id, kind);
+    const entry =
+      this.#entries.visible(tenant, id) ??
+      this.#entries.makeWithin(this.#bounds.maxDatasets, tenant, id, kind);
     return claimEntry(this.#entries, entry, columns);
   }
 
   /** The columns of a block of events, by name, that the dataset has no room for; they belong into `p_overflow`. */
   excess(tenant: string, id: string, columns: readonly ColumnSpec[]): ReadonlySet<string> {
     const entry = this.#entries.get(tenant, id, 'events');
-    return (entry?.promised ?? new PromisedColumns('events')).excess(columns);
+    return (entry?.promised ?? new PromisedColumns('events')).excess(columns, this.#bounds.maxColumns);
   }
 
   /** How the dataset was made, as far as this node knows; undefined for none. */
@@ -227,9 +235,10 @@ export class Catalog implements CatalogView, TenantHolder {
   /**
    * Deletes the dataset that has this name, as far as it concerns what is written and read: its tables go later
    * (`tenant-cleaner.ts`), and what the log has of it goes nowhere.
+   * @returns its id
    * @throws AppError `dataset_not_found`, `store_unavailable`
    */
-  async end(tenant: string, name: string): Promise<void> {
+  async end(tenant: string, name: string): Promise<string> {
     await this.datasets.catchUp();
     const { id, kind } = this.datasets.get(tenant, name) ??
       this.get(tenant, name) ?? { id: '', kind: undefined };
@@ -237,6 +246,7 @@ export class Catalog implements CatalogView, TenantHolder {
     // One that is only in the log must have been there, or its name would mean the same as before.
     await this.datasets.register(tenant, id, kind);
     await this.datasets.end(tenant, id);
+    return id;
   }
 
   /** Whether that tenant, or that dataset of it, was deleted, as far as this node knows. */

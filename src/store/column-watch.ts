@@ -9,24 +9,22 @@ import type { Store } from './store.ts';
  */
 export class ColumnWatch {
   readonly #store: Store;
-  /** Seconds since 1970, by the store's clock; undefined before the first question. */
-  #since: number | undefined;
+  /** Seconds since 1970, by the store's clock. */
+  #since = 0;
 
   constructor(store: Store) {
     this.#store = store;
   }
 
   /**
-   * What has changed since the last question. The first one begins the watch.
+   * What has changed since the last question; at the first one, everything.
    * @throws StoreError
    */
   async changed(): Promise<(dataset: WatchedDataset) => boolean> {
-    // Nothing is younger than the end of what the type can hold.
-    const since = this.#since ?? 2 ** 32 - 1;
     const bytes = await this.#store.select(
       `SELECT toUnixTimestamp(now()), groupArray(concat(database, '/', name)) FROM system.tables
        WHERE startsWith(database, 't_') AND endsWith(name, '.events')
-       AND metadata_modification_time >= fromUnixTimestamp(${since})`,
+       AND metadata_modification_time >= fromUnixTimestamp(${this.#since})`,
       'JSONCompactEachRow',
     );
     const [now, names] = JSON.parse(Buffer.from(bytes).toString('utf8')) as [number, string[]];

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 import type { ColumnSpec } from '../model/column.ts';
-import type { DatasetKind } from '../model/dataset.ts';
+import { auditDataset, type DatasetKind } from '../model/dataset.ts';
 import { parseGenerationId } from '../model/generation.ts';
 import { type Entry, type KindConflict, learn } from './dataset-entry.ts';
 import type { RegisteredDataset } from './datasets.ts';
@@ -110,6 +110,20 @@ export class DatasetEntries {
     siblings?.delete(entry);
     if (siblings?.size === 0) this.#byTenant.delete(tenant);
     this.changed(tenant);
+  }
+
+  /**
+   * A new entry for a write.
+   * @throws AppError `too_many_datasets`
+   */
+  makeWithin(maxDatasets: number, tenant: string, id: string, kind: DatasetKind): Entry {
+    const count = this.#byTenant.get(tenant)?.size ?? 0;
+    // The service's own dataset is there in any case.
+    if (count < maxDatasets || id === auditDataset) return this.make(tenant, id, kind);
+    throw new AppError(
+      'too_many_datasets',
+      `there are ${count} datasets; at most ${maxDatasets} are allowed`,
+    );
   }
 
   removeIfUnused(entry: Entry): void {

@@ -57,11 +57,6 @@ export class DatasetTables {
     this.#entries.changed(entry.tenant);
   }
 
-  /** From here on `learnColumns` knows what has changed. @throws StoreError */
-  async beginToWatch(): Promise<void> {
-    await this.#watch.changed();
-  }
-
   /**
    * Learns of columns that other nodes have added since to these datasets.
    * @throws StoreError

@@ -16,36 +16,53 @@ interface EventDataset {
  * Its columns in the store that may hold values, in their order.
  * @throws StoreError
  */
-export async function readEventColumns(store: Store, { tenant, id }: EventDataset): Promise<ColumnSpec[]> {
-  const database = quoteString(databaseOf(tenant));
-  const table = quoteString(physicalTable(id, 'events'));
-  const bytes = await store.select(
-    `SELECT name, type FROM system.columns WHERE database = ${database} AND table = ${table}
-     AND comment != ${quoteString(unusedColumnComment)} ORDER BY position`,
-    'JSONCompactEachRow',
-  );
-  const lines = Buffer.from(bytes).toString('utf8').split('\n');
-  return lines
-    .filter((line) => line !== '')
-    .map((line) => {
-      const [column, type] = JSON.parse(line) as [string, string];
-      return { name: column, type };
-    });
+export async function readEventColumns(store: Store, table: EventDataset): Promise<readonly ColumnSpec[]> {
+  return (await readAllEventColumns(store, [table])).get(nameOf(table)) ?? [];
 }
 
 /**
- * Datasets with their columns in the store; those of other kinds have none that are worth reading.
+ * Datasets with their columns in the store, in one query; those of other kinds have none that are worth reading.
  * @throws StoreError
  */
 export async function readColumns(
   store: Store,
   datasets: readonly RegisteredDataset[],
 ): Promise<Array<readonly [RegisteredDataset, readonly ColumnSpec[]]>> {
-  const read: Array<readonly [RegisteredDataset, readonly ColumnSpec[]]> = [];
-  for (const dataset of datasets) {
-    read.push([dataset, dataset.kind === 'events' ? await readEventColumns(store, dataset) : []]);
+  const tables = datasets.filter(({ kind }) => kind === 'events');
+  const columns = await readAllEventColumns(store, tables);
+  return datasets.map((dataset) => [dataset, columns.get(nameOf(dataset)) ?? []]);
+}
+
+const nameOf = ({ tenant, id }: EventDataset): string =>
+  `${databaseOf(tenant)}/${physicalTable(id, 'events')}`;
+
+/** @returns the columns of those that are there, by `nameOf`, in their order */
+async function readAllEventColumns(
+  store: Store,
+  tables: readonly EventDataset[],
+): Promise<ReadonlyMap<string, readonly ColumnSpec[]>> {
+  if (tables.length === 0) return new Map();
+  const wanted = new Set(tables.map(nameOf));
+  const listOf = (names: readonly string[]) => [...new Set(names)].map(quoteString).join(', ');
+  const databases = listOf(tables.map(({ tenant }) => databaseOf(tenant)));
+  const names = listOf(tables.map(({ id }) => physicalTable(id, 'events')));
+  const bytes = await store.select(
+    `SELECT concat(database, '/', table), arraySort(groupArray((position, name, type))) FROM system.columns
+     WHERE database IN (${databases}) AND table IN (${names}) AND comment != ${quoteString(unusedColumnComment)}
+     GROUP BY database, table`,
+    'JSONCompactEachRow',
+  );
+  const lines = Buffer.from(bytes).toString('utf8').split('\n');
+  const found = new Map<string, readonly ColumnSpec[]>();
+  for (const line of lines.filter((each) => each !== '')) {
+    const [name, columns] = JSON.parse(line) as [string, Array<[number, string, string]>];
+    if (wanted.has(name))
+      found.set(
+        name,
+        columns.map(([, column, type]) => ({ name: column, type })),
+      );
   }
-  return read;
+  return found;
 }
 
 /**

@@ -1,4 +1,3 @@
-import { limits } from '../limits.ts';
 import {
   type ColumnSpec,
   eventTimeColumn,
@@ -52,12 +51,15 @@ export class PromisedColumns {
     };
   }
 
-  /** Those of the columns of a block of events, by name, that there is no room for: the first that come have it. */
-  excess(columns: readonly ColumnSpec[]): ReadonlySet<string> {
+  /**
+   * Those of the columns of a block of events, by name, that there is no room for: the first that come have it.
+   * @param maxColumns of a dataset
+   */
+  excess(columns: readonly ColumnSpec[], maxColumns: number): ReadonlySet<string> {
     if (columns.every(({ name }) => this.#has(name))) return none;
     const excess = new Set<string>();
     const added = new Set<string>();
-    let room = this.#has(overflowColumn.name) ? 0 : limits.maxColumnsPerDataset - this.#size;
+    let room = this.#has(overflowColumn.name) ? 0 : maxColumns - this.#size;
     for (const { name } of columns) {
       if (this.#has(name) || name === overflowColumn.name) continue;
       const field = parseFieldColumn(name)?.field ?? name;

@@ -92,6 +92,7 @@ export class ActiveSegment {
       byteLength: this.recordBytes,
       records,
       stored: noStoredTables(),
+      bundles: [],
     };
   }
 }

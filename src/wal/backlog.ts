@@ -1,4 +1,5 @@
 import { limits } from '../limits.ts';
+import { type Bundle, bundleName, noteBundle } from './bundles.ts';
 import type { WalFiles } from './files.ts';
 import { blockBytes, readBlocks, type SealedSegment, type SegmentRecord, segmentName } from './segment.ts';
 import { noteStored } from './stored-notes.ts';
@@ -21,6 +22,8 @@ export class Backlog {
   #bytes = 0;
   #retainedBytes = 0;
   #highestNumber = 0;
+  /** Of the newest bundle. */
+  #bundleNumber = 0;
   /** Numbers of the files that are of no use any more, and the notes about them. */
   readonly #useless = new Map<number, readonly string[]>();
   /** How many use the blocks of a segment. */
@@ -49,6 +52,11 @@ export class Backlog {
     return this.#segments.values().next().value;
   }
 
+  /** Oldest first. */
+  get all(): Iterable<SealedSegment> {
+    return this.#segments.values();
+  }
+
   get newest(): SealedSegment | undefined {
     return [...this.#segments.values()].at(-1);
   }
@@ -56,6 +64,7 @@ export class Backlog {
   /** Takes the next segment; numbers only grow. */
   add(segment: SealedSegment): void {
     this.#segments.set(segment.number, segment);
+    for (const { number } of segment.bundles) this.#bundleNumber = Math.max(this.#bundleNumber, number);
     this.#bytes += segment.byteLength;
     this.#highestNumber = Math.max(this.#highestNumber, segment.number);
     for (const record of segment.records)
@@ -88,7 +97,7 @@ export class Backlog {
     const left = this.#holdersOf(segment) - 1;
     if (left > 0) this.#holders.set(segment, left);
     else this.#holders.delete(segment);
-    if (this.#retainedBytes > this.#maxRetainedBytes) this.#drop(segment);
+    if (this.#retainedBytes > this.#maxRetainedBytes) this.drop(segment);
   }
 
   /**
@@ -97,12 +106,31 @@ export class Backlog {
    */
   async note(segment: SealedSegment, tables: readonly string[]): Promise<void> {
     await noteStored(this.#files, segment.number, segment.stored, tables);
-    this.#drop(segment);
+  }
+
+  /**
+   * These tables take their parts of these segments together, from the segment on that is given for each. Durable when
+   * it returns. Safe to repeat after a failure.
+   */
+  async bundle(segments: readonly SealedSegment[], tables: ReadonlyMap<string, number>): Promise<void> {
+    this.#bundleNumber += 1;
+    const numbers = segments.map(({ number }) => number);
+    try {
+      const bundle = await noteBundle(this.#files, this.#bundleNumber, numbers, tables);
+      for (const segment of segments) segment.bundles.push(bundle);
+    } catch (error) {
+      // What is left of it says the same as the one that succeeds after it.
+      segments.at(-1)?.stored.files.push(bundleName(this.#bundleNumber, numbers));
+      throw error;
+    }
   }
 
   /** The store has all of a segment. Safe to repeat after a failure. */
   async remove(segment: SealedSegment): Promise<void> {
-    this.#useless.set(segment.number, segment.stored.files);
+    const isLast = ({ segments }: Bundle) =>
+      segments.every((number) => number === segment.number || !this.#segments.has(number));
+    const bundles = segment.bundles.filter(isLast).map(({ file }) => file);
+    this.#useless.set(segment.number, [...segment.stored.files, ...bundles]);
     await this.#removeUseless();
     this.#segments.delete(segment.number);
     this.#bytes -= segment.byteLength;
@@ -139,8 +167,8 @@ export class Backlog {
     return this.#holders.get(segment) ?? 0;
   }
 
-  /** Lets go of blocks that nobody holds. */
-  #drop(segment: SealedSegment): void {
+  /** Lets go of blocks that nobody holds: they will not be needed soon. */
+  drop(segment: SealedSegment): void {
     if (this.#holdersOf(segment) === 0) this.#forget(segment.records);
   }
 

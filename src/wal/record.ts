@@ -32,6 +32,7 @@ import { limits } from '../limits.ts';
 import type { TableBlock } from '../model/block.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import { type DatasetKind, type TableName, tablesOfKind } from '../model/dataset.ts';
+import type { Receipt } from '../model/received.ts';
 import type { StoredRequest } from '../model/replay.ts';
 
 export const segmentHeaderBytes = 32;
@@ -50,6 +51,8 @@ export interface RecordHeader {
   readonly presumed?: true | undefined;
   /** How the request is known again; absent when it is not, and in logs of before this existed. */
   readonly request?: StoredRequest | undefined;
+  /** Absent in logs of before this existed. */
+  readonly received?: Receipt | undefined;
   readonly blocks: readonly BlockHeader[];
 }
 
@@ -68,6 +71,7 @@ export interface WalRecord {
   readonly kind: DatasetKind;
   readonly presumed?: true | undefined;
   readonly request?: StoredRequest | undefined;
+  readonly received?: Receipt | undefined;
   readonly blocks: readonly TableBlock[];
 }
 
@@ -112,14 +116,14 @@ export interface EncodedRecord {
 }
 
 export function encodeRecord(record: WalRecord): EncodedRecord {
-  const { tenant, dataset, kind, presumed, request } = record;
+  const { tenant, dataset, kind, presumed, request, received } = record;
   const blocks = record.blocks.map(({ table, rows, columns, bytes }) => ({
     table,
     rows,
     byteLength: bytes.byteLength,
     columns,
   }));
-  const header: RecordHeader = { tenant, dataset, kind, presumed, request, blocks };
+  const header: RecordHeader = { tenant, dataset, kind, presumed, request, received, blocks };
   const json = Buffer.from(JSON.stringify(header), 'utf8');
   const blockBytes = blocks.reduce((sum, block) => sum + block.byteLength, 0);
   const payloadLength = 4 + json.length + blockBytes;

@@ -1,5 +1,6 @@
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { recoverBundles } from './bundles.ts';
 import type { WalFile, WalFiles } from './files.ts';
 import { readSegmentHeader, segmentHeaderBytes } from './record.ts';
 import { scanSegment } from './scan.ts';
@@ -37,10 +38,15 @@ export async function recoverWal(files: WalFiles, log: Logger, metrics: Metrics)
   numbers.sort((a, b) => a - b);
   const newest = numbers.at(-1) ?? 0;
   const stored = await recoverStored(files, new Set(numbers));
+  const bundles = await recoverBundles(files, new Set(numbers));
   const segments: SealedSegment[] = [];
   for (const number of numbers) {
     const segment = await recoverSegment(files, number, number === newest, log, metrics);
-    segments.push({ ...segment, stored: stored.get(number) ?? noStoredTables() });
+    segments.push({
+      ...segment,
+      stored: stored.get(number) ?? noStoredTables(),
+      bundles: bundles.filter((bundle) => bundle.segments.includes(number)),
+    });
   }
   if (newest > 0) await writeAgain(files, segmentName(newest));
   return {
@@ -56,7 +62,7 @@ async function recoverSegment(
   isNewest: boolean,
   log: Logger,
   metrics: Metrics,
-): Promise<Omit<SealedSegment, 'stored'>> {
+): Promise<Omit<SealedSegment, 'stored' | 'bundles'>> {
   const name = segmentName(number);
   const size = await files.size(name);
   const file = await files.open(name);

@@ -1,3 +1,4 @@
+import type { Bundle } from './bundles.ts';
 import type { WalFile } from './files.ts';
 import type { EncodedRecord, RecordHeader } from './record.ts';
 import type { StoredTables } from './stored-notes.ts';
@@ -20,6 +21,8 @@ export interface SealedSegment {
   readonly records: readonly SegmentRecord[];
   /** What of it the store has, durably noted. */
   readonly stored: StoredTables;
+  /** What of it goes into the store together with parts of other segments, durably noted. */
+  readonly bundles: Bundle[];
 }
 
 const suffix = '.wal';

@@ -5,16 +5,15 @@
  * inserts, and a table that goes on past the segment would push the segment's insert out of it. So the note comes
  * first (`ingest/drain.ts`). A start that finds the segment leaves these tables out.
  *
- * A note is a file of its own, `<20 digits of the segment>.stored-<count>`, and one line:
- *
- *     <CRC-32 of what follows the space, 8 hexadecimal digits> {"segment":…,"tables":["<database>.<table>",…]}
+ * It is a note (`note-file.ts`) with the name `<20 digits of the segment>.stored-<count>` and the content
+ * `{"segment":…,"tables":["<database>.<table>",…]}`.
  *
  * - Notes of a segment add up. One is never changed, and its name never used again, whatever a failure left.
  * - One that is damaged, incomplete or of another segment says nothing: nobody has relied on it.
  * - They go after their segment. What a crash leaves of them without it is removed at the next start.
  */
-import { crc32 } from 'node:zlib';
 import type { WalFiles } from './files.ts';
+import { readNoteAgain, writeNote } from './note-file.ts';
 
 export interface StoredTables {
   /** `<database>.<table>`, unquoted. */
@@ -35,14 +34,7 @@ export async function noteStored(
   const last = Math.max(-1, ...stored.files.map(countOf));
   const name = `${String(segment).padStart(20, '0')}.stored-${last + 1}`;
   stored.files.push(name);
-  const file = await files.create(name);
-  try {
-    await file.write([encode(segment, tables)], 0);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await files.syncDirectory();
+  await writeNote(files, name, { segment, tables });
   for (const table of tables) stored.tables.add(table);
 }
 
@@ -65,7 +57,8 @@ export async function recoverStored(
     const stored = found.get(segment) ?? noStoredTables();
     found.set(segment, stored);
     stored.files.push(name);
-    for (const table of await readAgain(files, name, segment)) stored.tables.add(table);
+    const note = (await readNoteAgain(files, name)) as Content | undefined;
+    if (note?.segment === segment) for (const table of note.tables) stored.tables.add(table);
   }
   if (found.size > 0) await files.syncDirectory();
   return found;
@@ -74,33 +67,7 @@ export async function recoverStored(
 const fileName = /^\d{20}\.stored-\d+$/;
 const countOf = (name: string): number => Number(name.slice(name.lastIndexOf('-') + 1));
 
-/** What can be read of a note need not be on the disk, so a good one is written and synced once more. */
-async function readAgain(files: WalFiles, name: string, segment: number): Promise<readonly string[]> {
-  const size = await files.size(name);
-  const file = await files.open(name);
-  try {
-    const bytes = await file.read(0, size);
-    const tables = decode(bytes, segment);
-    if (tables.length > 0) {
-      await file.write([bytes], 0);
-      await file.sync();
-    }
-    return tables;
-  } finally {
-    await file.close();
-  }
+interface Content {
+  readonly segment: number;
+  readonly tables: readonly string[];
 }
-
-function encode(segment: number, tables: readonly string[]): Buffer {
-  const text = Buffer.from(JSON.stringify({ segment, tables }));
-  return Buffer.concat([Buffer.from(`${checksum(text)} `), text, Buffer.from('\n')]);
-}
-
-function decode(bytes: Buffer, segment: number): readonly string[] {
-  const text = bytes.subarray(9, bytes.length - 1);
-  if (bytes.toString('latin1', 0, 9) !== `${checksum(text)} `) return [];
-  const note = JSON.parse(text.toString()) as { readonly segment: number; readonly tables: string[] };
-  return note.segment === segment ? note.tables : [];
-}
-
-const checksum = (bytes: Buffer): string => crc32(bytes).toString(16).padStart(8, '0');

@@ -5,6 +5,7 @@ import { limits } from '../limits.ts';
 import { isFull, Outage, refusalOf } from './outage.ts';
 import { type EncodedRecord, encodeRecord, type WalRecord } from './record.ts';
 import type { Recovery } from './recovery.ts';
+import type { SegmentRecord } from './segment.ts';
 import { SegmentChain, type SegmentChainOptions } from './segment-chain.ts';
 
 export interface WalOptions extends SegmentChainOptions {
@@ -79,6 +80,12 @@ export class Wal {
   /** The newest segment with records that the store does not have yet. */
   get newestPending(): number | undefined {
     return this.#chain.withRecords?.number ?? this.#options.backlog.newest?.number;
+  }
+
+  /** The segments with records that the store does not have yet, oldest first. */
+  *segments(): Iterable<{ readonly number: number; readonly records: readonly SegmentRecord[] }> {
+    yield* this.#options.backlog.all;
+    if (this.#chain.withRecords !== undefined) yield this.#chain.withRecords;
   }
 
   /** Age of the oldest record that the store does not have yet, in seconds; 0 if there is none. */

@@ -47,10 +47,11 @@ describe('a dataset over HTTP', () => {
       telemetryType: 'events',
     });
 
-    await service.ingest('shop', [
+    const sent = [
       { item: 'tea', price: 3, mixed: 1 },
       { item: 'tin', mixed: 'a', ok: true },
-    ]);
+    ];
+    await service.ingest('shop', sent);
     await service.drained();
     const time = {
       name: 'p_timestamp',
@@ -78,15 +79,31 @@ describe('a dataset over HTTP', () => {
       micros(row?.['last']),
     ]);
 
-    const stats = {
-      stream: 'shop',
-      ingestion: { count: 2, size: expect.stringMatching(/^[1-9]\d* Bytes$/) },
+    const day = firstEventAt?.slice(0, 10);
+    const size = expect.stringMatching(/^[1-9]\d* Bytes$/);
+    const sentBytes = JSON.stringify(sent).length;
+    const storage = { count: 2, size, uncompressed_size: size, compression_ratio: expect.any(Number) };
+    const ingestion = {
+      count: 2,
+      size: `${sentBytes} Bytes`,
+      format: 'json',
+      waiting_count: 0,
+      waiting_size: '0 Bytes',
     };
-    expect(await json('/shop/stats')).toMatchObject(stats);
-    expect(await json(`/shop/stats?date=${firstEventAt?.slice(0, 10)}`)).toMatchObject(stats);
+    const whole = {
+      stream: 'shop',
+      ingestion: { ...ingestion, lifetime_count: 2, deleted_count: 0 },
+      storage,
+    };
+    expect(await json('/shop/stats')).toMatchObject(whole);
+    expect(await json(`/shop/stats?date=${day}`)).toMatchObject({ ingestion, storage });
     expect(await json('/shop/stats?date=2001-01-01')).toMatchObject({
       ingestion: { count: 0, size: '0 Bytes' },
+      storage: { count: 0, compression_ratio: null },
     });
+    await service.kill();
+    await service.restart();
+    expect(await json('/shop/stats')).toMatchObject(whole);
     expect(await codeOf('GET', '/shop/stats?date=yesterday')).toEqual([400, 'bad_request']);
 
     const task = { description: 'a month', action: 'delete', duration: '30d' };
@@ -166,4 +183,17 @@ it('deletion under load leaves no table, no log record and no error behind', asy
     { metric_name: 'up', job: 'stress', value: 1 },
   ]);
   expect(await service.query('SELECT n FROM hot')).toEqual([{ n: 1 }]);
+}, 120_000);
+
+it('datasets that wait for more data are deleted as well', async () => {
+  const names = Array.from({ length: 36 }, (_, index) => `small-${index}`);
+  const write = () => Promise.all(names.map((name, id) => service.ingest(name, [{ id }])));
+  await write();
+  const replies = await Promise.all(names.map((name) => text('DELETE', `/${name}`)));
+  expect(replies.map(([status]) => status)).toEqual(names.map(() => 200));
+  await write();
+  await service.drained();
+  expect(names.flatMap(tablesOf)).toEqual(names.map((name) => `${name}.2.events.sql`));
+  expect(await service.query('SELECT id FROM "small-7"')).toEqual([{ id: 7 }]);
+  expect(await service.metric('millrace_store_insert_failures_total')).toBe(0);
 }, 120_000);

@@ -4,11 +4,13 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/lib/log.ts';
 import { limits } from '../../src/limits.ts';
-import { tablesOfKind } from '../../src/model/dataset.ts';
+import { auditDataset, tablesOfKind } from '../../src/model/dataset.ts';
 import { Catalog } from '../../src/store/catalog.ts';
 import { createDataset } from '../../src/store/create-dataset.ts';
 import { KeptOptions } from '../../src/store/kept-options.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
+import type { Store } from '../../src/store/store.ts';
+import { withFault } from '../support/back-half.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 
 let test: TestStore;
@@ -72,6 +74,56 @@ describe('the catalog', () => {
     );
     expect(() => catalog.checkKind('default', 'busy', 'metrics')).toThrow('busy holds events');
     claim.release();
+  });
+
+  it('refuses more datasets than a tenant may have, but for the audit trail and those that are there', async () => {
+    const metadata = new MetadataLog(test.store, 'node-1');
+    const catalog = new Catalog(test.store, metadata, undefined, undefined, {
+      maxDatasets: 2,
+      maxColumns: 3,
+    });
+    await catalog.load();
+    catalog.claim('crowded', 'one', 'events', [time]).confirm();
+    const second = catalog.claim('crowded', 'two', 'events', [time]);
+    const refused = () => catalog.claim('crowded', 'three', 'logs', []);
+    expect(refused).toThrow('there are 2 datasets; at most 2 are allowed');
+    await expect(createDataset(catalog, 'crowded', 'three', 'events')).rejects.toMatchObject({
+      code: 'too_many_datasets',
+    });
+    catalog.claim('crowded', auditDataset, 'events', [time]).release();
+    catalog.claim('other', 'one', 'events', [time]).confirm();
+    catalog.claim('crowded', 'one', 'events', [time]).confirm();
+    expect(catalog.excess('crowded', 'one', [number('a'), number('b'), number('c')])).toEqual(
+      new Set(['c:num']),
+    );
+    catalog.recover('crowded', 'of-before', 'events');
+    expect(refused).toThrow('there are 3 datasets');
+    second.release();
+    expect(catalog.get('crowded', 'of-before')?.kind).toBe('events');
+  });
+
+  it('reads the columns of all datasets in a bounded number of queries', async () => {
+    const writer = await openCatalog();
+    const names = Array.from({ length: 20 }, (_, index) => `many-${index}`);
+    for (const name of names) {
+      writer.claim('default', name, 'events', [time, number(`of-${name}`)]).confirm();
+      await writer.ensure('default', name, 'events', [time, number(`of-${name}`)]);
+    }
+    let selects = 0;
+    const counting = withFault(test.store, (_, insert) => insert());
+    const select: Store['select'] = (query, format) => {
+      selects += 1;
+      return counting.select(query, format);
+    };
+    const reader = new Catalog({ ...counting, select }, new MetadataLog(test.store, 'node-1'));
+    await reader.load();
+    expect(selects).toBe(1);
+    for (const name of names) {
+      expect([...(reader.get('default', name)?.columns.keys() ?? [])]).toEqual([
+        'p_timestamp',
+        `of-${name}:num`,
+      ]);
+    }
   });
 
   it('has room for as many columns as a dataset may have, and then for none, also among writes under way', async () => {
@@ -288,7 +340,14 @@ describe('options that a node has written down', () => {
   const log = createLogger('silent');
   const open = async (): Promise<Catalog> => {
     const metadata = new MetadataLog(test.store, 'node-1');
-    return new Catalog(test.store, metadata, undefined, undefined, await KeptOptions.open(file, log));
+    return new Catalog(
+      test.store,
+      metadata,
+      undefined,
+      undefined,
+      undefined,
+      await KeptOptions.open(file, log),
+    );
   };
   const schema = [{ name: 'a', type: 'int' }] as const;
 

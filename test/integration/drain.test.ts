@@ -96,9 +96,9 @@ describe('the drain', () => {
   it('lets a reader wait for what is on its way, and only then', async () => {
     const { wal, drain, write } = await live({ files: new MemoryFiles(), store: test.store });
     drain.start();
-    expect(await waitForPending(wal, drain)).toBe(false);
+    expect(await waitForPending(wal, drain, 'default', ['fresh'])).toBe(false);
     await write('fresh', [{ id: 1 }]);
-    const waited = waitForPending(wal, drain);
+    const waited = waitForPending(wal, drain, 'default', ['fresh']);
     wal.seal();
     expect(await waited).toBe(true);
     expect(await ids('fresh')).toEqual([1]);

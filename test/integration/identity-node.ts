@@ -29,6 +29,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { Catalog } from '../../src/store/catalog.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
+import { ReceivedTable } from '../../src/store/received-table.ts';
 import type { Store } from '../../src/store/store.ts';
 import { TenantCleaner } from '../../src/store/tenant-cleaner.ts';
 import { TenantDatabases } from '../../src/store/tenant-databases.ts';
@@ -117,7 +118,12 @@ export async function startIdentityNode(
         caughtUp: () => Promise.resolve(),
         waitForPending: () => Promise.resolve(),
       }),
-      questions: new DatasetQuestions({ catalog, store }),
+      questions: new DatasetQuestions({
+        received: new ReceivedTable(store),
+        waiting: () => ({ events: 0, bytes: 0 }),
+        catalog,
+        store,
+      }),
       retention: new DatasetRetention({ catalog, store }),
       audit,
     }),

@@ -9,6 +9,9 @@ const syntaxError = 62;
 /** A name, and a type with at most two levels of parentheses. */
 const addedColumn = /ADD COLUMN IF NOT EXISTS `(.+?)` (\w+(?:\((?:[^()]|\([^()]*\))*\))?)/g;
 
+const numbered = (columns: ReadonlyMap<string, string>) =>
+  [...columns].map(([name, type], index) => [index + 1, name, type]);
+
 /** Tables, and the few statements by which the catalog makes and reads them. */
 export class ModelEngine {
   readonly #chunkRows: number;
@@ -81,8 +84,17 @@ export class ModelEngine {
     }
     const compared = this.comparisons.select(query);
     if (compared !== undefined) return lines([compared]);
-    const columnsOf = /FROM system\.columns WHERE database = '(.+?)' AND table = '(.+?)'/.exec(query);
+    const columnsOf = /FROM system\.columns\s+WHERE database IN \((.+?)\) AND table IN \((.+?)\) AND/.exec(
+      query,
+    );
     if (columnsOf === null) throw new StoreError(`the model does not know ${query}`, syntaxError, undefined);
-    return lines(this.#tables.get(`${columnsOf[1]}.${columnsOf[2]}`)?.columns ?? []);
+    const named = (list = '') => [...list.matchAll(/'(.+?)'/g)].map((literal) => literal[1] ?? '');
+    const found = named(columnsOf[1]).flatMap((database) =>
+      named(columnsOf[2]).flatMap((table) => {
+        const columns = this.#tables.get(`${database}.${table}`)?.columns;
+        return columns === undefined ? [] : [[`${database}/${table}`, numbered(columns)]];
+      }),
+    );
+    return lines(found);
   }
 }

@@ -14,8 +14,9 @@ export function checkRecovered(world: World, segments: readonly SealedSegment[])
 
 /** What goes to the store under a token must be what every later life finds under it. */
 export function checkInserted(world: World, node: string, token: string): void {
-  const number = Number(new RegExp(`^${node}-(\\d+)-`).exec(token)?.[1]);
-  if (!world.disk.isDurable(segmentName(number))) {
+  const [, first = 'none', last = first] = new RegExp(`^${node}-(\\d+)(?:\\.\\.(\\d+))?-`).exec(token) ?? [];
+  for (const number of [first, last]) {
+    if (world.disk.isDurable(segmentName(Number(number)))) continue;
     world.violate(`an insert was sent as ${token} before the segment was durable as it is`);
   }
 }

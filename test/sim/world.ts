@@ -1,3 +1,4 @@
+import type { QuietTablesOptions } from '../../src/ingest/quiet-tables.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
 import { seededRandom } from '../support/random.ts';
 import { SimDisk } from './disk.ts';
@@ -18,6 +19,8 @@ export class World {
   readonly ledger = new Ledger();
   readonly log: Logger;
   readonly powerCuts: boolean;
+  /** The same in all lives: what one inserted alone, the next one must, too. */
+  readonly quiet: QuietTablesOptions;
   readonly #violations: string[] = [];
   readonly #traced: boolean;
 
@@ -28,6 +31,15 @@ export class World {
     this.deadLetters = new SimDisk(this.faults);
     this.store = new ModelStore(this.scheduler, this.faults);
     this.powerCuts = this.scheduler.random.chance(0.7);
+    const { random } = this.scheduler;
+    const many = random.chance(0.6);
+    this.quiet = {
+      promptTables: many ? random.integer(0, 6) : 100,
+      promptBytes: random.integer(0, 4000),
+      maxWaitMs: random.integer(1, [100, 5000][random.integer(0, 1)] ?? 0),
+      maxBytes: random.integer(1000, 100_000),
+      insertsPerSecond: random.integer(1, 20),
+    };
     this.log = createLogger(traced ? 'info' : 'silent');
     this.#traced = traced;
   }

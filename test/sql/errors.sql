@@ -121,3 +121,7 @@ select regr_avgy(y, x) from (values (1::float8, 1e200::float8), (2, -1e200)) v(y
 select regr_sxx(y, x) from (values (1e200::float8, 1::float8), (-1e200, 2)) v(y, x);
 select regr_slope(y, x) from (values ('Infinity'::float8, 1e200::float8), (2, -1e200)) v(y, x);
 select dept, var_samp(salary * 1e200) from emp group by dept;
+-- class
+select sum(eid) over (order by eid, dept range 1 preceding) from emp;
+-- class
+select sum(eid) over (order by eid range -1 preceding) from emp;

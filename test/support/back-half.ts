@@ -1,5 +1,6 @@
 import { DeadLetters } from '../../src/dead/letters.ts';
 import { Drain } from '../../src/ingest/drain.ts';
+import type { QuietTablesOptions } from '../../src/ingest/quiet-tables.ts';
 import { type Clock, systemClock, type Timers } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
@@ -31,12 +32,15 @@ export interface LifeOptions {
   readonly onEnd?: () => void;
   readonly storeReturned?: Wakeup;
   readonly onNoAnswer?: () => void;
+  readonly quiet?: QuietTablesOptions;
 }
 
 /** A life of the service's back half: log, drain and catalog, on a directory that may have seen others. */
 export async function live(options: LifeOptions) {
   const { files, store, dead = new MemoryFiles(), clock = systemClock, tenants, onEnd } = options;
   const { storeReturned = new Wakeup(), onNoAnswer = () => {} } = options;
+  const { quiet = { maxWaitMs: limits.quietFlushIntervalMs, maxBytes: limits.walMaxRetainedBytes } } =
+    options;
   const metrics = createMetrics();
   const catalog = new Catalog(store, new MetadataLog(store, testNode), tenants, onEnd);
   await catalog.load();
@@ -54,6 +58,7 @@ export async function live(options: LifeOptions) {
     metrics,
     storeReturned,
     onNoAnswer,
+    quiet,
   });
   for (const segment of recovery.segments) {
     for (const { header } of segment.records) {

@@ -3,6 +3,13 @@
 /** A varint; a negative number as its 64-bit two's complement, as `int64` has it. */
 export function varint(value: number): Buffer {
   const bytes: number[] = [];
+  // Fuzzing makes very many, nearly all of them small; BigInts are slow.
+  if (value >= 0 && value < 2 ** 31) {
+    let small = value;
+    for (; small >= 128; small >>>= 7) bytes.push((small & 127) | 128);
+    bytes.push(small);
+    return Buffer.from(bytes);
+  }
   let rest = value < 0 ? BigInt.asUintN(64, BigInt(value)) : BigInt(value);
   for (; rest >= 128n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
   bytes.push(Number(rest));

@@ -53,6 +53,8 @@ describe('the configuration', () => {
     ['--wal-max-bytes', '2GB'],
     ['--log-level', 'loud'],
     ['--dataset-ingest-bytes-per-second', '0'],
+    ['--max-datasets', 'all'],
+    ['--max-columns', '1'],
     ['--admin-username', 'a:b'],
     ['--data-dir', ''],
   ])('refuses %s %s, naming the flag, the value and what is allowed', (flag, value) => {

@@ -2,8 +2,9 @@ import { quoteString } from '../../lib/quote.ts';
 import { apply } from '../build.ts';
 import { convert } from '../coerce.ts';
 import { unsupported } from '../errors.ts';
-import { isTimestamp, text, timestamp } from '../types.ts';
+import { isNumber, isTimestamp, text, timestamp } from '../types.ts';
 import { argument, checkCount, constantText, type SpecialForm } from './definition.ts';
+import { numberToChar } from './number-to-char.ts';
 
 /** A pattern of `to_char`: the ClickHouse SQL of its text, padded and, behind `FM`, not. */
 interface Pattern {
@@ -155,12 +156,13 @@ function piecesOf(formatText: string, refuse: (what: string) => Error): readonly
   return pieces;
 }
 
-/** `to_char (timestamp, 'YYYY-MM-DD HH24:MI:SS')`. */
+/** `to_char (timestamp, 'YYYY-MM-DD HH24:MI:SS')`, `to_char (number, 'FM9,990.00')`. */
 export const toChar: SpecialForm = (args, site) => {
   checkCount(args, 2, 2, site);
   const value = argument(args, 0);
+  if (isNumber(value.type)) return numberToChar(value, constantText(args[1], 'the format', site), site);
   if (!isTimestamp(value.type) && value.type.name !== 'date') {
-    throw unsupported(`to_char of something other than a timestamp or a date`, site.at);
+    throw unsupported(`to_char of something other than a number, a timestamp or a date`, site.at);
   }
   const moment = isTimestamp(value.type) ? value : convert(value, timestamp, site.at);
   const formatText = constantText(args[1], 'the format', site);

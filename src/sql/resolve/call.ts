@@ -8,10 +8,11 @@ import { type CallSite, callOverload, type SpecialForm } from '../functions/defi
 import { findSetFunction, rowsOf } from '../functions/sets.ts';
 import { findFunction, functionNames } from '../functions/table.ts';
 import { windowFunctions } from '../functions/windows.ts';
-import type { Expr, Sort, WindowFrame, WindowSpec } from '../ir.ts';
+import type { Expr, Sort, WindowSpec } from '../ir.ts';
 import { suggestion } from '../nearest.ts';
 import { text } from '../types.ts';
 import type { ExpressionContext } from './context.ts';
+import { framed } from './frame.ts';
 
 /** A call by its name: an aggregate, a window function or a scalar function of the tables. */
 export function resolveCall(call: Call, context: ExpressionContext): Expr {
@@ -127,26 +128,9 @@ function resolveWindow(window: Window, context: ExpressionContext): WindowSpec {
     throw sqlError('sql_syntax', `window "${window.reference}" does not exist`);
   }
   const inner: ExpressionContext = { ...context, clause: 'a window definition', allowWindows: false };
-  return {
-    partitionBy: window.partitionBy.map((key) => settle(context.resolve(key, inner), key.at)),
-    orderBy: window.orderBy.map((key) => resolveSort(key, inner)),
-    frame: window.frame && resolveFrame(window.frame),
-  };
-}
-
-type Frame = NonNullable<Window['frame']>;
-
-const resolveFrame = (frame: Frame): WindowFrame => ({
-  mode: frame.mode,
-  start: frameBound(frame.start),
-  end: frameBound(frame.end),
-});
-
-function frameBound(bound: Frame['start']): string {
-  if (!('rows' in bound)) return bound.kind.toUpperCase();
-  const { rows } = bound;
-  if (rows.kind !== 'constant' || rows.type !== 'integer' || !/^\d{1,9}$/.test(rows.text)) {
-    throw unsupported('A window frame whose offset is not a positive integer literal', rows.at);
-  }
-  return `${Number(rows.text)} ${bound.kind.toUpperCase()}`;
+  const partitionBy = window.partitionBy.map((key) => settle(context.resolve(key, inner), key.at));
+  const orderBy = window.orderBy.map((key) => resolveSort(key, inner));
+  return window.frame === undefined
+    ? { partitionBy, orderBy, frame: undefined }
+    : framed(window.frame, partitionBy, orderBy, inner);
 }

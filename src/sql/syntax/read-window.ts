@@ -45,16 +45,16 @@ const frameBits = {
 function readFrame(node: SyntaxNode, context: ReadContext): Frame | undefined {
   const options = node.number('frameOptions');
   if ((options & frameBits.nonDefault) === 0) return undefined;
-  if ((options & frameBits.groups) !== 0) throw unsupported('A GROUPS frame', node.at);
   if ((options & frameBits.exclusion) !== 0) throw unsupported('EXCLUDE in a window frame', node.at);
-  const mode = (options & frameBits.rows) === 0 ? 'RANGE' : 'ROWS';
+  const isGroups = (options & frameBits.groups) !== 0;
   const frame: Frame = {
-    mode,
+    // Groups of peers are what RANGE counts from and to, where it counts none.
+    mode: (options & frameBits.rows) === 0 ? 'RANGE' : 'ROWS',
     start: readBound(node, context, options, 'start'),
     end: readBound(node, context, options, 'end'),
   };
-  if (mode === 'RANGE' && ('rows' in frame.start || 'rows' in frame.end)) {
-    throw unsupported('A RANGE frame with an offset', node.at);
+  if (isGroups && ('offset' in frame.start || 'offset' in frame.end)) {
+    throw unsupported('A GROUPS frame with an offset', node.at);
   }
   return frame;
 }
@@ -70,12 +70,12 @@ function readBound(
   if (set(start ? frameBits.startCurrentRow : frameBits.endCurrentRow)) return { kind: 'current row' };
   if (start && set(frameBits.startUnboundedPreceding)) return { kind: 'unbounded preceding' };
   if (!start && set(frameBits.endUnboundedFollowing)) return { kind: 'unbounded following' };
-  const rows = () => context.expression(node.required(`${side}Offset`));
+  const offset = () => context.expression(node.required(`${side}Offset`));
   if (set(start ? frameBits.startOffsetPreceding : frameBits.endOffsetPreceding)) {
-    return { kind: 'preceding', rows: rows() };
+    return { kind: 'preceding', offset: offset() };
   }
   if (set(start ? frameBits.startOffsetFollowing : frameBits.endOffsetFollowing)) {
-    return { kind: 'following', rows: rows() };
+    return { kind: 'following', offset: offset() };
   }
   throw sqlError('sql_syntax', 'The window frame is not understood', node.at);
 }

@@ -18,3 +18,13 @@ select eid, sum(salary) over w as running, avg(salary) over w from emp window w 
 select level, count(*), dense_rank() over (order by count(*) desc), sum(count(*)) over (order by level rows unbounded preceding) from app group by level order by level;
 select ntile(4) over (order by id) as q, id from app order by id;
 select id, first_value(id) over (partition by level order by id desc), last_value(id) over (partition by level order by id rows between current row and unbounded following) from app order by id limit 10;
+
+select eid, sum(eid) over (order by eid range between 1 preceding and current row), count(*) over (order by salary range between 500 preceding and 1000.5 following) from emp order by eid;
+select id, sum(ms) over (order by p_timestamp range between interval '1 hour' preceding and current row), count(*) over (order by p_timestamp desc range between '90 minutes' preceding and '30 minutes' following) from app order by id;
+select id, avg(ms) over (partition by level order by p_timestamp range between interval '1 day' preceding and interval '1 day' following) from app order by id;
+select eid, count(*) over (order by boss range between 1 preceding and 1 following), count(*) over (order by boss desc nulls last range between current row and 2 following), array_agg(eid) over (order by boss range 0.25 preceding) from emp order by eid;
+select h, sum(n) over (order by h range between interval '2 hours' preceding and current row) from (select date_trunc('hour', p_timestamp) as h, count(*) as n from app group by 1) x order by h;
+select date_trunc('day', p_timestamp) d, count(*), sum(count(*)) over (order by date_trunc('day', p_timestamp) range between '1 day' preceding and current row) from app group by 1 order by 1;
+select x, sum(x) over (order by x range between 3 following and 5 following), first_value(x) over (order by x range between 2 preceding and current row) from generate_series(1, 9) x order by x;
+select d, count(*) over (order by d range between '10 days' preceding and '0 days' following) from (values (date '2024-01-01'), (date '2024-01-05'), (date '2024-01-15'), (date '1969-12-31'), (null)) v(d) order by d;
+select id, sum(ms) over (order by level groups between unbounded preceding and current row), count(*) over (order by level groups between current row and unbounded following) from app order by id;

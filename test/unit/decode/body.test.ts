@@ -1,32 +1,35 @@
-import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import zlib, { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
 import { describe, expect, test } from 'vitest';
 import { decodeBody } from '../../../src/decode/body.ts';
 import type { BodyEncoding } from '../../../src/decode/task.ts';
+import { zstdFrameEnd } from '../../../src/decode/zstd.ts';
 import { caughtCode, caughtError } from '../../support/caught.ts';
 
 const text = Buffer.from('{"level":"info","message":"a line of a log"}\n'.repeat(50));
-const encoded: Record<BodyEncoding, Buffer> = {
+/** The compressor of Node's zstd, which Node 20 has not. */
+const { zstdCompressSync } = zlib as typeof zlib & { zstdCompressSync?: (input: Uint8Array) => Buffer };
+const encoded: Partial<Record<BodyEncoding, Buffer>> = {
   identity: text,
   gzip: gzipSync(text),
   deflate: deflateSync(text),
   snappy: compressSync(text),
+  ...(zstdCompressSync === undefined ? {} : { zstd: zstdCompressSync(text) }),
 };
-const encodings = Object.keys(encoded) as BodyEncoding[];
+const encodings = Object.entries(encoded) as [BodyEncoding, Buffer][];
 
 describe('every encoding', () => {
-  test.each(encodings)('%s gives the body back', (encoding) => {
-    expect(decodeBody(encoded[encoding], encoding, text.length)).toEqual(text);
+  test.each(encodings)('%s gives the body back', (encoding, body) => {
+    expect(decodeBody(body, encoding, text.length)).toEqual(text);
   });
 
-  test.each(encodings)('%s is refused one byte above the bound', (encoding) => {
-    expect(caughtCode(() => decodeBody(encoded[encoding], encoding, text.length - 1))).toBe('body_too_large');
+  test.each(encodings)('%s is refused one byte above the bound', (encoding, body) => {
+    expect(caughtCode(() => decodeBody(body, encoding, text.length - 1))).toBe('body_too_large');
   });
 
-  test.each(encodings.filter((encoding) => encoding !== 'identity'))(
+  test.each(encodings.filter(([encoding]) => encoding !== 'identity'))(
     '%s that is cut off, empty, garbage or followed by more is refused',
-    (encoding) => {
-      const good = encoded[encoding];
+    (encoding, good) => {
       const broken = {
         'cut off': good.subarray(0, good.length - 3),
         empty: Buffer.alloc(0),
@@ -51,6 +54,26 @@ test('a gzip body of several members is one body', () => {
 
 test('deflate is the zlib format, as RFC 9110 says', () => {
   expect(caughtCode(() => decodeBody(deflateRawSync(text), 'deflate', 1 << 20))).toBe('bad_encoding');
+});
+
+describe('the end of a zstd frame', () => {
+  /** Of unknown size: a run of eight times `a`, and `z` as it is. */
+  const frame = Buffer.from('28b52ffd0058420000610900007a', 'hex');
+
+  test('is found by the lengths of its blocks', () => {
+    const checksum = Buffer.alloc(4);
+    const whole = Buffer.concat([Buffer.from('28b52ffd2402110000', 'hex'), Buffer.from('hi'), checksum]);
+    expect(zstdFrameEnd(whole)).toBe(whole.length);
+    expect(zstdFrameEnd(Buffer.concat([whole, whole]))).toBe(whole.length);
+    expect(zstdFrameEnd(frame)).toBe(frame.length);
+  });
+
+  test('is not there when a byte is missing', () => {
+    for (let length = 0; length < frame.length; length++) {
+      expect(zstdFrameEnd(frame.subarray(0, length))).toBeUndefined();
+    }
+    expect(zstdFrameEnd(Buffer.from('this is not compressed at all'))).toBeUndefined();
+  });
 });
 
 describe('a snappy block that declares more than it holds', () => {

@@ -41,7 +41,27 @@ describe('acceptEncoding', () => {
     );
   });
 
-  it('says that zstd is not there yet', () => {
-    expect(() => acceptEncoding('zstd', accepted)).toThrow('zstd is not supported yet');
+  describe('zstd', () => {
+    const withZstd = [...accepted, 'zstd'] as const;
+
+    it('is taken where Node has it', () => {
+      expect(acceptEncoding('Zstd', withZstd, true)).toBe('zstd');
+    });
+
+    it('is refused where Node has it not, with the reason', () => {
+      expect(() => acceptEncoding('zstd', withZstd, false)).toThrow(
+        expect.objectContaining({
+          code: 'unsupported_encoding',
+          message: expect.stringContaining('Node.js 22.15 or newer'),
+          details: { supported: accepted },
+        }),
+      );
+    });
+
+    it.each([true, false])('is refused by a route that does not take it', (canUnzstd) => {
+      const refused = () => acceptEncoding('zstd', accepted, canUnzstd);
+      expect(refused).toThrow('this route takes Content-Encoding identity, gzip');
+      expect(refused).not.toThrow('Node.js');
+    });
   });
 });

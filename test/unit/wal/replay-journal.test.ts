@@ -20,6 +20,7 @@ function segmentOf(requests: ReadonlyArray<StoredRequest | undefined>, dataset =
     sinceMicros: 0,
     byteLength: 0,
     stored: noStoredTables(),
+    bundles: [],
     records: requests.map((request) => ({
       header: { tenant: 'default', dataset, kind: 'metrics', request, blocks: [] },
       blocksPosition: 0,

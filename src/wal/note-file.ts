@@ -1,0 +1,52 @@
+import { crc32 } from 'node:zlib';
+import type { WalFiles } from './files.ts';
+
+/**
+ * A note beside the segments of the log: a small file that is written once and never changed. One line:
+ *
+ *     <CRC-32 of what follows the space, 8 hexadecimal digits> <JSON>
+ */
+
+/** Makes a note durable. The file must not exist; after a failure any part of it may. */
+export async function writeNote(files: WalFiles, name: string, value: object): Promise<void> {
+  const file = await files.create(name);
+  try {
+    await file.write([encode(value)], 0);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await files.syncDirectory();
+}
+
+/**
+ * What can be read of a note need not be on the disk, so a good one is written and synced once more.
+ * @returns undefined for one that is not as it was written: nobody has relied on it
+ */
+export async function readNoteAgain(files: WalFiles, name: string): Promise<unknown> {
+  const size = await files.size(name);
+  const file = await files.open(name);
+  try {
+    const bytes = await file.read(0, size);
+    const value = decode(bytes);
+    if (value !== undefined) {
+      await file.write([bytes], 0);
+      await file.sync();
+    }
+    return value;
+  } finally {
+    await file.close();
+  }
+}
+
+function encode(value: object): Buffer {
+  const text = Buffer.from(JSON.stringify(value));
+  return Buffer.concat([Buffer.from(`${checksum(text)} `), text, Buffer.from('\n')]);
+}
+
+function decode(bytes: Buffer): unknown {
+  const text = bytes.subarray(9, bytes.length - 1);
+  return bytes.toString('latin1', 0, 9) === `${checksum(text)} ` ? JSON.parse(text.toString()) : undefined;
+}
+
+const checksum = (bytes: Buffer): string => crc32(bytes).toString(16).padStart(8, '0');
