@@ -17,8 +17,9 @@ interface Session {
 
 /**
  * Sign-ins of browsers, in the memory of this process: they end with it, and behind several processes a browser must
- * come back to the same one. A session ends when its time is over, at a sign-out, and when too many others have
- * been used since; whoever remembers its identity learns of it from the identity.
+ * come back to the same one. A session ends when its time is over, at a sign-out, when the same person has signed in too
+ * often since, and when too many others have been used since; whoever remembers its identity learns of it from the
+ * identity.
  */
 export class Sessions implements IdentitySource {
   readonly #users: Pick<OauthUsers, 'admit'>;
@@ -26,6 +27,8 @@ export class Sessions implements IdentitySource {
   readonly #lifetimeMs: number;
   /** By the digest of its id: a heap dump shows nothing to sign in with. */
   readonly #sessions: LRUCache<string, Session>;
+  /** The digests of each one's sessions, the oldest first: nobody's sign-ins may end those of all others. */
+  readonly #bySomebody = new Map<string, Set<string>>();
 
   constructor(users: Pick<OauthUsers, 'admit'>, clock: Clock, lifetimeMs: number) {
     this.#users = users;
@@ -35,7 +38,7 @@ export class Sessions implements IdentitySource {
       max: limits.maxSessions,
       ttl: lifetimeMs,
       perf: { now: () => clock.monotonicMs() },
-      dispose: ({ account }) => account.end(),
+      dispose: (session, key) => this.#ended(session, key),
     });
   }
 
@@ -57,7 +60,11 @@ export class Sessions implements IdentitySource {
     if (account === undefined) {
       throw new AppError('login_failed', 'the identity provider names no tenant that there is for you');
     }
+    const own = this.#sessionsOf(account);
+    const [oldest] = own.size >= limits.maxSessionsPerUser ? own : [];
+    if (oldest !== undefined) this.#sessions.delete(oldest);
     this.#sessions.set(digest(id), { account, idToken });
+    this.#bySomebody.set(keyOf(account), own.add(digest(id)));
     return { id, principal: account.somebody };
   }
 
@@ -73,6 +80,19 @@ export class Sessions implements IdentitySource {
     if (credentials.scheme !== 'session') return undefined;
     return this.#sessions.get(digest(credentials.id))?.account;
   }
+
+  #sessionsOf(account: OidcAccount): Set<string> {
+    return this.#bySomebody.get(keyOf(account)) ?? new Set();
+  }
+
+  #ended({ account }: Session, key: string): void {
+    account.end();
+    const own = this.#sessionsOf(account);
+    own.delete(key);
+    if (own.size === 0) this.#bySomebody.delete(keyOf(account));
+  }
 }
+
+const keyOf = ({ somebody: { tenant, id } }: OidcAccount): string => `${tenant}/${id}`;
 
 const digest = (id: string): string => hash('sha256', id, 'base64');

@@ -36,6 +36,8 @@ export const identityLimits = {
   /** A sign-in is good for this long, and this many at the same time; above it the one that was used longest ago ends. */
   sessionLifetimeMs: 60 * 60_000,
   maxSessions: 10_000,
+  /** Sign-ins of the same person at the same time; above it the oldest one of theirs ends. */
+  maxSessionsPerUser: 100,
   /** The address to return to after a sign-in, which travels in a cookie. */
   maxReturnPathLength: 1000,
 
