@@ -114,13 +114,15 @@ export class Backlog {
    */
   async bundle(segments: readonly SealedSegment[], tables: ReadonlyMap<string, number>): Promise<void> {
     this.#bundleNumber += 1;
+    // Others may be noted meanwhile.
+    const number = this.#bundleNumber;
     const numbers = segments.map(({ number }) => number);
     try {
-      const bundle = await noteBundle(this.#files, this.#bundleNumber, numbers, tables);
+      const bundle = await noteBundle(this.#files, number, numbers, tables);
       for (const segment of segments) segment.bundles.push(bundle);
     } catch (error) {
       // What is left of it says the same as the one that succeeds after it.
-      segments.at(-1)?.stored.files.push(bundleName(this.#bundleNumber, numbers));
+      segments.at(-1)?.stored.files.push(bundleName(number, numbers));
       throw error;
     }
   }
