@@ -57,6 +57,11 @@ export class Drain {
   readonly #passage: Passage;
   /** Bundles that are not in the store yet. */
   readonly #bundles = new Set<Shipment>();
+  /**
+   * Fulfils when the newest bundle is noted, or the drain has stopped. One is noted after another: a later life would send
+   * one that it finds before what waits, also what came earlier.
+   */
+  #noted: Promise<unknown> = Promise.resolve();
   #cancelBundling = () => {};
   /** The drain has the segment of this number and all before it. */
   readonly #added = new Milestone();
@@ -193,11 +198,9 @@ export class Drain {
     );
     const [oldest] = segments;
     if (oldest === undefined) throw new Error('BUG: a bundle of nothing');
-    const noted = untilDone(
-      () => this.#options.backlog.bundle(segments, tables),
-      this.#retrying(oldest, 'bundle'),
-    );
-    this.#sendBundle(waited, noted);
+    const note = () => this.#options.backlog.bundle(segments, tables);
+    this.#noted = this.#noted.then(() => untilDone(note, this.#retrying(oldest, 'bundle')));
+    this.#sendBundle(waited, this.#noted);
   }
 
   #sendBundle({ loads, batches }: Waited, noted?: Promise<unknown>): void {

@@ -105,7 +105,7 @@ describe('OTLP', () => {
     const seed = Date.now() >>> 0;
     const verdicts = new Map<OtlpFuzzVerdict, number>();
     const decoder = new Decoder(new DecodeOutcomes(), hashes);
-    for (let number = 0; number < 3000; number++) {
+    for (let number = 0; number < 8000; number++) {
       try {
         const verdict = checkOtlpInput(decoder, otlpFuzzInput(seed, number), number + 1);
         verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
@@ -113,9 +113,11 @@ describe('OTLP', () => {
         throw new Error(`npm run fuzz -- --protocol otlp --seed ${seed} --only ${2 * number}`, { cause });
       }
     }
-    for (const verdict of ['stored', 'partly stored', 'unreadable'] as const) {
+    for (const verdict of ['stored', 'unreadable'] as const) {
       expect(verdicts.get(verdict), verdict).toBeGreaterThan(30);
     }
+    // One in eighty, in groups of eight from the same request.
+    expect(verdicts.get('partly stored'), `seed ${seed}`).toBeGreaterThan(5);
   });
 });
 

@@ -18,7 +18,7 @@ const tooManyParts = 252;
  *
  * An embedded store dies with its process. A remote one goes on with an insert whose sender is gone, and dies by
  * itself now and then. A store that dies may have written down a part as stored that it has not got. If it dies
- * because the power was cut, it may have lost parts of inserts that had not returned, and any of its memory of inserts.
+ * because the power was cut, it may have lost parts of inserts that were under way, and any of its memory of inserts.
  */
 export class ModelStore {
   readonly #faults: Faults;
@@ -27,7 +27,7 @@ export class ModelStore {
   readonly #engine: ModelEngine;
   /** Checksum of what was inserted under each token. */
   readonly #contents = new Map<string, number>();
-  /** What inserts have committed that have not returned well yet. */
+  /** What inserts have committed that are still under way. */
   #unreturned: PlacedPart[] = [];
   /** What inserts are about to commit. */
   readonly #coming = new Set<PlacedPart>();
@@ -152,6 +152,7 @@ export class ModelStore {
       }
       if (this.#deaths !== life) throw new StoreError('simulated: the store died', undefined, undefined);
     };
+    const own: PlacedPart[] = [];
     this.#running.push(token);
     try {
       for (const part of table.cut(token, rows)) {
@@ -161,11 +162,14 @@ export class ModelStore {
         await goOn();
         this.#coming.delete(placed);
         this.#mayFail('an insert failed between two parts');
-        if (table.commit(part)) this.#unreturned.push(placed);
+        if (!table.commit(part)) continue;
+        own.push(placed);
+        this.#unreturned.push(placed);
       }
       await goOn();
-      this.#unreturned = this.#unreturned.filter(({ part }) => part.token !== token);
     } finally {
+      // It syncs a part, and its name, when it commits it: an insert that has ended, well or not, is done with that.
+      if (this.#deaths === life) this.#unreturned = this.#unreturned.filter((placed) => !own.includes(placed));
       const index = this.#running.indexOf(token);
       if (this.#deaths === life && index >= 0) this.#running.splice(index, 1);
     }
