@@ -90,7 +90,13 @@ const victoriaMetrics: ReceiverKind = {
     const child = await Child.start({
       name: 'victoria-metrics',
       command: 'victoria-metrics',
-      args: [`-storageDataPath=${dataDir}`, `-httpListenAddr=127.0.0.1:${port}`, '-loggerLevel=WARN'],
+      args: [
+        `-storageDataPath=${dataDir}`,
+        `-httpListenAddr=127.0.0.1:${port}`,
+        '-loggerLevel=WARN',
+        // It is asked for how many samples it has: of 2 million series where each scrape has new ones.
+        '-search.maxUniqueTimeseries=4000000',
+      ],
     });
     const base = `http://127.0.0.1:${port}`;
     await child.ready(() => answers(`${base}/health`));
