@@ -169,7 +169,8 @@ export class ModelStore {
       await goOn();
     } finally {
       // It syncs a part, and its name, when it commits it: an insert that has ended, well or not, is done with that.
-      if (this.#deaths === life) this.#unreturned = this.#unreturned.filter((placed) => !own.includes(placed));
+      if (this.#deaths === life)
+        this.#unreturned = this.#unreturned.filter((placed) => !own.includes(placed));
       const index = this.#running.indexOf(token);
       if (this.#deaths === life && index >= 0) this.#running.splice(index, 1);
     }
