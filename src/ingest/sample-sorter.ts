@@ -103,7 +103,7 @@ export class SampleSorter {
   async #sort(blocks: readonly Block[]): Promise<Uint8Array | undefined> {
     const rows = blocks.reduce((sum, block) => sum + block.rows, 0);
     if (rows === 0 || rows > limits.maxSortedSamples) return undefined;
-    const scratchBytes = Math.max(...blocks.map(({ bytes }) => bytes.length));
+    const scratchBytes = blocks.reduce((most, { bytes }) => Math.max(most, bytes.length), 0);
     const { begin, order, memory } = this.#exports;
     begin(rows, Math.min(rows, limits.maxSortedSeries), scratchBytes, this.#seed);
     if (this.#memory.buffer !== memory.buffer) this.#memory = new Uint8Array(memory.buffer);

@@ -128,6 +128,11 @@ describe('samples in order', () => {
     expect(turns).toBeGreaterThanOrEqual(Math.floor((4 * 40_000) / limits.sortedSamplesPerTurn) - 1);
   });
 
+  test('are those of more blocks than a call takes arguments', async () => {
+    const block = blockOf([[1, 2n, 3n, 4n]]);
+    expect(await sorter.sort(Array.from({ length: 150_000 }, () => block))).toBeDefined();
+  });
+
   test('is left to the store for other columns, and for too many series', async () => {
     const plain = blockOf([[1, 1n, 1n, 1n]]);
     expect(await sorter.sort([plain, blockOf([[1, 1n, 1n, 1n]], true)])).toBeUndefined();
