@@ -42,6 +42,7 @@ import { AppError } from '../errors.ts';
 import type { Clock, Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { Slots } from '../lib/slots.ts';
 import { limits } from '../limits.ts';
 import type { RowRange } from '../model/block.ts';
 import type { Catalog } from '../store/catalog.ts';
@@ -98,7 +99,7 @@ export class BatchInserter {
   readonly #parts = new InsertParts();
   readonly #comparisons: Comparisons;
   /** Trials of one node share a table; so they, and comparisons, take turns. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Slots(1);
 
   constructor(options: BatchInserterOptions) {
     this.#options = options;
@@ -180,7 +181,7 @@ export class BatchInserter {
     if (doubtful || parts > 1) {
       const insert = { batch, token, rows: left, parts, signal };
       const around = { ...this.#options, comparisons: this.#comparisons };
-      await this.#inTurn(() => insertMissing(around, insert));
+      await this.#turns.run(() => insertMissing(around, insert));
       return;
     }
     const blocks = await insertBlocks(left, clock);
@@ -193,7 +194,7 @@ export class BatchInserter {
     const { batch, token } = job;
     const trouble = this.#troubles.get(nameOf(batch)) ?? { unexplained: 0, trials: limits.maxRowTrials };
     this.#troubles.set(nameOf(batch), trouble);
-    const refusals = await this.#inTurn(() => this.#explain(job, left, trouble));
+    const refusals = await this.#turns.run(() => this.#explain(job, left, trouble));
     if (refusals.length === 0) {
       trouble.unexplained = Math.min(trouble.unexplained + 1, limits.maxUnexplainedRefusals);
       if (trouble.unexplained < limits.maxUnexplainedRefusals) {
@@ -269,12 +270,5 @@ export class BatchInserter {
     if (trouble === undefined) return;
     if (dead.length === 0) this.#troubles.delete(nameOf(batch));
     else trouble.unexplained = 0;
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work);
-    // The caller learns of a failure through `done`; the next one only waits for this one to end.
-    this.#last = done.catch(() => undefined);
-    return done;
   }
 }

@@ -9,6 +9,7 @@
 import { randomFillSync } from 'node:crypto';
 import { ByteWriter, varintLength } from '../lib/bytes.ts';
 import type { Timers } from '../lib/clock.ts';
+import { Slots } from '../lib/slots.ts';
 import { limits } from '../limits.ts';
 
 /** What the sorter exports; where it has numbers of 64 bits, there are BigInts here. */
@@ -78,7 +79,7 @@ export class SampleSorter {
   readonly #timers: Pick<Timers, 'turn'>;
   readonly #seed: bigint;
   /** The memory is for one batch at a time. */
-  #turns: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Slots(1);
   #memory: Uint8Array;
 
   /** @param module the compiled `sorter/sorter.ts` */
@@ -94,10 +95,7 @@ export class SampleSorter {
    * @returns undefined for what is left to the store: too many rows or series, or columns of another kind
    */
   sort(blocks: readonly Block[]): Promise<Uint8Array | undefined> {
-    const sorted = this.#turns.then(() => this.#sort(blocks));
-    // The caller learns of a failure; the next batch only waits for this one to end.
-    this.#turns = sorted.catch(() => undefined);
-    return sorted;
+    return this.#turns.run(() => this.#sort(blocks));
   }
 
   async #sort(blocks: readonly Block[]): Promise<Uint8Array | undefined> {

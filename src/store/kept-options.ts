@@ -2,6 +2,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { readIfThere, syncDirectory } from '../lib/files.ts';
 import type { Logger } from '../lib/log.ts';
+import { Slots } from '../lib/slots.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
 
 /** How a dataset was made. */
@@ -22,7 +23,7 @@ export class KeptOptions {
   /** By tenant and id; of an earlier life. */
   readonly #known: ReadonlyMap<string, KeptDataset>;
   #written: string | undefined;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #turns = new Slots(1);
 
   private constructor(file: string, log: Logger, known: readonly KeptDataset[]) {
     this.#file = file;
@@ -54,8 +55,7 @@ export class KeptOptions {
   /** Writes what is true now, unless the file says so. Never rejects. */
   async keep(datasets: readonly KeptDataset[]): Promise<void> {
     const text = `${JSON.stringify({ datasets })}\n`;
-    this.#writing = this.#writing.then(() => this.#write(text));
-    await this.#writing;
+    await this.#turns.run(() => this.#write(text));
   }
 
   async #write(text: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../errors.ts';
+import { Slots } from '../lib/slots.ts';
 import { StoreError } from './errors.ts';
 import type { MetadataEntry, MetadataKey, MetadataKind, MetadataLog } from './metadata.ts';
 
@@ -29,7 +30,7 @@ export class MetadataReplica {
   /** Where the next read begins. */
   #next = 0;
   #loaded = false;
-  #reading: Promise<void> = Promise.resolve();
+  readonly #turns = new Slots(1);
 
   constructor(log: MetadataLog, kinds: readonly MetadataKind[], listener: MetadataListener) {
     this.#log = log;
@@ -57,10 +58,7 @@ export class MetadataReplica {
    * @throws StoreError
    */
   async refresh(): Promise<void> {
-    const read = this.#reading.then(() => this.#read());
-    // The caller learns of a failure through `read`; the next one only waits for its end.
-    this.#reading = read.catch(() => undefined);
-    await read;
+    await this.#turns.run(() => this.#read());
   }
 
   /**

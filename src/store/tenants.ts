@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { Slots } from '../lib/slots.ts';
 import { limits } from '../limits.ts';
 import { defaultTenant } from '../model/dataset.ts';
 import { generationId, parseGenerationId } from '../model/generation.ts';
@@ -34,7 +35,7 @@ export class Tenants {
   /** By name in lower case. */
   readonly #named = new Map<string, Named>();
   #living = 1;
-  #changing: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Slots(1);
 
   /** @param onEnd called when a tenant has ended, here or on another node, and `hasEnded` says so */
   constructor(log: MetadataLog, onEnd: () => void = () => {}) {
@@ -140,13 +141,10 @@ export class Tenants {
 
   async #exclusively<T>(work: () => Promise<T>): Promise<T> {
     this.#requireLoaded();
-    const done = this.#changing.then(async () => {
+    return this.#turns.run(async () => {
       await this.#replica.catchUp();
       return work();
     });
-    // The caller learns of a failure through `done`; the next change only waits for its end.
-    this.#changing = done.catch(() => undefined);
-    return done;
   }
 
   async #write(name: string, value: string | undefined): Promise<void> {
