@@ -17,6 +17,7 @@ export function recordRelation(
   readonly otherColumn: (name: string) => Mixed;
 } {
   const reads = new Reads<string>('c');
+  const attributes = new Set<string>();
   const column = (label: string, sql: string, type: SqlType): Column => ({
     kind: 'column',
     type,
@@ -32,7 +33,11 @@ export function recordRelation(
     label: name,
     has: ['str'],
     convertible: true,
-    column: (type) => column(name, attributeSql(name, type), fieldSqlType[type]),
+    column: (type) => {
+      const sql = attributeSql(name, type);
+      if (type === 'str') attributes.add(sql);
+      return column(name, sql, fieldSqlType[type]);
+    },
   });
   return {
     read: {
@@ -40,6 +45,8 @@ export function recordRelation(
       kind: 'records',
       table: table.table,
       columns: reads.byName,
+      attributes,
+      filters: [],
       allowed:
         rows === 'all'
           ? 'all'
