@@ -4,6 +4,7 @@ import { databaseOf, physicalTable } from '../model/dataset.ts';
 import { type Entry, learn } from './dataset-entry.ts';
 import type { RegisteredDataset } from './datasets.ts';
 import { unusedColumnComment } from './schema.ts';
+import { selectRows } from './select-rows.ts';
 import type { Store } from './store.ts';
 
 /** The table of an events dataset, whose columns come with its events. */
@@ -46,23 +47,17 @@ async function readAllEventColumns(
   const listOf = (names: readonly string[]) => [...new Set(names)].map(quoteString).join(', ');
   const databases = listOf(tables.map(({ tenant }) => databaseOf(tenant)));
   const names = listOf(tables.map(({ id }) => physicalTable(id, 'events')));
-  const bytes = await store.select(
+  const found = await selectRows<[name: string, columns: Array<[number, string, string]>]>(
+    store,
     `SELECT concat(database, '/', table), arraySort(groupArray((position, name, type))) FROM system.columns
      WHERE database IN (${databases}) AND table IN (${names}) AND comment != ${quoteString(unusedColumnComment)}
      GROUP BY database, table`,
-    'JSONCompactEachRow',
   );
-  const lines = Buffer.from(bytes).toString('utf8').split('\n');
-  const found = new Map<string, readonly ColumnSpec[]>();
-  for (const line of lines.filter((each) => each !== '')) {
-    const [name, columns] = JSON.parse(line) as [string, Array<[number, string, string]>];
-    if (wanted.has(name))
-      found.set(
-        name,
-        columns.map(([, column, type]) => ({ name: column, type })),
-      );
-  }
-  return found;
+  return new Map(
+    found
+      .filter(([name]) => wanted.has(name))
+      .map(([name, columns]) => [name, columns.map(([, column, type]) => ({ name: column, type }))]),
+  );
 }
 
 /**
