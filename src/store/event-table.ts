@@ -13,11 +13,16 @@ interface EventDataset {
 }
 
 /**
- * Its columns in the store that may hold values, in their order.
+ * Its columns in the store that may hold values, in their order. The table must be there.
  * @throws StoreError
  */
 export async function readEventColumns(store: Store, table: EventDataset): Promise<readonly ColumnSpec[]> {
-  return (await readAllEventColumns(store, [table])).get(nameOf(table)) ?? [];
+  type Row = [name: string, type: string, defaultKind: string, defaultValue: string, comment: string];
+  const bytes = await store.select(`DESCRIBE TABLE ${tableOf(table)}`, 'JSONCompactEachRow');
+  return linesOf(bytes)
+    .map((line) => JSON.parse(line) as Row)
+    .filter(([, , , , comment]) => comment !== unusedColumnComment)
+    .map(([name, type]) => ({ name, type }));
 }
 
 /**
@@ -36,6 +41,15 @@ export async function readColumns(
 const nameOf = ({ tenant, id }: EventDataset): string =>
   `${databaseOf(tenant)}/${physicalTable(id, 'events')}`;
 
+const tableOf = ({ tenant, id }: EventDataset): string =>
+  `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(id, 'events'))}`;
+
+const linesOf = (bytes: Uint8Array): string[] =>
+  Buffer.from(bytes)
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+
 /** @returns the columns of those that are there, by `nameOf`, in their order */
 async function readAllEventColumns(
   store: Store,
@@ -52,9 +66,8 @@ async function readAllEventColumns(
      GROUP BY database, table`,
     'JSONCompactEachRow',
   );
-  const lines = Buffer.from(bytes).toString('utf8').split('\n');
   const found = new Map<string, readonly ColumnSpec[]>();
-  for (const line of lines.filter((each) => each !== '')) {
+  for (const line of linesOf(bytes)) {
     const [name, columns] = JSON.parse(line) as [string, Array<[number, string, string]>];
     if (wanted.has(name))
       found.set(
@@ -85,9 +98,7 @@ export async function addEventColumns(
     const add = `ADD COLUMN IF NOT EXISTS ${name} ${column.type}`;
     return isKey(column) ? [add, `COMMENT COLUMN ${name} ''`] : [add];
   });
-  const { tenant, id } = entry;
-  const table = `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(id, 'events'))}`;
-  await store.command(`ALTER TABLE ${table} ${added.join(', ')}`);
+  await store.command(`ALTER TABLE ${tableOf(entry)} ${added.join(', ')}`);
   learn(entry, missing);
   return true;
 }
