@@ -221,8 +221,7 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
     metrics,
     log,
   });
-  const share = config.multiTenant ? limits.tenantInflightShare : 1;
-  const admission = new Admission({ metrics, maxTenantBytes: limits.maxInflightBodyBytes * share });
+  const admission = new Admission({ metrics, shared: config.multiTenant });
   const ingest = new IngestService({
     admission,
     rates: new IngestRates({

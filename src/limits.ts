@@ -147,11 +147,7 @@ export const limits = {
 } as const;
 
 const relations: ReadonlyArray<readonly [boolean, string]> = [
-  [limits.maxInflightBodyBytes >= 2 * limits.maxBodyBytes, 'two largest bodies fit in flight'],
-  [
-    limits.maxInflightBodyBytes * limits.tenantInflightShare >= limits.maxBodyBytes,
-    'a tenant can send the largest body',
-  ],
+  [limits.maxInflightBodyBytes >= 2 * limits.maxBodyBytes, 'a tenant can send the largest body'],
   [limits.maxHeaderBytes >= 2 * limits.maxCredentialBytes, 'the largest credentials fit the headers'],
   [limits.maxDenialLinesPerSecondInAll >= limits.maxDenialLinesPerSecond, 'all may say what one may'],
   [limits.walMaxRecordBytes >= 4 * limits.maxBodyBytes, 'the blocks of the largest body fit a record'],

@@ -4,6 +4,7 @@ import { databaseOf, physicalTable } from '../model/dataset.ts';
 import { type Entry, learn } from './dataset-entry.ts';
 import type { RegisteredDataset } from './datasets.ts';
 import { unusedColumnComment } from './schema.ts';
+import { selectRows } from './select-rows.ts';
 import type { Store } from './store.ts';
 
 /** The table of an events dataset, whose columns come with its events. */
@@ -18,9 +19,8 @@ interface EventDataset {
  */
 export async function readEventColumns(store: Store, table: EventDataset): Promise<readonly ColumnSpec[]> {
   type Row = [name: string, type: string, defaultKind: string, defaultValue: string, comment: string];
-  const bytes = await store.select(`DESCRIBE TABLE ${tableOf(table)}`, 'JSONCompactEachRow');
-  return linesOf(bytes)
-    .map((line) => JSON.parse(line) as Row)
+  const rows = await selectRows<Row>(store, `DESCRIBE TABLE ${tableOf(table)}`);
+  return rows
     .filter(([, , , , comment]) => comment !== unusedColumnComment)
     .map(([name, type]) => ({ name, type }));
 }
@@ -44,12 +44,6 @@ const nameOf = ({ tenant, id }: EventDataset): string =>
 const tableOf = ({ tenant, id }: EventDataset): string =>
   `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(id, 'events'))}`;
 
-const linesOf = (bytes: Uint8Array): string[] =>
-  Buffer.from(bytes)
-    .toString('utf8')
-    .split('\n')
-    .filter((line) => line !== '');
-
 /** @returns the columns of those that are there, by `nameOf`, in their order */
 async function readAllEventColumns(
   store: Store,
@@ -60,22 +54,17 @@ async function readAllEventColumns(
   const listOf = (names: readonly string[]) => [...new Set(names)].map(quoteString).join(', ');
   const databases = listOf(tables.map(({ tenant }) => databaseOf(tenant)));
   const names = listOf(tables.map(({ id }) => physicalTable(id, 'events')));
-  const bytes = await store.select(
+  const found = await selectRows<[name: string, columns: Array<[number, string, string]>]>(
+    store,
     `SELECT concat(database, '/', table), arraySort(groupArray((position, name, type))) FROM system.columns
      WHERE database IN (${databases}) AND table IN (${names}) AND comment != ${quoteString(unusedColumnComment)}
      GROUP BY database, table`,
-    'JSONCompactEachRow',
   );
-  const found = new Map<string, readonly ColumnSpec[]>();
-  for (const line of linesOf(bytes)) {
-    const [name, columns] = JSON.parse(line) as [string, Array<[number, string, string]>];
-    if (wanted.has(name))
-      found.set(
-        name,
-        columns.map(([, column, type]) => ({ name: column, type })),
-      );
-  }
-  return found;
+  return new Map(
+    found
+      .filter(([name]) => wanted.has(name))
+      .map(([name, columns]) => [name, columns.map(([, column, type]) => ({ name: column, type }))]),
+  );
 }
 
 /**

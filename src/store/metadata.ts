@@ -2,6 +2,7 @@ import { quoteString } from '../lib/quote.ts';
 import { Rounds } from '../lib/rounds.ts';
 import { limits } from '../limits.ts';
 import { metadataStatements } from './schema.ts';
+import { selectRows } from './select-rows.ts';
 import type { Store } from './store.ts';
 
 export type MetadataKind = 'dataset' | 'tenant' | 'role' | 'user' | 'oauthUser' | 'apiKey' | 'setting';
@@ -58,21 +59,22 @@ export class MetadataLog {
    * @throws StoreError
    */
   async read(kinds: readonly MetadataKind[], from = 0): Promise<MetadataEntry[]> {
-    const bytes = await this.#store.select(
+    type Row = [string, MetadataKind, string, string, string, string, number];
+    const rows = await selectRows<Row>(
+      this.#store,
       `SELECT tenant, kind, key, id, base, value, toUInt32(_block_number) FROM \`millrace\`.\`metadata\`
        WHERE kind IN (${kinds.map(quoteString).join(', ')}) AND _block_number >= ${from}
        ORDER BY _block_number, at, node, id`,
-      'JSONCompactEachRow',
     );
-    return Buffer.from(bytes)
-      .toString('utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => {
-        type Row = [string, MetadataKind, string, string, string, string, number];
-        const [tenant, kind, key, id, base, value, position] = JSON.parse(line) as Row;
-        return { tenant, kind, key, id, base, value, position };
-      });
+    return rows.map(([tenant, kind, key, id, base, value, position]) => ({
+      tenant,
+      kind,
+      key,
+      id,
+      base,
+      value,
+      position,
+    }));
   }
 
   /**
@@ -101,15 +103,11 @@ export class MetadataLog {
    * @throws StoreError
    */
   async removeEnded(hasEnded: (tenant: string) => boolean): Promise<void> {
-    const bytes = await this.#store.select(
+    const tenants = await selectRows<[string]>(
+      this.#store,
       'SELECT DISTINCT tenant FROM `millrace`.`metadata`',
-      'JSONCompactEachRow',
     );
-    const lines = Buffer.from(bytes).toString('utf8').split('\n');
-    const ended = lines
-      .filter((line) => line !== '')
-      .map((line) => (JSON.parse(line) as [string])[0])
-      .filter((tenant) => hasEnded(tenant));
+    const ended = tenants.map(([tenant]) => tenant).filter((tenant) => hasEnded(tenant));
     if (ended.length === 0) return;
     await this.#store.command(
       `ALTER TABLE \`millrace\`.\`metadata\` DELETE WHERE tenant IN (${ended.map(quoteString).join(', ')}) SETTINGS mutations_sync = 1`,
