@@ -14,11 +14,15 @@ interface EventDataset {
 }
 
 /**
- * Its columns in the store that may hold values, in their order.
+ * Its columns in the store that may hold values, in their order. The table must be there.
  * @throws StoreError
  */
 export async function readEventColumns(store: Store, table: EventDataset): Promise<readonly ColumnSpec[]> {
-  return (await readAllEventColumns(store, [table])).get(nameOf(table)) ?? [];
+  type Row = [name: string, type: string, defaultKind: string, defaultValue: string, comment: string];
+  const rows = await selectRows<Row>(store, `DESCRIBE TABLE ${tableOf(table)}`);
+  return rows
+    .filter(([, , , , comment]) => comment !== unusedColumnComment)
+    .map(([name, type]) => ({ name, type }));
 }
 
 /**
@@ -36,6 +40,9 @@ export async function readColumns(
 
 const nameOf = ({ tenant, id }: EventDataset): string =>
   `${databaseOf(tenant)}/${physicalTable(id, 'events')}`;
+
+const tableOf = ({ tenant, id }: EventDataset): string =>
+  `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(id, 'events'))}`;
 
 /** @returns the columns of those that are there, by `nameOf`, in their order */
 async function readAllEventColumns(
@@ -80,9 +87,7 @@ export async function addEventColumns(
     const add = `ADD COLUMN IF NOT EXISTS ${name} ${column.type}`;
     return isKey(column) ? [add, `COMMENT COLUMN ${name} ''`] : [add];
   });
-  const { tenant, id } = entry;
-  const table = `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(id, 'events'))}`;
-  await store.command(`ALTER TABLE ${table} ${added.join(', ')}`);
+  await store.command(`ALTER TABLE ${tableOf(entry)} ${added.join(', ')}`);
   learn(entry, missing);
   return true;
 }
