@@ -1,4 +1,5 @@
 import type { Logger } from '../lib/log.ts';
+import { microsPerDay } from '../lib/timestamp.ts';
 import { countedTable } from '../model/dataset.ts';
 import type { ReceivedAmount } from '../model/received.ts';
 import { StoreError } from '../store/errors.ts';
@@ -60,7 +61,7 @@ export class Received {
 
   /** What the log has of a dataset and the table does not. @param date `YYYY-MM-DD` */
   waiting(tenant: string, id: string, date: string | undefined): ReceivedAmount {
-    const day = date === undefined ? undefined : Date.parse(date) / dayMs;
+    const day = date === undefined ? undefined : (Date.parse(date) * 1000) / microsPerDay;
     const sum = { events: 0, bytes: 0 };
     for (const { number, records } of this.#options.segments()) {
       if (this.#kept.has(number)) continue;
@@ -94,8 +95,7 @@ export class Received {
   }
 }
 
-const dayMs = 86_400_000;
-const dayOf = ({ received }: RecordHeader): number => Math.floor((received?.micros ?? 0) / 1000 / dayMs);
+const dayOf = ({ received }: RecordHeader): number => Math.floor((received?.micros ?? 0) / microsPerDay);
 
 const eventsOf = ({ kind, blocks }: RecordHeader): number =>
   blocks.reduce((sum, { table, rows }) => (table === countedTable[kind] ? sum + rows : sum), 0);

@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeDirectory, readIfThere, syncDirectory } from './files.ts';
+import { makeDirectory, readIfThere, replaceFile, syncDirectory } from './files.ts';
 import { takeLock } from './process-lock.ts';
 
 /**
@@ -51,15 +50,11 @@ export async function keptSecret(path: string): Promise<string> {
   return value;
 }
 
-/** The file appears whole or not at all, also when the machine stops in between. */
+/** What was made is there after a power cut, before anybody relies on it. */
 async function readOrMake(file: string, make: () => string): Promise<{ value: string; made: boolean }> {
   const known = await readIfThere(file);
   if (known !== undefined && known.trim() !== '') return { value: known.trim(), made: false };
   const value = make();
-  const draft = `${file}.new`;
-  // One that a crash left, or that was put there, keeps its mode and whoever has it open.
-  await rm(draft, { force: true });
-  await writeFile(draft, `${value}\n`, { mode: 0o600, flag: 'wx', flush: true });
-  await rename(draft, file);
+  await replaceFile(file, `${value}\n`, 0o600);
   return { value, made: true };
 }

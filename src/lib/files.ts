@@ -1,4 +1,4 @@
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /** The text of a file; undefined if there is no such file. */
@@ -19,6 +19,25 @@ export async function syncDirectory(path: string): Promise<void> {
   } finally {
     await directory.close();
   }
+}
+
+/**
+ * Puts a text in the place of a file, or makes the file. It is there as a whole or not at all, whenever the process or
+ * the machine stops, and survives a power cut when this returns. One at a time for each file.
+ */
+export async function replaceFile(file: string, text: string, mode: number): Promise<void> {
+  const draft = `${file}.new`;
+  // One that a crash left, or that was put there, keeps its mode and whoever has it open.
+  await rm(draft, { force: true });
+  const handle = await open(draft, 'wx', mode);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, file);
+  await syncDirectory(dirname(file));
 }
 
 /** Makes a directory, and those above it, unless they are there. What it makes survives a power cut. */

@@ -4,7 +4,8 @@
  * conflict. SQL sees one logical column; the translator picks or merges the physical ones.
  */
 
-export type FieldType = 'num' | 'str' | 'bool';
+export const fieldTypes = ['str', 'num', 'bool'] as const;
+export type FieldType = (typeof fieldTypes)[number];
 
 /** The receive time of an event, and every events table's order key. Microseconds. */
 export const eventTimeColumn = {

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { parseTimestamp } from '../lib/timestamp.ts';
+import { microsPerDay, parseTimestamp } from '../lib/timestamp.ts';
 import { parseInterval } from '../sql/datetime.ts';
 
 /** Half-open; microseconds since 1970. */
@@ -8,7 +8,6 @@ export interface TimeRange {
   readonly endMicros: number | undefined;
 }
 
-const microsPerDay = 86_400_000_000;
 const absolute = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.(\d+))?(?:Z|[+-]\d{2}:\d{2})?$/i;
 const duration = /^(?:\d+(?:\.\d+)?\s*[a-z]+\s*)+$/;
 

@@ -1,4 +1,4 @@
-import type { Apply, Expr, Literal, LiteralValue, Renderer } from './ir.ts';
+import type { Apply, Column, Expr, Literal, LiteralValue, Renderer } from './ir.ts';
 import { bool, type SqlType } from './types.ts';
 
 /** Makers of typed expressions. */
@@ -11,6 +11,16 @@ export const apply = (name: string, type: SqlType, render: Renderer, ...args: re
 });
 
 export const literal = (type: SqlType, value: LiteralValue): Literal => ({ kind: 'literal', type, value });
+
+/** @param label as the user wrote it */
+export const columnOf = (relation: string, name: string, type: SqlType, label: string): Column => ({
+  kind: 'column',
+  type,
+  relation,
+  name,
+  label,
+  outer: false,
+});
 
 export const and = (...args: readonly Expr[]): Apply =>
   apply('and', bool, (...parts) => `(${parts.join(' AND ')})`, ...args);

@@ -1,6 +1,4 @@
-import { rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { readIfThere, syncDirectory } from '../lib/files.ts';
+import { readIfThere, replaceFile } from '../lib/files.ts';
 import type { Logger } from '../lib/log.ts';
 import { Slots } from '../lib/slots.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
@@ -61,10 +59,7 @@ export class KeptOptions {
   async #write(text: string): Promise<void> {
     if (text === this.#written) return;
     try {
-      const draft = `${this.#file}.new`;
-      await writeFile(draft, text, { mode: 0o600, flush: true });
-      await rename(draft, this.#file);
-      await syncDirectory(dirname(this.#file));
+      await replaceFile(this.#file, text, 0o600);
       this.#written = text;
     } catch (error) {
       this.#log.warn({ err: error, file: this.#file }, 'how datasets were made could not be written down');

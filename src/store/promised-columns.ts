@@ -1,15 +1,14 @@
 import {
   type ColumnSpec,
   eventTimeColumn,
-  type FieldType,
   fieldColumnName,
+  fieldTypes,
   overflowColumn,
   parseFieldColumn,
 } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 
 const none: ReadonlySet<string> = new Set();
-const fieldTypes: readonly FieldType[] = ['num', 'str', 'bool'];
 
 /**
  * The columns that a dataset of events has or will have: those in the store, those that acknowledged records need,

@@ -1,5 +1,5 @@
 import { quoteIdentifier, quoteString } from '../../lib/quote.ts';
-import { apply } from '../build.ts';
+import { apply, columnOf } from '../build.ts';
 import { convert } from '../coerce.ts';
 import {
   type CteIr,
@@ -127,14 +127,7 @@ export function printStatement(
 /** Every column of a query, as a SELECT of its own. */
 function selectFrom(query: QueryIr, alias: string): SelectIr {
   const items = query.columns.map(
-    ({ name, type }, index): Expr => ({
-      kind: 'column',
-      type,
-      relation: alias,
-      name: outputName(index),
-      label: name,
-      outer: false,
-    }),
+    ({ name, type }, index): Expr => columnOf(alias, outputName(index), type, name),
   );
   return {
     kind: 'select',

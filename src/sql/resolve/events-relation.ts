@@ -1,7 +1,8 @@
 import { quoteIdentifier } from '../../lib/quote.ts';
-import { eventTimeColumn, type FieldType, overflowColumn } from '../../model/column.ts';
+import { eventTimeColumn, type FieldType, fieldTypes, overflowColumn } from '../../model/column.ts';
+import { columnOf } from '../build.ts';
 import type { SqlDataset } from '../catalog.ts';
-import { fieldSql, fieldTypes } from '../event-fields.ts';
+import { fieldSql } from '../event-fields.ts';
 import type { Column, EventsRead, Mixed } from '../ir.ts';
 import { fieldSqlType, map, mixed, type SqlType, timestamptz } from '../types.ts';
 import { allowedEvents } from './allowed-rows.ts';
@@ -22,14 +23,8 @@ export function eventsRelation(
   readonly otherColumn: ((name: string) => Mixed) | undefined;
 } {
   const reads = new Reads<string>('c');
-  const column = (label: string, sql: string, type: SqlType): Column => ({
-    kind: 'column',
-    type,
-    relation: alias,
-    name: reads.name(sql, sql),
-    label,
-    outer: false,
-  });
+  const column = (label: string, sql: string, type: SqlType): Column =>
+    columnOf(alias, reads.name(sql, sql), type, label);
   const ownColumn = (name: string, type: SqlType): ScopeColumn => ({
     name,
     expr: () => column(name, quoteIdentifier(name), type),

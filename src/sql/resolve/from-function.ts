@@ -1,5 +1,5 @@
 import type { FromItem } from '../ast.ts';
-import { some } from '../build.ts';
+import { columnOf, some } from '../build.ts';
 import { sqlError } from '../errors.ts';
 import { findSetFunction } from '../functions/sets.ts';
 import { type Column, outputName, type SelectIr } from '../ir.ts';
@@ -38,12 +38,7 @@ export function functionRelation(
   const alias = context.env.alias();
   const columns = types.map(
     (type, index): Column => ({
-      kind: 'column',
-      type,
-      relation: alias,
-      name: outputName(index),
-      label: labels[index] ?? name,
-      outer: false,
+      ...columnOf(alias, outputName(index), type, labels[index] ?? name),
       unnested: lateral,
     }),
   );

@@ -1,4 +1,5 @@
 import type { Alias, FromItem } from '../ast.ts';
+import { columnOf } from '../build.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import { type Expr, type FromIr, type OutputColumn, outputName } from '../ir.ts';
 import type { Environment } from './environment.ts';
@@ -132,14 +133,7 @@ function outputsRelation(
   outputs: readonly OutputColumn[],
 ): ScopeRelation {
   const columns = outputs.map(({ name: label, type }, index): ScopeColumn => {
-    const expr: Expr = {
-      kind: 'column',
-      type,
-      relation: alias,
-      name: outputName(index),
-      label,
-      outer: false,
-    };
+    const expr = columnOf(alias, outputName(index), type, label);
     return { name: label, expr: () => expr };
   });
   return { name, columns, otherColumn: undefined };

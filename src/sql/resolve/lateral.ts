@@ -1,4 +1,4 @@
-import { and, apply, children, some } from '../build.ts';
+import { and, apply, children, columnOf, some } from '../build.ts';
 import { unsupported } from '../errors.ts';
 import { arrayLiteral } from '../functions/arrays.ts';
 import { compare } from '../functions/operators.ts';
@@ -92,14 +92,8 @@ function unmarked(expr: Expr): Expr {
   throw refusal('an aggregate or a subquery');
 }
 
-const outputColumn = (alias: string, index: number, type: Expr['type']): Column => ({
-  kind: 'column',
-  type,
-  relation: alias,
-  name: outputName(index),
-  label: outputName(index),
-  outer: false,
-});
+const outputColumn = (alias: string, index: number, type: Expr['type']): Column =>
+  columnOf(alias, outputName(index), type, outputName(index));
 
 /** The query with its keys behind its output columns, and what they are equal to. */
 function linked(

@@ -1,6 +1,6 @@
 import { quoteString } from '../../lib/quote.ts';
 import type { Cte, Query, SetOperation, SortKey, Values } from '../ast.ts';
-import { apply } from '../build.ts';
+import { apply, columnOf } from '../build.ts';
 import { coerce, settle, unify } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import {
@@ -198,14 +198,7 @@ function resolveValues(
 function ordered(ir: QueryIr, query: Query, context: QueryContext): SelectIr {
   const alias = context.env.alias();
   const items = ir.columns.map(
-    ({ name, type }, index): Expr => ({
-      kind: 'column',
-      type,
-      relation: alias,
-      name: outputName(index),
-      label: name,
-      outer: false,
-    }),
+    ({ name, type }, index): Expr => columnOf(alias, outputName(index), type, name),
   );
   return {
     kind: 'select',

@@ -1,3 +1,4 @@
+import { columnOf } from '../build.ts';
 import type { SqlDataset } from '../catalog.ts';
 import type { Column, Mixed, RecordsRead } from '../ir.ts';
 import { attributeSql, type RecordTable, recordText } from '../record-tables.ts';
@@ -17,14 +18,8 @@ export function recordRelation(
   readonly otherColumn: (name: string) => Mixed;
 } {
   const reads = new Reads<string>('c');
-  const column = (label: string, sql: string, type: SqlType): Column => ({
-    kind: 'column',
-    type,
-    relation: alias,
-    name: reads.name(sql, sql),
-    label,
-    outer: false,
-  });
+  const column = (label: string, sql: string, type: SqlType): Column =>
+    columnOf(alias, reads.name(sql, sql), type, label);
   // Attributes are kept as text, but what is written as a number is one where the context wants it.
   const attribute = (name: string): Mixed => ({
     kind: 'mixed',

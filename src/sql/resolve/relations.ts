@@ -1,3 +1,4 @@
+import { columnOf } from '../build.ts';
 import type { SqlCatalog, SqlDataset } from '../catalog.ts';
 import { sqlError } from '../errors.ts';
 import { isNamed } from '../identifier.ts';
@@ -111,14 +112,8 @@ function seriesColumns(alias: string): {
   readonly detail: (column: MetricColumn) => ScopeColumn;
 } {
   const reads = new Reads<SeriesColumn>('l');
-  const column = (label: string, key: string, target: SeriesColumn, type: SqlType): Column => ({
-    kind: 'column',
-    type,
-    relation: alias,
-    name: reads.name(key, target),
-    label,
-    outer: false,
-  });
+  const column = (label: string, key: string, target: SeriesColumn, type: SqlType): Column =>
+    columnOf(alias, reads.name(key, target), type, label);
   return {
     reads,
     label: (name) => column(name, `label ${name}`, { kind: 'label', label: name }, text),
@@ -141,14 +136,7 @@ function metricColumns(
   const reads = new Reads<MetricColumn>('c');
   const scopeColumn = (column: MetricColumn): ScopeColumn => ({
     name: column.name,
-    expr: () => ({
-      kind: 'column',
-      type: column.type,
-      relation: alias,
-      name: reads.name(column.name, column),
-      label: column.name,
-      outer: false,
-    }),
+    expr: () => columnOf(alias, reads.name(column.name, column), column.type, column.name),
   });
   return { reads, columns: columns.map(scopeColumn) };
 }

@@ -1,6 +1,7 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { fstatSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { keptPassword, keptSecret } from '../../../src/lib/data-directory.ts';
 import { removeFolder, temporaryFolder } from '../../support/child.ts';
 
@@ -19,6 +20,40 @@ it('secrets are for their owner alone, whatever lies in their place', async () =
     expect(await keptSecret(folder)).toBe(secret);
     expect(await keptPassword(folder)).toMatchObject({ password, made: false });
   } finally {
+    removeFolder(folder);
+  }
+});
+
+it('secrets survive a power cut once they are known: the file is synced, and then its name', async () => {
+  const folder = temporaryFolder('secrets-synced');
+  const handle = await open(folder);
+  const handles = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const { sync } = handles;
+  /** What was synced, each time: its inode, and which names the directory had. */
+  let synced: { inode: number; names: string[] }[] = [];
+  const spy = vi.spyOn(handles, 'sync').mockImplementation(async function (this: FileHandle) {
+    await sync.call(this);
+    synced.push({ inode: fstatSync(this.fd).ino, names: readdirSync(folder).sort() });
+  });
+  try {
+    const before: string[] = [];
+    for (const [name, make] of [
+      ['admin-password', keptPassword],
+      ['secret', keptSecret],
+    ] as const) {
+      synced = [];
+      await make(folder);
+      const file = statSync(join(folder, name)).ino;
+      const draft = [...before, `${name}.new`];
+      before.push(name);
+      expect(synced).toEqual([
+        { inode: file, names: draft },
+        { inode: statSync(folder).ino, names: before },
+      ]);
+    }
+  } finally {
+    spy.mockRestore();
     removeFolder(folder);
   }
 });
