@@ -225,6 +225,10 @@ export interface EventsRead extends Read<'events', string> {
 export interface RecordsRead extends Read<'records', string> {
   readonly table: 'logs' | 'spans';
   readonly columns: ReadonlyMap<string, string>;
+  /** Those of the columns that are an attribute as text. */
+  readonly attributes: ReadonlySet<string>;
+  /** Conditions that all rows meet for which the query asks, in the store's SQL: indexes know them. */
+  readonly filters: readonly string[];
 }
 
 /** Samples, exemplars or histograms. */
