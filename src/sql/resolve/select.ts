@@ -7,7 +7,7 @@ import type { ExpressionContext } from './context.ts';
 import type { QueryContext, ResolvedQuery } from './environment.ts';
 import { resolveExpression } from './expression.ts';
 import { resolveFrom } from './from.ts';
-import { checkGrouping, exprKey, hasAggregate } from './grouping.ts';
+import { checkGrouping, exprKey, hasAggregate, keepKeys } from './grouping.ts';
 import { limitOf } from './limit.ts';
 import { outputColumnName } from './output-name.ts';
 import { conjuncts, pushIntoReads } from './pushdown.ts';
@@ -80,7 +80,7 @@ export function resolveSelect(
   checkGrouping(ir, items);
   checkDistinctOrder(ir, query.orderBy);
   checkSets(ir);
-  return { query: ir, correlated: scope.correlated };
+  return { query: keepKeys(ir), correlated: scope.correlated };
 }
 
 /**
