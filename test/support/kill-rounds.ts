@@ -7,9 +7,10 @@ import { Service, UnexpectedReply } from './service.ts';
 /**
  * SIGKILL in the middle of ingest, over and over, on one data directory.
  *
- * A round: several connections send JSON events, metric samples, and OTLP logs and spans as fast as they are
- * answered; at a random moment the process is killed; it is started again, now and then killed once more while it
- * replays its log; when the log is in the store, everything that was ever sent is compared with what SQL finds.
+ * A round: several connections send JSON events, samples of remote write, and OTLP metrics, logs and spans, in JSON and
+ * protobuf, as fast as they are answered; at a random moment the process is killed; it is started again, now and then
+ * killed once more while it replays its log; when the log is in the store, everything that was ever sent is compared
+ * with what SQL finds.
  */
 export interface KillRoundsOptions {
   readonly rounds: number;
@@ -39,7 +40,13 @@ export interface RoundReport {
   readonly problems: readonly string[];
 }
 
-const connections: Readonly<Record<BatchKind, number>> = { events: 3, samples: 3, logs: 2, spans: 2 };
+const connections: Readonly<Record<BatchKind, number>> = {
+  events: 3,
+  samples: 3,
+  points: 2,
+  logs: 2,
+  spans: 2,
+};
 const kinds = Object.keys(connections) as readonly BatchKind[];
 const maxRowsPerBatch = 200;
 

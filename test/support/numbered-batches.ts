@@ -1,3 +1,4 @@
+import { otlpBody } from './numbered-otlp.ts';
 import { buildWriteRequest, type TestSeries } from './remote-write.ts';
 import type { BatchKind, SentBatch, StoredBatch } from './sent-and-stored.ts';
 import type { ServiceClient } from './service.ts';
@@ -12,6 +13,7 @@ const eventsDataset = 'numbered_events';
 const metricsDataset = 'numbered_metrics';
 const logsDataset = 'numbered_logs';
 const spansDataset = 'numbered_spans';
+const pointsDataset = 'numbered_points';
 
 /**
  * Posts a batch.
@@ -25,8 +27,9 @@ export async function sendBatch(
 ): Promise<void> {
   const key = options.keyed ? `batch ${batch.number}` : undefined;
   if (batch.kind === 'samples') await service.remoteWrite(samplesOf(batch), metricsDataset);
-  else if (batch.kind === 'logs') await service.otlp('logs', logsOf(batch), logsDataset);
-  else if (batch.kind === 'spans') await service.otlp('traces', spansOf(batch), spansDataset);
+  else if (batch.kind === 'logs') await service.otlp('logs', bodyOf(batch), logsDataset);
+  else if (batch.kind === 'spans') await service.otlp('traces', bodyOf(batch), spansDataset);
+  else if (batch.kind === 'points') await service.otlp('metrics', bodyOf(batch), pointsDataset);
   else await service.ingest(eventsDataset, eventsOf(batch), key);
 }
 
@@ -37,6 +40,7 @@ const batchQueries: Readonly<Record<BatchKind, string>> = {
   events: grouped('batch', 'item', eventsDataset),
   samples: grouped('value', 'item', metricsDataset),
   logs: grouped(`attributes->>'batch'`, `attributes->>'item'`, logsDataset),
+  points: grouped('value', 'item', pointsDataset),
   spans: grouped(`attributes->>'batch'`, `attributes->>'item'`, spansDataset),
 };
 
@@ -68,57 +72,10 @@ const eventsOf = (batch: SentBatch): readonly unknown[] =>
     message: `event ${row} of batch ${batch.number}`,
   }));
 
-/** What logs and spans carry: integers and their text, in OTLP's JSON. */
-const numbersOf = (batch: SentBatch, row: number) => [
-  { key: 'batch', value: { intValue: String(batch.number) } },
-  { key: 'item', value: { stringValue: `item ${row}` } },
-];
-
-const nanosOf = (batch: SentBatch): string => `${firstTimestampMs + batch.number}000000`;
-
-const logsOf = (batch: SentBatch): object => ({
-  resourceLogs: [
-    {
-      resource: { attributes: [{ key: 'service.name', value: { stringValue: 'numbered' } }] },
-      scopeLogs: [
-        {
-          scope: { name: 'test' },
-          logRecords: Array.from({ length: batch.rows }, (_, row) => ({
-            timeUnixNano: nanosOf(batch),
-            severityNumber: 9,
-            body: { stringValue: `log ${row} of batch ${batch.number}` },
-            attributes: numbersOf(batch, row),
-          })),
-        },
-      ],
-    },
-  ],
-});
-
-const spansOf = (batch: SentBatch): object => ({
-  resourceSpans: [
-    {
-      resource: { attributes: [{ key: 'service.name', value: { stringValue: 'numbered' } }] },
-      scopeSpans: [
-        {
-          scope: { name: 'test' },
-          spans: Array.from({ length: batch.rows }, (_, row) => ({
-            traceId: (batch.number + 1).toString(16).padStart(32, '0'),
-            spanId: (row + 1).toString(16).padStart(16, '0'),
-            name: `span ${row}`,
-            kind: 1,
-            startTimeUnixNano: nanosOf(batch),
-            endTimeUnixNano: nanosOf(batch),
-            attributes: numbersOf(batch, row),
-          })),
-        },
-      ],
-    },
-  ],
-});
-
 /** Batch n is scraped n milliseconds later: no two samples of a series share a time. */
 const firstTimestampMs = Date.now();
+
+const bodyOf = (batch: SentBatch) => otlpBody(batch, firstTimestampMs + batch.number);
 
 /** More series than these would fill the service's cache of series for as long as a test can run. */
 const generations = 500;

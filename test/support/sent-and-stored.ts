@@ -1,4 +1,4 @@
-export type BatchKind = 'events' | 'samples' | 'logs' | 'spans';
+export type BatchKind = 'events' | 'samples' | 'points' | 'logs' | 'spans';
 
 /** A request as its sender remembers it. */
 export interface SentBatch {

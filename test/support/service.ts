@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Child, type Exit, freePort, removeFolder, temporaryFolder } from './child.ts';
+import type { OtlpBody } from './numbered-otlp.ts';
 import { packageRoot } from './package-root.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -66,10 +67,10 @@ export class ServiceClient {
     await this.#request('/v1/prometheus/write', headers, body);
   }
 
-  /** Posts an OTLP request, an object with the names of its JSON. */
-  async otlp(signal: 'logs' | 'traces', request: object, dataset: string): Promise<void> {
-    const headers = { 'content-type': 'application/json', 'x-p-stream': dataset };
-    await this.#request(`/v1/${signal}`, headers, JSON.stringify(request));
+  /** Posts an OTLP request. */
+  async otlp(signal: 'logs' | 'traces' | 'metrics', body: OtlpBody, dataset: string): Promise<void> {
+    const headers = { 'content-type': body.contentType, 'x-p-stream': dataset };
+    await this.#request(`/v1/${signal}`, headers, new Uint8Array(body.bytes));
   }
 
   /** Runs a query; its rows. `range` takes `startTime` and `endTime`. */
