@@ -3,23 +3,41 @@ export type Outcome = 'waiting' | 'acknowledged' | 'refused' | 'unanswered';
 
 export interface SentRequest {
   readonly client: number;
-  /** Row ids by table, `<database>.<table>`. */
+  /** The name of the dataset. */
+  readonly dataset: string;
+  /** Row ids by table, `<database>.<table>`, as they are called until the store says otherwise. */
   readonly rows: ReadonlyMap<string, readonly number[]>;
+  /** The dataset may have been deleted since. */
+  mayBeGone: boolean;
   outcome: Outcome;
 }
 
 /** The memory of all senders: it outlives the service, and is what the store is measured against. */
 export class Ledger {
   readonly requests: SentRequest[] = [];
+  /** Names of datasets whose deletion has begun, and not ended well. */
+  readonly #ending = new Set<string>();
   #lastId = 0;
+
+  /** A dataset is about to be deleted: until that is over, nobody knows what is stored of it. */
+  ending(dataset: string): void {
+    this.#ending.add(dataset);
+    for (const request of this.requests) if (request.dataset === dataset) request.mayBeGone = true;
+  }
+
+  /** It was deleted: what is sent from here on belongs to the next one of that name. */
+  ended(dataset: string): void {
+    this.#ending.delete(dataset);
+  }
 
   nextId(): number {
     this.#lastId += 1;
     return this.#lastId;
   }
 
-  sent(client: number, rows: ReadonlyMap<string, readonly number[]>): SentRequest {
-    const request: SentRequest = { client, rows, outcome: 'waiting' };
+  sent(client: number, dataset: string, rows: ReadonlyMap<string, readonly number[]>): SentRequest {
+    const mayBeGone = this.#ending.has(dataset);
+    const request: SentRequest = { client, dataset, rows, mayBeGone, outcome: 'waiting' };
     this.requests.push(request);
     return request;
   }
