@@ -9,8 +9,8 @@
 import { join } from 'node:path';
 import { createChdbConnection } from 'chdb/connection';
 import { quoteString } from '../src/lib/quote.ts';
-import { renderSettings } from '../src/store/clickhouse-store.ts';
 import { insertSettings } from '../src/store/insert-settings.ts';
+import { renderSettings } from '../src/store/statement-settings.ts';
 import { removeFolder, temporaryFolder } from '../test/support/child.ts';
 import { percentile } from './sender.ts';
 import { markdownTable } from './table.ts';

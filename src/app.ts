@@ -29,6 +29,7 @@ import { waitForPending } from './ingest/freshness.ts';
 import { IngestRates } from './ingest/ingest-rates.ts';
 import { ReplayWindow } from './ingest/replay-window.ts';
 import { RequestIdentifier } from './ingest/request-identity.ts';
+import { SampleSorter } from './ingest/sample-sorter.ts';
 import { IngestService } from './ingest/service.ts';
 import { systemClock } from './lib/clock.ts';
 import type { DataDirectory } from './lib/data-directory.ts';
@@ -155,6 +156,7 @@ async function startLog(shared: Shared, { store, catalog, monitor }: Back) {
     store,
     catalog,
     deadLetters,
+    sorter: new SampleSorter(await webAssembly('./ingest/sorter/sorter.wasm'), clock),
     clock,
     log,
     metrics,
@@ -193,9 +195,7 @@ type Durable = Awaited<ReturnType<typeof startLog>>;
 async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, replays }: Durable) {
   const { config, directory, clock, metrics, log } = shared;
   const hashes = await xxhash();
-  const kernel = new WebAssembly.Module(
-    await readFile(new URL('./decode/kernel/kernel.wasm', import.meta.url)),
-  );
+  const kernel = await webAssembly('./decode/kernel/kernel.wasm');
   const decoders = new DecodePool({
     worker: new URL('../workers/decode.js', import.meta.url),
     threads: config.workers,
@@ -232,6 +232,10 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
   const trail = new AuditTrail({ ingest, checkRoom, timers: clock, log, onLost });
   return { ingest, trail, admission, decoders };
 }
+
+/** @param path beside this file */
+const webAssembly = async (path: string): Promise<WebAssembly.Module> =>
+  new WebAssembly.Module(await readFile(new URL(path, import.meta.url)));
 
 function startQueries(
   { config, clock, log }: Shared,

@@ -115,11 +115,10 @@ export class BodyReader {
     this.#checkSize(neededBytes);
     if (isLast && this.#receivedBytes === 0) {
       this.#reserveUpTo(neededBytes);
-      this.#buffer = new Uint8Array(chunk.slice(0));
-    } else {
-      if (neededBytes > this.#buffer.length) this.#grow(neededBytes);
-      this.#buffer.set(new Uint8Array(chunk), this.#receivedBytes);
-    }
+      // Not by `slice`, which fills the memory with zeros first.
+      this.#buffer = Buffer.allocUnsafeSlow(neededBytes);
+    } else if (neededBytes > this.#buffer.length) this.#grow(neededBytes);
+    this.#buffer.set(new Uint8Array(chunk), this.#receivedBytes);
     this.#receivedBytes = neededBytes;
   }
 

@@ -45,6 +45,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
 import type { RowRange } from '../model/block.ts';
 import type { Catalog } from '../store/catalog.ts';
+import { Comparisons } from '../store/comparison-table.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import { TrialTable } from '../store/trial-table.ts';
@@ -54,6 +55,7 @@ import { insertBlocks } from './insert-blocks.ts';
 import { InsertParts } from './insert-parts.ts';
 import { findRefusedRows, type Refusal } from './refused-rows.ts';
 import { blocksOf, countRows, type Rows, takeRows, withoutRows } from './rows.ts';
+import type { SampleSorter } from './sample-sorter.ts';
 
 export interface BatchInserterOptions {
   /** This node's name; part of the deduplication tokens. */
@@ -61,6 +63,8 @@ export interface BatchInserterOptions {
   readonly store: Store;
   readonly catalog: Catalog;
   readonly deadLetters: DeadLetters;
+  /** Without it, the store puts samples in order. */
+  readonly sorter?: Pick<SampleSorter, 'sort'>;
   readonly clock: Clock & Timers;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -91,11 +95,13 @@ export class BatchInserter {
   readonly #options: BatchInserterOptions;
   readonly #troubles = new Map<string, Trouble>();
   readonly #parts = new InsertParts();
-  /** Trials of one node share a table, and so do its comparisons, so they take turns. */
+  readonly #comparisons: Comparisons;
+  /** Trials of one node share a table; so they, and comparisons, take turns. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: BatchInserterOptions) {
     this.#options = options;
+    this.#comparisons = new Comparisons(options.store, options.node);
   }
 
   /**
@@ -115,7 +121,7 @@ export class BatchInserter {
       batch: id === dataset ? batch : moved(batch, id),
       segment,
       token,
-      rows: batchRows(batch),
+      rows: await this.#inOrder(batch),
       dead,
       doubtful,
       signal,
@@ -123,6 +129,18 @@ export class BatchInserter {
     while (!(await this.#tryInsert(job))) {
       // Each turn has found more rows that are dead.
     }
+  }
+
+  /**
+   * The rows of a batch, samples in the order of their table. Either way it is a function of the batch alone, so that
+   * rows have the same places in it each time.
+   */
+  async #inOrder(batch: TableBatch): Promise<Rows> {
+    const rows = batchRows(batch);
+    if (batch.kind !== 'metrics' || !batch.table.endsWith('.samples')) return rows;
+    const bytes = await this.#options.sorter?.sort(rows.blocks);
+    const { columns } = batch;
+    return bytes === undefined ? rows : { ...rows, blocks: [{ rows: batch.rows, columns, bytes }] };
   }
 
   /**
@@ -159,7 +177,8 @@ export class BatchInserter {
     const parts = this.#parts.of(nameOf(batch));
     if (doubtful || parts > 1) {
       const insert = { batch, token, rows: left, parts, signal };
-      await this.#inTurn(() => insertMissing(this.#options, insert));
+      const around = { ...this.#options, comparisons: this.#comparisons };
+      await this.#inTurn(() => insertMissing(around, insert));
       return;
     }
     const blocks = await insertBlocks(left, clock);

@@ -23,7 +23,12 @@
 import type { Clock, Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { ulid } from '../lib/ulid.ts';
-import { ComparisonTable, type Part, runningInserts } from '../store/comparison-table.ts';
+import {
+  type Comparisons,
+  type ComparisonTable,
+  type Part,
+  runningInserts,
+} from '../store/comparison-table.ts';
 import { StoreError, unknownStatusOfInsert } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import type { TableBatch } from './batch.ts';
@@ -41,7 +46,7 @@ export interface DoubtfulInsert {
 }
 
 interface Surroundings {
-  readonly node: string;
+  readonly comparisons: Comparisons;
   readonly store: Store;
   readonly clock: Clock & Pick<Timers, 'turn'>;
   readonly log: Logger;
@@ -52,7 +57,7 @@ interface Surroundings {
  * @throws StoreError as an insert does
  */
 export async function insertMissing(around: Surroundings, insert: DoubtfulInsert): Promise<void> {
-  const { store, node } = around;
+  const { store, comparisons, clock } = around;
   const { batch, token, rows, parts, signal } = insert;
   if ((await runningInserts(store, token)) > 0) {
     throw new StoreError(
@@ -61,35 +66,37 @@ export async function insertMissing(around: Surroundings, insert: DoubtfulInsert
       undefined,
     );
   }
-  const comparison = await ComparisonTable.make(store, node, batch);
+  const comparison = await comparisons.make(batch, Math.floor(clock.nowMicros() / 1000));
   try {
     for (const piece of rows.flatMap((some) => cut(some, Math.ceil(countRows(rows) / parts)))) {
       await comparison.load(token, blocksOf([piece]), signal);
     }
-    const loaded = await comparison.count();
+    let loaded = 0;
+    for (let part = 0; part < parts; part += 1) {
+      loaded += await insertPart(around, insert, comparison, { part, of: parts });
+    }
+    // The store may have died and lost what it was to compare, which is not worth a sync.
     if (loaded !== countRows(rows)) {
       const message = `${loaded} of ${countRows(rows)} rows were there to be compared`;
       throw new StoreError(message, unknownStatusOfInsert, undefined);
-    }
-    for (let part = 0; part < parts; part += 1) {
-      await insertPart(around, insert, comparison, { part, of: parts });
     }
   } finally {
     await comparison.drop();
   }
 }
 
+/** @returns how many rows were there to be compared in the end */
 async function insertPart(
   { store, clock, log }: Surroundings,
   { batch, token, rows, signal }: DoubtfulInsert,
   comparison: ComparisonTable,
   part: Part,
-): Promise<void> {
+): Promise<number> {
   const { database, table, columns } = batch;
   const own = part.of === 1 ? token : `${token}/part ${part.part} of ${part.of}`;
   for (const name of [own, `${own}/${ulid(Math.floor(clock.nowMicros() / 1000))}`]) {
-    const missing = await comparison.missing(part);
-    if (missing === 0) return;
+    const { loaded, missing } = await comparison.compare(part);
+    if (missing === 0) return loaded;
     if (name !== own) {
       log.warn(
         { table, token, rows: missing },
@@ -102,6 +109,7 @@ async function insertPart(
       await store.insert({ database, table, columns, token: name, blocks }, signal);
     } else await comparison.insertMissing(name, part);
   }
+  return (await comparison.compare(part)).loaded;
 }
 
 /** Pieces of so many rows at most, as far as the rows can be cut. */

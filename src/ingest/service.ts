@@ -33,6 +33,9 @@ const kindOfFormat = {
   'otlp-metrics-protobuf': 'metrics',
 } as const satisfies Record<BodyFormat, DatasetKind>;
 
+/** What has a counter; most requests hold one kind, and counting nothing costs as much as counting. */
+const counted = ['events', 'logs', 'spans', 'samples', 'histograms', 'exemplars'] as const;
+
 export interface IngestOptions {
   readonly admission: Admission;
   readonly rates: IngestRates;
@@ -83,7 +86,9 @@ export class IngestService implements Ingest {
     // Once, so that what it becomes under way belongs together: series that are stored already, memory, record.
     const dataset = catalog.idOf(tenant, name);
     const options = catalog.optionsOf(tenant, dataset);
-    const request = { ...asked, dataset, options, presumed: catalog.loaded ? undefined : true } as const;
+    const presumed = catalog.loaded ? undefined : true;
+    // No new field behind the copy, here and below: V8 takes two microseconds for it.
+    const request = { options, presumed, ...asked, dataset } as const;
     catalog.checkKind(tenant, dataset, kindOfFormat[request.format]);
     if (request.mustExist && catalog.get(tenant, name) === undefined) {
       throw new AppError(
@@ -121,17 +126,12 @@ export class IngestService implements Ingest {
     const receivedMicros = clock.nowMicros();
     const { blocks, counts, refused, sequence } = await this.#decode(request, receivedMicros);
     if (blocks.length > 0) {
-      const stored = identity === undefined ? undefined : { ...identity, receivedMicros, counts };
+      const stored = identity === undefined ? undefined : { receivedMicros, counts, ...identity };
       const kind = kindOfFormat[format];
       await this.#commit({ tenant, dataset, kind, presumed, request: stored, blocks }, options);
       decoders.outcomes.commit(sequence);
     }
-    metrics.events.inc(counts.events);
-    metrics.logs.inc(counts.logs);
-    metrics.spans.inc(counts.spans);
-    metrics.samples.inc(counts.samples);
-    metrics.histograms.inc(counts.histograms);
-    metrics.exemplars.inc(counts.exemplars);
+    for (const kind of counted) if (counts[kind] > 0) metrics[kind].inc(counts[kind]);
     return { counts, refused };
   }
 

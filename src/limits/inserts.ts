@@ -8,6 +8,14 @@ export const insertLimits = {
    */
   maxMergedBlockRows: 16_384,
   maxMergedBlockBytes: 4 * MiB,
+  /**
+   * A batch of samples that is put in order before its insert; a larger one is left to the store. It takes 56 bytes of
+   * memory a sample and 64 a series meanwhile. Of more series each has few samples, and the store sorts them as fast.
+   */
+  maxSortedSamples: 2_097_152,
+  maxSortedSeries: 131_072,
+  /** As many take a millisecond or two; then others get their turn. */
+  sortedSamplesPerTurn: 16_384,
   /** Inserts that run at the same time (embedded mode runs them one after another). */
   maxParallelInserts: 4,
   /**

@@ -41,8 +41,9 @@ export async function countRows(
     .catch((thrown: unknown) => {
       throw isUnknown(thrown) ? new AppError('dataset_not_found', `there is no dataset "${stream}"`) : thrown;
     });
-  const counted = await countsByBin(parts.execute(binned(translation, startMicros, widthMicros)));
   const bins = Math.ceil((endMicros - startMicros) / widthMicros);
+  const statement = { ...binned(translation, startMicros, widthMicros), maxRows: bins };
+  const counted = await countsByBin(parts.execute(statement));
   return Array.from({ length: bins }, (_, bin) => ({
     startTime: timeText(startMicros + bin * widthMicros),
     endTime: timeText(Math.min(endMicros, startMicros + (bin + 1) * widthMicros)),

@@ -1,3 +1,4 @@
+import { limits } from '../limits.ts';
 import type { StreamFormat } from '../store/store.ts';
 
 /** The forms that a result can have. */
@@ -34,6 +35,12 @@ export const storeOutputs: Readonly<Record<ResultFormat, StoreOutput>> = {
   },
   parquet: {
     format: 'Parquet',
-    settings: { output_format_parquet_compression_method: 'zstd', output_format_parquet_string_as_string: 1 },
+    settings: {
+      output_format_parquet_compression_method: 'zstd',
+      output_format_parquet_string_as_string: 1,
+      // The store holds a group until it is complete.
+      output_format_parquet_row_group_size: limits.parquetGroupRows,
+      output_format_parquet_row_group_size_bytes: limits.parquetGroupBytes,
+    },
   },
 };

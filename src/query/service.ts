@@ -94,6 +94,7 @@ export class QueryService implements Query {
       id,
       party: tenant,
       format,
+      maxRows: translation.maxRows,
       settings: { ...this.#settings, ...(translation.narrowed ? narrowedSettings : {}), ...settings },
       signal: deadline.signal,
     });

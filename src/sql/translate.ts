@@ -7,6 +7,7 @@ import { printStatement } from './print/query.ts';
 import { Environment } from './resolve/environment.ts';
 import { uniqueNames } from './resolve/output-name.ts';
 import { resolveQuery } from './resolve/query.ts';
+import { rowBound } from './row-bound.ts';
 import { typeLabel } from './types.ts';
 
 export interface Translation {
@@ -21,6 +22,8 @@ export interface Translation {
   readonly datasets: readonly string[];
   /** True if rows were left out that the reader may not see: the statement then needs `narrowedSettings`, too. */
   readonly narrowed: boolean;
+  /** No result has more; undefined if that is not known. */
+  readonly maxRows: number | undefined;
 }
 
 /**
@@ -59,5 +62,6 @@ function finish(query: QueryIr, names: readonly string[], env: Environment): Tra
     columns: query.columns.map(({ type }, index) => ({ name: names[index] ?? '', type: typeLabel(type) })),
     datasets: [...env.datasets],
     narrowed: env.narrowed,
+    maxRows: rowBound(query),
   };
 }

@@ -33,10 +33,10 @@ export class ClickHouseStore implements Store, ResultStore {
     return await statements.run((client) => transport.execute(client, `${query}\nFORMAT ${format}`));
   }
 
-  stream(query: string, { id, party, format, settings, signal }: StreamOptions): ResultStream {
-    const ending = `FORMAT ${format}\nSETTINGS ${renderSettings({ ...settings, log_comment: id })}`;
+  stream(query: string, { id, party, format, maxRows, settings, signal }: StreamOptions): ResultStream {
+    const statement = { query, format, settings: { ...settings, log_comment: id } };
     const kill = () => this.#kill(id);
-    return new QueryStream({ ...this.#parts, kill, party }, { query, ending }, signal);
+    return new QueryStream({ ...this.#parts, kill, party }, statement, maxRows, signal);
   }
 
   async insert(batch: InsertBatch, signal?: AbortSignal): Promise<void> {
@@ -59,8 +59,3 @@ export class ClickHouseStore implements Store, ResultStore {
     });
   }
 }
-
-export const renderSettings = (settings: Readonly<Record<string, string | number>>): string =>
-  Object.entries(settings)
-    .map(([name, value]) => `${name} = ${typeof value === 'number' ? value : quoteString(value)}`)
-    .join(', ');

@@ -1,8 +1,9 @@
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
+import { ulid } from '../lib/ulid.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import { timeColumnOf } from '../model/dataset.ts';
-import { renderSettings } from './clickhouse-store.ts';
 import { namedInsert } from './insert-settings.ts';
+import { renderSettings } from './statement-settings.ts';
 import type { InsertBatch, Store } from './store.ts';
 
 /** One of so many parts of the rows, chosen by what they hold. */
@@ -11,7 +12,56 @@ export interface Part {
   readonly of: number;
 }
 
-type Table = Pick<InsertBatch, 'database' | 'table'> & { readonly columns: readonly ColumnSpec[] };
+type TableName = Pick<InsertBatch, 'database' | 'table'>;
+type Table = TableName & { readonly columns: readonly ColumnSpec[] };
+
+const database = 'millrace';
+
+/**
+ * The comparisons of one node. Each has a table of its own, with a name that was never used before: a statement of an
+ * earlier one that arrives late, perhaps of an earlier life of the process, must not find it. Tables that could not be
+ * dropped, or that a crash has left, are dropped before the next comparison.
+ */
+export class Comparisons {
+  readonly #store: Store;
+  readonly #prefix: string;
+  /** Undefined until it is known what earlier lives have left. */
+  #left: Set<string> | undefined;
+
+  /** @param node its name is part of the tables' names, since nodes may share a store */
+  constructor(store: Store, node: string) {
+    this.#store = store;
+    this.#prefix = `comparison_${node}_`;
+  }
+
+  /**
+   * @returns a table without rows; it has the constraints of the other one
+   * @throws StoreError
+   */
+  async make(table: Table, nowMs: number): Promise<ComparisonTable> {
+    this.#left ??= new Set(await this.#tables());
+    for (const name of this.#left) await this.#drop(name);
+    const rows = { database, table: `${this.#prefix}${ulid(nowMs)}` };
+    this.#left.add(rows.table);
+    await this.#store.command(
+      `CREATE TABLE ${nameOf(rows)} AS ${nameOf(table)} ENGINE = MergeTree PARTITION BY tuple() ORDER BY tuple()`,
+    );
+    return new ComparisonTable(this.#store, table, rows, () => this.#drop(rows.table));
+  }
+
+  async #tables(): Promise<string[]> {
+    const bytes = await this.#store.select(
+      `SELECT groupArray(name) FROM system.tables WHERE database = ${quoteString(database)} AND startsWith(name, ${quoteString(this.#prefix)})`,
+      'JSONCompactEachRow',
+    );
+    return (JSON.parse(Buffer.from(bytes).toString('utf8')) as [string[]])[0];
+  }
+
+  async #drop(table: string): Promise<void> {
+    await this.#store.command(`DROP TABLE IF EXISTS ${nameOf({ database, table })}`);
+    this.#left?.delete(table);
+  }
+}
 
 /**
  * The rows of a batch beside the table for which they are meant, so that the store can tell which of them the table
@@ -21,31 +71,21 @@ type Table = Pick<InsertBatch, 'database' | 'table'> & { readonly columns: reado
 export class ComparisonTable {
   readonly #store: Store;
   readonly #table: Table;
-  readonly #rows: Pick<InsertBatch, 'database' | 'table'>;
+  readonly #rows: TableName;
   /** What a row holds, as a number: two rows have the same if they are equal. NULL in a tuple makes no NULL of it. */
   readonly #content: string;
   readonly #names: string;
 
-  private constructor(store: Store, node: string, table: Table) {
+  /** Makes the table go. @throws StoreError */
+  readonly drop: () => Promise<void>;
+
+  constructor(store: Store, table: Table, rows: TableName, drop: () => Promise<void>) {
     this.#store = store;
     this.#table = table;
-    this.#rows = { database: 'millrace', table: `comparison_${node}` };
+    this.#rows = rows;
+    this.drop = drop;
     this.#names = table.columns.map(({ name }) => quoteIdentifier(name)).join(', ');
     this.#content = `sipHash128(tuple(${this.#names}))`;
-  }
-
-  /**
-   * Without rows at first. It has the constraints of the table.
-   * @param node its name is part of the table's, since nodes may share a store; one comparison at a time for each
-   * @throws StoreError
-   */
-  static async make(store: Store, node: string, table: Table): Promise<ComparisonTable> {
-    const made = new ComparisonTable(store, node, table);
-    // A crash may have left the last one.
-    await store.command(
-      `CREATE OR REPLACE TABLE ${nameOf(made.#rows)} AS ${nameOf(table)} ENGINE = MergeTree PARTITION BY tuple() ORDER BY tuple()`,
-    );
-    return made;
   }
 
   /** @throws StoreError */
@@ -53,20 +93,19 @@ export class ComparisonTable {
     await this.#store.insert({ ...this.#rows, columns: this.#table.columns, token, blocks }, signal);
   }
 
-  /** How many rows were loaded. @throws StoreError */
-  async count(): Promise<number> {
-    const [rows = 0] = await this.#figures(`SELECT count() FROM ${nameOf(this.#rows)}`);
-    return rows;
-  }
-
-  /** How many of the rows the table does not have. @throws StoreError */
-  async missing(part: Part): Promise<number> {
+  /** How many of the rows were loaded, and how many of these the table does not have. @throws StoreError */
+  async compare(part: Part): Promise<{ readonly loaded: number; readonly missing: number }> {
     const wanted = `SELECT ${this.#content} AS content, count() AS wanted FROM ${nameOf(this.#rows)}
       WHERE ${this.#isIn(part)} GROUP BY content`;
-    const [missing = 0] = await this.#figures(
-      `SELECT sum(if(found < wanted, wanted - found, 0)) FROM (${wanted}) AS a LEFT JOIN (${this.#found(part)}) AS b USING content`,
+    const bytes = await this.#store.select(
+      `SELECT sum(wanted), sum(if(found < wanted, wanted - found, 0))
+       FROM (${wanted}) AS a LEFT JOIN (${this.#found(part)}) AS b USING content`,
+      'JSONCompactEachRow',
     );
-    return missing;
+    const [loaded = 0, missing = 0] = (JSON.parse(Buffer.from(bytes).toString('utf8')) as unknown[]).map(
+      Number,
+    );
+    return { loaded, missing };
   }
 
   /** Inserts the rows that the table does not have. @throws StoreError */
@@ -80,11 +119,6 @@ export class ComparisonTable {
     );
   }
 
-  /** @throws StoreError */
-  async drop(): Promise<void> {
-    await this.#store.command(`DROP TABLE IF EXISTS ${nameOf(this.#rows)}`);
-  }
-
   /** How often the table has each of the rows. */
   #found(part: Part): string {
     const time = quoteIdentifier(timeColumnOf(this.#table.table));
@@ -96,11 +130,6 @@ export class ComparisonTable {
 
   #isIn({ part, of }: Part): string {
     return of === 1 ? '1' : `sipHash64(tuple(${this.#names})) % ${of} = ${part}`;
-  }
-
-  async #figures(query: string): Promise<number[]> {
-    const bytes = await this.#store.select(query, 'JSONCompactEachRow');
-    return (JSON.parse(Buffer.from(bytes).toString('utf8')) as unknown[]).map(Number);
   }
 }
 
@@ -116,5 +145,5 @@ export async function runningInserts(store: Store, token: string): Promise<numbe
   return Number((JSON.parse(Buffer.from(bytes).toString('utf8')) as unknown[])[0]);
 }
 
-const nameOf = ({ database, table }: Pick<InsertBatch, 'database' | 'table'>): string =>
+const nameOf = ({ database, table }: TableName): string =>
   `${quoteIdentifier(database)}.${quoteIdentifier(table)}`;

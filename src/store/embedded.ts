@@ -1,21 +1,22 @@
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { type ClickHouseClient, type ClickHouseClientConfigOptions, createClient } from '@clickhouse/client';
 import { createChdbConnection } from 'chdb/connection';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { limits } from '../limits.ts';
-import { ClickHouseStore, renderSettings } from './clickhouse-store.ts';
+import { ClickHouseStore } from './clickhouse-store.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { StoreError } from './errors.ts';
 import { namedInsert } from './insert-settings.ts';
 import { NamedPipes } from './named-pipe.ts';
 import { pipeStream } from './pipe-stream.ts';
-import { statementSettings } from './statement-settings.ts';
+import { querySettings, renderSettings, statementSettings } from './statement-settings.ts';
 import type { InsertBatch, ResultStore, Store } from './store.ts';
 import { repairTokens } from './token-repair.ts';
-import type { Transport } from './transport.ts';
+import { endingOf, type StreamStatement, type Transport } from './transport.ts';
 
 type Connection = NonNullable<ClickHouseClientConfigOptions['connection']>;
 
@@ -52,15 +53,24 @@ export async function openEmbeddedStore(
       maxWaiting: limits.maxQueuedQueries,
       spared: sparedQueryConnections,
     }),
-    transport: { execute, stream: pipeStream(pipes), insert: fileInsert(temporary) },
+    transport: { execute, stream: pipeStream(pipes), hold, insert: fileInsert(temporary) },
     metrics,
     log,
   });
 }
 
+/** Without the file that the engine writes into otherwise, and all that reads from it. */
+async function hold(client: ClickHouseClient, statement: StreamStatement): Promise<Uint8Array> {
+  const text = `${statement.query}\n${endingOf(statement)}`;
+  return await wholeOf(await client.exec({ query: text, ...querySettings(text) }));
+}
+
 /** The engine has made the whole output by the time it answers. `max_query_size` stays set, which is meant. */
 async function execute(client: ClickHouseClient, statement: string): Promise<Uint8Array> {
-  const { stream } = await client.exec({ query: statement, clickhouse_settings: statementSettings });
+  return await wholeOf(await client.exec({ query: statement, clickhouse_settings: statementSettings }));
+}
+
+async function wholeOf({ stream }: { readonly stream: Readable }): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(chunk);
   const only = chunks[0];

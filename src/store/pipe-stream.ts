@@ -1,9 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { quoteString } from '../lib/quote.ts';
-import { limits } from '../limits.ts';
 import type { NamedPipes } from './named-pipe.ts';
-import { statementSettings } from './statement-settings.ts';
-import type { Transport } from './transport.ts';
+import { querySettings } from './statement-settings.ts';
+import { endingOf, type Transport } from './transport.ts';
 
 /**
  * Streams what the embedded engine puts out, through a named pipe: the engine writes into it on a thread of its own
@@ -14,11 +13,12 @@ import type { Transport } from './transport.ts';
  * What it read from its tables nobody tells: its summary counts the rows of the result. The statement's end is when its promise settles. What it wrote until then is in the pipe, and is read first.
  */
 export function pipeStream(pipes: NamedPipes): Transport['stream'] {
-  return async function* (client, { query, ending }, { kill }) {
+  return async function* (client, statement, { kill }) {
     const pipe = await pipes.open();
-    const statement = `${query}\nINTO OUTFILE ${quoteString(pipe.path)} TRUNCATE\n${ending}`;
+    const target = `INTO OUTFILE ${quoteString(pipe.path)} TRUNCATE`;
+    const text = `${statement.query}\n${target}\n${endingOf(statement)}`;
     let outcome: Outcome | undefined;
-    const running = run(client, statement).then((settled) => {
+    const running = run(client, text).then((settled) => {
       outcome = settled;
       pipe.finish();
       return settled;
@@ -43,9 +43,7 @@ type Outcome = { readonly ended: true } | { readonly thrown: unknown };
 
 async function run(client: ClickHouseClient, statement: string): Promise<Outcome> {
   try {
-    // Settings are a statement in front of this one, so only those get any that need them.
-    const isLong = Buffer.byteLength(statement) > limits.maxStoreSqlBytes;
-    await client.exec({ query: statement, ...(isLong ? { clickhouse_settings: statementSettings } : {}) });
+    await client.exec({ query: statement, ...querySettings(statement) });
     return { ended: true };
   } catch (thrown) {
     return { thrown };

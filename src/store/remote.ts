@@ -7,14 +7,15 @@ import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { quoteIdentifier } from '../lib/quote.ts';
 import { limits } from '../limits.ts';
-import { ClickHouseStore, renderSettings } from './clickhouse-store.ts';
+import { ClickHouseStore } from './clickhouse-store.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { StoreError } from './errors.ts';
 import { readReply, streamReply } from './http-reply.ts';
+
 import { namedInsert } from './insert-settings.ts';
-import { statementSettings } from './statement-settings.ts';
+import { renderSettings, statementSettings } from './statement-settings.ts';
 import type { InsertBatch, ResultStore, Store } from './store.ts';
-import type { Transport } from './transport.ts';
+import { endingOf, type Transport } from './transport.ts';
 
 export interface RemoteStoreOptions {
   readonly address: ClickHouseAddress;
@@ -106,11 +107,11 @@ function httpTransport(origin: string): Transport {
   };
   return {
     execute: (client, statement) => send(client, { query: statement }, {}, undefined),
-    async *stream(client, { query, ending }, { kill, signal }) {
+    async *stream(client, statement, { kill, signal }) {
       let ended = false;
       try {
         const reply = await client.exec({
-          query: `${query}\n${ending}`,
+          query: `${statement.query}\n${endingOf(statement)}`,
           clickhouse_settings: statementSettings,
           ignore_error_response: true,
           abort_signal: signal,

@@ -34,6 +34,8 @@ export interface StreamOptions {
   /** Whose query it is: the connections are shared between the parties, fairly. */
   readonly party: string;
   readonly format: StreamFormat;
+  /** The result has no more rows, if that is known: small results take a shorter way. */
+  readonly maxRows?: number | undefined;
   /** Rendered into the statement's own SETTINGS clause. */
   readonly settings: Readonly<Record<string, string | number>>;
   /** Aborting it cancels the query in the engine; its reason is then thrown, if that is an `AppError`. */

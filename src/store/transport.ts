@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { InsertBatch, ReadProgress } from './store.ts';
+import { renderSettings, type StatementSettings } from './statement-settings.ts';
+import type { InsertBatch, ReadProgress, StreamFormat } from './store.ts';
 
 /** How statements and batches get to ClickHouse: all in which embedded and remote differ. */
 export interface Transport {
@@ -14,6 +15,11 @@ export interface Transport {
     statement: StreamStatement,
     control: StreamControl,
   ): AsyncGenerator<Uint8Array, ReadProgress | undefined>;
+  /**
+   * Runs a query whose result is small; its whole output, on a shorter way than that of `stream`. Undefined where there
+   * is none.
+   */
+  readonly hold?: (client: ClickHouseClient, statement: StreamStatement) => Promise<Uint8Array>;
   /** Writes the Native blocks of a batch. */
   insert(client: ClickHouseClient, batch: InsertBatch, signal?: AbortSignal): Promise<void>;
 }
@@ -25,9 +31,13 @@ export interface StreamControl {
   readonly signal: AbortSignal;
 }
 
-/** The query, and behind it what says how its output is to look. */
+/** A query, and how its output is to look. */
 export interface StreamStatement {
   readonly query: string;
-  /** FORMAT and SETTINGS. */
-  readonly ending: string;
+  readonly format: StreamFormat;
+  readonly settings: StatementSettings;
 }
+
+/** What stands behind a query. */
+export const endingOf = ({ format, settings }: StreamStatement): string =>
+  `FORMAT ${format}\nSETTINGS ${renderSettings(settings)}`;

@@ -112,13 +112,14 @@ export interface EncodedRecord {
 }
 
 export function encodeRecord(record: WalRecord): EncodedRecord {
+  const { tenant, dataset, kind, presumed, request } = record;
   const blocks = record.blocks.map(({ table, rows, columns, bytes }) => ({
     table,
     rows,
     byteLength: bytes.byteLength,
     columns,
   }));
-  const header: RecordHeader = { ...record, blocks };
+  const header: RecordHeader = { tenant, dataset, kind, presumed, request, blocks };
   const json = Buffer.from(JSON.stringify(header), 'utf8');
   const blockBytes = blocks.reduce((sum, block) => sum + block.byteLength, 0);
   const payloadLength = 4 + json.length + blockBytes;

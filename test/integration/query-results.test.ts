@@ -5,6 +5,7 @@ import { type Table, tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import { quoteString } from '../../src/lib/quote.ts';
+import { limits } from '../../src/limits.ts';
 import { defaultTenant } from '../../src/model/dataset.ts';
 import type { QueryRequest } from '../../src/query/request.ts';
 import { type ResultFormat, resultFormats } from '../../src/query/result-format.ts';
@@ -135,6 +136,11 @@ describe.each(stores)('results of %s', (storeName, open) => {
           `SELECT count() AS n, uniqExact(id) AS ids FROM file(${quoteString(path)}, 'Parquet')`,
         ),
       ).toEqual([{ n: 216_000, ids: 60 }]);
+      // None of them waits for all of the rows.
+      const [groups] = await store.rows<{ n: number }>(
+        `SELECT num_row_groups AS n FROM file(${quoteString(path)}, 'ParquetMetadata')`,
+      );
+      expect(Number(groups?.n)).toBeGreaterThanOrEqual(Math.floor(216_000 / limits.parquetGroupRows));
       await rm(folder, { recursive: true });
     });
 
@@ -142,6 +148,10 @@ describe.each(stores)('results of %s', (storeName, open) => {
       expect(JSON.parse(await text(large, 'json'))).toHaveLength(216_000);
       expect((await text(large, 'ndjson')).trimEnd().split('\n')).toHaveLength(216_000);
       expect(parseCsv(await text(large, 'csv'))).toHaveLength(216_001);
+      const oneRow = "select array_to_string(array_agg(g), ',') as x from generate_series(1, 900000) g";
+      const [{ x }] = JSON.parse(await text(oneRow, 'json')) as [{ x: string }];
+      expect(x.length).toBeGreaterThan(limits.heldResultBytes);
+      expect(x.split(',')).toHaveLength(900_000);
       const parquet = await whole(large, 'parquet');
       expect([parquet.subarray(0, 4).toString(), parquet.subarray(-4).toString()]).toEqual(['PAR1', 'PAR1']);
     });

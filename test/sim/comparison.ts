@@ -3,13 +3,9 @@ import type { ModelTable } from './table.ts';
 
 /** `<database>`.`<table>` of ClickHouse, each in backquotes. */
 const table = '`(.+?)`\\.`(.+?)`';
-const made = new RegExp(`^CREATE OR REPLACE TABLE ${table} AS ${table} ENGINE = MergeTree`);
+const made = new RegExp(`^CREATE TABLE ${table} AS ${table} ENGINE = MergeTree`);
 const dropped = new RegExp(`^DROP TABLE IF EXISTS ${table}$`);
-const counted = new RegExp(`^SELECT count\\(\\) FROM ${table}$`);
-const compared = new RegExp(
-  `^SELECT sum\\(if\\(found < wanted, .*? FROM ${table}\\s+WHERE (.+?) GROUP BY`,
-  's',
-);
+const compared = new RegExp(`^SELECT sum\\(wanted\\), .*? FROM ${table}\\s+WHERE (.+?) GROUP BY`, 's');
 const inserted = new RegExp(
   `^INSERT INTO ${table} \\(.*? AS place\\s+FROM ${table} WHERE (.+?)\\) AS a.*?insert_deduplication_token = '(.+?)'`,
   's',
@@ -53,12 +49,15 @@ export class ModelComparisons {
     return loaded !== undefined;
   }
 
-  /** @returns the figure that is asked for, undefined if it is another query */
-  select(query: string): number | undefined {
-    const [, database, name] = counted.exec(query) ?? [];
-    if (name !== undefined) return this.#loaded.get(`${database}.${name}`)?.rows.length;
-    const [, ofDatabase, of, part = ''] = compared.exec(query) ?? [];
-    return of === undefined ? undefined : this.#missing(`${ofDatabase}.${of}`, part).length;
+  /** @returns the row that is asked for, undefined if it is another query */
+  select(query: string): readonly unknown[] | undefined {
+    if (query.startsWith('SELECT groupArray(name) FROM system.tables')) {
+      return [[...this.#loaded.keys()].map((name) => name.slice(name.indexOf('.') + 1))];
+    }
+    const [, database, name, part = ''] = compared.exec(query) ?? [];
+    if (name === undefined) return undefined;
+    const table = `${database}.${name}`;
+    return [this.#part(table, part).length, this.#missing(table, part).length];
   }
 
   insert(statement: string): MissingInsert | undefined {
@@ -67,12 +66,20 @@ export class ModelComparisons {
     return { table: `${database}.${name}`, token, rows: this.#missing(`${ofDatabase}.${of}`, part) };
   }
 
-  /** @param condition which part of the rows is meant */
+  /** Those of the rows that are loaded of which the condition speaks. */
+  #part(name: string, condition: string): Row[] {
+    const [, of = '1', part = '0'] = /% (\d+) = (\d+)$/.exec(condition) ?? [];
+    return this.#of(name).rows.filter(({ id }) => id % Number(of) === Number(part));
+  }
+
   #missing(name: string, condition: string): Row[] {
+    const stored = this.#tables.get(this.#of(name).target)?.rows;
+    return this.#part(name, condition).filter(({ id }) => (stored?.get(id) ?? 0) === 0);
+  }
+
+  #of(name: string) {
     const loaded = this.#loaded.get(name);
     if (loaded === undefined) throw new Error(`nothing was loaded into ${name}`);
-    const stored = this.#tables.get(loaded.target)?.rows;
-    const [, of = '1', part = '0'] = /% (\d+) = (\d+)$/.exec(condition) ?? [];
-    return loaded.rows.filter(({ id }) => id % Number(of) === Number(part) && (stored?.get(id) ?? 0) === 0);
+    return loaded;
   }
 }

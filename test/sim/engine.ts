@@ -79,8 +79,8 @@ export class ModelEngine {
       const from = Number(/_block_number >= (\d+)/.exec(query)?.[1] ?? 0);
       return lines(this.#metadata.map((entry, position) => [...entry, position]).slice(from));
     }
-    const figure = this.comparisons.select(query);
-    if (figure !== undefined) return lines([[figure]]);
+    const compared = this.comparisons.select(query);
+    if (compared !== undefined) return lines([compared]);
     const columnsOf = /FROM system\.columns WHERE database = '(.+?)' AND table = '(.+?)'/.exec(query);
     if (columnsOf === null) throw new StoreError(`the model does not know ${query}`, syntaxError, undefined);
     return lines(this.#tables.get(`${columnsOf[1]}.${columnsOf[2]}`)?.columns ?? []);

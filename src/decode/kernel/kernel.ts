@@ -9,7 +9,8 @@
  *
  * A series is known when the table has the hash of its label bytes and says that its row for the day of the
  * samples is durable. One that is not in the table at all is new: the kernel writes its row and puts it there, as long
- * as the table has room; it never makes the table grow.
+ * as the table has room; it never makes the table grow. One whose last row is durable and of another day gets a row for
+ * the day of the samples.
  *
  * Each read is checked against the end of what it reads from, either before it, or after it and before the use
  * of what was read: there is slack behind each region.
@@ -151,23 +152,30 @@ function takeSeries(start: u32, slotMask: u32): u32 {
   const slot = findSlot(hash, slotMask);
   if (slot === 0) return freeSlot !== 0 && takeNewSeries(labels, at, end, hash) ? end : 0;
   const dayStart = <u64>load<u32>(slot, 20) * dayMs;
-  return takeSamples(at, end, load<u64>(slot, 8), load<u32>(slot, 16), dayStart) ? end : 0;
+  if (takeSamples(at, end, load<u64>(slot, 8), load<u32>(slot, 16), dayStart)) return end;
+  // Perhaps the samples are of another day, for which the series needs another row.
+  return takeWithRow(slot, labels, at, end, hash) ? end : 0;
 }
 
 /** Takes a series for which `freeSlot` is. @returns whether it was taken; if not, it has left no trace */
 function takeNewSeries(labels: u32, samples: u32, end: u32, hash: u64): bool {
-  if (inserted === tableRoom || !readLabels(labels, samples)) return false;
+  if (inserted === tableRoom || !takeWithRow(freeSlot, labels, samples, end, hash)) return false;
+  inserted++;
+  return true;
+}
+
+/** Takes a series with a row for the day of its samples. @returns whether it was taken; if not, it has left no trace */
+function takeWithRow(slot: u32, labels: u32, samples: u32, end: u32, hash: u64): bool {
+  if (!readLabels(labels, samples)) return false;
   if (!takeSamples(samples, end, seriesId, metricId, anyDay)) return false;
   const day = <u32>(takenDay / dayMs);
   writeRow(day, seed);
-  const slot = freeSlot;
   store<u64>(slot, keyOf(hash));
   store<u64>(slot, seriesId, 8);
   store<u32>(slot, metricId, 16);
   store<u32>(slot, day, 20);
   store<u32>(slot, sequence, 24);
   store<u32>(slot, 0, 28);
-  inserted++;
   return true;
 }
 

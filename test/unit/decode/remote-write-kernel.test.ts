@@ -229,14 +229,40 @@ describe('the kernel takes', () => {
     expect(seriesRows(pair.decode(known))).toEqual([]);
   });
 
-  test('nothing of another day than that of the row', () => {
-    const pair = new Pair();
+  test('samples of another day than that of the row with a row for that day', () => {
     const dayStart = noonMs - (noonMs % dayMs);
-    const at = (timestampMs: number): number => {
+    const at = (timestampMs: number): readonly [taken: number, rows: number] => {
+      const pair = new Pair();
       pair.learn(known);
-      return pair.taken(series(...up, sample(one, timestampMs)));
+      const result = pair.decode(series(...up, sample(one, timestampMs)));
+      return [kernel.samples, seriesRows(result).length];
     };
-    expect([dayStart - 1, dayStart, dayStart + dayMs - 1, dayStart + dayMs].map(at)).toEqual([0, 1, 1, 0]);
+    const times = [dayStart - 1, dayStart, dayStart + dayMs - 1, dayStart + dayMs];
+    expect(times.map(at)).toEqual([
+      [1, 1],
+      [1, 0],
+      [1, 0],
+      [1, 1],
+    ]);
+  });
+
+  test('nothing of another day if the labels are odd, or if there are two of them', () => {
+    const pair = new Pair();
+    const odd = [label('__name__', 'up'), label('ä', 'x')];
+    pair.learn(Buffer.concat([known, series(...odd, sample(one, noonMs))]));
+    expect(pair.taken(series(...odd, sample(one, noonMs + dayMs)))).toBe(0);
+    expect(pair.taken(series(...up, sample(one, noonMs), sample(one, noonMs + dayMs)))).toBe(0);
+  });
+
+  test('does not take the row of another day for stored before its request is', () => {
+    const pair = new Pair();
+    pair.learn(known);
+    const next = series(...up, sample(one, noonMs + dayMs));
+    expect(seriesRows(pair.decode(next))).toHaveLength(1);
+    expect(seriesRows(pair.decode(next))).toHaveLength(1);
+    pair.commit();
+    expect(seriesRows(pair.decode(next))).toHaveLength(0);
+    expect(kernel.samples).toBe(1);
   });
 
   test('nothing behind the last timestamp allowed, though its day is known', () => {

@@ -75,6 +75,26 @@ describe('what a translation tells', () => {
     ]);
   });
 
+  test.each([
+    ['select count(*) from app', 1],
+    ['select count(*), max(ms) from app having count(*) > 1', 1],
+    ['select 1', 1],
+    ['select level from app limit 10', 10],
+    ['select count(*) from app limit 10', 1],
+    ['select * from (select level from app limit 7) x where level is not null', 7],
+    ['values (1), (2)', 2],
+    ['select 1 union all select count(*) from app', 2],
+    ['select level from app limit 3 offset 5', 3],
+    ['select count(*) from app group by grouping sets ((), ())', 2],
+    ['select level from app', undefined],
+    ['select level, count(*) from app group by level', undefined],
+    ['select a.level from (select level from app limit 7) a, app b', undefined],
+    ['select generate_series(1, 5)', undefined],
+    ['select level from app union all select 1::text', undefined],
+  ])('how many rows there can be at most: %s', async (query, rows) => {
+    expect((await translated(query)).maxRows).toBe(rows);
+  });
+
   test('the datasets read, wherever they are named', async () => {
     expect((await translated('select 1')).datasets).toEqual([]);
     expect((await translated('select 1 from app a, app b')).datasets).toEqual(['app']);
