@@ -1,6 +1,7 @@
 import { AppError } from '../../src/errors.ts';
 import { type ColumnSpec, eventTimeColumn } from '../../src/model/column.ts';
 import { databaseOf, physicalTable, type TableName } from '../../src/model/dataset.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { encodeRecord, placeRecord, type WalRecord } from '../../src/wal/record.ts';
 import type { Random } from '../support/random.ts';
 import type { SentRequest } from './ledger.ts';
@@ -58,8 +59,8 @@ async function endDataset(world: World, life: Life): Promise<void> {
   try {
     await life.catalog.end(tenant, name);
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    world.trace(() => `${name} may not have been deleted: ${error.code}`);
+    if (!(error instanceof AppError || error instanceof StoreError)) throw error;
+    world.trace(() => `${name} may not have been deleted: ${error.message}`);
     return;
   }
   world.ledger.ended(name);
