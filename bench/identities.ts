@@ -31,14 +31,23 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
-  { name: 'one key', keys: 1 },
-  { name: `${keyCount} keys in turn`, keys: keyCount },
+  { name: 'one key alone', keys: 1 },
+  { name: `${keyCount} keys in turn, alone`, keys: keyCount },
   { name: 'one key, flood of unknown keys', keys: 1, flood: 'keys' },
   { name: 'one key, flood of wrong passwords', keys: 1, flood: 'passwords' },
 ];
 
-/** What the service makes of requests with different keys, alone and beside floods of bad credentials. */
-export async function measureIdentities(requests: number, rounds: number): Promise<string> {
+/**
+ * What the service makes of requests with different keys, alone and beside floods of bad credentials.
+ * @param words of the names of the cases to measure; all cases if there are none
+ */
+export async function measureIdentities(
+  requests: number,
+  rounds: number,
+  words: readonly string[],
+): Promise<string> {
+  const chosen = cases.filter(({ name }) => words.every((word) => name.includes(word)));
+  if (chosen.length === 0) throw new Error(`identities ${words.join(' ')}: no case has all of these words`);
   const dataDir = temporaryFolder('identities');
   try {
     const keys = await makeKeys(dataDir);
@@ -48,7 +57,7 @@ export async function measureIdentities(requests: number, rounds: number): Promi
     });
     try {
       await run(service, keys, requests, { name: 'warm-up', keys: keyCount });
-      const results = cases.map((each) => ({ each, measured: [] as Measured[] }));
+      const results = chosen.map((each) => ({ each, measured: [] as Measured[] }));
       for (let round = 0; round < rounds; round += 1) {
         for (const { each, measured } of results) measured.push(await run(service, keys, requests, each));
       }

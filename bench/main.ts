@@ -31,7 +31,8 @@ const usage = `npm run bench [-- [codecs | durability | identities | otlp | quer
 
   codecs               order keys and codecs for samples: bytes on disk, CPU and query time; no workload
   durability           what the fsync before the reply costs, in place of a comparison of receivers
-  identities           what checking who asks costs, with many keys and under floods of bad ones
+  identities [<word> …]  what checking who asks costs, with many keys and under floods of bad ones; words such as alone
+                       or flood choose among the cases
   otlp [<word> …]      logs, traces and metrics: JSON and protobuf, batches of 512 and 8,192, with and without gzip; words
                        such as logs, json, 512 or plain choose among the cases
   query                what queries cost beside the work of the store, large results, label predicates
@@ -59,8 +60,9 @@ function readArguments() {
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: use 1 or more`);
   const otlp = positionals.includes('otlp');
-  const words = positionals.filter((name) => name !== 'otlp');
-  const named = otlp ? [] : positionals.filter((name) => !modes.has(name));
+  const identities = positionals.includes('identities');
+  const words = positionals.filter((name) => name !== 'otlp' && name !== 'identities');
+  const named = otlp || identities ? [] : positionals.filter((name) => !modes.has(name));
   const names = (named.length === 0 ? ['remote-write-first', 'json'] : named).flatMap((name) =>
     name === remoteWrite ? remoteWriteNames : [name],
   );
@@ -81,7 +83,7 @@ function readArguments() {
     codecs: positionals.includes('codecs'),
     durability: positionals.includes('durability'),
     query: positionals.includes('query'),
-    identities: positionals.includes('identities'),
+    identities,
     otlp,
     words,
     part: values.quick ? 0.1 : 1,
@@ -135,7 +137,8 @@ async function main(): Promise<void> {
   }
   if (options.identities) {
     console.log(`\n${measureAuthorizer(options.requests * 1000)}`);
-    console.log(`\n${await measureIdentities(options.requests * 10, options.rounds)}`);
+    const { words } = options;
+    console.log(`\n${await measureIdentities(options.requests * 10, options.rounds, words)}`);
     return;
   }
   if (options.query) {

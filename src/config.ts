@@ -255,11 +255,11 @@ function readConfig(texts: OptionTexts): Config {
 }
 
 /**
- * How much bytecode V8 runs of a function before it optimizes it. Its default, 132 KiB, is reached in seconds by hundreds
- * of functions, which V8 then compiles, finds wrong about, and compiles again: of the 3.1 CPU seconds for the first 2
- * million samples, 0.3 go away with this.
+ * How much bytecode V8 runs of a function before it optimizes it. With its default, 132 KiB, of the 3.2 CPU seconds for
+ * 2 million samples after a start 0.6 are compiling; with this 0.3, and what runs longer unoptimized costs a tenth of that.
+ * A million made it worse for small requests, which call more functions for fewer samples.
  */
-const interruptBudgetBytes = 1_000_000;
+const interruptBudgetBytes = 400_000;
 
 /**
  * Settings that native code reads, once: libuv when its pool is first used, uWebSockets.js when it is loaded, V8 while

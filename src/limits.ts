@@ -95,6 +95,8 @@ export const limits = {
   // Store ------------------------------------------------------------------------------------------------
   /** Connections for queries. Each runs one query at a time. */
   storeQueryConnections: 4,
+  /** By how much questions for tables that have changed overlap: the store keeps whole seconds. */
+  columnWatchOverlapSeconds: 2,
   /** Of these, where there are tenants: one that has a query running cannot take the last, however many it sends. */
   storeSparedQueryConnections: 1,
   /** Statements of the service itself (schema, metadata) that wait for the one connection they share. */

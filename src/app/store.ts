@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { limits } from '../limits.ts';
 import { Catalog } from '../store/catalog.ts';
+import { KeptOptions } from '../store/kept-options.ts';
 import { MetadataLog } from '../store/metadata.ts';
 import { StoreMonitor } from '../store/monitor.ts';
 import { NodeRegistry } from '../store/nodes.ts';
@@ -26,7 +27,10 @@ export async function startStore({ config, directory, clock, metrics, log }: Sha
     log,
   });
   const tenants = new Tenants(metadata, () => void cleaner.clean());
-  const catalog: Catalog = new Catalog(store, metadata, tenants, () => void cleaner.clean());
+  // The engine inside is there when its process is.
+  const kept =
+    clickHouse === undefined ? undefined : await KeptOptions.open(join(directory.path, 'datasets'), log);
+  const catalog: Catalog = new Catalog(store, metadata, tenants, () => void cleaner.clean(), kept);
   const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
   await monitor.start();
   const registry = new NodeRegistry(store, directory.node);

@@ -1,6 +1,5 @@
 import { hash, verify } from '@node-rs/argon2';
-import { AppError } from '../errors.ts';
-import { FairQueue } from '../lib/fair-queue.ts';
+import { FairTurns } from '../lib/fair-turns.ts';
 import { limits } from '../limits.ts';
 
 /**
@@ -8,12 +7,6 @@ import { limits } from '../limits.ts';
  * in one lane so that a check takes one core: about 40 ms of it on a 2020s server core.
  */
 const parameters = { memoryCost: 64 * 1024, timeCost: 3, parallelism: 1 } as const;
-
-interface Job {
-  /** Works, and tells whoever waits. Never rejects. */
-  readonly run: () => Promise<void>;
-  readonly refuse: (error: AppError) => void;
-}
 
 /**
  * Makes and checks hashes of passwords, one after another, tenants in turn.
@@ -23,12 +16,11 @@ interface Job {
  * must not hold up the sign-ins of another.
  */
 export class Passwords {
-  readonly #waiting: FairQueue<Job>;
-  #busy = false;
+  readonly #turns: FairTurns;
 
   /** @param maxWaiting passwords that wait for their turn, of all tenants together */
   constructor(maxWaiting: number = limits.maxPendingPasswordChecks) {
-    this.#waiting = new FairQueue(maxWaiting);
+    this.#turns = new FairTurns(maxWaiting, 'too many passwords are being checked at the moment');
   }
 
   /**
@@ -36,7 +28,7 @@ export class Passwords {
    * @throws AppError `overloaded`
    */
   hash(tenant: string, password: string): Promise<string> {
-    return this.#run(tenant, () => hash(password, parameters));
+    return this.#turns.run(tenant, () => hash(password, parameters));
   }
 
   /**
@@ -44,24 +36,6 @@ export class Passwords {
    * @throws AppError `overloaded`
    */
   verify(tenant: string, passwordHash: string, password: string): Promise<boolean> {
-    return this.#run(tenant, () => verify(passwordHash, password));
-  }
-
-  #run<T>(tenant: string, work: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const run = () => work().then(resolve, reject);
-      const gone = this.#waiting.push(tenant, { run, refuse: reject });
-      gone?.refuse(new AppError('overloaded', 'too many passwords are being checked at the moment'));
-      void this.#work();
-    });
-  }
-
-  async #work(): Promise<void> {
-    if (this.#busy) return;
-    this.#busy = true;
-    for (let job = this.#waiting.shift(); job !== undefined; job = this.#waiting.shift()) {
-      await job.run();
-    }
-    this.#busy = false;
+    return this.#turns.run(tenant, () => verify(passwordHash, password));
   }
 }

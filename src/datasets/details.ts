@@ -75,6 +75,7 @@ export class DatasetQuestions {
     const from = `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(dataset.id, table))}`;
     const times = dataset.ready
       ? await this.#row<readonly [number, string, string]>(
+          tenant,
           `SELECT toUInt8(count() > 0), ${time('min')}, ${time('max')} FROM ${from}`,
         )
       : undefined;
@@ -100,6 +101,7 @@ export class DatasetQuestions {
     const counted = quoteString(physicalTable(id, timed[kind].table));
     const day = date === undefined ? '' : ` AND partition = ${quoteString(date)}`;
     const [rows, uncompressedBytes, diskBytes] = await this.#row<readonly [number, number, number]>(
+      tenant,
       `SELECT toFloat64(sumIf(rows, table = ${counted})), toFloat64(sum(data_uncompressed_bytes)), toFloat64(sum(bytes_on_disk))
        FROM system.parts WHERE active AND database = ${quoteString(databaseOf(tenant))} AND table IN (${tables})${day}`,
     );
@@ -112,9 +114,9 @@ export class DatasetQuestions {
     return dataset;
   }
 
-  async #row<Row>(query: string): Promise<Row> {
+  async #row<Row>(tenant: string, query: string): Promise<Row> {
     try {
-      const bytes = await this.#options.store.select(query, 'JSONCompactEachRow');
+      const bytes = await this.#options.store.select(query, 'JSONCompactEachRow', tenant);
       return JSON.parse(Buffer.from(bytes).toString('utf8')) as Row;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;

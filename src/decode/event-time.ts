@@ -24,7 +24,7 @@ function textMicros(text: string): number | undefined {
     // Nanoseconds have more digits than a double; the last three are cut anyway.
     return Math.abs(value) < 1e17 ? epochMicros(value) : Number(BigInt(text) / 1000n);
   }
-  return isTimestamp(text) ? parseTimestamp(text) : undefined;
+  return withTime.test(text) ? parseTimestamp(text) : undefined;
 }
 
 function epochMicros(value: number): number {

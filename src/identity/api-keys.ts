@@ -83,7 +83,7 @@ export class ApiKeyAdministration {
     const nowMs = this.#clock.nowMicros() / 1000;
     const keyId = ulid(nowMs);
     const createdAt = new Date(nowMs).toISOString();
-    return this.#directory.exclusively(async ({ write }) => {
+    return this.#directory.exclusively(tenant, async ({ write }) => {
       if (this.#directory.apiKey(tenant, keyName) !== undefined) {
         throw new AppError('identity_exists', `there is an API key ${JSON.stringify(keyName)} already`);
       }
@@ -107,7 +107,7 @@ export class ApiKeyAdministration {
    * @throws AppError `not_found`, `identity_changed`
    */
   async delete(tenant: string, keyId: string): Promise<string> {
-    return this.#directory.exclusively(async ({ write }) => {
+    return this.#directory.exclusively(tenant, async ({ write }) => {
       const { name } = this.#find(tenant, keyId);
       await write({ tenant, kind: 'apiKey', key: name }, undefined);
       return name;

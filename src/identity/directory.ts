@@ -1,4 +1,6 @@
 import { AppError } from '../errors.ts';
+import { FairTurns } from '../lib/fair-turns.ts';
+import { limits } from '../limits.ts';
 import type { Privilege } from '../model/identity.ts';
 import type { MetadataKey, MetadataLog } from '../store/metadata.ts';
 import { MetadataReplica } from '../store/metadata-replica.ts';
@@ -22,7 +24,10 @@ export class Directory implements TenantHolder {
   readonly #identities = new Map<string, TenantIdentities>();
   readonly #keysByDigest = new Map<string, ApiKeyAccount>();
   readonly #caughtUp: () => Promise<void>;
-  #changing: Promise<unknown> = Promise.resolve();
+  readonly #changes = new FairTurns(
+    limits.maxPendingChanges,
+    'too many changes are being made at the moment',
+  );
   #revision = 0;
 
   /**
@@ -121,14 +126,15 @@ export class Directory implements TenantHolder {
   }
 
   /**
-   * Runs a decision and the changes that follow from it, on what the log says now; one after another on this node.
-   * Where something was changed or ended that was there, it returns when no node goes by what was before.
-   * @throws AppError `store_unavailable`
+   * Runs a decision and the changes that follow from it, on what the log says now; one after another on this node,
+   * tenants in turn. Where something was changed or ended that was there, it returns when no node goes by what was
+   * before.
+   * @throws AppError `store_unavailable`, `overloaded`
    */
-  async exclusively<T>(work: (changes: Changes) => Promise<T>): Promise<T> {
+  async exclusively<T>(tenant: string, work: (changes: Changes) => Promise<T>): Promise<T> {
     this.#requireLoaded();
     let isNew = true;
-    const done = this.#changing.then(async () => {
+    const result = await this.#changes.run(tenant, async () => {
       await this.#replica.catchUp();
       return work({
         write: async (key, value) => {
@@ -137,9 +143,6 @@ export class Directory implements TenantHolder {
         },
       });
     });
-    // The caller learns of a failure through `done`; the next change only waits for its end.
-    this.#changing = done.catch(() => undefined);
-    const result = await done;
     if (!isNew) await this.#caughtUp();
     return result;
   }

@@ -89,7 +89,7 @@ export class OauthUsers {
     roles: readonly string[],
   ): Promise<void> {
     const { directory } = this.#options;
-    await directory.exclusively(async ({ write }) => {
+    await directory.exclusively(tenant, async ({ write }) => {
       const value = this.#find(tenant, subject);
       const changed = changedRoles(directory, tenant, value.roles, change, roles);
       await write({ tenant, kind: 'oauthUser', key: subject }, { ...value, roles: changed });
@@ -102,7 +102,7 @@ export class OauthUsers {
    */
   async delete(tenant: string, subject: string): Promise<void> {
     const { directory, clock } = this.#options;
-    await directory.exclusively(async ({ write }) => {
+    await directory.exclusively(tenant, async ({ write }) => {
       const value = this.#find(tenant, subject);
       const goodSinceMs = Math.floor(clock.nowMicros() / 1000) + 1;
       const gone: OauthUserValue = { ...value, roles: [], removed: true, goodSinceMs };
@@ -140,7 +140,7 @@ export class OauthUsers {
 
   async #write(tenant: string, subject: string, name: string): Promise<void> {
     const { directory } = this.#options;
-    await directory.exclusively(async ({ write }) => {
+    await directory.exclusively(tenant, async ({ write }) => {
       const before = directory.oauthUser(tenant, subject);
       if (before?.removed === false) return;
       const value: OauthUserValue = {

@@ -33,7 +33,7 @@ export class RoleAdministration {
     if (name === reservedName) {
       throw new AppError('bad_name', `a role cannot be named ${reservedName}, which is a route of its own`);
     }
-    await this.#directory.exclusively(async ({ write }) => {
+    await this.#directory.exclusively(tenant, async ({ write }) => {
       const isNew = this.#directory.role(tenant, name) === undefined;
       if (isNew && this.#directory.roles(tenant).size >= limits.maxRolesPerTenant) {
         throw new AppError(
@@ -47,7 +47,7 @@ export class RoleAdministration {
 
   /** @throws AppError `not_found`, `role_in_use` naming who uses it, `identity_changed` */
   async delete(tenant: string, name: string): Promise<void> {
-    await this.#directory.exclusively(async ({ write }) => {
+    await this.#directory.exclusively(tenant, async ({ write }) => {
       this.get(tenant, name);
       const users = this.#users(tenant, name);
       if (users.length > 0) {
@@ -65,7 +65,7 @@ export class RoleAdministration {
 
   /** @throws AppError `role_unknown`, `identity_changed` */
   async setDefault(tenant: string, name: string): Promise<void> {
-    await this.#directory.exclusively(async ({ write }) => {
+    await this.#directory.exclusively(tenant, async ({ write }) => {
       requireRoles(this.#directory, tenant, [name]);
       await write({ tenant, kind: 'setting', key: defaultRoleSetting }, name);
     });

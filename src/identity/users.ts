@@ -66,7 +66,7 @@ export class UserAdministration {
     this.#refuseRoot(name);
     checkIdentifier(name, 'user');
     const { password, passwordHash } = await this.#newPassword(tenant);
-    await this.#directory.exclusively(async ({ write }) => {
+    await this.#directory.exclusively(tenant, async ({ write }) => {
       if (this.#directory.user(tenant, name) !== undefined) {
         throw new AppError('identity_exists', `there is a user ${name} already`);
       }
@@ -86,7 +86,7 @@ export class UserAdministration {
   async delete(tenant: string, name: string): Promise<void> {
     const subject = subjectOf(name);
     if (subject !== undefined) return this.#oauth.delete(tenant, subject);
-    await this.#directory.exclusively(async ({ write }) => {
+    await this.#directory.exclusively(tenant, async ({ write }) => {
       this.#find(tenant, name);
       await write({ tenant, kind: 'user', key: name }, undefined);
     });
@@ -105,7 +105,7 @@ export class UserAdministration {
     }
     this.#find(tenant, name);
     const { password, passwordHash } = await this.#newPassword(tenant);
-    await this.#directory.exclusively(async ({ write }) => {
+    await this.#directory.exclusively(tenant, async ({ write }) => {
       const { value } = this.#find(tenant, name);
       await write({ tenant, kind: 'user', key: name }, { ...value, passwordHash });
     });
@@ -124,7 +124,7 @@ export class UserAdministration {
   ): Promise<void> {
     const subject = subjectOf(name);
     if (subject !== undefined) return this.#oauth.changeRoles(tenant, subject, change, roles);
-    await this.#directory.exclusively(async ({ write }) => {
+    await this.#directory.exclusively(tenant, async ({ write }) => {
       const { value } = this.#find(tenant, name);
       const changed = changedRoles(this.#directory, tenant, value.roles, change, roles);
       await write({ tenant, kind: 'user', key: name }, { ...value, roles: changed });

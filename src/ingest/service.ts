@@ -40,7 +40,7 @@ export interface IngestOptions {
   readonly admission: Admission;
   readonly rates: IngestRates;
   readonly catalog: Catalog;
-  readonly decoders: DecodePool;
+  readonly decoders: Pick<DecodePool, 'decode' | 'overflow' | 'outcomes'>;
   readonly wal: Wal;
   readonly disk: Pick<DiskGuard, 'check'>;
   readonly identifier: RequestIdentifier;

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { rename, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeDirectory, readIfThere, syncDirectory } from './files.ts';
 import { takeLock } from './process-lock.ts';
@@ -11,6 +11,7 @@ import { takeLock } from './process-lock.ts';
  *     node             this node's name, made once; part of the store's deduplication tokens
  *     admin-password   if the service made it; mode 0600
  *     secret           what API keys are encrypted with, if no secret was configured; mode 0600
+ *     datasets         how datasets were made, for a start while the store is away
  *     wal/             the write-ahead log
  *     dead/            rows that the store refused for good
  *     replay/          which requests were stored lately, after they have left the log
@@ -56,7 +57,9 @@ async function readOrMake(file: string, make: () => string): Promise<{ value: st
   if (known !== undefined && known.trim() !== '') return { value: known.trim(), made: false };
   const value = make();
   const draft = `${file}.new`;
-  await writeFile(draft, `${value}\n`, { mode: 0o600, flush: true });
+  // One that a crash left, or that was put there, keeps its mode and whoever has it open.
+  await rm(draft, { force: true });
+  await writeFile(draft, `${value}\n`, { mode: 0o600, flag: 'wx', flush: true });
   await rename(draft, file);
   return { value, made: true };
 }

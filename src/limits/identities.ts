@@ -52,6 +52,8 @@ export const identityLimits = {
   maxTagLength: 1000,
   /** The largest role fits in. */
   maxIdentityBodyBytes: 2 * MiB,
+  /** Changes of roles, users and keys that wait for their turn, some 20 ms each; above it 503 for the tenant with most. */
+  maxPendingChanges: 256,
   /** How often a node looks for what other nodes have changed; a change takes effect there this much later. */
   metadataPollIntervalMs: 1000,
   /**

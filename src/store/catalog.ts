@@ -4,12 +4,13 @@ import type { DatasetKind } from '../model/dataset.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
 import { parseGenerationId } from '../model/generation.ts';
 import { type Claim, claimEntry, DatasetEntries, notLoaded } from './dataset-entries.ts';
-import { type CatalogView, type DatasetInfo, type Entry, type KindConflict, learn } from './dataset-entry.ts';
+import type { CatalogView, DatasetInfo, Entry, KindConflict } from './dataset-entry.ts';
 import { DatasetIds } from './dataset-ids.ts';
 import { DatasetTables } from './dataset-tables.ts';
 import { Datasets, type RegisteredDataset } from './datasets.ts';
 import { StoreError } from './errors.ts';
 import { readColumns } from './event-table.ts';
+import type { KeptOptions } from './kept-options.ts';
 import type { MetadataLog } from './metadata.ts';
 import { PromisedColumns } from './promised-columns.ts';
 import type { Store } from './store.ts';
@@ -50,18 +51,21 @@ export class Catalog implements CatalogView, TenantHolder {
   /**
    * @param tenants without them, no tenant ever ends
    * @param onEnd called when a dataset was deleted, here or on another node
+   * @param kept what is known of options before the store was read
    */
   constructor(
     store: Store,
     metadata: MetadataLog,
     tenants?: Pick<Tenants, 'refresh' | 'hasEnded'>,
     onEnd: () => void = () => {},
+    kept?: KeptOptions | undefined,
   ) {
     this.#store = store;
     this.#metadata = metadata;
     this.#tenants = tenants;
-    this.datasets = new Datasets(metadata, onEnd);
+    this.datasets = new Datasets(metadata, onEnd, kept);
     this.#ids = new DatasetIds(this.datasets, tenants);
+    for (const { tenant, id } of kept?.datasets ?? []) this.#ids.recover(tenant, id);
     this.#tables = new DatasetTables(store, this.datasets, this.#ids, this.#entries);
   }
 
@@ -84,9 +88,10 @@ export class Catalog implements CatalogView, TenantHolder {
     await this.#metadata.prepare();
     await this.#tenants?.refresh();
     await this.datasets.refresh();
+    await this.#tables.beginToWatch();
     const stored = await readColumns(this.#store, this.#living());
     // At once, since writes come in meanwhile: they see all of it or nothing.
-    const conflicts = stored.flatMap(([dataset, columns]) => this.#adopt(dataset, columns));
+    const conflicts = stored.flatMap(([dataset, columns]) => this.#entries.adopt(dataset, columns));
     this.#loaded = true;
     for (const tenant of this.#entries.tenants) {
       this.#entries.changed(tenant);
@@ -96,12 +101,13 @@ export class Catalog implements CatalogView, TenantHolder {
   }
 
   /**
-   * Reads which datasets other nodes have made and deleted since; `load` must have done that once.
+   * Reads which datasets other nodes have made and deleted since, and which columns they have added; `load` must have done that once.
    * @throws StoreError
    */
   async refresh(): Promise<void> {
     if (!this.#loaded) return;
     await this.datasets.refresh();
+    await this.#tables.learnColumns(this.#living());
     const { position } = this.datasets;
     if (position === this.#adopted) return;
     const isNews = ({ tenant, id, kind }: RegisteredDataset) => {
@@ -109,7 +115,8 @@ export class Catalog implements CatalogView, TenantHolder {
       return entry === undefined || (kind === 'events' && !entry.ready);
     };
     for (const [dataset, columns] of await readColumns(this.#store, this.#living().filter(isNews))) {
-      if (isNews(dataset) && !this.hasEnded(dataset.tenant, dataset.id)) this.#adopt(dataset, columns);
+      if (isNews(dataset) && !this.hasEnded(dataset.tenant, dataset.id))
+        this.#entries.adopt(dataset, columns);
     }
     // Those whose tables are being made are looked for again.
     if (!this.#living().some(isNews)) this.#adopted = position;
@@ -258,19 +265,6 @@ export class Catalog implements CatalogView, TenantHolder {
 
   #living(): readonly RegisteredDataset[] {
     return this.datasets.living().filter(({ tenant }) => !this.hasEnded(tenant));
-  }
-
-  /** Takes what the store says about a dataset. */
-  #adopt({ tenant, name, id, kind }: RegisteredDataset, columns: readonly ColumnSpec[]): KindConflict[] {
-    const written = this.#entries.kindOf(tenant, id);
-    const entry = this.#entries.getOrMake(tenant, id, kind);
-    this.#entries.setKind(tenant, id, kind);
-    entry.confirmed = true;
-    // A table of events has a column from the beginning: without one, whoever makes the dataset has not got that far.
-    entry.ready = kind !== 'events' || columns.length > 0;
-    learn(entry, columns);
-    this.#entries.changed(tenant);
-    return written === undefined || written === kind ? [] : [{ tenant, dataset: name, kind, written }];
   }
 
   #claimed(tenant: string, id: string, kind: DatasetKind): Entry {

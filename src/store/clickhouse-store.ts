@@ -28,9 +28,10 @@ export class ClickHouseStore implements Store, ResultStore {
     await statements.run((client) => transport.execute(client, statement));
   }
 
-  async select(query: string, format: SelectFormat): Promise<Uint8Array> {
+  async select(query: string, format: SelectFormat, party?: string): Promise<Uint8Array> {
     const { statements, transport } = this.#parts;
-    return await statements.run((client) => transport.execute(client, `${query}\nFORMAT ${format}`));
+    const statement = `${query}\nFORMAT ${format}`;
+    return await statements.run((client) => transport.execute(client, statement), party);
   }
 
   stream(query: string, { id, party, format, maxRows, settings, signal }: StreamOptions): ResultStream {

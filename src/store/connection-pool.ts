@@ -49,11 +49,12 @@ export class ConnectionPool {
 
   /**
    * Runs `work` with a connection of its own.
+   * @param party the service itself, if it is nobody else
    * @throws AppError `overloaded` when too many wait already
    * @throws StoreError for whatever `work` threw
    */
-  async run<T>(work: (client: ClickHouseClient) => Promise<T>): Promise<T> {
-    const client = await this.take('');
+  async run<T>(work: (client: ClickHouseClient) => Promise<T>, party = ''): Promise<T> {
+    const client = await this.take(party);
     let healthy = true;
     try {
       return await work(client);
@@ -61,7 +62,7 @@ export class ConnectionPool {
       healthy = false;
       throw thrown instanceof AppError ? thrown : toStoreError(thrown);
     } finally {
-      await this.giveBack('', client, healthy);
+      await this.giveBack(party, client, healthy);
     }
   }
 

@@ -2,7 +2,8 @@ import { AppError } from '../errors.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import { parseGenerationId } from '../model/generation.ts';
-import type { Entry } from './dataset-entry.ts';
+import { type Entry, type KindConflict, learn } from './dataset-entry.ts';
+import type { RegisteredDataset } from './datasets.ts';
 import { PromisedColumns } from './promised-columns.ts';
 import { TenantVersions } from './versions.ts';
 
@@ -83,6 +84,22 @@ export class DatasetEntries {
 
   getOrMake(tenant: string, id: string, kind: DatasetKind): Entry {
     return this.get(tenant, id, kind) ?? this.make(tenant, id, kind);
+  }
+
+  /**
+   * Takes what the store says about a dataset.
+   * @returns the conflict with what was written before, if there is one
+   */
+  adopt({ tenant, name, id, kind }: RegisteredDataset, columns: readonly ColumnSpec[]): KindConflict[] {
+    const written = this.kindOf(tenant, id);
+    const entry = this.getOrMake(tenant, id, kind);
+    this.setKind(tenant, id, kind);
+    entry.confirmed = true;
+    // A table of events has a column from the beginning: without one, whoever makes the dataset has not got that far.
+    entry.ready = kind !== 'events' || columns.length > 0;
+    learn(entry, columns);
+    this.changed(tenant);
+    return written === undefined || written === kind ? [] : [{ tenant, dataset: name, kind, written }];
   }
 
   remove(entry: Entry): void {

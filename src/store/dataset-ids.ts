@@ -17,7 +17,7 @@ import type { Tenants } from './tenants.ts';
 export class DatasetIds {
   readonly #datasets: Datasets;
   readonly #tenants: Pick<Tenants, 'hasEnded'> | undefined;
-  /** The newest id of each name that an earlier life of this process has left in the log. */
+  /** The newest id of each name that an earlier life of this process has left. */
   readonly #recovered = new Map<string, string>();
   /** Ids that writes presumed to be in force, of datasets that had been deleted before. */
   readonly #misjudged = new Set<string>();
@@ -33,9 +33,12 @@ export class DatasetIds {
     return this.#datasets.idOf(tenant, name) ?? this.#recovered.get(keyOf(tenant, name)) ?? name;
   }
 
-  /** The log holds records under this id. */
+  /** An earlier life of this process knew this id: the log holds records under it, or it is written down. */
   recover(tenant: string, id: string): void {
-    this.#recovered.set(keyOf(tenant, parseGenerationId(id).name), id);
+    const { name, generation } = parseGenerationId(id);
+    const known = this.#recovered.get(keyOf(tenant, name));
+    if (known !== undefined && parseGenerationId(known).generation > generation) return;
+    this.#recovered.set(keyOf(tenant, name), id);
   }
 
   /** Whether that tenant, or that dataset of it, was deleted, as far as this node knows. */

@@ -1,10 +1,11 @@
 import type { ColumnSpec } from '../model/column.ts';
 import { keyColumns } from '../model/dataset-options.ts';
+import { ColumnWatch } from './column-watch.ts';
 import type { DatasetEntries } from './dataset-entries.ts';
 import { type Entry, learn } from './dataset-entry.ts';
 import type { DatasetIds } from './dataset-ids.ts';
-import type { Datasets } from './datasets.ts';
-import { addEventColumns, readEventColumns } from './event-table.ts';
+import type { Datasets, RegisteredDataset } from './datasets.ts';
+import { addEventColumns, readColumns, readEventColumns } from './event-table.ts';
 import { applyRetention } from './retention.ts';
 import { datasetStatements } from './schema.ts';
 import type { Store } from './store.ts';
@@ -18,12 +19,14 @@ export class DatasetTables {
   readonly #datasets: Datasets;
   readonly #ids: DatasetIds;
   readonly #entries: DatasetEntries;
+  readonly #watch: ColumnWatch;
 
   constructor(store: Store, datasets: Datasets, ids: DatasetIds, entries: DatasetEntries) {
     this.#store = store;
     this.#datasets = datasets;
     this.#ids = ids;
     this.#entries = entries;
+    this.#watch = new ColumnWatch(store);
   }
 
   /**
@@ -52,6 +55,25 @@ export class DatasetTables {
     entry.ready = false;
     entry.columns.clear();
     this.#entries.changed(entry.tenant);
+  }
+
+  /** From here on `learnColumns` knows what has changed. @throws StoreError */
+  async beginToWatch(): Promise<void> {
+    await this.#watch.changed();
+  }
+
+  /**
+   * Learns of columns that other nodes have added since to these datasets.
+   * @throws StoreError
+   */
+  async learnColumns(datasets: readonly RegisteredDataset[]): Promise<void> {
+    const changed = await this.#watch.changed();
+    for (const [{ tenant, id, kind }, columns] of await readColumns(this.#store, datasets.filter(changed))) {
+      const entry = this.#entries.get(tenant, id, kind);
+      if (entry?.ready !== true || columns.every(({ name }) => entry.columns.has(name))) continue;
+      learn(entry, columns);
+      this.#entries.changed(tenant);
+    }
   }
 
   async #prepare(entry: Entry): Promise<void> {

@@ -5,6 +5,7 @@ import type { DatasetOptions } from '../model/dataset-options.ts';
 import { generationId, parseGenerationId } from '../model/generation.ts';
 import type { Retention } from '../model/retention.ts';
 import { StoreError } from './errors.ts';
+import type { KeptOptions } from './kept-options.ts';
 import type { MetadataKey, MetadataLog } from './metadata.ts';
 import { MetadataReplica } from './metadata-replica.ts';
 import { TenantVersions } from './versions.ts';
@@ -51,13 +52,18 @@ type Value =
 export class Datasets {
   readonly #replica: MetadataReplica;
   readonly #onEnd: () => void;
+  readonly #kept: KeptOptions | undefined;
   readonly #named = new Map<string, Named>();
   /** Another number after each change that was read. */
   readonly versions = new TenantVersions();
 
-  /** @param onEnd called when a dataset has ended, here or on another node, and `hasEnded` says so */
-  constructor(log: MetadataLog, onEnd: () => void) {
+  /**
+   * @param onEnd called when a dataset has ended, here or on another node, and `hasEnded` says so
+   * @param kept what is known of options before the log has been read
+   */
+  constructor(log: MetadataLog, onEnd: () => void, kept?: KeptOptions | undefined) {
     this.#onEnd = onEnd;
+    this.#kept = kept;
     this.#replica = new MetadataReplica(log, ['dataset'], (key, value) => this.#apply(key, value));
   }
 
@@ -70,8 +76,9 @@ export class Datasets {
    * Reads what has changed since. The tables of the metadata log must exist.
    * @throws StoreError
    */
-  refresh(): Promise<void> {
-    return this.#replica.refresh();
+  async refresh(): Promise<void> {
+    await this.#replica.refresh();
+    await this.#keepOptions();
   }
 
   /**
@@ -96,6 +103,7 @@ export class Datasets {
   }
 
   optionsOf(tenant: string, id: string): DatasetOptions | undefined {
+    if (!this.#replica.loaded) return this.#kept?.of(tenant, id);
     const living = this.get(tenant, parseGenerationId(id).name);
     return living?.id === id ? living.options : undefined;
   }
@@ -163,11 +171,22 @@ export class Datasets {
     }
   }
 
+  /** Before a change is answered for, and as soon as one of another node was read. */
+  async #keepOptions(): Promise<void> {
+    if (this.#kept === undefined) return;
+    const withOptions = this.living().flatMap(({ tenant, id, options }) =>
+      options === undefined ? [] : [{ tenant, id, options }],
+    );
+    await this.#kept.keep(withOptions);
+  }
+
   /** Makes a change, or learns that somebody else was first: then it is false. */
-  #change(tenant: string, name: string, value: Value): Promise<boolean> {
+  async #change(tenant: string, name: string, value: Value): Promise<boolean> {
     const key: MetadataKey = { tenant, kind: 'dataset', key: name };
     const seen = this.#replica.get(tenant, key.kind, key.key);
-    return this.#replica.change(key, JSON.stringify(value), seen);
+    const made = await this.#replica.change(key, JSON.stringify(value), seen);
+    await this.#keepOptions();
+    return made;
   }
 
   #apply({ tenant, key: name }: MetadataKey, text: string | undefined): void {

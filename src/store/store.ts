@@ -12,8 +12,9 @@ export interface Store {
   /**
    * Runs a SELECT of the service itself, whose result is small; after the statements that wait already.
    * @param format the ClickHouse output format of the bytes returned
+   * @param party the tenant that asks, if one does: they take turns, with each other and with the service itself
    */
-  select(query: string, format: SelectFormat): Promise<Uint8Array>;
+  select(query: string, format: SelectFormat, party?: string): Promise<Uint8Array>;
   /**
    * Writes one batch: same token, same bytes, same order means stored once, however often it is sent.
    * @param signal aborting it ends the wait for a server; whether the batch was stored is then not known

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { ClickHouseServer, openStoreOn } from '../support/clickhouse-server.ts';
 import { testStore } from '../support/embedded.ts';
-import { Service } from '../support/service.ts';
+import { authorization, Service } from '../support/service.ts';
 import { runStoreKillRounds } from '../support/store-kill-rounds.ts';
 
 /** The built service, storing on a server. */
@@ -26,6 +26,13 @@ async function ask<T>(server: ClickHouseServer, query: string): Promise<T[]> {
   } finally {
     await store.close();
   }
+}
+
+/** A dataset whose events name their time. */
+async function makeTimed({ url }: Service): Promise<void> {
+  const headers = { authorization, 'x-p-time-partition': 'at' };
+  const reply = await fetch(`${url}/api/v1/logstream/timed`, { method: 'PUT', headers });
+  expect([reply.status, await reply.text()]).toEqual([200, 'Log stream created']);
 }
 
 const readiness = async (service: Service): Promise<unknown> =>
@@ -77,7 +84,25 @@ test('without its server the service starts and takes writes, which arrive when 
       status: 'ready',
       store: 'available',
     });
-}, 60_000);
+
+  // A start without the server knows how datasets were made.
+  await makeTimed(service);
+  await server.kill();
+  await service.kill();
+  await service.restart();
+  await expect(service.ingest('timed', [{ n: 1 }])).rejects.toThrow(/: 400 .*lacks the field/);
+  expect(await service.ingest('timed', [{ at: 1_700_000_000 }])).toBe(1);
+  const again = await fetch(`${service.url}/api/v1/logstream/other`, {
+    method: 'PUT',
+    headers: { authorization },
+  });
+  expect([again.status, ((await again.json()) as { code: string }).code]).toEqual([503, 'store_unavailable']);
+  await server.start();
+  await service.drained();
+  expect(
+    await ask(server, 'SELECT toUnixTimestamp(p_timestamp) AS at FROM t_default.`timed.events`'),
+  ).toEqual([{ at: 1_700_000_000 }]);
+}, 120_000);
 
 test('a server that stores and then cuts the connection has it once', async () => {
   const server = await startServer();

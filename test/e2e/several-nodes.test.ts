@@ -94,6 +94,25 @@ describe('two processes on one store', () => {
     60_000,
   );
 
+  it('know how a dataset is to be with the reply to its making, and learn of each other’s columns', async () => {
+    const put = await send(one, 'PUT', '/api/v1/logstream/timed', undefined, {
+      authorization,
+      'x-p-time-partition': 'at',
+    });
+    expect(put.status).toBe(200);
+    await expect(two.ingest('timed', [{ n: 1 }])).rejects.toThrow(/: 400 .*lacks the field/);
+    await one.ingest('timed', [{ at: 1_700_000_000, from_one: 1 }]);
+    await two.ingest('timed', [{ at: 1_700_000_001, from_two: 2 }]);
+    const rows = (at: Service) =>
+      at.query('SELECT from_one, from_two FROM timed ORDER BY p_timestamp').catch(() => []);
+    for (const at of [one, two]) await eventually(async () => (await rows(at)).length === 2);
+    expect(await rows(one)).toEqual([
+      { from_one: 1, from_two: null },
+      { from_one: null, from_two: 2 },
+    ]);
+    expect(await rows(two)).toEqual(await rows(one));
+  }, 30_000);
+
   it('agree on what a role grants when both change it at the same time', async () => {
     for (let round = 0; round < 3; round += 1) {
       const put = (at: Service, privilege: string) =>

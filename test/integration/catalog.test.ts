@@ -1,8 +1,13 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLogger } from '../../src/lib/log.ts';
 import { limits } from '../../src/limits.ts';
 import { tablesOfKind } from '../../src/model/dataset.ts';
 import { Catalog } from '../../src/store/catalog.ts';
 import { createDataset } from '../../src/store/create-dataset.ts';
+import { KeptOptions } from '../../src/store/kept-options.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 
@@ -97,6 +102,28 @@ describe('the catalog', () => {
     // The log has it, and the store does not yet.
     after.recover('default', 'fresh', 'events', false, [time, map]);
     expect(after.excess('default', 'fresh', [number('b')])).toEqual(new Set(['b:num']));
+  });
+
+  it('learns of columns that other nodes add, and of a map, and says so to those who remember', async () => {
+    const [one, two] = [await openCatalog(), await openCatalog()];
+    const map = { name: 'p_overflow', type: 'Map(LowCardinality(String), String)' };
+    one.claim('default', 'shared', 'events', [time, number('a')]).confirm();
+    await one.ensure('default', 'shared', 'events', [time, number('a')]);
+    await two.refresh();
+    const seen = () => [...(two.get('default', 'shared')?.columns.keys() ?? [])];
+    expect(seen()).toEqual(['p_timestamp', 'a:num']);
+    for (const column of [number('b'), map]) {
+      one.claim('default', 'shared', 'events', [column]).confirm();
+      await one.ensure('default', 'shared', 'events', [column]);
+      const version = two.version('default');
+      await two.refresh();
+      expect(seen()).toContain(column.name);
+      expect(two.version('default')).not.toBe(version);
+    }
+    const version = two.version('default');
+    await two.refresh();
+    expect(two.version('default')).toBe(version);
+    expect(two.excess('default', 'shared', [number('a'), number('c')])).toEqual(new Set(['c:num']));
   });
 
   it('makes a dataset as it is asked for, and knows it after a restart and on other nodes', async () => {
@@ -252,5 +279,50 @@ describe('the catalog', () => {
       'a:num',
       'b:num',
     ]);
+  });
+});
+
+describe('options that a node has written down', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'millrace-kept-')), 'datasets');
+  afterAll(() => rmSync(dirname(file), { recursive: true }));
+  const log = createLogger('silent');
+  const open = async (): Promise<Catalog> => {
+    const metadata = new MetadataLog(test.store, 'node-1');
+    return new Catalog(test.store, metadata, undefined, undefined, await KeptOptions.open(file, log));
+  };
+  const schema = [{ name: 'a', type: 'int' }] as const;
+
+  it('hold before the store was read, and give way to what it says', async () => {
+    const first = await open();
+    await first.load();
+    await createDataset(first, 'default', 'kept', 'events', { timeField: 'at' });
+    await createDataset(first, 'default', 'ended', 'events', { timeField: 'at' });
+    await createDataset(first, 'default', 'plain', 'events');
+    await first.end('default', 'ended');
+    await createDataset(first, 'default', 'ended', 'events', { schema });
+
+    const early = await open();
+    expect(early.optionsOf('default', early.idOf('default', 'kept'))).toEqual({ timeField: 'at' });
+    expect(early.idOf('default', 'ended')).toBe('ended.2');
+    expect(early.optionsOf('default', 'ended.2')).toEqual({ schema });
+    expect(early.optionsOf('default', 'plain')).toBeUndefined();
+    // Older records of the log do not change what the name means.
+    early.recover('default', 'ended', 'events', true);
+    expect(early.idOf('default', 'ended')).toBe('ended.2');
+
+    await first.end('default', 'kept');
+    await early.load();
+    expect(early.optionsOf('default', 'kept')).toBeUndefined();
+    expect(early.optionsOf('default', 'ended.2')).toEqual({ schema });
+    expect(readFileSync(file, 'utf8')).not.toContain('"kept"');
+  });
+
+  it('are none in a file that cannot be understood', async () => {
+    writeFileSync(file, '{"datasets":');
+    const catalog = await open();
+    expect(catalog.optionsOf('default', 'ended.2')).toBeUndefined();
+    await catalog.load();
+    expect(catalog.optionsOf('default', 'ended.2')).toEqual({ schema });
+    expect((await open()).optionsOf('default', 'ended.2')).toEqual({ schema });
   });
 });

@@ -147,7 +147,7 @@ describe('users of the identity provider', () => {
     for (const subject of ['1', '2']) users.admit({ ...claims, subject });
     await waitFor(() => users.list('bounded').length === 2);
     for (const subject of ['3', '4', '1']) expect(users.admit({ ...claims, subject })).toBeDefined();
-    await directory.exclusively(async () => {});
+    await directory.exclusively('bounded', async () => {});
     expect(users.list('bounded').map(({ id }) => id)).toEqual(['oauth:1', 'oauth:2']);
     expect(lines.join('')).toContain('further users of the identity provider are not listed');
     expect(lines).toHaveLength(1);

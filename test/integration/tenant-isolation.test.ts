@@ -186,6 +186,14 @@ describe('what a tenant has', () => {
   });
 });
 
+it('changes of one do not wait behind those of another', async () => {
+  const order: string[] = [];
+  const change = (tenant: string) => node.directory.exclusively(tenant, async () => void order.push(tenant));
+  await Promise.all([...Array.from({ length: 10 }, () => change('acme')), change('globex')]);
+  expect(order).toHaveLength(11);
+  expect(order.indexOf('globex')).toBeLessThanOrEqual(2);
+});
+
 describe('a deleted tenant', () => {
   it('has no users, keys or roles any more, not even when it is made again', async () => {
     await node.json('PUT', '/api/v1/tenants/umbrella');

@@ -1,0 +1,44 @@
+import { limits } from '../limits.ts';
+import { type DatasetKind, databaseOf, physicalTable } from '../model/dataset.ts';
+import type { Store } from './store.ts';
+
+/**
+ * Which tables of events have changed: other nodes add columns to them, too. The store keeps the second of a table's
+ * last change. By its clock each question begins some seconds before the last one, so that no change falls between two
+ * of them; one that is told twice does no harm.
+ */
+export class ColumnWatch {
+  readonly #store: Store;
+  /** Seconds since 1970, by the store's clock; undefined before the first question. */
+  #since: number | undefined;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /**
+   * What has changed since the last question. The first one begins the watch.
+   * @throws StoreError
+   */
+  async changed(): Promise<(dataset: WatchedDataset) => boolean> {
+    // Nothing is younger than the end of what the type can hold.
+    const since = this.#since ?? 2 ** 32 - 1;
+    const bytes = await this.#store.select(
+      `SELECT toUnixTimestamp(now()), groupArray(concat(database, '/', name)) FROM system.tables
+       WHERE startsWith(database, 't_') AND endsWith(name, '.events')
+       AND metadata_modification_time >= fromUnixTimestamp(${since})`,
+      'JSONCompactEachRow',
+    );
+    const [now, names] = JSON.parse(Buffer.from(bytes).toString('utf8')) as [number, string[]];
+    this.#since = now - limits.columnWatchOverlapSeconds;
+    const changed = new Set(names);
+    return ({ tenant, id, kind }) =>
+      kind === 'events' && changed.has(`${databaseOf(tenant)}/${physicalTable(id, 'events')}`);
+  }
+}
+
+export interface WatchedDataset {
+  readonly tenant: string;
+  readonly id: string;
+  readonly kind: DatasetKind;
+}

@@ -1,0 +1,75 @@
+import { rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { readIfThere, syncDirectory } from '../lib/files.ts';
+import type { Logger } from '../lib/log.ts';
+import type { DatasetOptions } from '../model/dataset-options.ts';
+
+/** How a dataset was made. */
+export interface KeptDataset {
+  readonly tenant: string;
+  readonly id: string;
+  readonly options: DatasetOptions;
+}
+
+/**
+ * How datasets were made, as this node read it last from the metadata log, in a file of its own: a start while the store
+ * is away goes by it until the store was read. Only datasets with options are in it. A file that cannot be written
+ * is tried again with the next change that is read; one that cannot be understood is like none.
+ */
+export class KeptOptions {
+  readonly #file: string;
+  readonly #log: Logger;
+  /** By tenant and id; of an earlier life. */
+  readonly #known: ReadonlyMap<string, KeptDataset>;
+  #written: string | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(file: string, log: Logger, known: readonly KeptDataset[]) {
+    this.#file = file;
+    this.#log = log;
+    this.#known = new Map(known.map((dataset) => [keyOf(dataset.tenant, dataset.id), dataset]));
+  }
+
+  static async open(file: string, log: Logger): Promise<KeptOptions> {
+    const text = await readIfThere(file);
+    try {
+      const { datasets } = JSON.parse(text ?? '{"datasets":[]}') as { datasets: readonly KeptDataset[] };
+      return new KeptOptions(file, log, datasets);
+    } catch (error) {
+      log.error({ err: error, file }, 'how datasets were made cannot be read; the store knows it');
+      return new KeptOptions(file, log, []);
+    }
+  }
+
+  /** What an earlier life has left. */
+  get datasets(): Iterable<KeptDataset> {
+    return this.#known.values();
+  }
+
+  /** As an earlier life has left it. */
+  of(tenant: string, id: string): DatasetOptions | undefined {
+    return this.#known.get(keyOf(tenant, id))?.options;
+  }
+
+  /** Writes what is true now, unless the file says so. Never rejects. */
+  async keep(datasets: readonly KeptDataset[]): Promise<void> {
+    const text = `${JSON.stringify({ datasets })}\n`;
+    this.#writing = this.#writing.then(() => this.#write(text));
+    await this.#writing;
+  }
+
+  async #write(text: string): Promise<void> {
+    if (text === this.#written) return;
+    try {
+      const draft = `${this.#file}.new`;
+      await writeFile(draft, text, { mode: 0o600, flush: true });
+      await rename(draft, this.#file);
+      await syncDirectory(dirname(this.#file));
+      this.#written = text;
+    } catch (error) {
+      this.#log.warn({ err: error, file: this.#file }, 'how datasets were made could not be written down');
+    }
+  }
+}
+
+const keyOf = (tenant: string, id: string): string => `${tenant}/${id}`;
