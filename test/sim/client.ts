@@ -1,7 +1,6 @@
 import { AppError } from '../../src/errors.ts';
 import { type ColumnSpec, eventTimeColumn } from '../../src/model/column.ts';
 import { databaseOf, physicalTable, type TableName } from '../../src/model/dataset.ts';
-import { StoreError } from '../../src/store/errors.ts';
 import { encodeRecord, placeRecord, type WalRecord } from '../../src/wal/record.ts';
 import type { Random } from '../support/random.ts';
 import type { SentRequest } from './ledger.ts';
@@ -59,9 +58,9 @@ async function endDataset(world: World, life: Life): Promise<void> {
   try {
     await life.catalog.end(tenant, name);
   } catch (error) {
-    if (!(error instanceof AppError || error instanceof StoreError)) throw error;
-    world.trace(() => `${name} may not have been deleted: ${error.message}`);
-    return;
+    if (!(error instanceof AppError)) throw error;
+    world.trace(() => `${name} may not have been deleted: ${error.code}`);
+    if (error.code !== 'dataset_not_found') return;
   }
   world.ledger.ended(name);
 }

@@ -15,19 +15,23 @@ export interface SentRequest {
 /** The memory of all senders: it outlives the service, and is what the store is measured against. */
 export class Ledger {
   readonly requests: SentRequest[] = [];
-  /** Names of datasets whose deletion has begun, and not ended well. */
-  readonly #ending = new Set<string>();
+  /** How many deletions of each dataset have begun, and it is not known how they ended. */
+  readonly #ending = new Map<string, number>();
   #lastId = 0;
 
   /** A dataset is about to be deleted: until that is over, nobody knows what is stored of it. */
   ending(dataset: string): void {
-    this.#ending.add(dataset);
+    this.#ending.set(dataset, this.#endings(dataset) + 1);
     for (const request of this.requests) if (request.dataset === dataset) request.mayBeGone = true;
   }
 
-  /** It was deleted: what is sent from here on belongs to the next one of that name. */
+  /** It was deleted, or was not there: what is sent from here on belongs to the next one of that name. */
   ended(dataset: string): void {
-    this.#ending.delete(dataset);
+    this.#ending.set(dataset, this.#endings(dataset) - 1);
+  }
+
+  #endings(dataset: string): number {
+    return this.#ending.get(dataset) ?? 0;
   }
 
   nextId(): number {
@@ -36,7 +40,7 @@ export class Ledger {
   }
 
   sent(client: number, dataset: string, rows: ReadonlyMap<string, readonly number[]>): SentRequest {
-    const mayBeGone = this.#ending.has(dataset);
+    const mayBeGone = this.#endings(dataset) > 0;
     const request: SentRequest = { client, dataset, rows, mayBeGone, outcome: 'waiting' };
     this.requests.push(request);
     return request;
