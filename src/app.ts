@@ -32,6 +32,7 @@ import { RequestIdentifier } from './ingest/request-identity.ts';
 import { SampleSorter } from './ingest/sample-sorter.ts';
 import { IngestService } from './ingest/service.ts';
 import { systemClock } from './lib/clock.ts';
+import { compileLateUntil, lateRequests } from './lib/compilation.ts';
 import type { DataDirectory } from './lib/data-directory.ts';
 import type { Logger } from './lib/log.ts';
 import { createMetrics } from './lib/metrics.ts';
@@ -111,6 +112,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     audit: identities.audit,
     clock: shared.clock,
     publicOrigin: config.oidc?.publicOrigin,
+    onRequest: compileLateUntil(lateRequests),
   });
   const address = await server.listen(config.httpAddr.host, config.httpAddr.port);
 
@@ -221,8 +223,7 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
     metrics,
     log,
   });
-  const share = config.multiTenant ? limits.tenantInflightShare : 1;
-  const admission = new Admission({ metrics, maxTenantBytes: limits.maxInflightBodyBytes * share });
+  const admission = new Admission({ metrics, shared: config.multiTenant });
   const ingest = new IngestService({
     admission,
     rates: new IngestRates({

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 import { type OidcConfig, oidcOptions, readOidc } from './config/oidc.ts';
 import {
   ConfigError,
@@ -13,6 +12,7 @@ import {
 import { readSharing, type SharingConfig, sharingOptions } from './config/sharing.ts';
 import { splitArguments } from './lib/arguments.ts';
 import { type ClickHouseAddress, clickHouseUrlSyntax, parseClickHouseUrl } from './lib/clickhouse-url.ts';
+import { compileLate } from './lib/compilation.ts';
 import { type LogLevel, logLevels } from './lib/log.ts';
 import { type Address, boolean, byteCount, integer, parseAddress } from './lib/option-values.ts';
 import { limits } from './limits.ts';
@@ -255,21 +255,13 @@ function readConfig(texts: OptionTexts): Config {
 }
 
 /**
- * How much bytecode V8 runs of a function before it optimizes it. With its default, 132 KiB, 0.4 to 0.6 of the 3.2 CPU
- * seconds for the first 2 million samples in requests of 2,000 are compiling; with this 0.3 less are needed in all. Small
- * requests pay for it while the service is warming up: the first 12,000 of them take 0.3 to 1.3 of 8 CPU seconds more,
- * with a million here 2.5. Later it makes no difference.
- */
-const interruptBudgetBytes = 400_000;
-
-/**
  * Settings that native code reads, once: libuv when its pool is first used, uWebSockets.js when it is loaded, V8 while
  * functions warm up. So this comes before anything else. What the operator has set in the environment is kept.
  */
 export function prepareProcess(): void {
   process.env['UV_THREADPOOL_SIZE'] ??= String(limits.threadPoolSize);
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(limits.maxHeaderBytes);
-  setFlagsFromString(`--interrupt-budget=${interruptBudgetBytes}`);
+  compileLate();
 }
 
 export function helpText(): string {

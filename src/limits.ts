@@ -101,6 +101,12 @@ export const limits = {
   storeSparedQueryConnections: 1,
   /** Statements of the service itself (schema, metadata) that wait for the one connection they share. */
   maxQueuedStatements: 1000,
+  /** Datasets whose tables are made at the same time. Those of other datasets change meanwhile; these share what they can. */
+  maxParallelCreations: 16,
+  /** Entries of the metadata log that are appended at the same time share an insert, up to this length in all. */
+  maxMetadataInsertLength: 256 * KiB,
+  /** What an entry has beside its key and its value: names of a tenant and a node, two ids. */
+  metadataEntryOverhead: 256,
   /**
    * A statement to the store. Adding 1,000 columns with the longest names takes 0.6 MiB, and the insert into
    * them thrice as much, and a query of the catalog as much as it may write; ClickHouse's own bound (`max_query_size`)
@@ -141,11 +147,7 @@ export const limits = {
 } as const;
 
 const relations: ReadonlyArray<readonly [boolean, string]> = [
-  [limits.maxInflightBodyBytes >= 2 * limits.maxBodyBytes, 'two largest bodies fit in flight'],
-  [
-    limits.maxInflightBodyBytes * limits.tenantInflightShare >= limits.maxBodyBytes,
-    'a tenant can send the largest body',
-  ],
+  [limits.maxInflightBodyBytes >= 2 * limits.maxBodyBytes, 'a tenant can send the largest body'],
   [limits.maxHeaderBytes >= 2 * limits.maxCredentialBytes, 'the largest credentials fit the headers'],
   [limits.maxDenialLinesPerSecondInAll >= limits.maxDenialLinesPerSecond, 'all may say what one may'],
   [limits.walMaxRecordBytes >= 4 * limits.maxBodyBytes, 'the blocks of the largest body fit a record'],

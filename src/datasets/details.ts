@@ -14,6 +14,7 @@ import type { Catalog } from '../store/catalog.ts';
 import type { DatasetInfo } from '../store/dataset-entry.ts';
 import { StoreError } from '../store/errors.ts';
 import type { ReceivedTable } from '../store/received-table.ts';
+import { selectRow } from '../store/select-rows.ts';
 import type { Store } from '../store/store.ts';
 import { type Schema, schemaOf } from './schema.ts';
 
@@ -149,10 +150,8 @@ export class DatasetQuestions {
     return dataset;
   }
 
-  async #row<Row>(tenant: string, query: string): Promise<Row> {
-    const { store } = this.#options;
-    const bytes = await orUnavailable(() => store.select(query, 'JSONCompactEachRow', tenant));
-    return JSON.parse(Buffer.from(bytes).toString('utf8')) as Row;
+  async #row<Row extends readonly unknown[]>(tenant: string, query: string): Promise<Row> {
+    return await orUnavailable(() => selectRow<Row>(this.#options.store, query, tenant));
   }
 }
 

@@ -20,6 +20,8 @@ export interface HttpServerOptions {
   readonly clock: Clock;
   /** Where browsers reach the service; undefined: what their requests say. */
   readonly publicOrigin?: string | undefined;
+  /** Called for each request. */
+  readonly onRequest?: () => void;
 }
 
 export interface HttpServer {
@@ -81,6 +83,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
   app.any('/*', (res, req) => {
     underWay.begin();
+    options.onRequest?.();
     void new Exchange(context, res, req).run(req);
   });
 

@@ -5,34 +5,35 @@ import type { Reservation } from './request.ts';
 
 export interface AdmissionOptions {
   readonly metrics: Metrics;
-  /** What one tenant may take of `limits.maxInflightBodyBytes`. */
-  readonly maxTenantBytes?: number;
+  /** Whether tenants share the room, so that none may take all of it. */
+  readonly shared: boolean;
 }
 
 /**
  * Bounds the memory of requests under way: a body's bytes are reserved before they are read and given back
  * when the request has ended, so that a slow disk or store turns into 503 and never into a growing heap.
  *
- * One of several tenants gets a part of the room, so that there is some for the others whatever it sends.
+ * Where tenants share the room, none takes more of it than it leaves free: one alone has half at most, and of n that ask
+ * for as much as they can get, each an (n + 1)th, so that there is always some for the next one (the dynamic threshold of
+ * Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", with a factor of 1).
  */
 export class Admission {
   readonly #metrics: Metrics;
-  readonly #maxTenantBytes: number;
+  readonly #shared: boolean;
   #bytes = 0;
   /** Of those that have requests under way. */
   readonly #byTenant = new Map<string, number>();
   #closed = false;
 
-  constructor({ metrics, maxTenantBytes = limits.maxInflightBodyBytes }: AdmissionOptions) {
+  constructor({ metrics, shared }: AdmissionOptions) {
     this.#metrics = metrics;
-    this.#maxTenantBytes = maxTenantBytes;
+    this.#shared = shared;
   }
 
   /** @throws AppError `overloaded`, `shutting_down` */
   reserve(tenant: string, bodyBytes: number): Reservation {
     if (this.#closed) throw new AppError('shutting_down', 'the service is shutting down');
-    requireRoom(this.#bytes, bodyBytes, limits.maxInflightBodyBytes, 'other requests');
-    requireRoom(this.#of(tenant), bodyBytes, this.#maxTenantBytes, 'other requests of the tenant');
+    this.#requireRoom(tenant, bodyBytes);
     this.#add(tenant, bodyBytes);
     let held = true;
     return {
@@ -47,6 +48,18 @@ export class Admission {
     this.#closed = true;
   }
 
+  #requireRoom(tenant: string, bytes: number): void {
+    const allowed = limits.maxInflightBodyBytes;
+    const free = allowed - this.#bytes - bytes;
+    if (free < 0) {
+      const taken = `${this.#bytes} bytes of other requests are under way`;
+      throw new AppError('overloaded', `${taken}; at most ${allowed} are allowed`);
+    }
+    if (!this.#shared || this.#of(tenant) + bytes <= free) return;
+    const taken = `${this.#of(tenant)} bytes of other requests of the tenant are under way`;
+    throw new AppError('overloaded', `${taken}; it may take no more of ${allowed} than it leaves to others`);
+  }
+
   #of(tenant: string): number {
     return this.#byTenant.get(tenant) ?? 0;
   }
@@ -58,12 +71,4 @@ export class Admission {
     else this.#byTenant.set(tenant, ofTenant);
     this.#metrics.inflightBodyBytes.set(this.#bytes);
   }
-}
-
-function requireRoom(taken: number, bytes: number, allowed: number, whose: string): void {
-  if (taken + bytes <= allowed) return;
-  throw new AppError(
-    'overloaded',
-    `${taken} bytes of ${whose} are under way; at most ${allowed} are allowed`,
-  );
 }

@@ -30,6 +30,7 @@ import { batchesOf, nameOf, recordsBySegment, type TableBatch } from './batch.ts
 import { BatchInserter, type BatchInserterOptions } from './batch-inserter.ts';
 import { Departures } from './departures.ts';
 import { Passage } from './passage.ts';
+import { Preparation } from './preparation.ts';
 import { QuietTables, type QuietTablesOptions, type Waited } from './quiet-tables.ts';
 import { RecoveredBundles } from './recovered-bundles.ts';
 import { Lane, Load, Shipment } from './shipment.ts';
@@ -48,6 +49,7 @@ export interface DrainOptions extends BatchInserterOptions {
 export class Drain {
   readonly #options: DrainOptions;
   readonly #inserter: BatchInserter;
+  readonly #preparation: Preparation;
   readonly #quiet: QuietTables;
   readonly #slots = new Slots(limits.maxParallelInserts);
   readonly #departures: Departures;
@@ -70,6 +72,7 @@ export class Drain {
   constructor(options: DrainOptions) {
     this.#options = options;
     this.#inserter = new BatchInserter(options);
+    this.#preparation = new Preparation(options.catalog);
     this.#quiet = new QuietTables(options.quiet, options.clock);
     this.#departures = new Departures({
       backlog: options.backlog,
@@ -217,7 +220,10 @@ export class Drain {
     previous: Shipment | undefined,
   ): Promise<void> {
     if (previous !== undefined && !(await this.#passage.mayPass(lane, previous))) return;
-    const work = () => this.#slots.run(() => this.#insert(shipment, lane, batch));
+    const work = async () => {
+      await this.#preparation.prepare(batch, this.#stopping.signal);
+      await this.#slots.run(() => this.#insert(shipment, lane, batch));
+    };
     const retrying = this.#retrying(shipment.last, lane.name, () => this.#onTrouble(lane));
     if (!(await untilDone(work, retrying))) return;
     lane.inTrouble = false;

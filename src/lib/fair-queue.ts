@@ -43,6 +43,22 @@ export class FairQueue<Item> {
     return undefined;
   }
 
+  /**
+   * Takes what goes together of the party whose turn it is; nothing if not even its first item fits, and then it keeps its
+   * turn.
+   * @param fits asked of one item after another, in order, until it says no; what it agrees to is taken
+   */
+  shiftWhile(fits: (item: Item) => boolean): Item[] {
+    const [party = '', items = []] = this.#waiting.entries().next().value ?? [];
+    const end = items.findIndex((item) => !fits(item));
+    const taken = items.splice(0, end < 0 ? items.length : end);
+    if (taken.length === 0) return taken;
+    this.#waiting.delete(party);
+    if (items.length > 0) this.#waiting.set(party, items);
+    this.#size -= taken.length;
+    return taken;
+  }
+
   /** Takes out what need not be served any more; nothing happens if it is not there. */
   remove(party: string, item: Item): void {
     const items = this.#waiting.get(party) ?? [];

@@ -13,8 +13,6 @@ export const sharingLimits = {
   minIngestRate: 1 * KiB,
   /** Datasets whose rate of ingest is remembered, 200 bytes each. Those that have sent nothing for longest are forgotten. */
   maxMeteredDatasets: 50_000,
-  /** The part of the room for bodies under way that one of several tenants may take. */
-  tenantInflightShare: 0.5,
   /** Tables of a segment up to which each is inserted at once. May only grow from version to version (`ingest/quiet-tables.ts`). */
   promptTables: 32,
   /** With more than that, datasets with at least so much in it are. May only shrink. */

@@ -223,6 +223,11 @@ export class Catalog implements CatalogView, TenantHolder {
     await this.#tables.ensure(entry, columns);
   }
 
+  /** Whether the tables of a dataset are known to be there. */
+  isReady(tenant: string, id: string, kind: DatasetKind): boolean {
+    return this.#entries.get(tenant, id, kind)?.ready === true;
+  }
+
   /**
    * The tables are not what they should be: somebody may have dropped one, or a column, by hand. The next `ensure`
    * looks at all of it again.

@@ -1,5 +1,6 @@
 import { limits } from '../limits.ts';
 import { type DatasetKind, databaseOf, physicalTable } from '../model/dataset.ts';
+import { selectRow } from './select-rows.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -21,13 +22,12 @@ export class ColumnWatch {
    * @throws StoreError
    */
   async changed(): Promise<(dataset: WatchedDataset) => boolean> {
-    const bytes = await this.#store.select(
+    const [now, names] = await selectRow<[number, string[]]>(
+      this.#store,
       `SELECT toUnixTimestamp(now()), groupArray(concat(database, '/', name)) FROM system.tables
        WHERE startsWith(database, 't_') AND endsWith(name, '.events')
        AND metadata_modification_time >= fromUnixTimestamp(${this.#since})`,
-      'JSONCompactEachRow',
     );
-    const [now, names] = JSON.parse(Buffer.from(bytes).toString('utf8')) as [number, string[]];
     this.#since = now - limits.columnWatchOverlapSeconds;
     const changed = new Set(names);
     return ({ tenant, id, kind }) =>

@@ -3,6 +3,7 @@ import { ulid } from '../lib/ulid.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import { timeColumnOf } from '../model/dataset.ts';
 import { namedInsert } from './insert-settings.ts';
+import { selectRow } from './select-rows.ts';
 import { renderSettings } from './statement-settings.ts';
 import type { InsertBatch, Store } from './store.ts';
 
@@ -50,11 +51,11 @@ export class Comparisons {
   }
 
   async #tables(): Promise<string[]> {
-    const bytes = await this.#store.select(
+    const [names] = await selectRow<[string[]]>(
+      this.#store,
       `SELECT groupArray(name) FROM system.tables WHERE database = ${quoteString(database)} AND startsWith(name, ${quoteString(this.#prefix)})`,
-      'JSONCompactEachRow',
     );
-    return (JSON.parse(Buffer.from(bytes).toString('utf8')) as [string[]])[0];
+    return names;
   }
 
   async #drop(table: string): Promise<void> {
@@ -97,15 +98,12 @@ export class ComparisonTable {
   async compare(part: Part): Promise<{ readonly loaded: number; readonly missing: number }> {
     const wanted = `SELECT ${this.#content} AS content, count() AS wanted FROM ${nameOf(this.#rows)}
       WHERE ${this.#isIn(part)} GROUP BY content`;
-    const bytes = await this.#store.select(
+    const [loaded, missing] = await selectRow<[string, string]>(
+      this.#store,
       `SELECT sum(wanted), sum(if(found < wanted, wanted - found, 0))
        FROM (${wanted}) AS a LEFT JOIN (${this.#found(part)}) AS b USING content`,
-      'JSONCompactEachRow',
     );
-    const [loaded = 0, missing = 0] = (JSON.parse(Buffer.from(bytes).toString('utf8')) as unknown[]).map(
-      Number,
-    );
-    return { loaded, missing };
+    return { loaded: Number(loaded), missing: Number(missing) };
   }
 
   /** Inserts the rows that the table does not have. @throws StoreError */
@@ -138,11 +136,11 @@ export class ComparisonTable {
  * @throws StoreError
  */
 export async function runningInserts(store: Store, token: string): Promise<number> {
-  const bytes = await store.select(
+  const [count] = await selectRow<[string]>(
+    store,
     `SELECT count() FROM system.processes WHERE Settings['log_comment'] = ${quoteString(token)}`,
-    'JSONCompactEachRow',
   );
-  return Number((JSON.parse(Buffer.from(bytes).toString('utf8')) as unknown[])[0]);
+  return Number(count);
 }
 
 const nameOf = ({ database, table }: TableName): string =>

@@ -16,8 +16,9 @@ export async function createDataset(
   options?: DatasetOptions | undefined,
 ): Promise<void> {
   const { datasets } = catalog;
-  // With that, whether another node has made its tables.
-  await catalog.refresh();
+  await datasets.refresh();
+  // Whether another node has made its tables.
+  if (datasets.get(tenant, name) !== undefined) await catalog.refresh();
   const exists = new AppError('dataset_exists', `there is a dataset ${name}`);
   const noted = datasets.get(tenant, name);
   const known = catalog.get(tenant, name);

@@ -39,7 +39,7 @@ export class DatasetTables {
     const change = async () => {
       // Checked when it is its turn: who waits for the changes of a dataset that has ended sees the last of them.
       this.#ids.requireLiving(tenant, id);
-      if (!entry.ready) await this.#prepare(entry);
+      if (!entry.ready) await this.#prepare(entry, columns);
       if (kind !== 'events') return;
       const key = keyColumns(this.#datasets.optionsOf(tenant, id));
       if (await addEventColumns(this.#store, entry, columns, key)) this.#entries.changed(tenant);
@@ -71,15 +71,23 @@ export class DatasetTables {
     }
   }
 
-  async #prepare(entry: Entry): Promise<void> {
+  /**
+   * A table of events is noted before it is made: whoever notes a dataset first, on any node, decides how it is to be. Of
+   * other kinds, a dataset that is noted has its tables.
+   */
+  async #prepare(entry: Entry, columns: readonly ColumnSpec[]): Promise<void> {
     const { tenant, id, kind } = entry;
+    const note = async () => {
+      if (this.#entries.isVisible(entry)) await this.#datasets.register(tenant, id, kind);
+    };
+    if (kind === 'events') await note();
     const options = this.#datasets.optionsOf(tenant, id);
-    for (const statement of datasetStatements(tenant, id, kind, options))
+    for (const statement of datasetStatements(tenant, id, kind, options, columns))
       await this.#store.command(statement);
-    if (this.#entries.isVisible(entry)) await this.#datasets.register(tenant, id, kind);
+    if (kind !== 'events') await note();
     const retention = this.#datasets.retentionOf(tenant, id);
     if (retention !== undefined) await applyRetention(this.#store, entry, retention);
-    // Also what an earlier life of this process added, when it ended before it told the metadata log.
+    // It may have been there before, with other columns.
     if (kind === 'events') learn(entry, await readEventColumns(this.#store, entry));
     entry.ready = true;
     this.#entries.changed(tenant);

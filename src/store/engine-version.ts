@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { selectRow } from './select-rows.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -13,8 +14,7 @@ const oldest = [26, 3] as const;
  * @throws StoreError
  */
 export async function checkEngineVersion(store: Store): Promise<void> {
-  const bytes = await store.select('SELECT version()', 'JSONCompactEachRow');
-  const [version] = JSON.parse(Buffer.from(bytes).toString('utf8')) as [string];
+  const [version] = await selectRow<[string]>(store, 'SELECT version()');
   if (isTooOld(version)) {
     throw new AppError(
       'store_unavailable',

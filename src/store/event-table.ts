@@ -4,6 +4,7 @@ import { databaseOf, physicalTable } from '../model/dataset.ts';
 import { type Entry, learn } from './dataset-entry.ts';
 import type { RegisteredDataset } from './datasets.ts';
 import { unusedColumnComment } from './schema.ts';
+import { selectRows } from './select-rows.ts';
 import type { Store } from './store.ts';
 
 /** The table of an events dataset, whose columns come with its events. */
@@ -13,11 +14,15 @@ interface EventDataset {
 }
 
 /**
- * Its columns in the store that may hold values, in their order.
+ * Its columns in the store that may hold values, in their order. The table must be there.
  * @throws StoreError
  */
 export async function readEventColumns(store: Store, table: EventDataset): Promise<readonly ColumnSpec[]> {
-  return (await readAllEventColumns(store, [table])).get(nameOf(table)) ?? [];
+  type Row = [name: string, type: string, defaultKind: string, defaultValue: string, comment: string];
+  const rows = await selectRows<Row>(store, `DESCRIBE TABLE ${tableOf(table)}`);
+  return rows
+    .filter(([, , , , comment]) => comment !== unusedColumnComment)
+    .map(([name, type]) => ({ name, type }));
 }
 
 /**
@@ -36,6 +41,9 @@ export async function readColumns(
 const nameOf = ({ tenant, id }: EventDataset): string =>
   `${databaseOf(tenant)}/${physicalTable(id, 'events')}`;
 
+const tableOf = ({ tenant, id }: EventDataset): string =>
+  `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(id, 'events'))}`;
+
 /** @returns the columns of those that are there, by `nameOf`, in their order */
 async function readAllEventColumns(
   store: Store,
@@ -46,23 +54,17 @@ async function readAllEventColumns(
   const listOf = (names: readonly string[]) => [...new Set(names)].map(quoteString).join(', ');
   const databases = listOf(tables.map(({ tenant }) => databaseOf(tenant)));
   const names = listOf(tables.map(({ id }) => physicalTable(id, 'events')));
-  const bytes = await store.select(
+  const found = await selectRows<[name: string, columns: Array<[number, string, string]>]>(
+    store,
     `SELECT concat(database, '/', table), arraySort(groupArray((position, name, type))) FROM system.columns
      WHERE database IN (${databases}) AND table IN (${names}) AND comment != ${quoteString(unusedColumnComment)}
      GROUP BY database, table`,
-    'JSONCompactEachRow',
   );
-  const lines = Buffer.from(bytes).toString('utf8').split('\n');
-  const found = new Map<string, readonly ColumnSpec[]>();
-  for (const line of lines.filter((each) => each !== '')) {
-    const [name, columns] = JSON.parse(line) as [string, Array<[number, string, string]>];
-    if (wanted.has(name))
-      found.set(
-        name,
-        columns.map(([, column, type]) => ({ name: column, type })),
-      );
-  }
-  return found;
+  return new Map(
+    found
+      .filter(([name]) => wanted.has(name))
+      .map(([name, columns]) => [name, columns.map(([, column, type]) => ({ name: column, type }))]),
+  );
 }
 
 /**
@@ -85,9 +87,7 @@ export async function addEventColumns(
     const add = `ADD COLUMN IF NOT EXISTS ${name} ${column.type}`;
     return isKey(column) ? [add, `COMMENT COLUMN ${name} ''`] : [add];
   });
-  const { tenant, id } = entry;
-  const table = `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(id, 'events'))}`;
-  await store.command(`ALTER TABLE ${table} ${added.join(', ')}`);
+  await store.command(`ALTER TABLE ${tableOf(entry)} ${added.join(', ')}`);
   learn(entry, missing);
   return true;
 }

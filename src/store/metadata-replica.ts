@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../errors.ts';
-import { Slots } from '../lib/slots.ts';
+import { Rounds } from '../lib/rounds.ts';
 import { StoreError } from './errors.ts';
 import type { MetadataEntry, MetadataKey, MetadataKind, MetadataLog } from './metadata.ts';
 
@@ -18,7 +18,8 @@ export type MetadataListener = (key: MetadataKey, value: string | undefined) => 
 /**
  * This node's copy of some kinds of metadata, and the way to change them.
  *
- * Reads come one after another, each from where the last one ended, so the copy is always a prefix of the log.
+ * Reads come one after another, each from where the last one ended, so the copy is always a prefix of the log. Who asks
+ * during one shares the next.
  */
 export class MetadataReplica {
   readonly #log: MetadataLog;
@@ -30,7 +31,7 @@ export class MetadataReplica {
   /** Where the next read begins. */
   #next = 0;
   #loaded = false;
-  readonly #turns = new Slots(1);
+  readonly #reads = new Rounds<undefined>(() => this.#read());
 
   constructor(log: MetadataLog, kinds: readonly MetadataKind[], listener: MetadataListener) {
     this.#log = log;
@@ -58,7 +59,7 @@ export class MetadataReplica {
    * @throws StoreError
    */
   async refresh(): Promise<void> {
-    await this.#turns.run(() => this.#read());
+    await this.#reads.join(undefined);
   }
 
   /**

@@ -1,4 +1,5 @@
 import { quoteString } from '../lib/quote.ts';
+import { selectRows } from './select-rows.ts';
 import type { Store } from './store.ts';
 
 /** How far a node has read each part of the metadata log: everything before these positions. */
@@ -43,21 +44,14 @@ export class NodeRegistry {
    * @throws StoreError
    */
   async others(withinMs: number): Promise<readonly NodeReport[]> {
-    const bytes = await this.#store.select(
+    const rows = await selectRows<[string, number, number, number]>(
+      this.#store,
       `SELECT node, toUInt32(argMax(identities, _block_number)), toUInt32(argMax(tenants, _block_number)),
          toUInt32(argMax(datasets, _block_number))
        FROM \`millrace\`.\`nodes\` WHERE node != ${quoteString(this.#node)}
        GROUP BY node
        HAVING NOT argMax(leaves, _block_number) AND dateDiff('millisecond', max(at), now64(3, 'UTC')) < ${withinMs}`,
-      'JSONCompactEachRow',
     );
-    return Buffer.from(bytes)
-      .toString('utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => {
-        const [node, identities, tenants, datasets] = JSON.parse(line) as [string, number, number, number];
-        return { node, identities, tenants, datasets };
-      });
+    return rows.map(([node, identities, tenants, datasets]) => ({ node, identities, tenants, datasets }));
   }
 }

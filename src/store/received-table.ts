@@ -2,6 +2,7 @@ import { Column64, StringColumn, UIntColumn } from '../columnar/columns.ts';
 import { encodeNativeBlock } from '../columnar/native-block.ts';
 import { quoteString } from '../lib/quote.ts';
 import type { ReceivedAmount } from '../model/received.ts';
+import { selectRow, selectRows } from './select-rows.ts';
 import type { Store } from './store.ts';
 import type { HasEnded, TenantHolder } from './tenant-cleaner.ts';
 
@@ -55,26 +56,21 @@ export class ReceivedTable implements TenantHolder {
    */
   async of(tenant: string, id: string, date: string | undefined): Promise<ReceivedAmount> {
     const onDay = date === undefined ? '' : ` AND day = toDateOrZero(${quoteString(date)})`;
-    const result = await this.#store.select(
+    const [events, bytes] = await selectRow<[number, number]>(
+      this.#store,
       `SELECT toFloat64(sum(events)), toFloat64(sum(bytes)) FROM \`millrace\`.\`received\`
        WHERE tenant = ${quoteString(tenant)} AND dataset = ${quoteString(id)}${onDay}`,
-      'JSONCompactEachRow',
     );
-    const [events, bytes] = JSON.parse(Buffer.from(result).toString('utf8')) as [number, number];
     return { events, bytes };
   }
 
   /** @throws StoreError */
   async forgetEnded(hasEnded: HasEnded): Promise<void> {
-    const result = await this.#store.select(
+    const datasets = await selectRows<[tenant: string, dataset: string]>(
+      this.#store,
       'SELECT DISTINCT tenant, dataset FROM `millrace`.`received`',
-      'JSONCompactEachRow',
     );
-    const lines = Buffer.from(result).toString('utf8').split('\n');
-    const ended = lines
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as [string, string])
-      .filter(([tenant, dataset]) => hasEnded(tenant, dataset));
+    const ended = datasets.filter(([tenant, dataset]) => hasEnded(tenant, dataset));
     if (ended.length === 0) return;
     const names = ended.map(([tenant, dataset]) => `(${quoteString(tenant)}, ${quoteString(dataset)})`);
     await this.#store.command(

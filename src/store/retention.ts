@@ -1,6 +1,7 @@
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { type DatasetKind, databaseOf, physicalTable, tablesOfKind } from '../model/dataset.ts';
 import type { Retention } from '../model/retention.ts';
+import { selectRows } from './select-rows.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -16,14 +17,12 @@ export async function applyRetention(
 ): Promise<void> {
   const { tenant, id, kind } = dataset;
   const names = tablesOfKind[kind].map((table) => quoteString(physicalTable(id, table))).join(', ');
-  const bytes = await store.select(
+  const found = await selectRows<[table: string, day: string, hasTtl: number]>(
+    store,
     `SELECT name, partition_key, engine_full LIKE '% TTL %' FROM system.tables
      WHERE database = ${quoteString(databaseOf(tenant))} AND name IN (${names}) AND partition_key != ''`,
-    'JSONCompactEachRow',
   );
-  const lines = Buffer.from(bytes).toString('utf8').split('\n');
-  for (const line of lines.filter((each) => each !== '')) {
-    const [table, day, hasTtl] = JSON.parse(line) as [string, string, number];
+  for (const [table, day, hasTtl] of found) {
     const alter = `ALTER TABLE ${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(table)}`;
     if (retention !== undefined) {
       await store.command(`${alter} MODIFY SETTING ttl_only_drop_parts = 1`);

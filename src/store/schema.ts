@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
+import { type ColumnSpec, eventTimeColumn } from '../model/column.ts';
 import { type DatasetKind, databaseOf, physicalTable, tablesOfKind } from '../model/dataset.ts';
 import { type DatasetOptions, keyColumns } from '../model/dataset-options.ts';
 
@@ -29,27 +30,39 @@ const template = (name: string): string =>
 /** Statements that make the service's own database and tables. Idempotent. */
 export const metadataStatements = (): string[] => render(template('metadata'), {});
 
-/** Statements that make a dataset's database and tables. Idempotent. */
+/**
+ * Statements that make a dataset's database and tables. Idempotent: tables that are there stay as they are.
+ * @param columns that a table of events is to have from the beginning, beside that of its time
+ */
 export function datasetStatements(
   tenant: string,
   id: string,
   kind: DatasetKind,
   options?: DatasetOptions | undefined,
+  columns: readonly ColumnSpec[] = [],
 ): string[] {
   const database = quoteIdentifier(databaseOf(tenant));
-  const names: Record<string, string> = { database, ...keyParts(options) };
+  const names: Record<string, string> = { database, ...eventParts(options, columns) };
   for (const table of tablesOfKind[kind]) names[table] = quoteIdentifier(physicalTable(id, table));
   return [`CREATE DATABASE IF NOT EXISTS ${database}`, ...render(template(kind), names)];
 }
 
-/** What an events table has because a field leads its order key. */
-function keyParts(options: DatasetOptions | undefined): Readonly<Record<string, string>> {
-  const columns = keyColumns(options).map(({ name, type }) => ({ name: quoteIdentifier(name), type }));
-  const comment = quoteString(unusedColumnComment);
+/** What is up to an events table itself: its columns, and the field that leads its order key. */
+function eventParts(
+  options: DatasetOptions | undefined,
+  columns: readonly ColumnSpec[],
+): Readonly<Record<string, string>> {
+  const declare = ({ name, type }: ColumnSpec) => `,\n    ${quoteIdentifier(name)} ${type}`;
+  const key = keyColumns(options);
+  const has = ({ name }: ColumnSpec) => columns.some((column) => column.name === name);
+  const unused = key
+    .filter((column) => !has(column))
+    .map((column) => `${declare(column)} COMMENT ${quoteString(unusedColumnComment)}`);
+  const added = columns.filter(({ name }) => name !== eventTimeColumn.name).map(declare);
   return {
-    keyColumns: columns.map(({ name, type }) => `, ${name} ${type} COMMENT ${comment}`).join(''),
-    keyNames: columns.map(({ name }) => `${name}, `).join(''),
-    keySettings: columns.length === 0 ? '' : ', allow_nullable_key = 1',
+    columns: [...added, ...unused].join(''),
+    keyNames: key.map(({ name }) => `${quoteIdentifier(name)}, `).join(''),
+    keySettings: key.length === 0 ? '' : ', allow_nullable_key = 1',
   };
 }
 

@@ -1,5 +1,6 @@
 import { quoteIdentifier } from '../lib/quote.ts';
 import { databaseOf, datasetIdOf } from '../model/dataset.ts';
+import { selectRows } from './select-rows.ts';
 import type { Store } from './store.ts';
 import type { HasEnded, TenantHolder } from './tenant-cleaner.ts';
 
@@ -18,25 +19,19 @@ export class TenantDatabases implements TenantHolder {
    */
   async forgetEnded(hasEnded: HasEnded): Promise<void> {
     const prefix = databaseOf('');
-    for (const [database] of await this.#rows('SELECT name FROM system.databases')) {
+    for (const [database] of await selectRows<[string]>(this.#store, 'SELECT name FROM system.databases')) {
       if (!database.startsWith(prefix) || !hasEnded(database.slice(prefix.length))) continue;
       await this.#store.command(`DROP DATABASE IF EXISTS ${quoteIdentifier(database)}`);
     }
-    for (const [database, table] of await this.#rows('SELECT database, name FROM system.tables')) {
+    for (const [database, table] of await selectRows<[string, string]>(
+      this.#store,
+      'SELECT database, name FROM system.tables',
+    )) {
       const tenant = database.slice(prefix.length);
       if (!database.startsWith(prefix) || !hasEnded(tenant, datasetIdOf(table))) continue;
       await this.#store.command(
         `DROP TABLE IF EXISTS ${quoteIdentifier(database)}.${quoteIdentifier(table)}`,
       );
     }
-  }
-
-  async #rows(query: string): Promise<Array<readonly [database: string, table: string]>> {
-    const bytes = await this.#store.select(query, 'JSONCompactEachRow');
-    return Buffer.from(bytes)
-      .toString('utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as [string, string]);
   }
 }

@@ -218,6 +218,40 @@ describe('the catalog', () => {
     for (const each of [catalog, other]) expect(each.get('default', 'half')).toMatchObject({ ready: true });
   });
 
+  it('makes the table of a first write as another node has noted it meanwhile', async () => {
+    const [maker, writer] = [await openCatalog(), await openCatalog()];
+    await maker.datasets.register('default', 'met', 'events', { partitionField: 'shop' });
+    writer.claim('default', 'met', 'events', [time, number('shop')]).confirm();
+    await writer.ensure('default', 'met', 'events', [time, number('shop')]);
+    maker.claim('default', 'met', 'events', []).confirm();
+    await maker.ensure('default', 'met', 'events', []);
+    const tables = await test.rows("SELECT sorting_key FROM system.tables WHERE name = 'met.events'");
+    expect(tables).toEqual([{ sorting_key: '`shop:str`, `shop:num`, `shop:bool`, p_timestamp' }]);
+    for (const node of [maker, writer]) {
+      expect([...(node.get('default', 'met')?.columns.keys() ?? [])]).toEqual(['p_timestamp', 'shop:num']);
+    }
+  });
+
+  it('notes datasets that are new at the same time together', async () => {
+    const catalog = await openCatalog();
+    const names = Array.from({ length: 12 }, (_, index) => `together-${index}`);
+    await Promise.all(
+      names.map((name) => {
+        catalog.claim('default', name, 'events', [time, number(name)]).confirm();
+        return catalog.ensure('default', name, 'events', [time, number(name)]);
+      }),
+    );
+    const [noted] = await test.rows(
+      `SELECT toUInt32(count()) AS entries, uniqExact(_block_number) <= 3 AS shared
+       FROM millrace.metadata WHERE startsWith(key, 'together-')`,
+    );
+    expect(noted).toEqual({ entries: names.length, shared: 1 });
+    const other = await openCatalog();
+    for (const name of names) {
+      expect([...(other.get('default', name)?.columns.keys() ?? [])]).toEqual(['p_timestamp', `${name}:num`]);
+    }
+  });
+
   it('adds columns with any name that a field may have', async () => {
     const catalog = await openCatalog();
     const names = ['a b', 'ö', "quote'", 'tick`', 'back\\slash', 'dot.ted', 'p_timestamp', ':', '{x}', ';'];

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { limits } from '../../src/limits.ts';
 import { createDataset } from '../../src/store/create-dataset.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -63,6 +64,25 @@ it('new columns of one dataset hold up neither writes nor inserts of others', as
   await drain.stop(20_000);
   expect(await columnsOf('slow')).toEqual(['p_timestamp', 'fresh:num', 'other:num']);
   expect([await countOf('slow'), await countOf('quick')]).toEqual([2, 2]);
+});
+
+it('datasets that are new hold up no inserts and no new columns of others, however many they are', async () => {
+  const gate = deferred();
+  const store = guarded(async (statement) => {
+    if (statement.startsWith('CREATE TABLE') && statement.includes('`new-')) await gate.promise;
+  });
+  const { catalog, drain, wal, write } = await live({ files: new MemoryFiles(), store });
+  await createDataset(catalog, tenant, 'known', 'events');
+  drain.start();
+  const names = Array.from({ length: limits.maxParallelCreations + 2 }, (_, index) => `new-${index}`);
+  for (const name of [...names, 'known']) await write(name, [{ id: 1 }]);
+  wal.seal();
+  await waitFor(async () => (await countOf('known')) === 1);
+  expect(names.filter((name) => catalog.isReady(tenant, name, 'events'))).toEqual([]);
+  gate.resolve();
+  await wal.close();
+  await drain.stop(20_000);
+  expect(await Promise.all(names.map(countOf))).toEqual(names.map(() => 1));
 });
 
 it('columns wait with their segment while the store is away, also through a power cut', async () => {

@@ -37,7 +37,7 @@ async function setUp(whenDecoded: () => Promise<void> = async () => {}) {
   const pool = new DecodePool({ worker, threads: 2, inline, metrics, log });
   onTestFinished(() => pool.close());
   const ingest = new IngestService({
-    admission: new Admission({ metrics }),
+    admission: new Admission({ metrics, shared: false }),
     rates: new IngestRates({ clock, tenantBytesPerSecond: Infinity, datasetBytesPerSecond: Infinity }),
     catalog,
     decoders: {

@@ -44,7 +44,7 @@ async function setUp(dataset: string, threads = 1) {
   const decoders = new DecodePool({ worker, threads, metrics, log });
   onTestFinished(() => decoders.close());
   const ingest = new IngestService({
-    admission: new Admission({ metrics }),
+    admission: new Admission({ metrics, shared: false }),
     rates: new IngestRates({ clock, tenantBytesPerSecond: Infinity, datasetBytesPerSecond: Infinity }),
     catalog,
     decoders,

@@ -18,8 +18,9 @@ const numbered = (columns: ReadonlyMap<string, string>) =>
 export class ModelEngine {
   readonly #chunkRows: number;
   readonly #tables = new Map<string, ModelTable>();
-  /** Entries of the metadata log, in order: tenant, kind, key, id, base, value. */
-  readonly #metadata: string[][] = [];
+  /** Entries of the metadata log, in order: tenant, kind, key, id, base, value, position. */
+  readonly #metadata: Array<readonly [...string[], number]> = [];
+  #appended = 0;
   readonly comparisons = new ModelComparisons(this.#tables);
 
   constructor(chunkRows: number) {
@@ -65,14 +66,18 @@ export class ModelEngine {
       return;
     }
     if (
-      !statement.startsWith('INSERT INTO `millrace`.`metadata` (node, tenant, kind, key, value, id, base) ')
+      !statement.startsWith('INSERT INTO `millrace`.`metadata` (node, tenant, kind, key, value, id, base)')
     ) {
       throw new StoreError(`the model does not know ${statement}`, syntaxError, undefined);
     }
-    const [, tenant = '', kind = '', key = '', value = '', id = '', base = ''] = [
-      ...statement.matchAll(/'(.*?)'/g),
-    ].map((literal) => literal[1] ?? '');
-    this.#metadata.push([tenant, kind, key, id, base, value]);
+    const entries = [...statement.matchAll(/\(('[^']*'(?:, '[^']*'){6})\)/g)].map(([, values = '']) => {
+      const [, tenant = '', kind = '', key = '', value = '', id = '', base = ''] = [
+        ...values.matchAll(/'(.*?)'/g),
+      ].map((literal) => literal[1] ?? '');
+      return [tenant, kind, key, id, base, value, this.#appended] as const;
+    });
+    this.#metadata.push(...entries.sort((a, b) => (a[3] < b[3] ? -1 : 1)));
+    this.#appended += 1;
   }
 
   /** @returns rows as JSONCompactEachRow */
@@ -82,13 +87,18 @@ export class ModelEngine {
     if (query === 'SELECT version()') return lines([['26.7.1.1']]);
     if (query.includes('FROM `millrace`.`metadata`')) {
       const from = Number(/_block_number >= (\d+)/.exec(query)?.[1] ?? 0);
-      return lines(this.#metadata.map((entry, position) => [...entry, position]).slice(from));
+      return lines(this.#metadata.filter((entry) => Number(entry.at(-1)) >= from));
     }
     const compared = this.comparisons.select(query);
     if (compared !== undefined) return lines([compared]);
     if (query.startsWith('SELECT toUnixTimestamp(now()), groupArray(')) {
       const events = [...this.#tables.keys()].filter((name) => name.endsWith('.events'));
       return lines([[nowSeconds, events.map((name) => name.replace('.', '/'))]]);
+    }
+    const described = /^DESCRIBE TABLE `(.+?)`\.`(.+?)`$/.exec(query);
+    if (described !== null) {
+      const { columns } = this.table(`${described[1]}.${described[2]}`, []);
+      return lines([...columns].map(([name, type]) => [name, type, '', '', '']));
     }
     const columnsOf = /FROM system\.columns\s+WHERE database IN \((.+?)\) AND table IN \((.+?)\) AND/.exec(
       query,

@@ -40,6 +40,21 @@ it('leaves its turn to a party that may not go', () => {
   expect(all(queue)).toEqual(['a1', 'a2']);
 });
 
+it('serves of one party after another what goes together', () => {
+  const queue = new FairQueue<string>(8);
+  for (const item of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) queue.push(item.charAt(0), item);
+  const upTo = (count: number) => {
+    let taken = 0;
+    return () => ++taken <= count;
+  };
+  expect(queue.shiftWhile(upTo(2))).toEqual(['a1', 'a2']);
+  // One that gets nothing keeps its turn.
+  expect(queue.shiftWhile(() => false)).toEqual([]);
+  expect(queue.shiftWhile(upTo(9))).toEqual(['b1', 'b2']);
+  expect([queue.size, queue.shiftWhile(upTo(1)), queue.shift(), queue.size]).toEqual([2, ['c1'], 'a3', 0]);
+  expect(queue.shiftWhile(() => true)).toEqual([]);
+});
+
 it('forgets what is taken out', () => {
   const queue = new FairQueue<string>(4);
   for (const item of ['a1', 'a2', 'b1']) queue.push(item.charAt(0), item);
