@@ -1,8 +1,8 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { authorization, type Service, sumOfMetric } from '../test/support/service.ts';
-import { countParts } from './gauges.ts';
+import { type Service, sumOfMetric } from '../test/support/service.ts';
+import { type Administration, measureAdministration } from './dataset-administration.ts';
+import { partsOfTables } from './gauges.ts';
 import { idleRate, warmUpMs } from './measure.ts';
 import { cpuSeconds, residentBytes } from './proc.ts';
 import { startMillrace } from './receivers.ts';
@@ -21,103 +21,108 @@ interface Watched {
   /** Age of the oldest row that is not in the store, of each moment, sorted. */
   readonly lagSeconds: Float64Array;
   readonly peakParts: number;
+  readonly peakPartsOfTable: number;
+}
+
+/** A figure of the load, or of what was asked of the datasets before and after it. */
+interface Measured {
+  readonly load: string[];
+  readonly administration: Administration;
 }
 
 /**
- * The same load over more and more datasets in turn: what the service spends, and how soon rows are in the store.
- * Datasets are made before anything is measured. @returns a Markdown table
+ * The same load over more and more datasets in turn: what the service spends, and how soon rows are in the store; and
+ * what it takes to make so many, to start with them, to list and query them and to delete them.
+ * @param words how many datasets in each case; none for all cases
+ * @returns Markdown tables
  */
-export async function measureDatasets(seconds: number): Promise<string> {
-  const rows: string[][] = [];
-  for (const count of datasetCounts) rows.push(await measureCount(count, seconds));
-  const titles = ['datasets', 'CPU s / 1 M', 'inserts', 'inserts / s', 'peak parts', 'parts at the end'];
-  return markdownTable(
-    [...titles, 'lag p50 s', 'lag max s', 'ack p99 ms', 'peak RSS MB', 'deletion of all s'],
-    rows,
+export async function measureDatasets(seconds: number, words: readonly string[]): Promise<string> {
+  const counts = words.length === 0 ? datasetCounts : words.map(Number);
+  if (counts.some((count) => !Number.isInteger(count) || count < 1)) {
+    throw new Error(`${words.join(' ')}: say how many datasets, as numbers`);
+  }
+  const cases: Array<readonly [string, Measured]> = [];
+  for (const count of counts) {
+    cases.push([String(count), await measureCount(count, seconds)]);
+    console.log(`${count} datasets are measured`);
+  }
+  const loadTitles = ['datasets', 'CPU s / 1 M', 'inserts / s', 'peak parts', 'most of a table', 'merged'];
+  const load = markdownTable(
+    [...loadTitles, 'lag p50 s', 'lag p99 s', 'ack p99 ms', 'idle RSS MB', 'peak RSS MB'],
+    cases.map(([count, measured]) => [count, ...measured.load]),
   );
+  const columns = Object.keys(cases[0]?.[1].administration ?? {});
+  const administration = markdownTable(
+    ['datasets', ...columns],
+    cases.map(([count, measured]) => [count, ...Object.values(measured.administration)]),
+  );
+  return `${load}\n\n${administration}`;
 }
 
-async function measureCount(datasets: number, seconds: number): Promise<string[]> {
+async function measureCount(datasets: number, seconds: number): Promise<Measured> {
   const requests = requestsPerSecond * seconds;
   const workload = jsonWorkload(requests, eventsPerRequest);
   const receiver = await startMillrace(workload);
   try {
     const { service, url, headers } = receiver;
     const { pid } = receiver.child;
-    const headersOf = (index: number) => ({ 'x-p-stream': `bench-${index % datasets}` });
+    const names = Array.from({ length: datasets }, (_, index) => `bench-${index}`);
+    const headersOf = (index: number) => ({ 'x-p-stream': names[index % datasets] ?? '' });
+    const make = async () => {
+      await sendAll({ url, headers, headersOf, bodies: workload.bodies.slice(0, datasets), connections });
+      await receiver.settled();
+    };
     await sleep(warmUpMs);
-    await sendAll({ url, headers, headersOf, bodies: workload.bodies.slice(0, datasets), connections });
-    await receiver.settled();
-    const idleCpuPerMs = await idleRate(pid);
-    const insertsBefore = await insertsOf(service);
-    const cpuBefore = cpuSeconds(pid);
-    const start = performance.now();
-    const over = new AbortController();
-    const watching = watch(service, over.signal);
-    const sent = await sendAtRate({ url, headers, headersOf, bodies: workload.bodies, requestsPerSecond });
-    over.abort();
-    const { lagSeconds, peakParts } = await watching;
-    await receiver.settled();
-    const cpu = cpuSeconds(pid) - cpuBefore - idleCpuPerMs * (performance.now() - start);
-    const inserts = (await insertsOf(service)) - insertsBefore;
-    const partsAtEnd = partsOf(service);
-    const peakRssMb = residentBytes(pid).peak / 1e6;
-    const deletionSeconds = await deleteAll(service, datasets);
-    return [
-      String(datasets),
-      ((cpu / workload.items) * 1e6).toFixed(2),
-      String(inserts),
-      (inserts / sent.wallSeconds).toFixed(1),
-      String(peakParts),
-      String(partsAtEnd),
-      percentile(lagSeconds, 0.5).toFixed(1),
-      percentile(lagSeconds, 1).toFixed(1),
-      percentile(sent.latenciesMs, 0.99).toFixed(1),
-      peakRssMb.toFixed(0),
-      deletionSeconds.toFixed(1),
-    ];
+    return await measureAdministration(service, names, make, async () => {
+      const idleRssMb = residentBytes(pid).now / 1e6;
+      const idleCpuPerMs = await idleRate(pid);
+      const insertsBefore = await insertsOf(service);
+      const cpuBefore = cpuSeconds(pid);
+      const start = performance.now();
+      const over = new AbortController();
+      const watching = watch(service, over.signal);
+      const sent = await sendAtRate({ url, headers, headersOf, bodies: workload.bodies, requestsPerSecond });
+      over.abort();
+      const { lagSeconds, peakParts, peakPartsOfTable } = await watching;
+      await receiver.settled();
+      const cpu = cpuSeconds(pid) - cpuBefore - idleCpuPerMs * (performance.now() - start);
+      const inserts = (await insertsOf(service)) - insertsBefore;
+      return [
+        ((cpu / workload.items) * 1e6).toFixed(2),
+        (inserts / sent.wallSeconds).toFixed(1),
+        String(peakParts),
+        String(peakPartsOfTable),
+        String(partsOf(service).reduce((sum, { merged }) => sum + merged, 0)),
+        percentile(lagSeconds, 0.5).toFixed(1),
+        percentile(lagSeconds, 0.99).toFixed(1),
+        percentile(sent.latenciesMs, 0.99).toFixed(1),
+        idleRssMb.toFixed(0),
+        (residentBytes(pid).peak / 1e6).toFixed(0),
+      ];
+    });
   } finally {
     await receiver.dispose();
   }
 }
 
-/**
- * Deletes all datasets while the log still has rows of theirs. @returns seconds
- * @throws Error if anything of them is left
- */
-async function deleteAll(service: Service, datasets: number): Promise<number> {
-  const headers = { authorization };
-  const names = Array.from({ length: datasets }, (_, index) => `bench-${index}`);
-  await Promise.all(names.map((name) => service.ingest(name, [{ last: true }])));
-  const start = performance.now();
-  const connection = async (): Promise<void> => {
-    for (let name = names.pop(); name !== undefined; name = names.pop()) {
-      const reply = await fetch(`${service.url}/api/v1/logstream/${name}`, { method: 'DELETE', headers });
-      if (!reply.ok) throw new Error(`DELETE ${name}: ${reply.status} ${await reply.text()}`);
-    }
-  };
-  await Promise.all(Array.from({ length: 2 * connections }, connection));
-  const seconds = (performance.now() - start) / 1000;
-  await service.drained();
-  const tables = readdirSync(join(service.dataDir, 'store/engine/metadata/t_default'));
-  const left = tables.filter((name) => name.startsWith('bench-'));
-  const failures = await service.metric('millrace_store_insert_failures_total');
-  if (left.length + failures > 0) throw new Error(`${left.length} tables left, ${failures} inserts failed`);
-  return seconds;
-}
-
 async function watch(service: Service, over: AbortSignal): Promise<Watched> {
   const lags: number[] = [];
   let peakParts = 0;
+  let peakPartsOfTable = 0;
   while (!over.aborted) {
     lags.push(await service.metric('millrace_wal_oldest_segment_age_seconds'));
-    peakParts = Math.max(peakParts, partsOf(service));
+    const parts = partsOf(service).map((table) => table.parts);
+    peakParts = Math.max(
+      peakParts,
+      parts.reduce((sum, count) => sum + count, 0),
+    );
+    peakPartsOfTable = Math.max(peakPartsOfTable, ...parts);
     await sleep(sampleIntervalMs);
   }
-  return { lagSeconds: Float64Array.from(lags).sort(), peakParts };
+  return { lagSeconds: Float64Array.from(lags).sort(), peakParts, peakPartsOfTable };
 }
 
 const insertsOf = async (service: Service): Promise<number> =>
   sumOfMetric(await service.metrics(), 'millrace_store_insert_duration_seconds_count');
 
-const partsOf = ({ dataDir }: Service): number => countParts(join(dataDir, 'store/engine/store'));
+const partsOf = ({ dataDir }: Service) => partsOfTables(join(dataDir, 'store/engine/store'));

@@ -57,15 +57,28 @@ export async function takeSample(service: Service, atSeconds: number): Promise<S
   };
 }
 
-/** Parts of all tables of the embedded engine, by its own files. A part's folder is named `<partition>_<first block>_<last block>_<merges>`, in `<3 digits>/<table's UUID>/`. */
-export function countParts(store: string): number {
-  let parts = 0;
-  for (const prefix of entries(store)) {
-    for (const table of entries(join(store, prefix))) {
-      parts += entries(join(store, prefix, table)).filter((name) => /^[^_]+_\d+_\d+_\d+$/.test(name)).length;
-    }
-  }
-  return parts;
+/** Parts of all tables of the embedded engine, by its own files. */
+export const countParts = (store: string): number =>
+  partsOfTables(store).reduce((sum, { parts }) => sum + parts, 0);
+
+export interface TableParts {
+  readonly parts: number;
+  /** Of these, how many were merged out of others. */
+  readonly merged: number;
+}
+
+/**
+ * The parts of each table, by the engine's own files: those that were merged and are not removed yet, too. A part's folder
+ * is named `<partition>_<first block>_<last block>_<merges>`, in `<3 digits>/<table's UUID>/`.
+ */
+export function partsOfTables(store: string): readonly TableParts[] {
+  const tables = entries(store).flatMap((prefix) =>
+    entries(join(store, prefix)).map((table) => join(store, prefix, table)),
+  );
+  return tables.map((table) => {
+    const parts = entries(table).filter((name) => /^[^_]+_\d+_\d+_\d+$/.test(name));
+    return { parts: parts.length, merged: parts.filter((name) => !name.endsWith('_0')).length };
+  });
 }
 
 const bytesIn = (folder: string): number =>

@@ -31,7 +31,7 @@ const picture = 'bench/remote-write.svg';
 const usage = `npm run bench [-- [codecs | datasets | durability | identities | otlp | query] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
   codecs               order keys and codecs for samples: bytes on disk, CPU and query time; no workload
-  datasets             the same load over 1, 100 and 2,000 datasets in turn; no workload
+  datasets [<count> …]  the same load over 1, 100 and 2,000 datasets in turn, or as many as are said; no workload
   durability           what the fsync before the reply costs, in place of a comparison of receivers
   identities [<word> …]  what checking who asks costs, with many keys and under floods of bad ones; words such as alone
                        or flood choose among the cases
@@ -63,8 +63,9 @@ function readArguments() {
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: use 1 or more`);
   const otlp = positionals.includes('otlp');
   const identities = positionals.includes('identities');
-  const words = positionals.filter((name) => name !== 'otlp' && name !== 'identities');
-  const named = otlp || identities ? [] : positionals.filter((name) => !modes.has(name));
+  const datasets = positionals.includes('datasets');
+  const words = positionals.filter((name) => !['otlp', 'identities', 'datasets'].includes(name));
+  const named = otlp || identities || datasets ? [] : positionals.filter((name) => !modes.has(name));
   const names = (named.length === 0 ? ['remote-write-first', 'json'] : named).flatMap((name) =>
     name === remoteWrite ? remoteWriteNames : [name],
   );
@@ -83,7 +84,7 @@ function readArguments() {
     requests: values.quick ? requests / 10 : requests,
     prometheus: values.prometheus,
     codecs: positionals.includes('codecs'),
-    datasets: positionals.includes('datasets'),
+    datasets,
     durability: positionals.includes('durability'),
     query: positionals.includes('query'),
     identities,
@@ -139,7 +140,7 @@ async function main(): Promise<void> {
     return;
   }
   if (options.datasets) {
-    console.log(`\n${await measureDatasets(options.part < 1 ? 30 : 60)}`);
+    console.log(`\n${await measureDatasets(options.part < 1 ? 30 : 60, options.words)}`);
     return;
   }
   if (options.identities) {

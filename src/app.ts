@@ -212,7 +212,7 @@ async function startLog(shared: Shared, back: Back) {
 
 type Durable = Awaited<ReturnType<typeof startLog>>;
 
-async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, replays }: Durable) {
+async function startIngest(shared: Shared, { catalog, limitsOf }: Back, { wal, disk, replays }: Durable) {
   const { config, directory, clock, metrics, log } = shared;
   const hashes = await xxhash();
   const kernel = await webAssembly('./decode/kernel/kernel.wasm');
@@ -226,11 +226,8 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
   const admission = new Admission({ metrics, shared: config.multiTenant });
   const ingest = new IngestService({
     admission,
-    rates: new IngestRates({
-      clock,
-      tenantBytesPerSecond: config.tenantIngestBytesPerSecond,
-      datasetBytesPerSecond: config.datasetIngestBytesPerSecond,
-    }),
+    rates: new IngestRates({ clock, limitsOf }),
+    limitsOf,
     catalog,
     decoders,
     wal,
@@ -241,7 +238,6 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
     metrics,
     log,
     maxBodyBytes: config.maxBodyBytes,
-    maxEventBytes: config.maxEventBytes,
   });
   const onLost = (rows: number) => metrics.auditRowsLost.inc(rows);
   const checkRoom = () => {

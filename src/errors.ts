@@ -52,6 +52,7 @@ export const errorDefinitions = {
   forbidden: permanent(403, 'The credentials do not allow this', '42501'),
   not_found: permanent(404, 'There is nothing here'),
   dataset_not_found: permanent(404, 'The dataset does not exist', '42P01'),
+  bad_tenant_limits: permanent(400, 'The limits of the tenant are not understood'),
   tenant_not_found: permanent(404, 'The tenant does not exist', '3D000'),
   method_not_allowed: permanent(405, 'The method is not allowed here'),
   kind_conflict: permanent(409, 'The dataset holds another kind of data'),

@@ -33,7 +33,7 @@ import type { Back } from './store.ts';
 /** The administrator from the configuration, those whom administrators have made, and those whom others vouch for. */
 export async function startIdentities(
   shared: Shared,
-  { metadata, registry, tenants, cleaner, catalog }: Back,
+  { metadata, registry, tenants, limitsOf, cleaner, catalog }: Back,
   adminPassword: string,
   trail: AuditRows,
 ) {
@@ -74,11 +74,12 @@ export async function startIdentities(
     log,
   });
   await follower.start();
+  const administered = { tenants, limitsOf, cleaner, clock };
   const routes: Route[] = [
     ...roleRoutes(new RoleAdministration(directory), audit),
     ...userRoutes(new UserAdministration(directory, root, oauthUsers), audit),
     ...apiKeyRoutes(new ApiKeyAdministration(directory, box, clock), audit),
-    ...tenantRoutes(new TenantAdministration({ tenants, cleaner, clock, multiTenant, caughtUp }), audit),
+    ...tenantRoutes(new TenantAdministration({ ...administered, multiTenant, caughtUp }), audit),
     ...(oidc?.routes ?? []),
   ];
   const stop = async (): Promise<void> => {

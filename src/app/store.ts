@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { limits } from '../limits.ts';
+import type { TenantLimits } from '../model/tenant-limits.ts';
 import { Catalog } from '../store/catalog.ts';
 import { KeptOptions } from '../store/kept-options.ts';
 import { MetadataLog } from '../store/metadata.ts';
@@ -32,12 +33,25 @@ export async function startStore({ config, directory, clock, metrics, log }: Sha
   const kept =
     clickHouse === undefined ? undefined : await KeptOptions.open(join(directory.path, 'datasets'), log);
   const onEnd = () => void cleaner.clean();
-  const catalog: Catalog = new Catalog(store, metadata, tenants, onEnd, config, kept);
+  const { maxDatasets, maxColumns, maxEventBytes, tenantIngestBytesPerSecond, datasetIngestBytesPerSecond } =
+    config;
+  const limitsOfAll: TenantLimits = {
+    maxDatasets,
+    maxColumns,
+    maxEventBytes,
+    tenantIngestBytesPerSecond,
+    datasetIngestBytesPerSecond,
+  };
+  const limitsOf = (tenant: string): TenantLimits => {
+    const own = tenants.ownLimitsOf(tenant);
+    return own === undefined ? limitsOfAll : { ...limitsOfAll, ...own };
+  };
+  const catalog: Catalog = new Catalog(store, metadata, tenants, onEnd, limitsOf, kept);
   const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
   await monitor.start();
   const registry = new NodeRegistry(store, directory.node);
   const received = new ReceivedTable(store);
-  return { store, received, metadata, registry, tenants, cleaner, catalog, monitor };
+  return { store, received, metadata, registry, tenants, limitsOf, cleaner, catalog, monitor };
 }
 
 export type Back = Awaited<ReturnType<typeof startStore>>;

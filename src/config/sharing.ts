@@ -2,7 +2,7 @@ import { byteCount, integer } from '../lib/option-values.ts';
 import { limits } from '../limits.ts';
 import { needOption, type Option, type OptionTexts } from './option.ts';
 
-/** What each tenant and each dataset may have, so that none lives at the cost of others. */
+/** What each tenant and each dataset may have, so that none lives at the cost of others; a tenant can have limits of its own. */
 export interface SharingConfig {
   readonly maxDatasets: number;
   readonly maxColumns: number;
@@ -15,7 +15,7 @@ export interface SharingConfig {
 }
 
 const rate = (text: string): number | undefined =>
-  text === 'unlimited' ? Number.POSITIVE_INFINITY : byteCount(limits.minIngestRate, 2 ** 40)(text);
+  text === 'unlimited' ? Number.POSITIVE_INFINITY : byteCount(...limits.settableIngestRate)(text);
 const rateSyntax =
   'unlimited, or a number of bytes a second of at least 1KiB, with an optional KiB, MiB or GiB';
 
@@ -25,14 +25,14 @@ export const sharingOptions = {
     env: 'MILLRACE_MAX_DATASETS',
     meaning: 'how many datasets a tenant may have',
     fallback: String(limits.maxDatasetsPerTenant),
-    parse: integer(1, 100_000),
+    parse: integer(...limits.settableDatasets),
     allowed: 'a number from 1 to 100000',
   },
   maxColumns: {
     env: 'MILLRACE_MAX_COLUMNS',
     meaning: 'how many columns a dataset of events may have; further fields share one',
     fallback: String(limits.maxColumnsPerDataset),
-    parse: integer(10, 10_000),
+    parse: integer(...limits.settableColumns),
     allowed: 'a number from 10 to 10000',
   },
   tenantIngestBytesPerSecond: {
@@ -53,8 +53,8 @@ export const sharingOptions = {
     env: 'MILLRACE_MAX_EVENT_BYTES',
     meaning: 'the largest JSON event, as it is sent',
     fallback: String(limits.maxEventBytes),
-    parse: byteCount(1024, limits.maxBodyBytes * 2),
-    allowed: `a number of bytes from 1KiB to ${limits.maxBodyBytes * 2}, with an optional KiB or MiB`,
+    parse: byteCount(...limits.settableEventBytes),
+    allowed: 'a number of bytes from 1KiB to 128MiB, with an optional KiB or MiB',
   },
   quietFlushIntervalMs: {
     env: 'MILLRACE_QUIET_FLUSH_INTERVAL_MS',

@@ -21,6 +21,7 @@ export type IdentityChange =
   | 'session.begin'
   | 'session.end'
   | 'tenant.create'
+  | 'tenant.limits'
   | 'tenant.delete'
   | 'dataset.create'
   | 'dataset.delete'

@@ -1,13 +1,16 @@
 import type { TenantAdministration } from '../identity/tenants.ts';
 import { defaultTenant } from '../model/dataset.ts';
+import { parseOwnLimits, showLimits } from '../model/tenant-limits.ts';
 import type { Tenant } from '../store/tenants.ts';
+import { administrationBody } from './administration.ts';
 import type { AuditLog } from './audit.ts';
+import { parseJsonBody } from './json-body.ts';
 import { jsonReply, textReply } from './reply.ts';
 import type { AuthorizedRequest, Route, ServiceRoute } from './routes.ts';
 
 /** Tenants, for the root administrator. They are about the server, so that a request names no tenant to act in. */
 export function tenantRoutes(tenants: TenantAdministration, audit: AuditLog): Route[] {
-  const routes: ReadonlyArray<Pick<ServiceRoute, 'method' | 'path' | 'handler'>> = [
+  const routes: ReadonlyArray<Pick<ServiceRoute, 'method' | 'path' | 'body' | 'handler'>> = [
     {
       method: 'GET',
       path: '/api/v1/tenants',
@@ -26,6 +29,24 @@ export function tenantRoutes(tenants: TenantAdministration, audit: AuditLog): Ro
         const { tenant, made } = await tenants.create(request.parameter);
         if (made) audit.changed(about(request), from, 'tenant.create', tenant.id);
         return jsonReply(show(tenant));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/tenants/{tenant}/limits',
+      handler: ({ parameter }) => jsonReply(showLimits(tenants.limits(parameter))),
+    },
+    {
+      method: 'PUT',
+      path: '/api/v1/tenants/{tenant}/limits',
+      body: administrationBody,
+      handler: async (request) => {
+        const from = request.clientAddress();
+        const { id } = tenants.get(request.parameter);
+        const own = parseOwnLimits(parseJsonBody(request.body));
+        const limits = await tenants.setLimits(request.parameter, own);
+        audit.changed(about(request), from, 'tenant.limits', id);
+        return jsonReply(showLimits(limits));
       },
     },
     {

@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { OwnLimits, TenantLimits } from '../model/tenant-limits.ts';
 import type { TenantCleaner } from '../store/tenant-cleaner.ts';
 import type { Tenant, Tenants } from '../store/tenants.ts';
 
@@ -11,6 +12,8 @@ export interface TenantAdministrationOptions {
   readonly caughtUp: () => Promise<void>;
   /** False: tenants are neither made nor deleted. */
   readonly multiTenant: boolean;
+  /** What the tenant of an id may have. */
+  readonly limitsOf: (id: string) => TenantLimits;
 }
 
 /** Administration of tenants. Callers have checked that it is allowed. */
@@ -40,6 +43,25 @@ export class TenantAdministration {
     const { tenants, clock } = this.#options;
     this.#requireTenancy();
     return tenants.create(name, new Date(clock.nowMicros() / 1000).toISOString());
+  }
+
+  /**
+   * What a tenant may have: its own limits, and for the rest what the service was started with.
+   * @throws AppError `bad_tenant_name`, `tenant_not_found`
+   */
+  limits(name: string): TenantLimits {
+    const { tenants, limitsOf } = this.#options;
+    return limitsOf(tenants.get(name).id);
+  }
+
+  /**
+   * Gives a tenant limits of its own, in place of those that it had; the default tenant, too. What is there already stays.
+   * Other nodes go by them within a second.
+   * @throws what `Tenants.setLimits` throws
+   */
+  async setLimits(name: string, own: OwnLimits): Promise<TenantLimits> {
+    const { tenants, limitsOf } = this.#options;
+    return limitsOf((await tenants.setLimits(name, own)).id);
   }
 
   /**

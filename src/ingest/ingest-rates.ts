@@ -1,13 +1,14 @@
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { limits } from '../limits.ts';
+import type { TenantLimits } from '../model/tenant-limits.ts';
 
 export interface IngestRatesOptions {
   readonly clock: Clock;
-  /** Bytes of bodies as sent, a second; infinite for no bound. */
-  readonly tenantBytesPerSecond: number;
-  /** The same for each dataset. */
-  readonly datasetBytesPerSecond: number;
+  /** What a tenant may send now. */
+  readonly limitsOf: (
+    tenant: string,
+  ) => Pick<TenantLimits, 'tenantIngestBytesPerSecond' | 'datasetIngestBytesPerSecond'>;
   readonly maxDatasets?: number;
 }
 
@@ -24,26 +25,29 @@ export interface IngestRatesOptions {
  */
 export class IngestRates {
   readonly #clock: Clock;
+  readonly #limitsOf: IngestRatesOptions['limitsOf'];
   readonly #tenants: Buckets;
   readonly #datasets: Buckets;
 
-  constructor({ clock, tenantBytesPerSecond, datasetBytesPerSecond, maxDatasets }: IngestRatesOptions) {
+  constructor({ clock, limitsOf, maxDatasets }: IngestRatesOptions) {
     this.#clock = clock;
-    this.#tenants = new Buckets(tenantBytesPerSecond, limits.maxTenants);
-    this.#datasets = new Buckets(datasetBytesPerSecond, maxDatasets ?? limits.maxMeteredDatasets);
+    this.#limitsOf = limitsOf;
+    this.#tenants = new Buckets(limits.maxTenants);
+    this.#datasets = new Buckets(maxDatasets ?? limits.maxMeteredDatasets);
   }
 
   /** @throws AppError `rate_limited` */
   check(tenant: string, dataset: string): void {
     const nowMs = this.#clock.monotonicMs();
-    const tenantWaitMs = this.#tenants.waitMs(tenant, nowMs);
-    const datasetWaitMs = this.#datasets.waitMs(keyOf(tenant, dataset), nowMs);
+    const { tenantIngestBytesPerSecond, datasetIngestBytesPerSecond } = this.#limitsOf(tenant);
+    const tenantWaitMs = this.#tenants.waitMs(tenant, nowMs, tenantIngestBytesPerSecond);
+    const datasetWaitMs = this.#datasets.waitMs(keyOf(tenant, dataset), nowMs, datasetIngestBytesPerSecond);
     const waitMs = Math.max(tenantWaitMs, datasetWaitMs);
     if (waitMs <= 0) return;
     const [who, rate] =
       tenantWaitMs > datasetWaitMs
-        ? ['the tenant', this.#tenants.bytesPerSecond]
-        : [`the dataset ${dataset}`, this.#datasets.bytesPerSecond];
+        ? ['the tenant', tenantIngestBytesPerSecond]
+        : [`the dataset ${dataset}`, datasetIngestBytesPerSecond];
     const retryAfterSeconds = Math.ceil(waitMs / 1000);
     throw new AppError('rate_limited', `${who} may send ${rate} bytes a second and has sent more`, {
       retryAfterSeconds,
@@ -54,8 +58,9 @@ export class IngestRates {
   /** Counts bytes of a body that is let in. */
   take(tenant: string, dataset: string, bytes: number): void {
     const nowMs = this.#clock.monotonicMs();
-    this.#tenants.take(tenant, nowMs, bytes);
-    this.#datasets.take(keyOf(tenant, dataset), nowMs, bytes);
+    const { tenantIngestBytesPerSecond, datasetIngestBytesPerSecond } = this.#limitsOf(tenant);
+    this.#tenants.take(tenant, nowMs, bytes, tenantIngestBytesPerSecond);
+    this.#datasets.take(keyOf(tenant, dataset), nowMs, bytes, datasetIngestBytesPerSecond);
   }
 
   /** How many tenants and datasets are remembered. */
@@ -70,14 +75,12 @@ interface Bucket {
   atMs: number;
 }
 
-/** Buckets of one rate, those that were used last at the end. */
+/** Buckets, those that were used last at the end. A rate may be another one each time. */
 class Buckets {
-  readonly bytesPerSecond: number;
   readonly #maxEntries: number;
   readonly #buckets = new Map<string, Bucket>();
 
-  constructor(bytesPerSecond: number, maxEntries: number) {
-    this.bytesPerSecond = bytesPerSecond;
+  constructor(maxEntries: number) {
     this.#maxEntries = maxEntries;
   }
 
@@ -86,32 +89,33 @@ class Buckets {
   }
 
   /** How long there will be nothing in the bucket. */
-  waitMs(key: string, nowMs: number): number {
+  waitMs(key: string, nowMs: number, bytesPerSecond: number): number {
     const bucket = this.#buckets.get(key);
-    if (bucket === undefined) return 0;
-    const bytes = this.#filled(bucket, nowMs);
-    return bytes > 0 ? 0 : Math.max(1, (-bytes * 1000) / this.bytesPerSecond);
+    if (bucket === undefined || bytesPerSecond === Number.POSITIVE_INFINITY) return 0;
+    const bytes = filled(bucket, nowMs, bytesPerSecond);
+    return bytes > 0 ? 0 : Math.max(1, (-bytes * 1000) / bytesPerSecond);
   }
 
-  take(key: string, nowMs: number, bytes: number): void {
-    if (this.bytesPerSecond === Number.POSITIVE_INFINITY) return;
+  take(key: string, nowMs: number, bytes: number, bytesPerSecond: number): void {
     const bucket = this.#buckets.get(key);
-    const before = bucket === undefined ? this.#capacity : this.#filled(bucket, nowMs);
+    if (bytesPerSecond === Number.POSITIVE_INFINITY) {
+      // What was taken at another rate means nothing any more.
+      if (bucket !== undefined) this.#buckets.delete(key);
+      return;
+    }
+    const before = bucket === undefined ? capacityOf(bytesPerSecond) : filled(bucket, nowMs, bytesPerSecond);
     this.#buckets.delete(key);
     this.#buckets.set(key, { bytes: before - bytes, atMs: nowMs });
     if (this.#buckets.size <= this.#maxEntries) return;
     const [oldest = ''] = this.#buckets.keys();
     this.#buckets.delete(oldest);
   }
-
-  get #capacity(): number {
-    return this.bytesPerSecond * limits.ingestBurstSeconds;
-  }
-
-  #filled({ bytes, atMs }: Bucket, nowMs: number): number {
-    return Math.min(this.#capacity, bytes + ((nowMs - atMs) / 1000) * this.bytesPerSecond);
-  }
 }
+
+const capacityOf = (bytesPerSecond: number): number => bytesPerSecond * limits.ingestBurstSeconds;
+
+const filled = ({ bytes, atMs }: Bucket, nowMs: number, bytesPerSecond: number): number =>
+  Math.min(capacityOf(bytesPerSecond), bytes + ((nowMs - atMs) / 1000) * bytesPerSecond);
 
 /** No name of a tenant or a dataset holds a slash. */
 const keyOf = (tenant: string, dataset: string): string => `${tenant}/${dataset}`;

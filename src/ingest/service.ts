@@ -9,6 +9,7 @@ import type { RefusedPart } from '../model/counts.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import { type DatasetOptions, sameOptions } from '../model/dataset-options.ts';
 import type { RequestIdentity } from '../model/replay.ts';
+import type { TenantLimits } from '../model/tenant-limits.ts';
 import type { Catalog } from '../store/catalog.ts';
 import type { DiskGuard } from '../wal/disk-guard.ts';
 import type { WalRecord } from '../wal/record.ts';
@@ -49,7 +50,7 @@ export interface IngestOptions {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly maxBodyBytes: number;
-  readonly maxEventBytes: number;
+  readonly limitsOf: (tenant: string) => Pick<TenantLimits, 'maxEventBytes'>;
 }
 
 /** A request whose dataset is an id. */
@@ -143,7 +144,7 @@ export class IngestService implements Ingest {
     request: PlacedRequest,
     receivedMicros: number,
   ): Promise<DecodedBody & { readonly sequence: number }> {
-    const { decoders, maxBodyBytes, maxEventBytes, log } = this.#options;
+    const { decoders, maxBodyBytes, limitsOf, log } = this.#options;
     const { tenant, dataset, format, encoding, body, options, labels } = request;
     const { result, sequence } = await decoders.decode({
       tenant,
@@ -153,7 +154,7 @@ export class IngestService implements Ingest {
       body,
       receivedMicros,
       maxDecodedBytes: maxBodyBytes,
-      maxEventBytes,
+      maxEventBytes: limitsOf(tenant).maxEventBytes,
       events: options === undefined && labels === undefined ? undefined : { ...options, labels },
     });
     if (!result.ok) {

@@ -9,8 +9,12 @@ export const sharingLimits = {
   maxEventBytes: 16 * MiB,
   /** How long a sender that was silent may send without regard to its rate, at as much as comes to this time of it. */
   ingestBurstSeconds: 10,
-  /** The lowest rate of ingest that can be set, bytes a second: it keeps the wait behind one body bounded. */
-  minIngestRate: 1 * KiB,
+  /** What can be set, least and most: for all tenants by the configuration, for one by who administers tenants. */
+  settableDatasets: [1, 100_000],
+  settableColumns: [10, 10_000],
+  settableEventBytes: [1 * KiB, 128 * MiB],
+  /** Bytes a second. The least keeps the wait behind one body bounded. */
+  settableIngestRate: [1 * KiB, 2 ** 40],
   /** Datasets whose rate of ingest is remembered, 200 bytes each. Those that have sent nothing for longest are forgotten. */
   maxMeteredDatasets: 50_000,
   /** Tables of a segment up to which each is inserted at once. May only grow from version to version (`ingest/quiet-tables.ts`). */

@@ -4,8 +4,9 @@ import type { ColumnSpec } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
 import { parseGenerationId } from '../model/generation.ts';
+import type { TenantLimits } from '../model/tenant-limits.ts';
 import { type Claim, claimEntry, DatasetEntries, notLoaded } from './dataset-entries.ts';
-import type { CatalogView, DatasetBounds, DatasetInfo, Entry, KindConflict } from './dataset-entry.ts';
+import type { CatalogView, DatasetInfo, Entry, KindConflict } from './dataset-entry.ts';
 import { DatasetIds } from './dataset-ids.ts';
 import { DatasetTables } from './dataset-tables.ts';
 import { Datasets, type RegisteredDataset } from './datasets.ts';
@@ -17,6 +18,14 @@ import { PromisedColumns } from './promised-columns.ts';
 import type { Store } from './store.ts';
 import type { HasEnded, TenantHolder } from './tenant-cleaner.ts';
 import type { Tenants } from './tenants.ts';
+
+/** How many there may be. What is there already stays. */
+type DatasetBounds = Pick<TenantLimits, 'maxDatasets' | 'maxColumns'>;
+
+const defaultBounds: DatasetBounds = {
+  maxDatasets: limits.maxDatasetsPerTenant,
+  maxColumns: limits.maxColumnsPerDataset,
+};
 
 /**
  * Which datasets exist, of which kind, with which columns. Held in memory, fed from the store as soon as it
@@ -39,7 +48,7 @@ import type { Tenants } from './tenants.ts';
 export class Catalog implements CatalogView, TenantHolder {
   readonly #store: Store;
   readonly #metadata: MetadataLog;
-  readonly #bounds: DatasetBounds;
+  readonly #boundsOf: (tenant: string) => DatasetBounds;
   readonly #tenants: Pick<Tenants, 'refresh' | 'hasEnded'> | undefined;
   /** What the metadata log says: a dataset that is only in this node's log is not there yet. */
   readonly datasets: Datasets;
@@ -60,13 +69,10 @@ export class Catalog implements CatalogView, TenantHolder {
     metadata: MetadataLog,
     tenants?: Pick<Tenants, 'refresh' | 'hasEnded'>,
     onEnd: () => void = () => {},
-    bounds: DatasetBounds = {
-      maxDatasets: limits.maxDatasetsPerTenant,
-      maxColumns: limits.maxColumnsPerDataset,
-    },
+    boundsOf: (tenant: string) => DatasetBounds = () => defaultBounds,
     kept?: KeptOptions | undefined,
   ) {
-    this.#bounds = bounds;
+    this.#boundsOf = boundsOf;
     this.#store = store;
     this.#metadata = metadata;
     this.#tenants = tenants;
@@ -161,14 +167,17 @@ export class Catalog implements CatalogView, TenantHolder {
     this.checkKind(tenant, id, kind);
     const entry =
       this.#entries.visible(tenant, id) ??
-      this.#entries.makeWithin(this.#bounds.maxDatasets, tenant, id, kind);
+      this.#entries.makeWithin(this.#boundsOf(tenant).maxDatasets, tenant, id, kind);
     return claimEntry(this.#entries, entry, columns);
   }
 
   /** The columns of a block of events, by name, that the dataset has no room for; they belong into `p_overflow`. */
   excess(tenant: string, id: string, columns: readonly ColumnSpec[]): ReadonlySet<string> {
     const entry = this.#entries.get(tenant, id, 'events');
-    return (entry?.promised ?? new PromisedColumns('events')).excess(columns, this.#bounds.maxColumns);
+    return (entry?.promised ?? new PromisedColumns('events')).excess(
+      columns,
+      this.#boundsOf(tenant).maxColumns,
+    );
   }
 
   /** How the dataset was made, as far as this node knows; undefined for none. */

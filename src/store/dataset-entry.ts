@@ -15,14 +15,6 @@ export interface DatasetInfo {
   readonly ready: boolean;
 }
 
-/** How many there may be. What is there already stays. */
-export interface DatasetBounds {
-  /** Datasets of a tenant. */
-  readonly maxDatasets: number;
-  /** Physical columns of a dataset of events. */
-  readonly maxColumns: number;
-}
-
 /** What the catalog keeps of a dataset. */
 export interface Entry extends DatasetInfo {
   readonly columns: Map<string, ColumnSpec>;

@@ -4,6 +4,7 @@ import { limits } from '../limits.ts';
 import { defaultTenant } from '../model/dataset.ts';
 import { generationId, parseGenerationId } from '../model/generation.ts';
 import { checkTenantName } from '../model/tenant.ts';
+import { type OwnLimits, parseOwnLimits, showLimits } from '../model/tenant-limits.ts';
 import type { MetadataKey, MetadataLog } from './metadata.ts';
 import { MetadataReplica } from './metadata-replica.ts';
 
@@ -13,6 +14,8 @@ export interface Tenant {
   readonly name: string;
   /** ISO 8601, UTC; undefined for the default tenant, which was never made. */
   readonly createdAt: string | undefined;
+  /** Where it may have something else than the others. */
+  readonly limits: OwnLimits;
 }
 
 /** All that have had a name, whatever the case of its letters; the last of them may live. */
@@ -20,6 +23,13 @@ interface Named extends Tenant {
   /** How many have had the name. */
   readonly generation: number;
   readonly lives: boolean;
+}
+
+/** The value of a record: one that follows another one changes the limits of the same tenant. */
+interface TenantValue {
+  readonly name: string;
+  readonly createdAt: string | undefined;
+  readonly limits?: Readonly<Record<string, number | string>>;
 }
 
 /**
@@ -35,13 +45,15 @@ export class Tenants {
   /** By name in lower case. */
   readonly #named = new Map<string, Named>();
   #living = 1;
+  /** Of the living, by id, those that have any. */
+  readonly #ownLimits = new Map<string, OwnLimits>();
   readonly #turns = new Slots(1);
 
   /** @param onEnd called when a tenant has ended, here or on another node, and `hasEnded` says so */
   constructor(log: MetadataLog, onEnd: () => void = () => {}) {
     this.#onEnd = onEnd;
     this.#replica = new MetadataReplica(log, ['tenant'], (key, value) => this.#apply(key, value));
-    const everlasting = { id: defaultTenant, name: defaultTenant, createdAt: undefined };
+    const everlasting = { id: defaultTenant, name: defaultTenant, createdAt: undefined, limits: {} };
     this.#named.set(defaultTenant, { ...everlasting, generation: 1, lives: true });
   }
 
@@ -78,6 +90,11 @@ export class Tenants {
     const { name, generation } = parseGenerationId(id);
     const named = this.#named.get(name.toLowerCase());
     return named !== undefined && (generation < named.generation || !named.lives);
+  }
+
+  /** The limits of the living tenant of an id that are its own, as far as the log has been read; undefined for none. */
+  ownLimitsOf(id: string): OwnLimits | undefined {
+    return this.#ownLimits.get(id);
   }
 
   /** By name, in its order. */
@@ -139,6 +156,19 @@ export class Tenants {
     });
   }
 
+  /**
+   * Gives a tenant limits of its own, in place of those that it had.
+   * @returns the tenant
+   * @throws AppError `tenant_not_found`, `identity_changed`, `store_unavailable`
+   */
+  async setLimits(name: string, own: OwnLimits): Promise<Tenant> {
+    return this.#exclusively(async () => {
+      const { createdAt } = this.get(name);
+      await this.#write(name, JSON.stringify({ name, createdAt, limits: showLimits(own) }));
+      return this.get(name);
+    });
+  }
+
   async #exclusively<T>(work: () => Promise<T>): Promise<T> {
     this.#requireLoaded();
     return this.#turns.run(async () => {
@@ -159,6 +189,7 @@ export class Tenants {
 
   #apply({ key }: MetadataKey, value: string | undefined): void {
     const before = this.#named.get(key);
+    if (before !== undefined) this.#ownLimits.delete(before.id);
     if (value === undefined) {
       if (before === undefined) return;
       this.#named.set(key, { ...before, lives: false });
@@ -166,10 +197,16 @@ export class Tenants {
       this.#onEnd();
       return;
     }
-    const { name, createdAt } = JSON.parse(value) as { name: string; createdAt: string };
-    const generation = (before?.generation ?? 0) + 1;
-    this.#named.set(key, { id: generationId(name, generation), name, createdAt, generation, lives: true });
-    this.#living += 1;
+    const { name, createdAt, limits: shown = {} } = JSON.parse(value) as TenantValue;
+    const own = parseOwnLimits(shown);
+    if (before?.lives === true) this.#named.set(key, { ...before, limits: own });
+    else {
+      const generation = (before?.generation ?? 0) + 1;
+      const id = generationId(name, generation);
+      this.#named.set(key, { id, name, createdAt, limits: own, generation, lives: true });
+      this.#living += 1;
+    }
+    if (Object.keys(own).length > 0) this.#ownLimits.set(this.get(name).id, own);
   }
 
   #requireLoaded(): void {

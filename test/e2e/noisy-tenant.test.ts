@@ -96,3 +96,60 @@ test('sign-ins of a tenant do not wait behind wrong passwords for another', asyn
   expect([...statuses]).toEqual([401]);
   expect(signInMs).toBeLessThan(median(flood.times) / 3);
 }, 120_000);
+
+test('limits of a tenant hold for it alone, for the datasets that it has too, and after a restart', async () => {
+  const codeOf = async (tenant: string, path: string, method: string, body?: unknown) => {
+    const reply = await send(method, path, tenant, body);
+    const text = await reply.text();
+    return reply.ok ? reply.status : [reply.status, (JSON.parse(text) as { code: string }).code];
+  };
+  const put = (body: unknown) => codeOf('default', '/api/v1/tenants/noisy/limits', 'PUT', body);
+  const post = (dataset: string, tenant: string, event: object) =>
+    codeOf(tenant, `/api/v1/logstream/${dataset}`, 'POST', [event]);
+  const large = { text: 'x'.repeat(3000) };
+  const wide = Object.fromEntries(Array.from({ length: 15 }, (_, index) => [`f${index}`, index]));
+
+  await noisy.ingest('app', [{ level: 'info' }]);
+  expect(await put({ maxDatasets: 0 })).toEqual([400, 'bad_tenant_limits']);
+  expect(await codeOf('default', '/api/v1/tenants/nobody/limits', 'PUT', {})).toEqual([
+    404,
+    'tenant_not_found',
+  ]);
+  const own = { maxDatasets: 2, maxColumns: 10, maxEventBytes: 2048 };
+  expect(await put(own)).toBe(200);
+  const holds = async () => {
+    const shown = await (await send('GET', '/api/v1/tenants/noisy/limits', 'default')).json();
+    const inForce = {
+      ...own,
+      tenantIngestBytesPerSecond: 'unlimited',
+      datasetIngestBytesPerSecond: 'unlimited',
+    };
+    expect(shown).toEqual(inForce);
+    expect(await codeOf('noisy', '/api/v1/logstream/third', 'PUT')).toEqual([409, 'too_many_datasets']);
+    expect(await post('app', 'noisy', large)).toEqual([413, 'event_too_large']);
+    expect(await post('app', 'quiet', large)).toBe(200);
+  };
+  await holds();
+  for (const [tenant, hasOverflow] of [
+    ['noisy', true],
+    ['quiet', false],
+  ] as const) {
+    expect(await post('app', tenant, wide)).toBe(200);
+    const within = service.within(tenant);
+    expect(await within.query('SELECT f1, f14 FROM app WHERE f14 = 14')).toMatchObject([{ f1: 1 }]);
+    const schema = await (await send('GET', '/api/v1/logstream/app/schema', tenant)).text();
+    expect([tenant, schema.includes('p_overflow')]).toEqual([tenant, hasOverflow]);
+  }
+  await service.stop();
+  await service.restart();
+  await holds();
+
+  // Now a rate in place of them, which takes the bytes that come from here on.
+  expect(await put({ tenantIngestBytesPerSecond: 1024 })).toBe(200);
+  expect(await post('app', 'noisy', { text: 'x'.repeat(30_000) })).toBe(200);
+  const refused = await send('POST', '/api/v1/logstream/app', 'noisy', [{ level: 'info' }]);
+  expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
+  expect(await post('app', 'quiet', { level: 'info' })).toBe(200);
+  expect(await put({})).toBe(200);
+  expect(await post('app', 'noisy', { level: 'info' })).toBe(200);
+}, 120_000);

@@ -78,10 +78,10 @@ describe('the catalog', () => {
 
   it('refuses more datasets than a tenant may have, but for the audit trail and those that are there', async () => {
     const metadata = new MetadataLog(test.store, 'node-1');
-    const catalog = new Catalog(test.store, metadata, undefined, undefined, {
+    const catalog = new Catalog(test.store, metadata, undefined, undefined, () => ({
       maxDatasets: 2,
       maxColumns: 3,
-    });
+    }));
     await catalog.load();
     catalog.claim('crowded', 'one', 'events', [time]).confirm();
     const second = catalog.claim('crowded', 'two', 'events', [time]);

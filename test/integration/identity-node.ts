@@ -34,6 +34,7 @@ import type { Store } from '../../src/store/store.ts';
 import { TenantCleaner } from '../../src/store/tenant-cleaner.ts';
 import { TenantDatabases } from '../../src/store/tenant-databases.ts';
 import { Tenants } from '../../src/store/tenants.ts';
+import { limitsOf } from '../support/tenant-limits.ts';
 import { maxBodyBytes, RecordingIngest, RecordingQuery } from './http-harness.ts';
 
 export type Credential = Readonly<Record<string, string>>;
@@ -133,6 +134,7 @@ export async function startIdentityNode(
     ...tenantRoutes(
       new TenantAdministration({
         tenants,
+        limitsOf,
         cleaner,
         clock: systemClock,
         multiTenant,

@@ -15,6 +15,7 @@ import { createDataset } from '../../src/store/create-dataset.ts';
 import { live } from '../support/back-half.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 import { MemoryFiles } from '../support/memory-files.ts';
+import { limitsOf } from '../support/tenant-limits.ts';
 
 /** Requests that change what each other may do: real worker threads, the real log and engine. */
 const worker = new URL('../../dist/workers/decode.js', import.meta.url);
@@ -38,7 +39,8 @@ async function setUp(whenDecoded: () => Promise<void> = async () => {}) {
   onTestFinished(() => pool.close());
   const ingest = new IngestService({
     admission: new Admission({ metrics, shared: false }),
-    rates: new IngestRates({ clock, tenantBytesPerSecond: Infinity, datasetBytesPerSecond: Infinity }),
+    rates: new IngestRates({ clock, limitsOf }),
+    limitsOf,
     catalog,
     decoders: {
       outcomes: pool.outcomes,
@@ -57,7 +59,6 @@ async function setUp(whenDecoded: () => Promise<void> = async () => {}) {
     metrics,
     log,
     maxBodyBytes: limits.maxBodyBytes,
-    maxEventBytes: limits.maxEventBytes,
   });
   const write = (dataset: string, events: unknown) =>
     ingest.write({

@@ -16,6 +16,7 @@ import { openTestStore, type TestStore } from '../support/embedded.ts';
 import { MemoryFiles } from '../support/memory-files.ts';
 import { seededRandom } from '../support/random.ts';
 import { buildWriteRequest, type TestSeries } from '../support/remote-write.ts';
+import { limitsOf } from '../support/tenant-limits.ts';
 
 /**
  * No sample without its series, whatever happens to the record or the worker that carried the series' row: real
@@ -45,7 +46,8 @@ async function setUp(dataset: string, threads = 1) {
   onTestFinished(() => decoders.close());
   const ingest = new IngestService({
     admission: new Admission({ metrics, shared: false }),
-    rates: new IngestRates({ clock, tenantBytesPerSecond: Infinity, datasetBytesPerSecond: Infinity }),
+    rates: new IngestRates({ clock, limitsOf }),
+    limitsOf,
     catalog,
     decoders,
     wal,
@@ -56,7 +58,6 @@ async function setUp(dataset: string, threads = 1) {
     metrics,
     log,
     maxBodyBytes: limits.maxBodyBytes,
-    maxEventBytes: limits.maxEventBytes,
   });
   const sendBody = (body: Uint8Array) =>
     ingest.write({

@@ -37,6 +37,33 @@ async function databases(): Promise<string[]> {
 }
 
 describe('the tenants', () => {
+  it('have limits of their own, on every node and after a restart, until they end', async () => {
+    const [one, two] = [await openTenants('one'), await openTenants('two')];
+    await one.create('bounded', at);
+    const own = { maxDatasets: 3, tenantIngestBytesPerSecond: Number.POSITIVE_INFINITY };
+    expect(await one.setLimits('bounded', own)).toEqual({
+      ...one.get('bounded'),
+      id: 'bounded',
+      createdAt: at,
+      limits: own,
+    });
+    await one.setLimits('default', { maxColumns: 20 });
+    await two.refresh();
+    for (const node of [one, two, await openTenants('later')]) {
+      expect(node.ownLimitsOf('bounded')).toEqual(own);
+      expect(node.get('bounded')).toMatchObject({ id: 'bounded', createdAt: at });
+      expect(node.ownLimitsOf('default')).toEqual({ maxColumns: 20 });
+      expect(node.idOf('default')).toBe('default');
+    }
+    await two.setLimits('default', {});
+    await two.end('bounded');
+    expect((await two.create('bounded', at)).tenant).toMatchObject({ id: 'bounded.2', limits: {} });
+    await one.refresh();
+    for (const id of ['bounded', 'bounded.2', 'default']) expect(one.ownLimitsOf(id)).toBeUndefined();
+    await expect(one.setLimits('nobody', {})).rejects.toMatchObject({ code: 'tenant_not_found' });
+    await one.end('bounded');
+  });
+
   it('are not known before the log has been read, but for the default one', () => {
     const tenants = new Tenants(new MetadataLog(test.store, 'early'));
     expect(tenants.idOf('default')).toBe('default');

@@ -8,9 +8,12 @@ const perSecond = 1000;
 const burst = perSecond * limits.ingestBurstSeconds;
 let clock: ManualClock;
 let rates: IngestRates;
+let bounds: { tenantIngestBytesPerSecond: number; datasetIngestBytesPerSecond: number };
+const limitsOf = () => bounds;
 beforeEach(() => {
   clock = new ManualClock();
-  rates = new IngestRates({ clock, tenantBytesPerSecond: 4 * perSecond, datasetBytesPerSecond: perSecond });
+  bounds = { tenantIngestBytesPerSecond: 4 * perSecond, datasetIngestBytesPerSecond: perSecond };
+  rates = new IngestRates({ clock, limitsOf });
 });
 
 /** Seconds to wait; 0 for a body that may come. */
@@ -72,20 +75,28 @@ describe('rates of ingest', () => {
   });
 
   it('remember a bounded number of datasets, those that were silent for longest last', () => {
-    rates = new IngestRates({
-      clock,
-      tenantBytesPerSecond: Number.POSITIVE_INFINITY,
-      datasetBytesPerSecond: perSecond,
-      maxDatasets: 3,
-    });
+    bounds.tenantIngestBytesPerSecond = Number.POSITIVE_INFINITY;
+    rates = new IngestRates({ clock, limitsOf, maxDatasets: 3 });
     for (const name of ['a', 'b', 'c', 'a', 'd']) rates.take('acme', name, 2 * burst);
     expect(rates.size).toBe(3);
     expect(['a', 'b', 'c', 'd'].map((name) => waitOf(name) > 0)).toEqual([true, false, true, true]);
   });
 
+  it('may change under way: a higher one ends the wait sooner, and none at all at once', () => {
+    rates.take('acme', 'app', burst + 4 * perSecond);
+    expect(waitOf('app')).toBe(4);
+    bounds = { ...bounds, datasetIngestBytesPerSecond: 2 * perSecond };
+    expect(waitOf('app')).toBe(2);
+    bounds = { ...bounds, datasetIngestBytesPerSecond: Number.POSITIVE_INFINITY };
+    expect(waitOf('app')).toBe(0);
+    rates.take('acme', 'app', 1);
+    bounds = { ...bounds, datasetIngestBytesPerSecond: perSecond };
+    expect(waitOf('app')).toBe(0);
+  });
+
   it('remember nothing where there is no bound', () => {
     const infinite = Number.POSITIVE_INFINITY;
-    rates = new IngestRates({ clock, tenantBytesPerSecond: infinite, datasetBytesPerSecond: infinite });
+    bounds = { tenantIngestBytesPerSecond: infinite, datasetIngestBytesPerSecond: infinite };
     rates.take('acme', 'app', 1e15);
     expect([rates.size, waitOf('app')]).toEqual([0, 0]);
   });

@@ -1,0 +1,104 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { authorization, type Service } from '../test/support/service.ts';
+import { cpuSeconds } from './proc.ts';
+import { percentile } from './sender.ts';
+
+const questions = 50;
+const deleters = 8;
+
+/** Figures by their titles. */
+export type Administration = Readonly<Record<string, string>>;
+
+/**
+ * What it takes to make datasets, to start with them, to list and query them, and to delete them while the log has rows of
+ * theirs.
+ * @param make writes to each for the first time, and waits until the store has all of it
+ * @param load runs on the datasets between their making and the rest
+ * @throws Error if a table is left, or an insert has failed
+ */
+export async function measureAdministration<Load>(
+  service: Service,
+  names: readonly string[],
+  make: () => Promise<void>,
+  load: () => Promise<Load>,
+): Promise<{ readonly load: Load; readonly administration: Administration }> {
+  const { pid } = service.child;
+  const cpuBefore = cpuSeconds(pid);
+  const makingMs = await timed(make);
+  const cpuMs = (cpuSeconds(pid) - cpuBefore) * 1000;
+  const loaded = await load();
+  const headers = { authorization };
+  const list = await askOften(() => fetch(`${service.url}/api/v1/logstream`, { headers }));
+  const count = await askOften((index) =>
+    fetch(`${service.url}/api/v1/query`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        query: `SELECT level, count(*) AS n FROM "${names[index % names.length]}" GROUP BY level ORDER BY n`,
+      }),
+    }),
+  );
+  await service.stop();
+  const startMs = await timed(() => service.restart());
+  const deletingMs = await timed(() => deleteAll(service, names));
+  await service.drained();
+  await requireNothingLeft(service);
+  return {
+    load: loaded,
+    administration: {
+      'made in s': (makingMs / 1000).toFixed(1),
+      'CPU ms to make one': (cpuMs / names.length).toFixed(1),
+      'list p50 ms': percentile(list, 0.5).toFixed(1),
+      'query p50 ms': percentile(count, 0.5).toFixed(1),
+      'query p99 ms': percentile(count, 0.99).toFixed(1),
+      'started in s': (startMs / 1000).toFixed(1),
+      'deleted in s': (deletingMs / 1000).toFixed(1),
+    },
+  };
+}
+
+/** Each gets one more event first, which is in the log then. */
+async function deleteAll(service: Service, names: readonly string[]): Promise<void> {
+  const left = [...names];
+  const deleter = async (): Promise<void> => {
+    for (let name = left.pop(); name !== undefined; name = left.pop()) {
+      await service.ingest(name, [{ last: true }]);
+      const url = `${service.url}/api/v1/logstream/${name}`;
+      const reply = await fetch(url, { method: 'DELETE', headers: { authorization } });
+      if (!reply.ok) throw new Error(`DELETE ${name}: ${reply.status} ${await reply.text()}`);
+    }
+  };
+  await Promise.all(Array.from({ length: deleters }, deleter));
+}
+
+async function requireNothingLeft(service: Service): Promise<void> {
+  const tables = readdirSync(join(service.dataDir, 'store/engine/metadata/t_default'));
+  const left = tables.filter((name) => name.startsWith('bench'));
+  const failures = await service.metric('millrace_store_insert_failures_total');
+  const dead = await service.metric('millrace_dead_files');
+  if (left.length + failures + dead > 0) {
+    throw new Error(`${left.length} tables left, ${failures} inserts failed, ${dead} dead letters`);
+  }
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+/** @returns milliseconds to the end of each reply, sorted */
+async function askOften(ask: (index: number) => Promise<Response>): Promise<Float64Array> {
+  const latenciesMs: number[] = [];
+  for (let index = 0; index < questions; index += 1) {
+    latenciesMs.push(
+      await timed(async () => {
+        const reply = await ask(index);
+        const text = await reply.text();
+        if (!reply.ok) throw new Error(`${reply.status} ${text}`);
+      }),
+    );
+  }
+  return Float64Array.from(latenciesMs).sort();
+}
