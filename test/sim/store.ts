@@ -110,8 +110,8 @@ export class ModelStore {
       select: (query) =>
         call(async () => {
           this.#mayFail('a query failed');
-          const [, token] = /FROM system\.processes WHERE .* = '(.+)'$/.exec(query) ?? [];
-          const running = this.#running.filter((other) => other === token).length;
+          const [, token] = /FROM system\.processes WHERE startsWith\(.*, '(.+\/)'\)$/.exec(query) ?? [];
+          const running = this.#running.filter((other) => `${other}/`.startsWith(token ?? '')).length;
           return Buffer.from(token === undefined ? this.#engine.select(query) : `[${running}]`);
         }),
       insert: (batch) => {
