@@ -89,6 +89,8 @@ export const errorDefinitions = {
   sql_bad_value: permanent(400, 'A value cannot be converted', '22P02'),
   sql_division_by_zero: permanent(400, 'Division by zero', '22012'),
   sql_out_of_range: permanent(400, 'A value is out of range', '22003'),
+  sql_bad_logarithm: permanent(400, 'There is no logarithm of zero or a negative number', '2201E'),
+  sql_bad_power: permanent(400, 'There is no power or root that is a real number', '2201F'),
   sql_too_large: permanent(400, 'The query text is too large', '54000'),
   sql_failed: permanent(400, 'The query cannot be run'),
   query_timeout: permanent(408, 'The query ran longer than allowed', '57014'),

@@ -38,7 +38,10 @@ CREATE TABLE IF NOT EXISTS {database}.{spans}
     `scope_attributes` Map(LowCardinality(String), String) CODEC(ZSTD(1)),
     `scope_dropped_attributes_count` UInt32 CODEC(ZSTD(1)),
     `scope_schema_url` LowCardinality(String) CODEC(ZSTD(1)),
-    INDEX `trace_id_filter` `trace_id` TYPE bloom_filter(0.01) GRANULARITY 1
+    INDEX `trace_id_filter` `trace_id` TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX `attributes_filter` mapValues(`attributes`) TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX `resource_attributes_filter` mapValues(`resource_attributes`) TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX `scope_attributes_filter` mapValues(`scope_attributes`) TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = MergeTree
 PARTITION BY toDate(`timestamp`)

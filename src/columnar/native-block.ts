@@ -14,6 +14,8 @@ import type { TableName } from '../model/dataset.ts';
 
 /** A column that was filled row by row and can be written as the data part of a block. */
 export interface BlockColumn extends ColumnSpec {
+  /** `columnHead` of it, made once, for columns of very many blocks. */
+  readonly head?: Uint8Array | undefined;
   /** The exact number of bytes that `writeTo` appends; `rows` is the number of rows in the block. */
   byteLength(rows: number): number;
   writeTo(out: ByteWriter, rows: number): void;
@@ -23,14 +25,14 @@ export interface BlockColumn extends ColumnSpec {
 export function encodeNativeBlock(columns: readonly BlockColumn[], rows: number): Buffer {
   let byteLength = varintLength(columns.length) + varintLength(rows);
   for (const column of columns) {
-    byteLength += stringLength(column.name) + stringLength(column.type) + column.byteLength(rows);
+    byteLength += headLength(column) + column.byteLength(rows);
   }
   const out = new ByteWriter(byteLength);
   out.varint(columns.length);
   out.varint(rows);
   for (const column of columns) {
-    out.string(column.name);
-    out.string(column.type);
+    if (column.head === undefined) writeHead(out, column);
+    else out.copy(column.head);
     column.writeTo(out, rows);
   }
   if (out.length !== byteLength) {
@@ -39,19 +41,37 @@ export function encodeNativeBlock(columns: readonly BlockColumn[], rows: number)
   return out.view();
 }
 
-/** The block together with what the log and the store need to know about it. */
+/** The names and types of columns, without their values. */
+export const specsOf = (columns: readonly ColumnSpec[]): readonly ColumnSpec[] =>
+  columns.map(({ name, type }) => ({ name, type }));
+
+/**
+ * The block together with what the log and the store need to know about it.
+ * @param specs those of the columns
+ */
 export function encodeTableBlock(
   table: TableName,
   columns: readonly BlockColumn[],
   rows: number,
+  specs: readonly ColumnSpec[] = specsOf(columns),
 ): TableBlock {
-  return {
-    table,
-    rows,
-    columns: columns.map(({ name, type }) => ({ name, type })),
-    bytes: encodeNativeBlock(columns, rows),
-  };
+  return { table, rows, columns: specs, bytes: encodeNativeBlock(columns, rows) };
 }
+
+/** What stands in a block before the values of a column: its name and its type. */
+export function columnHead(column: ColumnSpec): Buffer {
+  const out = new ByteWriter();
+  writeHead(out, column);
+  return out.view();
+}
+
+function writeHead(out: ByteWriter, { name, type }: ColumnSpec): void {
+  out.string(name);
+  out.string(type);
+}
+
+const headLength = ({ head, name, type }: BlockColumn): number =>
+  head === undefined ? stringLength(name) + stringLength(type) : head.length;
 
 function stringLength(text: string): number {
   const bytes = Buffer.byteLength(text);

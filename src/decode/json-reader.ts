@@ -95,6 +95,16 @@ export class JsonReader {
     return true;
   }
 
+  /** Consumes these bytes if they are what comes next, to the letter. */
+  takeBytes(expected: Buffer): boolean {
+    const { bytes, position } = this;
+    for (let index = 0; index < expected.length; index++) {
+      if (bytes[position + index] !== expected[index]) return false;
+    }
+    this.position = position + expected.length;
+    return true;
+  }
+
   /** Consumes the opening quote of a string or says that it is missing. */
   openString(what: string): void {
     if (!this.take(ascii.quote)) throw this.syntaxError(`expected ${what}`);

@@ -1,6 +1,7 @@
 /** The blocks of what the kernel of remote write took of a message. */
-import { type BlockColumn, encodeTableBlock } from '../columnar/native-block.ts';
+import { type BlockColumn, encodeTableBlock, specsOf } from '../columnar/native-block.ts';
 import type { TableBlock } from '../model/block.ts';
+import type { ColumnSpec } from '../model/column.ts';
 import { KernelColumn, KernelMapColumn, KernelTextColumn } from './kernel-columns.ts';
 
 /** A global of the kernel. */
@@ -34,6 +35,9 @@ export class KernelBlocks {
   readonly #kernel: KernelColumnExports;
   readonly #samples: readonly BlockColumn[];
   readonly #series: readonly BlockColumn[];
+  /** Made once: there are as many blocks as requests. */
+  readonly #sampleSpecs: readonly ColumnSpec[];
+  readonly #seriesSpecs: readonly ColumnSpec[];
 
   constructor(kernel: KernelColumnExports, memory: Uint8Array) {
     const fixed = (name: string, type: string, address: Global, width: number) =>
@@ -72,15 +76,17 @@ export class KernelBlocks {
         kernel.newLabelKeys.value,
       ),
     ];
+    this.#sampleSpecs = specsOf(this.#samples);
+    this.#seriesSpecs = specsOf(this.#series);
   }
 
   /** Those that have rows, with the series before their samples. */
   finish(): TableBlock[] {
     const samples = this.#kernel.rows.value;
     const series = this.#kernel.newRows.value;
-    return [
-      ...(series > 0 ? [encodeTableBlock('series', this.#series, series)] : []),
-      ...(samples > 0 ? [encodeTableBlock('samples', this.#samples, samples)] : []),
-    ];
+    const blocks: TableBlock[] = [];
+    if (series > 0) blocks.push(encodeTableBlock('series', this.#series, series, this.#seriesSpecs));
+    if (samples > 0) blocks.push(encodeTableBlock('samples', this.#samples, samples, this.#sampleSpecs));
+    return blocks;
   }
 }

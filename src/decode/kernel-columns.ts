@@ -1,5 +1,5 @@
 /** Columns that the kernel of remote write filled, in its memory. */
-import type { BlockColumn } from '../columnar/native-block.ts';
+import { type BlockColumn, columnHead } from '../columnar/native-block.ts';
 import type { ByteWriter } from '../lib/bytes.ts';
 
 /** `[start, start + byteLength)` of the memory. */
@@ -12,6 +12,7 @@ interface Region {
 export class KernelColumn implements BlockColumn {
   readonly name: string;
   readonly type: string;
+  readonly head: Uint8Array;
   readonly #memory: Uint8Array;
   readonly #address: number;
   readonly #width: number;
@@ -19,6 +20,7 @@ export class KernelColumn implements BlockColumn {
   constructor(name: string, type: string, memory: Uint8Array, address: number, width: number) {
     this.name = name;
     this.type = type;
+    this.head = columnHead({ name, type });
     this.#memory = memory;
     this.#address = address;
     this.#width = width;

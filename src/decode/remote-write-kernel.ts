@@ -55,6 +55,8 @@ export class RemoteWriteKernel implements MessageHash {
   readonly #exports: KernelExports;
   readonly #memory: Uint8Array;
   readonly #blocks: KernelBlocks;
+  /** Of the message that was loaded last; most requests are for the same dataset as the one before. */
+  #scope = { tenant: '', dataset: '', seed: 0n };
 
   /** @param module the compiled `kernel/kernel.ts` */
   constructor(module: WebAssembly.Module) {
@@ -85,10 +87,17 @@ export class RemoteWriteKernel implements MessageHash {
     const { memory, messageAddress, begin } = this.#exports;
     const length = this.#decompress(task);
     if (length === undefined) return false;
-    const scope = new LabelHash(JSON.stringify([task.tenant, task.dataset]));
-    begin(length, scope.seed, task.sequence | 0);
+    begin(length, this.#seedOf(task.tenant, task.dataset), task.sequence | 0);
     this.message = Buffer.from(memory.buffer, messageAddress.value, length);
     return true;
+  }
+
+  #seedOf(tenant: string, dataset: string): bigint {
+    if (this.#scope.dataset !== dataset || this.#scope.tenant !== tenant) {
+      const { seed } = new LabelHash(JSON.stringify([tenant, dataset]));
+      this.#scope = { tenant, dataset, seed };
+    }
+    return this.#scope.seed;
   }
 
   #decompress({

@@ -144,7 +144,10 @@ export class Exchange {
       queryString,
       accept: headers.accept,
       extensions: headers.extensions,
-      ...content,
+      // Each by its name: what follows a copy costs V8 microseconds.
+      contentType: content.contentType,
+      encoding: content.encoding,
+      idempotencyKey: content.idempotencyKey,
       body,
       clientAddress: () => this.#clientAddress(),
       signal: () => this.#signal(),

@@ -7,6 +7,7 @@
  * 0.08 (2 cores at 2.5 GHz beside other work).
  */
 import { randomFillSync } from 'node:crypto';
+import { columnHead } from '../columnar/native-block.ts';
 import { ByteWriter, varintLength } from '../lib/bytes.ts';
 import type { Timers } from '../lib/clock.ts';
 import { Slots } from '../lib/slots.ts';
@@ -42,20 +43,12 @@ interface FoundBlock extends Block {
   readonly ordinal: number;
 }
 
-/** What stands before the values of a column: its name and its type. */
-function headOf(name: string, type: string): Buffer {
-  const out = new ByteWriter();
-  out.string(name);
-  out.string(type);
-  return out.view();
-}
-
 /** The columns of a block that can be sorted. Samples with start timestamps have one more, and are few. */
 const columns = [
-  { head: headOf('metric_id', 'UInt32'), width: 4 },
-  { head: headOf('series_id', 'UInt64'), width: 8 },
-  { head: headOf('timestamp', "DateTime64(3, 'UTC')"), width: 8 },
-  { head: headOf('value', 'Float64'), width: 8 },
+  { head: columnHead({ name: 'metric_id', type: 'UInt32' }), width: 4 },
+  { head: columnHead({ name: 'series_id', type: 'UInt64' }), width: 8 },
+  { head: columnHead({ name: 'timestamp', type: "DateTime64(3, 'UTC')" }), width: 8 },
+  { head: columnHead({ name: 'value', type: 'Float64' }), width: 8 },
 ] as const;
 
 /** Where the values of each column begin in a block; undefined if it is no such block. */

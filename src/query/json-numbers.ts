@@ -1,5 +1,5 @@
 /**
- * Numbers that JSON cannot write. The store writes them as `"inf"`, `"-inf"` and `"nan"`, in columns of numbers and in
+ * Numbers that JSON cannot write. The store writes them as `"inf"`, `"-inf"`, `"nan"` and `"-nan"`, in columns of numbers and in
  * arrays of them; clients get `"Infinity"`, `"-Infinity"` and `null`, as in PostgreSQL's and JavaScript's words. Texts
  * that read the same stay as they are, so a row with such a string is walked through, column by column. Rows without
  * one pass through untouched.
@@ -8,6 +8,7 @@ const replacements: ReadonlyMap<string, Buffer> = new Map([
   ['"inf"', Buffer.from('"Infinity"')],
   ['"-inf"', Buffer.from('"-Infinity"')],
   ['"nan"', Buffer.from('null')],
+  ['"-nan"', Buffer.from('null')],
 ]);
 
 const [newline, quote, backslash, comma, colon] = [0x0a, 0x22, 0x5c, 0x2c, 0x3a];

@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode } from '../errors.ts';
+import { raised } from '../sql/raise.ts';
 import { StoreError } from '../store/errors.ts';
 
 /** ClickHouse's errors that a query can cause, by number (src/Common/ErrorCodes.cpp). */
@@ -6,7 +7,7 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
   number,
   readonly [ErrorCode, string]
 >([
-  ...each([153], 'sql_division_by_zero', 'division by zero'),
+  ...each([raised.divisionByZero], 'sql_division_by_zero', 'division by zero'),
   // A text that is no number, date or timestamp.
   ...each(
     [6, 26, 27, 32, 38, 41, 53, 72, 131, 457, 675],
@@ -15,7 +16,9 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
   ),
   ...each([427], 'sql_bad_value', 'a regular expression is not valid'),
   ...each([25], 'sql_bad_value', 'a LIKE pattern is not valid'),
-  ...each([69, 70, 321, 407], 'sql_out_of_range', 'a value is out of range'),
+  ...each([raised.outOfRange, 70, 321, 407], 'sql_out_of_range', 'a value is out of range'),
+  ...each([raised.badLogarithm], 'sql_bad_logarithm', 'cannot take logarithm of zero or a negative number'),
+  ...each([raised.badPower], 'sql_bad_power', 'a power or root of these numbers is not a real number'),
   ...each([215, 184], 'sql_grouping', 'a column must appear in GROUP BY or in an aggregate function'),
   ...each([125], 'sql_cardinality', 'more than one row returned by a subquery used as an expression'),
   // The translator's own, for values that it learns of only while the query runs.

@@ -141,6 +141,8 @@ function narrow(expr: Mixed, to: SqlType, at: number | undefined): Expr {
     throw sqlError('sql_type', `column "${expr.label}" has no value of type ${typeLabel(to)}`, at);
   }
   const parts = expr.has.map((type) => convert(expr.column(type), text, at));
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
   return apply('coalesce', text, (...values) => `coalesce(${values.join(', ')})`, ...parts);
 }
 

@@ -34,6 +34,8 @@ export interface Column {
   readonly label: string;
   /** True in a correlated subquery, for a column of the query around it. */
   readonly outer: boolean;
+  /** True for doubles that are never an infinity or NaN. */
+  readonly finite?: boolean;
   /** True for the rows of an array: the store knows them by one name, without a relation. */
   readonly unnested?: boolean;
 }
@@ -61,7 +63,11 @@ export interface Apply {
   readonly name: string;
   readonly render: Renderer;
   readonly args: readonly Expr[];
+  /** Of two doubles, to be checked together with those in its operands; the printer knows how. */
+  readonly arithmetic?: DoubleOperator;
 }
+
+export type DoubleOperator = '+' | '-' | '*' | '/';
 
 /** An aggregate, or with `over` a window function. */
 export interface Aggregate {
@@ -225,6 +231,10 @@ export interface EventsRead extends Read<'events', string> {
 export interface RecordsRead extends Read<'records', string> {
   readonly table: 'logs' | 'spans';
   readonly columns: ReadonlyMap<string, string>;
+  /** Those of the columns that are an attribute as text. */
+  readonly attributes: ReadonlySet<string>;
+  /** Conditions that all rows meet for which the query asks, in the store's SQL: indexes know them. */
+  readonly filters: readonly string[];
 }
 
 /** Samples, exemplars or histograms. */

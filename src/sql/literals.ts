@@ -35,7 +35,15 @@ export function numberLiteral(text: string): Literal {
       if (fitsInteger(text, { name })) return literal({ name }, String(BigInt(text)));
     }
   }
-  return numericLiteral(text) ?? literal(float, text);
+  return numericLiteral(text) ?? literal(float, inDoubleRange(text, undefined));
+}
+
+/** A number that would become an infinity, or zero without being it, is out of range. */
+function inDoubleRange(text: string, at: number | undefined): string {
+  const value = Number(text);
+  const isLost = value === 0 && /^[^e]*[1-9]/i.test(text);
+  if (Number.isFinite(value) && !isLost) return text;
+  throw sqlError('sql_out_of_range', `"${text}" is out of range for type double precision`, at);
 }
 
 const fitsInteger = (text: string, type: SqlType): boolean => {
@@ -141,7 +149,7 @@ function parseAs(text: string, type: SqlType, at: number | undefined): LiteralVa
     case 'numeric':
       return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? trimmed.replace('+', '') : undefined;
     case 'float':
-      return parseFloatText(trimmed);
+      return parseFloatText(trimmed, at);
     case 'bool':
       return parseBoolean(trimmed);
     case 'timestamp':
@@ -182,8 +190,8 @@ function inStoreRange(
 }
 
 /** Text of a double for the printer. */
-function parseFloatText(text: string): string | undefined {
-  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return text;
+function parseFloatText(text: string, at: number | undefined): string | undefined {
+  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return inDoubleRange(text, at);
   if (/^nan$/i.test(text)) return 'nan';
   const infinity = /^([+-]?)inf(inity)?$/i.exec(text);
   return infinity === null ? undefined : infinity[1] === '-' ? '-inf' : 'inf';

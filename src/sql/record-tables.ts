@@ -123,12 +123,19 @@ const traces: RecordTable = {
 
 export const recordTables = { logs, traces } as const;
 
+/** The columns that hold attributes, in the order in which a name is looked for, in the store's SQL. */
+export const attributeMaps = ['attributes', 'resource_attributes', 'scope_attributes'].map(quoteIdentifier);
+
+/** Whether one of these maps has a value, in the words of the indexes on them (`schema/clickhouse/logs.sql`). */
+export function hasValue(maps: readonly string[], value: string): string {
+  const conditions = maps.map((map) => `has(mapValues(${map}), ${quoteString(value)})`);
+  return `(${conditions.join(' OR ')})`;
+}
+
 /** An attribute as text: of the record, else of its resource, else of its scope; else NULL. */
 function attributeText(name: string): string {
   const key = quoteString(name);
-  const branches = ['attributes', 'resource_attributes', 'scope_attributes'].map(
-    (attributes) => `mapContains(${attributes}, ${key}), ${attributes}[${key}]`,
-  );
+  const branches = attributeMaps.map((map) => `mapContains(${map}, ${key}), ${map}[${key}]`);
   return `multiIf(${branches.join(', ')}, NULL)`;
 }
 

@@ -71,11 +71,13 @@ function nodeFile(descriptor: number): WalFile {
 /** `writev` may write less than it was given; the rest is sent again. */
 async function writeAll(descriptor: number, buffers: readonly Uint8Array[], start: number): Promise<void> {
   let position = start;
+  const end = buffers.reduce((sum, { byteLength }) => sum + byteLength, start);
   let rest = buffers.filter((buffer) => buffer.byteLength > 0);
   while (rest.length > 0) {
-    const batch = rest.slice(0, maxBuffersPerWrite);
+    const batch = rest.length <= maxBuffersPerWrite ? rest : rest.slice(0, maxBuffersPerWrite);
     const { bytesWritten } = await fs.writev(descriptor, batch, position);
     position += bytesWritten;
+    if (batch === rest && position === end) return;
     rest = [...dropBytes(batch, bytesWritten), ...rest.slice(batch.length)];
   }
 }

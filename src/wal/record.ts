@@ -131,7 +131,8 @@ export function encodeRecord(record: WalRecord): EncodedRecord {
     throw new Error(`BUG: a record of ${payloadLength} bytes passed the bound on bodies`);
   }
   const blocksOffset = recordHeaderBytes + 4 + json.length;
-  const start = Buffer.allocUnsafeSlow(blocksOffset);
+  // From Node's pool, where it is small: it is only kept until it is written.
+  const start = Buffer.allocUnsafe(blocksOffset);
   recordMagic.copy(start, 0);
   start.writeUInt32LE(payloadLength, 4);
   start.writeUInt32LE(json.length, recordHeaderBytes);
@@ -186,8 +187,17 @@ export function readPayload(payload: Buffer): { header: RecordHeader; blocksOffs
 }
 
 function headerChecksum(header: Buffer, { segment, position }: RecordPlace): number {
-  const place = Buffer.allocUnsafe(16);
-  place.writeBigUInt64LE(BigInt(segment), 0);
-  place.writeBigUInt64LE(BigInt(position), 8);
-  return crc32(header.subarray(0, 12), crc32(place));
+  writeUint64(checkedPlace, segment, 0);
+  writeUint64(checkedPlace, position, 8);
+  header.copy(checkedPlace, 16, 0, 12);
+  return crc32(checkedPlace);
+}
+
+/** What the checksum of a record's place is made of; used over and over. */
+const checkedPlace = Buffer.alloc(28);
+
+/** `value` is an integer from 0 to 2^53. */
+function writeUint64(bytes: Buffer, value: number, offset: number): void {
+  bytes.writeUInt32LE(value % 2 ** 32, offset);
+  bytes.writeUInt32LE(Math.floor(value / 2 ** 32), offset + 4);
 }

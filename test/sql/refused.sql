@@ -64,3 +64,4 @@ select app from app;
 select overlay('abcdef' placing 'xx' from 2);
 select level collate "C" from app;
 select regr_avgx(distinct dept, salary) from emp;
+select x::numeric from (values ('Infinity'::float8)) v(x);

@@ -3,11 +3,11 @@ import type { StringColumn } from '../../columnar/columns.ts';
 const digitsOf = Buffer.from('0123456789abcdef');
 const zero = digitsOf[0] as number;
 
-/** The value of a hexadecimal digit, 255 for other bytes. */
-const digitValues = new Uint8Array(256).fill(255);
-for (const [value, digit] of digitsOf.entries()) {
-  digitValues[digit] = value;
-  digitValues[Buffer.from(String.fromCharCode(digit).toUpperCase())[0] as number] = value;
+/** A hexadecimal digit in lower case, by the digit in any case; zero for other bytes. */
+const lowerCase = new Uint8Array(256);
+for (const digit of digitsOf) {
+  lowerCase[digit] = digit;
+  lowerCase[Buffer.from(String.fromCharCode(digit).toUpperCase())[0] as number] = digit;
 }
 
 /** The id of a trace or a span: its bytes in lower-case hexadecimal, or nothing. */
@@ -43,21 +43,21 @@ export class HexId {
   }
 
   /**
-   * The hexadecimal digits `source[start, end)`, in any case. An id of another length, or of zeros, is none.
-   * @returns false if there is something else than pairs of digits
+   * The hexadecimal digits that begin at `start`, in any case. An id of another length, or of zeros, is none.
+   * @returns where they end
    */
-  setDigits(source: Uint8Array, start: number, end: number): boolean {
-    this.#length = 0;
-    const fits = end - start === this.#digits.length;
+  setDigits(source: Uint8Array, start: number): number {
+    const digits = this.#digits;
     let any = 0;
-    for (let at = start; at < end; at++) {
-      const value = digitValues[source[at] as number] as number;
-      if (value === 255) return false;
-      any |= value;
-      if (fits) this.#digits[at - start] = digitsOf[value] ?? zero;
+    let at = start;
+    for (; at < source.length; at++) {
+      const digit = lowerCase[source[at] as number] as number;
+      if (digit === 0) break;
+      any |= digit ^ zero;
+      if (at - start < digits.length) digits[at - start] = digit;
     }
-    if (fits && any !== 0) this.#length = this.#digits.length;
-    return (end - start) % 2 === 0;
+    this.#length = at - start === digits.length && any !== 0 ? digits.length : 0;
+    return at;
   }
 
   appendTo(column: StringColumn): void {

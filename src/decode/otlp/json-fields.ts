@@ -22,14 +22,15 @@ const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `
 export class JsonFields {
   readonly #start = new FieldName(-1, '');
   readonly #unknown = new FieldName(-1, '');
-  readonly #byName = new Map<string, FieldName>();
+  /** Those in lowerCamelCase first. */
+  readonly #names: readonly FieldName[];
   readonly #skipped = new JsonTextCopier();
 
   /** @param names in lowerCamelCase, each with the number under which it is reported */
   constructor(names: Readonly<Record<string, number>>) {
-    for (const [name, id] of Object.entries(names)) {
-      for (const spelling of [name, snakeCase(name)]) this.#byName.set(spelling, new FieldName(id, spelling));
-    }
+    const spellings = (spell: (name: string) => string): FieldName[] =>
+      Object.entries(names).map(([name, id]) => new FieldName(id, spell(name)));
+    this.#names = [...spellings((name) => name), ...spellings(snakeCase)];
   }
 
   /**
@@ -52,28 +53,26 @@ export class JsonFields {
     reader.openString('a field name in double quotes');
     const predicted = previous.next;
     let name: FieldName;
-    if (predicted !== undefined && startsWith(reader, predicted.bytes)) {
-      reader.position += predicted.bytes.length;
-      name = predicted;
-    } else {
-      const start = reader.position;
-      const close = reader.closeString();
-      const text = reader.escaped
-        ? reader.unescape(start, close).view().toString('utf8')
-        : reader.bytes.toString('utf8', start, close);
-      name = this.#byName.get(text) ?? this.#unknown;
+    if (predicted !== undefined && reader.takeBytes(predicted.bytes)) name = predicted;
+    else {
+      name = this.#find(reader);
       if (name.id >= 0) previous.next = name;
     }
     if (!reader.take(ascii.colon)) throw reader.syntaxError('expected ":" after the field name');
     return name;
   }
-}
 
-function startsWith({ bytes, position }: JsonReader, expected: Buffer): boolean {
-  for (let index = 0; index < expected.length; index++) {
-    if (bytes[position + index] !== expected[index]) return false;
+  /** Compared one by one: that costs less than to make a string to look up. */
+  #find(reader: JsonReader): FieldName {
+    for (const name of this.#names) if (reader.takeBytes(name.bytes)) return name;
+    const start = reader.position;
+    const close = reader.closeString();
+    if (!reader.escaped) return this.#unknown;
+    const { buffer, length } = reader.unescape(start, close);
+    const isSame = ({ bytes }: FieldName): boolean =>
+      bytes.length === length + 1 && bytes.compare(buffer, 0, length, 0, length) === 0;
+    return this.#names.find(isSame) ?? this.#unknown;
   }
-  return true;
 }
 
 /** Reads an array, or null. `onElement` is called with the cursor at each element, and reads it. */

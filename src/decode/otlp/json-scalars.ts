@@ -130,6 +130,9 @@ export function readEnum(reader: JsonReader, names: ReadonlyMap<string, number>)
   return small.low | 0;
 }
 
+const frontDigits = 10;
+const powersOfTen = Float64Array.from({ length: 10 }, (_, exponent) => 10 ** exponent);
+
 function readInteger(
   reader: JsonReader,
   into: Bits,
@@ -138,21 +141,21 @@ function readInteger(
   const { bytes } = reader;
   const quoted = reader.peek() === ascii.quote;
   const start = quoted ? reader.position + 1 : reader.position;
-  // Times have 19 digits: nine, and what is before them, are both exact.
+  // Times have 19 digits: the first ten and the rest are both exact, in one pass over them.
   let at = start;
   let front = 0;
-  while (isDigit(bytes[at])) at++;
+  let back = 0;
+  for (; isDigit(bytes[at]); at++) {
+    const digit = (bytes[at] as number) - ascii.zero;
+    if (at - start < frontDigits) front = front * 10 + digit;
+    else back = back * 10 + digit;
+  }
   const digits = at - start;
   if (digits > 0 && digits <= maxDigits && endsNumber(bytes[at], quoted)) {
     if (!quoted && digits > 1 && bytes[start] === ascii.zero) {
       throw reader.syntaxError('a number must not begin with a zero', start);
     }
-    const split = Math.max(start, at - 9);
-    for (let index = start; index < split; index++)
-      front = front * 10 + (bytes[index] as number) - ascii.zero;
-    let back = 0;
-    for (let index = split; index < at; index++) back = back * 10 + (bytes[index] as number) - ascii.zero;
-    setProduct(into, front, back);
+    setProduct(into, front, powersOfTen[Math.max(0, digits - frontDigits)] as number, back);
     reader.position = quoted ? at + 1 : at;
     return;
   }
@@ -162,6 +165,25 @@ function readInteger(
   into.high = Number(BigInt.asIntN(32, value >> 32n));
 }
 
+/**
+ * An integer of up to 18 digits that is written as it is to be stored, as a number or as a string.
+ * @returns false, with nothing read, if it is another value, or is written in another way
+ */
+export function readPlainInteger(reader: JsonReader, draft: Draft, into: DraftText): boolean {
+  const { bytes } = reader;
+  const quoted = reader.peek() === ascii.quote;
+  const start = quoted ? reader.position + 1 : reader.position;
+  const firstDigit = bytes[start] === ascii.minus ? start + 1 : start;
+  let at = firstDigit;
+  while (isDigit(bytes[at])) at++;
+  const digits = at - firstDigit;
+  if (digits === 0 || digits > signed64.digits || !endsNumber(bytes[at], quoted)) return false;
+  if (bytes[firstDigit] === ascii.zero && at - start > 1) return false;
+  draft.take(into, start, at);
+  reader.position = quoted ? at + 1 : at;
+  return true;
+}
+
 const isDigit = (byte: number | undefined): boolean =>
   byte !== undefined && byte >= ascii.zero && byte <= ascii.nine;
 
@@ -169,12 +191,12 @@ const isDigit = (byte: number | undefined): boolean =>
 const endsNumber = (byte: number | undefined, quoted: boolean): boolean =>
   quoted ? byte === ascii.quote : byte !== ascii.dot && byte !== ascii.lowerE && byte !== ascii.upperE;
 
-/** `front * 10^9 + back` in halves; `front` has up to ten digits. */
-function setProduct(into: Bits, front: number, back: number): void {
+/** `front * factor + back` in halves; `front` has up to ten digits, and `factor` is at most 10^9. */
+function setProduct(into: Bits, front: number, factor: number, back: number): void {
   const frontHigh = Math.floor(front / 0x1_0000);
-  const product = (front % 0x1_0000) * 1e9 + back;
+  const product = (front % 0x1_0000) * factor + back;
   // In units of 2^16.
-  const upper = frontHigh * 1e9 + Math.floor(product / 0x1_0000);
+  const upper = frontHigh * factor + Math.floor(product / 0x1_0000);
   into.low = ((upper % 0x1_0000) * 0x1_0000 + (product % 0x1_0000)) | 0;
   into.high = Math.floor(upper / 0x1_0000) | 0;
 }
@@ -189,9 +211,10 @@ function exactInteger(text: string): bigint | undefined {
 /** The id of a trace or a span in hexadecimal digits. */
 export function readId(reader: JsonReader, id: HexId): void {
   reader.openString('an id in hexadecimal digits');
-  const start = reader.position;
-  const close = reader.closeString();
-  if (!id.setDigits(reader.bytes, start, close)) {
+  const { bytes, position: start } = reader;
+  const end = id.setDigits(bytes, start);
+  if (bytes[end] !== ascii.quote || (end - start) % 2 !== 0) {
     throw reader.syntaxError('expected pairs of hexadecimal digits', start);
   }
+  reader.position = end + 1;
 }

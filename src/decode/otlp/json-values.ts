@@ -6,7 +6,14 @@ import type { Bits } from '../protobuf-values.ts';
 import type { AttributeList } from './attribute-list.ts';
 import { type Draft, DraftText } from './draft.ts';
 import { JsonFields, readArray } from './json-fields.ts';
-import { readBase64, readBool, readDouble, readSigned64, readText } from './json-scalars.ts';
+import {
+  readBase64,
+  readBool,
+  readDouble,
+  readPlainInteger,
+  readSigned64,
+  readText,
+} from './json-scalars.ts';
 import { writeAscii, writeBase64, writeDouble, writeInteger, writeJsonString } from './value-text.ts';
 
 const anyValue = {
@@ -22,6 +29,10 @@ const keyValue = { key: 1, value: 2 } as const;
 const anyFields = new JsonFields(anyValue);
 const pairFields = new JsonFields(keyValue);
 const containerFields = new JsonFields({ values: 1 });
+/** How everybody writes an attribute and a string: read in one go, since nearly all of a request is made of these. */
+const keyOpening = Buffer.from('{"key":"');
+const valueOpening = Buffer.from(',"value":');
+const stringOpening = Buffer.from('{"stringValue":"');
 const emptyString = Buffer.from('""');
 const nullText = Buffer.from('null');
 
@@ -50,13 +61,46 @@ export class JsonValues {
   }
 
   readonly #readAttribute = (): void => {
-    this.#key.clear();
-    this.#value.clear();
-    this.#found = false;
-    pairFields.read(this.#reader, this.#readPairField);
-    if (!this.#found) this.#takeNull(this.#value);
+    const start = this.#reader.position;
+    if (!this.#readUsualPair()) {
+      this.#reader.position = start;
+      this.#key.clear();
+      this.#value.clear();
+      this.#found = false;
+      pairFields.read(this.#reader, this.#readPairField);
+      if (!this.#found) this.#takeNull(this.#value);
+    }
     this.#list?.add(this.#key, this.#value);
   };
+
+  /** @returns false if it is not the usual pair; then some of it may have been consumed */
+  #readUsualPair(): boolean {
+    const reader = this.#reader;
+    if (!reader.takeBytes(keyOpening)) return false;
+    const start = reader.position;
+    const close = reader.closeString();
+    if (reader.escaped || !reader.takeBytes(valueOpening)) return false;
+    this.#draft.take(this.#key, start, close);
+    this.readValue(this.#value);
+    if (reader.bytes[reader.position] !== ascii.closeBrace) return false;
+    reader.position++;
+    return true;
+  }
+
+  /** @returns false, with nothing consumed, if it is not a string without escapes in the usual spelling */
+  #readUsualString(into: DraftText): boolean {
+    const reader = this.#reader;
+    if (!reader.takeBytes(stringOpening)) return false;
+    const start = reader.position;
+    const close = reader.closeString();
+    if (reader.escaped || reader.bytes[reader.position] !== ascii.closeBrace) {
+      reader.position = start - stringOpening.length;
+      return false;
+    }
+    reader.position++;
+    this.#draft.take(into, start, close);
+    return true;
+  }
 
   readonly #readPairField = (id: number): void => {
     if (id === keyValue.key) readText(this.#reader, this.#draft, this.#key);
@@ -65,6 +109,8 @@ export class JsonValues {
 
   /** An `AnyValue` as text. */
   readValue(into: DraftText): void {
+    this.#found = true;
+    if (this.#readUsualString(into)) return;
     this.#into = into;
     this.#found = false;
     anyFields.read(this.#reader, this.#readAny);
@@ -84,6 +130,7 @@ export class JsonValues {
       readText(this.#reader, this.#draft, this.#into);
       return;
     }
+    if (id === anyValue.intValue && readPlainInteger(this.#reader, this.#draft, this.#into)) return;
     const start = this.#draft.own.length;
     if (id === anyValue.arrayValue || id === anyValue.kvlistValue) this.#writeContainer(id, 1);
     else this.#writeScalar(id, false);

@@ -4,7 +4,6 @@ import { unsupported } from '../errors.ts';
 import type { Expr, Renderer } from '../ir.ts';
 import {
   bool,
-  float,
   int8,
   intervalOf,
   isExactNumeric,
@@ -23,6 +22,7 @@ import {
   callAggregate,
 } from './aggregate-call.ts';
 import { type CallSite, checkCount, fn } from './definition.ts';
+import { totalOfDoubles } from './double-totals.ts';
 import { callOperator } from './operators.ts';
 import { orderedAggregates } from './ordered-aggregates.ts';
 import { percentileAggregates } from './percentiles.ts';
@@ -59,7 +59,6 @@ const intervalTotal = ([each]: readonly SqlType[]): SqlType =>
 
 /** PostgreSQL adds up bigint as numeric, so that sums don't overflow. */
 const sum: readonly AggregateOverload[] = [
-  fn(['float'], float, (a) => `sum(${a})`),
   fn(
     ['numeric'],
     (args) => numeric(Math.max(...args.map(numericScale)), args.every(isExactNumeric)),
@@ -74,25 +73,26 @@ const smallSum: readonly AggregateOverload[] = [
 const sumOf: AggregateForm = (call, site) => {
   const type = call.args[0]?.type;
   const small = type?.name === 'int2' || type?.name === 'int4';
+  if (type?.name === 'float' || type?.name === 'mixed' || type?.name === 'unknown')
+    return totalOfDoubles('sum', call, site);
   return callAggregate(small ? smallSum : sum, call, site);
 };
+
+const averageInterval: readonly AggregateOverload[] = [
+  {
+    ...fn(['interval'], intervalTotal, (a) => `avg(${a})`),
+    finish: (a) => `toInt64(roundBankers(${a}))`,
+  },
+];
 
 /** Of integers and decimals exact, as sum over count; the engine would compute it in doubles. */
 const average: AggregateForm = (call, site) => {
   checkCount(call.args, 1, 1, site);
   const [arg] = call.args;
   if (arg === undefined || !(isInteger(arg.type) || arg.type.name === 'numeric')) {
-    return callAggregate(
-      [
-        fn(['float'], float, (a) => `avg(${a})`),
-        {
-          ...fn(['interval'], intervalTotal, (a) => `avg(${a})`),
-          finish: (a) => `toInt64(roundBankers(${a}))`,
-        },
-      ],
-      call,
-      site,
-    );
+    return arg?.type.name === 'interval'
+      ? callAggregate(averageInterval, call, site)
+      : totalOfDoubles('avg', call, site);
   }
   const total = coerce(callAggregate(sumOf, call, site), numeric(numericScale(arg.type), true), site.at);
   const rows = callAggregate(count, call, site);

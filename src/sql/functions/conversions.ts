@@ -1,4 +1,5 @@
 import { quoteString } from '../../lib/quote.ts';
+import { raiseIf } from '../raise.ts';
 import { doubleScale, numericScale, type SqlType, storeInteger } from '../types.ts';
 import { floatText } from './float-text.ts';
 
@@ -46,9 +47,17 @@ const numericToNumeric: Conversion = (value, from, to) => {
     : `toDecimal256(${value}, ${scale})`;
 };
 
+/** What the engine reads as an infinity or zero must have been written as one. */
+const textToFloat = (text: string): string => {
+  const lost = `isInfinite(x) > (lower(t) LIKE '%inf%') OR x = 0 AND match(t, '^[^eE]*[1-9]')`;
+  const checked = `if(isFinite(x) AND x != 0, x, x - ${raiseIf(lost, 'outOfRange')})`;
+  return `arrayMap((t, x) -> ${checked}, [${text}], [toFloat64(${text})])[1]`;
+};
+
 /** PostgreSQL takes 15 significant digits of a double (float8_numeric). */
 const floatToNumeric: Conversion = (value, from, to) => {
-  const exact = `toDecimal256(printf('%.15g', ${value}), ${doubleScale})`;
+  const refuse = `throwIf(ifNull(isFinite(${value}) = 0, false), 'numeric of an infinity or NaN')`;
+  const exact = `toDecimal256(printf('%.15g', ${value} - ${refuse}), ${doubleScale})`;
   return numericScale(to) === doubleScale
     ? exact
     : numericToNumeric(exact, { ...from, name: 'numeric', scale: doubleScale, exact: false }, to);
@@ -116,7 +125,7 @@ const conversions: ReadonlyMap<string, Conversion> = new Map([
   ...each(['bool'], ['int4'], (value) => `toInt32(${value})`),
   ...each(['int4'], ['bool'], (value) => `(${value} != 0)`),
   ...each(['text'], integers, textToInteger),
-  ...each(['text'], ['float'], (value) => parsed(value, (text) => `toFloat64(${text})`, '0')),
+  ...each(['text'], ['float'], (value) => parsed(value, textToFloat, '0')),
   ...each(['text'], ['numeric'], textToNumeric),
   ...each(['text'], ['bool'], textToBool),
   ...each(['text'], timestamps, textToTimestamp),

@@ -1,7 +1,7 @@
 import { apply } from '../build.ts';
 import { coerce, isImplicit } from '../coerce.ts';
 import { sqlError } from '../errors.ts';
-import type { Expr, Renderer } from '../ir.ts';
+import type { DoubleOperator, Expr, Renderer } from '../ir.ts';
 import {
   bool,
   date,
@@ -42,6 +42,8 @@ export interface Overload {
   readonly render: Renderer;
   /** Instead of `render`, when it depends on the type of the result or on the arguments themselves. */
   readonly renderAs?: (result: SqlType, args: readonly Expr[]) => Renderer;
+  /** For arithmetic of two doubles, which is printed by rules of its own. */
+  readonly arithmetic?: DoubleOperator;
 }
 
 /** Where a function is called, and what it may need to know. */
@@ -157,7 +159,8 @@ export function callOverload(
   const type = resultType(overload, converted);
   const render = overload.renderAs?.(type, converted) ?? overload.render;
   const formals = overload.args.join(' ');
-  return apply(`${site.name}(${formals})`, type, render, ...converted);
+  const called = apply(`${site.name}(${formals})`, type, render, ...converted);
+  return overload.arithmetic === undefined ? called : { ...called, arithmetic: overload.arithmetic };
 }
 
 /** The value of an argument that must be a literal of the query. */

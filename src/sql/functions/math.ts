@@ -21,14 +21,12 @@ import {
   type Overload,
   type SpecialForm,
 } from './definition.ts';
+import { checkedDouble, exp, logarithm, ofAngle, power } from './double-functions.ts';
 import { callOperator } from './operators.ts';
 
 const sameAsFirst = ([first]: readonly SqlType[]): SqlType => first ?? float;
 const wholeNumber = ([first]: readonly SqlType[]): SqlType =>
   numeric(0, first?.name !== 'numeric' || first.exact);
-
-/** Raises "out of range" where the store would give NaN or an infinity. */
-const outside = (sql: string, bad: string): string => `(${sql} + accurateCast(if(${bad}, -1, 0), 'UInt8'))`;
 
 /** Forms for double precision and for numeric; integers go with the doubles, as in PostgreSQL. */
 const toWhole = (name: string): readonly Overload[] => [
@@ -97,7 +95,6 @@ const whole = (name: string): Overload => ({
 const widerOf = (args: readonly SqlType[]): SqlType => args.reduce(widerInteger);
 
 const doubles = (name: string): readonly Overload[] => [fn(['float'], float, (a) => `${name}(${a})`)];
-const power = [fn(['float', 'float'], float, (a, b) => `pow(${a}, ${b})`)];
 const ceiling = integersAsFloat(toWhole('ceil'));
 
 export const mathFunctions: FunctionTable = {
@@ -121,25 +118,28 @@ export const mathFunctions: FunctionTable = {
   mod: remainder,
   power,
   pow: power,
-  exp: doubles('exp'),
-  sqrt: [fn(['float'], float, (a) => outside(`sqrt(${a})`, `${a} < 0`))],
+  exp,
+  sqrt: checkedDouble('sqrt', (a) => [`${a} < 0`, 'badPower']),
   cbrt: doubles('cbrt'),
-  ln: [fn(['float'], float, (a) => outside(`log(${a})`, `${a} <= 0`))],
-  log: [fn(['float'], float, (a) => outside(`log10(${a})`, `${a} <= 0`))],
-  log10: [fn(['float'], float, (a) => outside(`log10(${a})`, `${a} <= 0`))],
+  ln: logarithm('log'),
+  log: logarithm('log10'),
+  log10: logarithm('log10'),
   gcd: [whole('gcd')],
   lcm: [whole('lcm')],
-  asin: [fn(['float'], float, (a) => outside(`asin(${a})`, `abs(${a}) > 1`))],
-  acos: [fn(['float'], float, (a) => outside(`acos(${a})`, `abs(${a}) > 1`))],
+  asin: checkedDouble('asin', (a) => [`abs(${a}) > 1`, 'outOfRange']),
+  acos: checkedDouble('acos', (a) => [`abs(${a}) > 1`, 'outOfRange']),
   sinh: doubles('sinh'),
   cosh: doubles('cosh'),
   tanh: doubles('tanh'),
-  sin: doubles('sin'),
-  cos: doubles('cos'),
-  tan: doubles('tan'),
+  sin: ofAngle('sin'),
+  cos: ofAngle('cos'),
+  tan: ofAngle('tan'),
   atan: doubles('atan'),
   atan2: [fn(['float', 'float'], float, (a, b) => `atan2(${a}, ${b})`)],
-  degrees: doubles('degrees'),
-  radians: doubles('radians'),
+  degrees: checkedDouble('degrees', (a, result) => [
+    `isInfinite(${result}) > isInfinite(${a})`,
+    'outOfRange',
+  ]),
+  radians: checkedDouble('radians', (a, result) => [`(${result} = 0) > (${a} = 0)`, 'outOfRange']),
   pi: [fn([], float, () => 'pi()')],
 };

@@ -1,7 +1,8 @@
 import { apply } from '../build.ts';
 import { coerce, convert } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
-import type { Expr } from '../ir.ts';
+import type { DoubleOperator, Expr } from '../ir.ts';
+import { raiseIf } from '../raise.ts';
 import {
   bool,
   commonType,
@@ -20,6 +21,7 @@ import {
 } from '../types.ts';
 import { compareArrays, concatenateArrays } from './arrays.ts';
 import { type CallSite, callOverload, choose, fn, type Overload } from './definition.ts';
+import { power } from './double-functions.ts';
 import { jsonOperator, jsonOperatorNames } from './json.ts';
 import { matchPattern } from './patterns.ts';
 import { negateInterval, timeArithmetic } from './time-arithmetic.ts';
@@ -90,10 +92,6 @@ const division = (
   },
 });
 
-/** Raises "division by zero" where the engine would give an infinity or NaN. */
-const checkedDivisor = (a: string, operator: '/' | '%', b: string): string =>
-  `(${a} ${operator} ${b} * intDiv(1, ${b} != 0))`;
-
 /** The engine's function takes a NULL for zero. */
 const divideDecimals = (a: string, b: string, scale: number): string =>
   `if(isNull(${b}), NULL, divideDecimal(${a}, ifNull(${b}, toDecimal256(1, 0)), ${scale}))`;
@@ -106,21 +104,26 @@ const wholeQuotient = (a: string, b: string, scale: number): string =>
 const rounded = (quotientOfScale: (scale: number) => string, scale: number): string =>
   `toDecimal256(round(${quotientOfScale(scale + 1)}, ${scale}), ${scale})`;
 
+const ofDoubles = (operator: DoubleOperator): Overload => ({
+  ...fn(['float', 'float'], float, (a, b) => `(${a} ${operator} ${b})`),
+  arithmetic: operator,
+});
+
 const infix: Readonly<Record<string, readonly Overload[]>> = {
   '+': [
     checked((a, b) => `${a} + ${b}`),
     fn(['numeric', 'numeric'], widerScale, (a, b) => `(${a} + ${b})`),
-    fn(['float', 'float'], float, (a, b) => `(${a} + ${b})`),
+    ofDoubles('+'),
   ],
   '-': [
     checked((a, b) => `${a} - ${b}`),
     fn(['numeric', 'numeric'], widerScale, (a, b) => `(${a} - ${b})`),
-    fn(['float', 'float'], float, (a, b) => `(${a} - ${b})`),
+    ofDoubles('-'),
   ],
   '*': [
     checked((a, b) => `${a} * ${b}`),
     fn(['numeric', 'numeric'], productScale, (a, b) => `(${a} * ${b})`),
-    fn(['float', 'float'], float, (a, b) => `(${a} * ${b})`),
+    ofDoubles('*'),
   ],
   '/': [
     division('int', widest, (a, b) => `intDiv(toInt64(${a}), toInt64(${b}))`),
@@ -130,12 +133,7 @@ const infix: Readonly<Record<string, readonly Overload[]>> = {
       (a, b, result) => rounded((scale) => divideDecimals(a, b, scale), numericScale(result)),
       (a, b, result) => rounded((scale) => `divideDecimal(${a}, ${b}, ${scale})`, numericScale(result)),
     ),
-    division(
-      'float',
-      float,
-      (a, b) => checkedDivisor(a, '/', b),
-      (a, b) => `(${a} / ${b})`,
-    ),
+    ofDoubles('/'),
   ],
   '%': [
     division('int', widest, (a, b) => `(toInt64(${a}) % toInt64(${b}))`),
@@ -148,11 +146,11 @@ const infix: Readonly<Record<string, readonly Overload[]>> = {
     division(
       'float',
       float,
-      (a, b) => checkedDivisor(a, '%', b),
+      (a, b) => `(${a} % ${b} - ${raiseIf(`${b} = 0`, 'divisionByZero')})`,
       (a, b) => `(${a} % ${b})`,
     ),
   ],
-  '^': [fn(['float', 'float'], float, (a, b) => `pow(${a}, ${b})`)],
+  '^': power,
   '&': bits('bitAnd'),
   '|': bits('bitOr'),
   '#': bits('bitXor'),

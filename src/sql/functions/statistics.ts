@@ -2,6 +2,7 @@ import { apply, literal } from '../build.ts';
 import { coerce } from '../coerce.ts';
 import { unsupported } from '../errors.ts';
 import type { Expr } from '../ir.ts';
+import { raiseIf } from '../raise.ts';
 import { bool, float, int8 } from '../types.ts';
 import {
   type AggregateCall,
@@ -39,10 +40,6 @@ const countOf = (call: AggregateCall, value: Expr): Expr =>
 const areFinite = (call: AggregateCall, value: Expr): Expr =>
   aggregate('are finite', bool, (a) => `min(isFinite(${a}))`, { ...call, distinct: false }, [value]);
 
-/** Raises the engine's ARGUMENT_OUT_OF_BOUND (src/Common/ErrorCodes.cpp). */
-const raise = (condition: string): string =>
-  `throwIf(ifNull(${condition}, false), 'value out of range: overflow', toInt16(69))`;
-
 /**
  * The sum of distances, of a mean that the store computed. The arguments get names, since they are long and needed more
  * than once; the condition of the error says all, since what is needed more than once may be computed in any case.
@@ -53,7 +50,7 @@ const sumOfDistances = (rows: Expr, mean: Expr, finite: Expr, total: Expr): Expr
     float,
     (...args) => {
       const isKnown = 'isFinite(n * m) AND isFinite(s)';
-      const result = `multiIf(isNull(m), NULL, ${isKnown}, n * m, ${raise(`f AND NOT (${isKnown})`)}, NULL, nan)`;
+      const result = `multiIf(isNull(m), NULL, ${isKnown}, n * m, ${raiseIf(`f AND NOT (${isKnown})`, 'outOfRange')}, NULL, nan)`;
       return `arrayMap((n, m, f, s) -> ${result}, ${args.map((arg) => `[${arg}]`).join(', ')})[1]`;
     },
     rows,

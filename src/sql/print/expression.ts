@@ -10,6 +10,7 @@ import {
   unnestedName,
   type WindowSpec,
 } from '../ir.ts';
+import { printDoubleArithmetic } from './double-arithmetic.ts';
 import { printLiteral } from './literal.ts';
 
 /** How expressions reach the printer of queries. */
@@ -25,6 +26,8 @@ export function printExpression(expr: Expr, query: PrintQuery): string {
         ? quoteIdentifier(unnestedName(expr.relation, expr.name))
         : `${quoteIdentifier(expr.relation)}.${quoteIdentifier(expr.name)}`;
     case 'apply':
+      if (expr.arithmetic !== undefined)
+        return bounded(printDoubleArithmetic(expr, (each) => printExpression(each, query)));
       return bounded(expr.render(...expr.args.map((arg) => printExpression(arg, query))));
     case 'aggregate':
       return printAggregate(expr, query);

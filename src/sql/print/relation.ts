@@ -79,7 +79,7 @@ function printEvents(read: EventsRead): string {
 
 function printRecords(read: RecordsRead): string {
   const allowed = allowedClause(read.allowed, (sql) => sql);
-  const conditions = timeConditions('timestamp', read.range, 1);
+  const conditions = [...timeConditions('timestamp', read.range, 1), ...read.filters];
   return `SELECT ${selectList(renamed(read.columns))} FROM ${table(read, read.table)}${allowed}${whereClause(conditions)}`;
 }
 

@@ -29,8 +29,11 @@ export function eventsRelation(
     name,
     expr: () => column(name, quoteIdentifier(name), type),
   });
-  const field = (name: string, type: FieldType): Column =>
-    column(name, fieldSql(dataset, name, type), fieldSqlType[type]);
+  // A number of JSON that is too large for a double is kept as text.
+  const field = (name: string, type: FieldType): Column => ({
+    ...column(name, fieldSql(dataset, name, type), fieldSqlType[type]),
+    finite: type === 'num',
+  });
   const several = (name: string, has: readonly FieldType[]): Mixed => ({
     kind: 'mixed',
     type: mixed,

@@ -1,6 +1,6 @@
-import { children, some } from '../build.ts';
+import { apply, children, some } from '../build.ts';
 import { sqlError } from '../errors.ts';
-import type { Aggregate, Expr, SelectIr } from '../ir.ts';
+import type { Aggregate, Expr, SelectIr, Sort } from '../ir.ts';
 import { int4 } from '../types.ts';
 
 export const isAggregate = (expr: Expr): boolean => expr.kind === 'aggregate' && expr.over === undefined;
@@ -62,6 +62,41 @@ function checkGrouped(expr: Expr, groupKeys: ReadonlySet<string>, at: number | u
     );
   }
   for (const child of children(expr)) checkGrouped(child, groupKeys, at);
+}
+
+/**
+ * Keeps group keys that are arithmetic apart from the operations around them: these would be computed together with it,
+ * and the store would not find its key again.
+ */
+export function keepKeys(ir: SelectIr): SelectIr {
+  const isArithmetic = (key: Expr): boolean => key.kind === 'apply' && key.arithmetic !== undefined;
+  const keys = new Set(ir.groupingSets.flat().filter(isArithmetic).map(exprKey));
+  if (keys.size === 0) return ir;
+  const keep = (expr: Expr): Expr => keepIn(expr, keys);
+  const keepSort = (sort: Sort): Sort => ({ ...sort, expr: keep(sort.expr) });
+  return {
+    ...ir,
+    items: ir.items.map(keep),
+    having: ir.having && keep(ir.having),
+    orderBy: ir.orderBy.map(keepSort),
+    distinctOn: ir.distinctOn.map(keep),
+  };
+}
+
+function keepIn(expr: Expr, keys: ReadonlySet<string>): Expr {
+  const keep = (each: Expr): Expr => keepIn(each, keys);
+  if (expr.kind === 'apply') {
+    if (keys.has(exprKey(expr))) return apply('group key', expr.type, (key) => key, expr);
+    return { ...expr, args: expr.args.map(keep) };
+  }
+  if (expr.kind !== 'aggregate' || expr.over === undefined) return expr;
+  const { partitionBy, orderBy, frame } = expr.over;
+  const over = {
+    partitionBy: partitionBy.map(keep),
+    orderBy: orderBy.map((sort) => ({ ...sort, expr: keep(sort.expr) })),
+    frame,
+  };
+  return { ...expr, args: expr.args.map(keep), filter: expr.filter && keep(expr.filter), over };
 }
 
 const isGroupingCall = (expr: Expr): boolean => expr.kind === 'aggregate' && expr.name === 'grouping';

@@ -1,5 +1,6 @@
 import { children, relationsIn, some } from '../build.ts';
 import type { Expr, FromIr, PointsRead } from '../ir.ts';
+import { attributeFilters } from './attribute-filters.ts';
 
 /** FROM and WHERE, with conditions moved from the one into the other. */
 export interface Pushed {
@@ -10,9 +11,10 @@ export interface Pushed {
 /**
  * Conditions of WHERE that only look at the series of a metrics dataset (its name, its labels) choose the
  * series to read, so that the samples of others are not touched. What is named in such conditions alone
- * doesn't have to be joined to the samples at all.
+ * doesn't have to be joined to the samples at all. Those on attributes of logs and traces stay where they are, and
+ * what follows from them goes to where these are read.
  */
-export function pushToSeries(from: FromIr, where: readonly Expr[]): Pushed {
+export function pushIntoReads(from: FromIr, where: readonly Expr[]): Pushed {
   const pushed = new Set<Expr>();
   const visit = (item: FromIr, mayFilter: boolean): FromIr => {
     if (item.kind === 'join') {
@@ -24,8 +26,12 @@ export function pushToSeries(from: FromIr, where: readonly Expr[]): Pushed {
     if (item.kind === 'unnest') {
       return item.input === undefined ? item : { ...item, input: visit(item.input, mayFilter) };
     }
-    if (item.kind !== 'dataset' || item.read.kind !== 'points') return item;
+    if (item.kind !== 'dataset') return item;
     const { read, alias } = item;
+    if (read.kind === 'records') {
+      return { ...item, read: { ...read, filters: mayFilter ? attributeFilters(read, alias, where) : [] } };
+    }
+    if (read.kind !== 'points') return item;
     const conditions = where.filter((condition) => mayFilter && readsSeriesOnly(condition, alias, read));
     for (const condition of conditions) pushed.add(condition);
     return {

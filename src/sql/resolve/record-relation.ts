@@ -18,6 +18,7 @@ export function recordRelation(
   readonly otherColumn: (name: string) => Mixed;
 } {
   const reads = new Reads<string>('c');
+  const attributes = new Set<string>();
   const column = (label: string, sql: string, type: SqlType): Column =>
     columnOf(alias, reads.name(sql, sql), type, label);
   // Attributes are kept as text, but what is written as a number is one where the context wants it.
@@ -27,7 +28,11 @@ export function recordRelation(
     label: name,
     has: ['str'],
     convertible: true,
-    column: (type) => column(name, attributeSql(name, type), fieldSqlType[type]),
+    column: (type) => {
+      const sql = attributeSql(name, type);
+      if (type === 'str') attributes.add(sql);
+      return column(name, sql, fieldSqlType[type]);
+    },
   });
   return {
     read: {
@@ -35,6 +40,8 @@ export function recordRelation(
       kind: 'records',
       table: table.table,
       columns: reads.byName,
+      attributes,
+      filters: [],
       allowed:
         rows === 'all'
           ? 'all'

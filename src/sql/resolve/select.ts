@@ -7,10 +7,10 @@ import type { ExpressionContext } from './context.ts';
 import type { QueryContext, ResolvedQuery } from './environment.ts';
 import { resolveExpression } from './expression.ts';
 import { resolveFrom } from './from.ts';
-import { checkGrouping, exprKey, hasAggregate } from './grouping.ts';
+import { checkGrouping, exprKey, hasAggregate, keepKeys } from './grouping.ts';
 import { limitOf } from './limit.ts';
 import { outputColumnName } from './output-name.ts';
-import { conjuncts, pushToSeries } from './pushdown.ts';
+import { conjuncts, pushIntoReads } from './pushdown.ts';
 import { emptyFrom, Scope } from './scope.ts';
 import { checkSets } from './sets.ts';
 import { allOf, isCorrelatedIn } from './subquery.ts';
@@ -62,7 +62,7 @@ export function resolveSelect(
   const orderContext = inClause('ORDER BY', true, true);
   const orderBy = query.orderBy.map((key) => resolveOrderKey(key, items, orderContext));
   const distinctOn = select.distinctOn.map((key) => outputExpr(key, items, orderContext, 'DISTINCT ON'));
-  const pushed = from && pushToSeries(from.ir, where);
+  const pushed = from && pushIntoReads(from.ir, where);
   const ir: SelectIr = {
     kind: 'select',
     columns: items.map(({ name, expr }) => ({ name, type: expr.type })),
@@ -80,7 +80,7 @@ export function resolveSelect(
   checkGrouping(ir, items);
   checkDistinctOrder(ir, query.orderBy);
   checkSets(ir);
-  return { query: ir, correlated: scope.correlated };
+  return { query: keepKeys(ir), correlated: scope.correlated };
 }
 
 /**

@@ -95,6 +95,12 @@ describe('nameNumbers', () => {
     await fc.assert(property, { numRuns: 500 });
   });
 
+  it('knows a NaN with a sign', async () => {
+    const bytes = Buffer.from('{"a":"-nan","b":"-nan"}\n{"a":["nan","-nan"],"b":""}\n');
+    const output = await wholeOf(nameNumbers(pieces(bytes, [7, 30]), [true, false]));
+    expect(output.toString()).toBe('{"a":null,"b":"-nan"}\n{"a":[null,null],"b":""}\n');
+  });
+
   it('leaves rows without them alone', async () => {
     const bytes = document([['a', 'number']], [[1], [2.5], [null]], false);
     expect(await wholeOf(nameNumbers(pieces(bytes, [3, 9]), [true]))).toEqual(bytes);

@@ -36,6 +36,13 @@ describe('JSON is read as the Collector reads it', () => {
     ['{"intValue":"007"}', '7'],
     ['{"intValue":1e3}', '1000'],
     ['{"intValue":5.0}', '5'],
+    ['{"intValue":-12}', '-12'],
+    ['{"intValue":"-0"}', '0'],
+    ['{"intValue":"-012"}', '-12'],
+    ['{"stringValue":"a","intValue":"1"}', '1'],
+    ['{"intValue":"1","stringValue":"a"}', 'a'],
+    ['{"stringValue":"a" }', 'a'],
+    ['{"stringValue":"a\\n"}', 'a\n'],
     ['{"doubleValue":"NaN"}', 'NaN'],
     ['{"doubleValue":"-Infinity"}', '-Infinity'],
     ['{"doubleValue":"1.5"}', '1.5'],
@@ -53,6 +60,22 @@ describe('JSON is read as the Collector reads it', () => {
     ['{"kvlistValue":{"values":[{"value":{"intValue":1},"key":"b"},{"key":"a"}]}}', '{"b":1,"a":null}'],
   ])('the value %s is stored as %s', (value, stored) => {
     expect(attribute(value)).toEqual([['k', stored]]);
+  });
+
+  test.each([
+    '{"key":"k","value":{"stringValue":"a"} }',
+    ' { "key" : "k" , "value" : { "stringValue" : "a" } } ',
+    '{"value":{"stringValue":"a"},"key":"k"}',
+    '{"key":"x","value":{"stringValue":"a"},"key":"k"}',
+    '{"key":"k","value":{"stringValue":"b"},"value":{"stringValue":"a"}}',
+    '{"key":"\\u006b","value":{"stringValue":"\\u0061"}}',
+    '{"key":"k","value":{"stringValue":"a"},"more":[{}]}',
+    '{"k\\u0065y":"k","value":{"string\\u0056alue":"a"}}',
+  ])('the attribute %s', (pair) => {
+    expect(row(`{"attributes":[${pair},{"key":"l","value":{"stringValue":"b"}}]}`)['attributes']).toEqual([
+      ['k', 'a'],
+      ['l', 'b'],
+    ]);
   });
 
   test('enums by number, by number in a string and by name', () => {

@@ -1,0 +1,39 @@
+/**
+ * Errors that a query raises by itself while it runs, in the store's SQL. The numbers are how they are known again
+ * (`store-failures.ts` of the query service): the engine's own where it has one, else numbers that it does not use.
+ */
+export const raised = {
+  /** ARGUMENT_OUT_OF_BOUND (src/Common/ErrorCodes.cpp). */
+  outOfRange: 69,
+  /** ILLEGAL_DIVISION */
+  divisionByZero: 153,
+  badLogarithm: 30_001,
+  badPower: 30_002,
+} as const;
+
+type Raised = keyof typeof raised;
+
+const messages: Readonly<Record<Raised, string>> = {
+  outOfRange: 'value out of range',
+  divisionByZero: 'division by zero',
+  badLogarithm: 'cannot take logarithm of zero or a negative number',
+  badPower: 'no power or root that is a real number',
+};
+
+/** The number 0, if the condition is false or NULL; the engine computes nothing else in its place. */
+export const raiseIf = (condition: string, error: Raised): string =>
+  `throwIf(ifNull(${condition}, false), '${messages[error]}', toInt16(${raised[error]}))`;
+
+/** A name costs the store more than repeating a column or a number. */
+const maxRepeatedLength = 60;
+
+/**
+ * The expression around values that it needs several times. If one of them is long, all get names, so that the
+ * statement holds it once.
+ */
+export function withNames(values: readonly string[], body: (...shorts: string[]) => string): string {
+  if (values.every((value) => value.length <= maxRepeatedLength)) return body(...values);
+  const names = values.map((_, index) => `d${index + 1}`);
+  const arrays = values.map((value) => `[${value}]`).join(', ');
+  return `arrayMap((${names.join(', ')}) -> ${body(...names)}, ${arrays})[1]`;
+}
