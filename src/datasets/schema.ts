@@ -4,11 +4,17 @@ import { pointTables } from '../sql/metric-tables.ts';
 import { recordTables } from '../sql/record-tables.ts';
 import { fieldSqlType, map, type SqlType, text, timestamptz } from '../sql/types.ts';
 
-/** A column as SQL sees it, its type in the words of Apache Arrow. */
+/**
+ * A column as SQL sees it, its type in the words of Apache Arrow: numbers of JSON are Float64, whole ones too. Clients of
+ * this interface read an Arrow schema with all of its fields, so those that mean nothing here are there as well.
+ */
 export interface SchemaField {
   readonly name: string;
   readonly data_type: ArrowType;
   readonly nullable: boolean;
+  readonly dict_id: 0;
+  readonly dict_is_ordered: false;
+  readonly metadata: Readonly<Record<string, never>>;
 }
 
 type ArrowType = string | { readonly Timestamp: readonly [unit: string, zone: string] };
@@ -53,6 +59,9 @@ const field = (name: string, type: ArrowType, nullable: boolean): SchemaField =>
   name,
   data_type: type,
   nullable,
+  dict_id: 0,
+  dict_is_ordered: false,
+  metadata: {},
 });
 
 function arrowType({ name }: SqlType): ArrowType {

@@ -141,7 +141,13 @@ function showStatistics({ kind, received, waiting, stored }: DatasetStatistics, 
       count: whole ? rows + waiting.events : received.events,
       size: bytes(received.bytes),
       format: logSources[kind],
-      ...(whole ? { lifetime_count: received.events, deleted_count: deleted } : {}),
+      ...(whole
+        ? {
+            lifetime_count: received.events,
+            lifetime_size: bytes(received.bytes),
+            deleted_count: deleted,
+          }
+        : {}),
       waiting_count: waiting.events,
       waiting_size: bytes(waiting.bytes),
     },

@@ -309,17 +309,23 @@ it('detects the schema that events would have', async () => {
     { a: 1, b: 'x', c: { d: true } },
     { a: 'one', e: [1], f: null, p_timestamp: 1 },
   ];
+  const rest = { dict_id: 0, dict_is_ordered: false, metadata: {} };
   const [status, text] = await send('POST', '/logstream/schema/detect', {}, sample);
   expect([status, JSON.parse(text)]).toEqual([
     200,
     {
       fields: [
-        { name: 'p_timestamp', data_type: { Timestamp: ['Microsecond', '+00:00'] }, nullable: false },
-        { name: 'a', data_type: 'Utf8', nullable: true },
-        { name: 'b', data_type: 'Utf8', nullable: true },
-        { name: 'c_d', data_type: 'Boolean', nullable: true },
-        { name: 'e', data_type: 'Utf8', nullable: true },
-        { name: '_p_timestamp', data_type: 'Float64', nullable: true },
+        {
+          name: 'p_timestamp',
+          data_type: { Timestamp: ['Microsecond', '+00:00'] },
+          nullable: false,
+          ...rest,
+        },
+        { name: 'a', data_type: 'Utf8', nullable: true, ...rest },
+        { name: 'b', data_type: 'Utf8', nullable: true, ...rest },
+        { name: 'c_d', data_type: 'Boolean', nullable: true, ...rest },
+        { name: 'e', data_type: 'Utf8', nullable: true, ...rest },
+        { name: '_p_timestamp', data_type: 'Float64', nullable: true, ...rest },
       ],
       metadata: {},
     },

@@ -53,20 +53,22 @@ describe('a dataset over HTTP', () => {
     ];
     await service.ingest('shop', sent);
     await service.drained();
+    const rest = { dict_id: 0, dict_is_ordered: false, metadata: {} };
     const time = {
       name: 'p_timestamp',
       data_type: { Timestamp: ['Microsecond', '+00:00'] },
       nullable: false,
+      ...rest,
     };
     const schema = (await json('/shop/schema')) as { fields: object[]; metadata: object };
     expect(schema.metadata).toEqual({});
     expect(schema.fields[0]).toEqual(time);
     expect(schema.fields.slice(1)).toEqual(
       expect.arrayContaining([
-        { name: 'item', data_type: 'Utf8', nullable: true },
-        { name: 'price', data_type: 'Float64', nullable: true },
-        { name: 'mixed', data_type: 'Utf8', nullable: true },
-        { name: 'ok', data_type: 'Boolean', nullable: true },
+        { name: 'item', data_type: 'Utf8', nullable: true, ...rest },
+        { name: 'price', data_type: 'Float64', nullable: true, ...rest },
+        { name: 'mixed', data_type: 'Utf8', nullable: true, ...rest },
+        { name: 'ok', data_type: 'Boolean', nullable: true, ...rest },
       ]),
     );
     expect(schema.fields).toHaveLength(5);
@@ -92,7 +94,7 @@ describe('a dataset over HTTP', () => {
     };
     const whole = {
       stream: 'shop',
-      ingestion: { ...ingestion, lifetime_count: 2, deleted_count: 0 },
+      ingestion: { ...ingestion, lifetime_count: 2, lifetime_size: `${sentBytes} Bytes`, deleted_count: 0 },
       storage,
     };
     expect(await json('/shop/stats')).toMatchObject(whole);
