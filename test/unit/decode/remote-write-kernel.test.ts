@@ -138,14 +138,16 @@ describe('the decoder with the kernel says what the one without says', () => {
   test('of messages cut, overwritten and lengthened anywhere', () => {
     const pair = new Pair();
     pair.learn(known);
+    let tried = 0;
     let accepted = 0;
     fc.assert(
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 3 }), (mutations) => {
+        tried++;
         if (pair.decode(mutated(known, mutations)).ok) accepted++;
       }),
       runs(6000),
     );
-    expect(accepted).toBeGreaterThan(100);
+    expect(accepted).toBeGreaterThan(tried / 60);
   });
 
   test('of any bytes behind a message', () => {
@@ -361,9 +363,11 @@ describe('snappy in the kernel', () => {
   });
 
   test('accepts and refuses the blocks that the library accepts and refuses', () => {
+    let tried = 0;
     let accepted = 0;
     fc.assert(
       fc.property(text, fc.array(mutation, { minLength: 1, maxLength: 3 }), (original, mutations) => {
+        tried++;
         const body = mutated(compressSync(original), mutations);
         const [actual, expected] = both(body);
         expect(actual).toEqual(expected);
@@ -371,7 +375,7 @@ describe('snappy in the kernel', () => {
       }),
       runs(1500),
     );
-    expect(accepted).toBeGreaterThan(10);
+    expect(accepted).toBeGreaterThan(tried / 150);
   });
 
   test('reads literals with lengths of one to four bytes, and copies with offsets of one, two and four', () => {
