@@ -127,7 +127,7 @@ export function translationRig(): TranslationRig {
       const server = createHttpServer({
         routes: queryRoutes(query),
         authorizer,
-        tenancy: { multiTenant: false, idOf: () => undefined },
+        tenancy: { multiTenant: false, idOf: () => undefined, hasEnded: () => false },
         metrics,
         log,
         audit: new AuditLog(log, systemClock, { add: () => {} }),

@@ -106,7 +106,11 @@ export async function startApp(options: AppOptions): Promise<App> {
       ...identities.routes,
     ],
     authorizer: identities.authorizer,
-    tenancy: { multiTenant: config.multiTenant, idOf: (name) => back.tenants.idOf(name) },
+    tenancy: {
+      multiTenant: config.multiTenant,
+      idOf: (name) => back.tenants.idOf(name),
+      hasEnded: (id) => back.tenants.hasEnded(id),
+    },
     metrics: shared.metrics,
     log,
     audit: identities.audit,

@@ -1,14 +1,9 @@
 import { Authorizer } from '../auth/authorizer.ts';
-import { administratorAccount, type IdentitySource, PasswordIdentities } from '../auth/identities.ts';
-import type { ClaimNames } from '../auth/oidc/claims.ts';
-import { OidcLogin } from '../auth/oidc/login.ts';
-import { OidcProvider } from '../auth/oidc/provider.ts';
-import { TokenVerifier } from '../auth/oidc/token-verifier.ts';
+import { administratorAccount, PasswordIdentities } from '../auth/identities.ts';
 import { SecretBox } from '../auth/secret-box.ts';
 import type { OidcConfig } from '../config/oidc.ts';
 import { apiKeyRoutes } from '../http/api-key-routes.ts';
 import { AuditLog, type AuditRows } from '../http/audit.ts';
-import { loginRoutes } from '../http/login-routes.ts';
 import { roleRoutes } from '../http/role-routes.ts';
 import type { Route } from '../http/routes.ts';
 import { tenantRoutes } from '../http/tenant-routes.ts';
@@ -18,15 +13,14 @@ import { Directory } from '../identity/directory.ts';
 import { DirectoryFollower } from '../identity/follower.ts';
 import { Lease } from '../identity/lease.ts';
 import { OauthUsers, type OauthUsersOptions } from '../identity/oauth-users.ts';
-import { OidcIdentities } from '../identity/oidc-identities.ts';
 import { RoleAdministration } from '../identity/roles.ts';
-import { Sessions } from '../identity/sessions.ts';
 import { TenantAdministration } from '../identity/tenants.ts';
 import { UserAdministration } from '../identity/users.ts';
 import { keptSecret } from '../lib/data-directory.ts';
 import { defaultTenant } from '../model/dataset.ts';
 import type { TenantHolder } from '../store/tenant-cleaner.ts';
 import type { Tenants } from '../store/tenants.ts';
+import type { Oidc, OidcParts } from './oidc.ts';
 import type { Shared } from './shared.ts';
 import type { Back } from './store.ts';
 
@@ -62,7 +56,7 @@ export async function startIdentities(
   );
   const audit = new AuditLog(log, clock, trail);
   const oauthUsers = createOauthUsers(config.oidc, { directory, tenants, clock, log });
-  const oidc = config.oidc && createOidc(config.oidc, { shared, oauthUsers, box, audit });
+  const oidc = config.oidc && (await startOidc(config.oidc, { shared, oauthUsers, box, audit }));
   const sources = [passwords, new ApiKeyIdentities(directory, box), ...(oidc?.sources ?? [])];
   const authorizer = new Authorizer(sources, clock, () => lease?.requireCurrent());
   const follower = new DirectoryFollower({
@@ -108,27 +102,8 @@ export function createOauthUsers(
   return new OauthUsers({ ...parts, tenantOf });
 }
 
-interface OidcParts {
-  readonly shared: Pick<Shared, 'clock' | 'log'>;
-  readonly oauthUsers: OauthUsers;
-  readonly box: SecretBox;
-  readonly audit: AuditLog;
-}
-
-/** Bearer tokens and sign-ins by an identity provider. */
-export function createOidc(
-  config: OidcConfig,
-  { shared: { clock, log }, oauthUsers: users, box, audit }: OidcParts,
-): { readonly sources: readonly IdentitySource[]; readonly routes: readonly Route[] } {
-  const { clientId, audience, scope, sessionLifetimeMs, publicOrigin } = config;
-  const claimNames: ClaimNames = config;
-  const provider = new OidcProvider({ ...config, clock, log });
-  const verifier = new TokenVerifier(provider, clock);
-  const tokens = new OidcIdentities({ verifier, audience, claimNames, users });
-  const sessions = new Sessions(users, clock, sessionLifetimeMs);
-  const login = new OidcLogin({ provider, verifier, clientId, scope, claimNames, box, clock });
-  return {
-    sources: [tokens, sessions],
-    routes: loginRoutes({ login, sessions, audit, sessionLifetimeMs, publicOrigin }),
-  };
+/** Its libraries take a tenth of the CPU of a start: they are loaded where there is a provider. */
+async function startOidc(config: OidcConfig, parts: OidcParts): Promise<Oidc> {
+  const { createOidc } = await import('./oidc.ts');
+  return createOidc(config, parts);
 }

@@ -2,7 +2,7 @@
 export interface PresentedCredential {
   readonly header: 'authorization' | 'x-api-key' | 'cookie';
   readonly value: string;
-  /** Id of the tenant to act in; empty for one that does not exist. */
+  /** Id of the tenant to act in; empty for one that does not exist, and for that of the session. */
   readonly tenant: string;
 }
 

@@ -1,3 +1,4 @@
+import type { PresentedCredential } from '../auth/credentials.ts';
 import { decide } from '../auth/policy.ts';
 import { AppError } from '../errors.ts';
 import { checkDatasetName, defaultTenant } from '../model/dataset.ts';
@@ -47,35 +48,46 @@ export interface Tenancy {
    * @throws AppError `store_unavailable`
    */
   idOf(name: string): string | undefined;
+  /** Whether the tenant of an id was deleted. */
+  hasEnded(id: string): boolean;
 }
 
 /** The tenant that a request names, or is about without naming it. */
 export interface RequestTenant {
-  /** Empty if there is no such tenant. */
-  readonly id: string;
+  /** Empty if there is no such tenant; undefined: the one that the credential belongs to. */
+  readonly id: string | undefined;
   /** Why nobody can act in it; told only to those who are known. */
   readonly problem?: AppError;
 }
 
 /**
- * Which tenant a request wants to act in. What is wrong with the header itself is said at once, to anybody.
+ * Which tenant a request wants to act in. What is wrong with the header itself is said at once, to anybody. A session is
+ * of one tenant, so a page need not name it.
  * @throws AppError `tenant_required`, `bad_tenant_name`, `store_unavailable`
  */
 export function requestTenant(
   route: Exclude<Route, PublicRoute>,
   { tenant: name }: RequestHeaders,
   tenancy: Tenancy,
+  credential: Pick<PresentedCredential, 'header'>,
 ): RequestTenant {
   if (name === defaultTenant) return { id: defaultTenant };
   if (!tenancy.multiTenant)
     return name === '' ? { id: defaultTenant } : { id: defaultTenant, problem: notSupported };
   if (name === '') {
+    if (credential.header === 'cookie') return ofCredential;
     if (route.tenant === 'none') return { id: defaultTenant };
     throw new AppError('tenant_required', 'the header X-P-Tenant must name the tenant');
   }
   const id = tenancy.idOf(checkTenantName(name));
   return id === undefined ? { id: '', problem: notFound(name) } : { id };
 }
+
+/** The id of the tenant that somebody belongs to; empty if there is none, or none any more. */
+export const ownTenant = (principal: Principal | undefined, tenancy: Tenancy): string =>
+  principal === undefined || tenancy.hasEnded(principal.tenant) ? '' : principal.tenant;
+
+const ofCredential: RequestTenant = { id: undefined };
 
 const notSupported = new AppError(
   'tenant_not_supported',

@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Principal } from '../model/identity.ts';
-import { decodeParameter, requestTenant, type Tenancy } from './access.ts';
+import { decodeParameter, ownTenant, requestTenant, type Tenancy } from './access.ts';
 import type { AuditLog } from './audit.ts';
 import { BodyReader } from './body.ts';
 import { admit, authorize, noContent } from './entry.ts';
@@ -122,24 +122,26 @@ export class Exchange {
     const { publicOrigin } = this.#context;
     const credential = presentedCredential(headers, publicOrigin);
     requireSameSite(credential, this.#method, headers, publicOrigin);
-    const tenant = requestTenant(route, headers, this.#context.tenancy);
-    this.#tenant = tenant.id;
-    const verdict = this.#context.authorizer.authenticate({ ...credential, tenant: tenant.id });
+    const asked = requestTenant(route, headers, this.#context.tenancy, credential);
+    this.#tenant = asked.id ?? '';
+    const verdict = this.#context.authorizer.authenticate({ ...credential, tenant: this.#tenant });
     const principal = verdict instanceof Promise ? await this.#hold(verdict) : verdict;
     if (this.#clientLeft) return undefined;
-    if (principal === undefined || !mayEnter(principal, tenant.id)) {
+    const tenant = asked.id ?? ownTenant(principal, this.#context.tenancy);
+    if (principal === undefined || !mayEnter(principal, tenant)) {
       throw new AppError('unauthenticated', 'the credentials are not valid');
     }
+    this.#tenant = tenant;
     this.#principal = principal;
 
     const { dataset, handle } = authorize(route, match, principal, headers);
-    if (tenant.problem !== undefined) throw tenant.problem;
+    if (asked.problem !== undefined) throw asked.problem;
     const content = route.body === undefined ? noContent : admit(route.body, headers, this.#declaredBytes);
-    const body = route.body === undefined ? emptyBody : await this.#receive(route.body, tenant.id, dataset);
+    const body = route.body === undefined ? emptyBody : await this.#receive(route.body, tenant, dataset);
     if (body === undefined) return undefined;
     return handle({
       principal,
-      tenant: tenant.id,
+      tenant,
       parameter: decodeParameter(match, 'bad_name'),
       queryString,
       accept: headers.accept,

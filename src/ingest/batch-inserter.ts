@@ -50,7 +50,15 @@ import { Comparisons } from '../store/comparison-table.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import { TrialTable } from '../store/trial-table.ts';
-import { batchRows, moved, nameOf, segmentsOf, type TableBatch, tokenOf } from './batch.ts';
+import {
+  batchRows,
+  inherited,
+  inheritedTokenOf,
+  nameOf,
+  segmentsOf,
+  type TableBatch,
+  tokenOf,
+} from './batch.ts';
 import { insertMissing } from './doubtful-insert.ts';
 import { insertBlocks } from './insert-blocks.ts';
 import { InsertParts } from './insert-parts.ts';
@@ -115,17 +123,17 @@ export class BatchInserter {
   async insert(batch: TableBatch, doubtful: boolean, signal: AbortSignal): Promise<void> {
     const { node, catalog, deadLetters } = this.#options;
     const { tenant, dataset, kind, presumed } = batch;
-    const token = tokenOf(node, batch);
     const [, segment] = segmentsOf(batch);
-    const dead = await deadLetters.rangesOf(token);
     const id = catalog.destination(tenant, dataset, kind, presumed);
     if (id === undefined) return;
+    const own = id === dataset ? batch : inherited(batch, id);
+    const token = own === batch ? tokenOf(node, batch) : inheritedTokenOf(node, batch);
     const job: Job = {
-      batch: id === dataset ? batch : moved(batch, id),
+      batch: own,
       segment,
       token,
-      rows: await this.#inOrder(batch),
-      dead,
+      rows: await this.#inOrder(own),
+      dead: await deadLetters.rangesOf(token),
       doubtful,
       signal,
     };

@@ -98,17 +98,21 @@ export function mergeBatches(batches: readonly TableBatch[]): TableBatch[] {
 function mergeTable(batches: readonly TableBatch[]): TableBatch[] {
   const [first] = batches;
   if (first === undefined || batches.length === 1) return [...batches];
-  const byName = new Map(batches.flatMap(({ columns }) => columns.map((column) => [column.name, column])));
   const merged = {
     ...first,
     presumed: batches.some(({ presumed }) => presumed),
-    columns: [...byName.values()],
+    columns: unionOf(batches),
     rows: batches.reduce((sum, { rows }) => sum + rows, 0),
     byteLength: batches.reduce((sum, { byteLength }) => sum + byteLength, 0),
     parts: batches.flatMap(({ parts }) => parts),
   };
   return [merged];
 }
+
+/** The columns of all, in order of first appearance. */
+const unionOf = (all: readonly { readonly columns: readonly ColumnSpec[] }[]): readonly ColumnSpec[] => [
+  ...new Map(all.flatMap(({ columns }) => columns.map((column) => [column.name, column]))).values(),
+];
 
 /** The first and the last segment of a batch. */
 export function segmentsOf({ parts }: TableBatch): readonly [first: number, last: number] {
@@ -141,12 +145,27 @@ export const leadsOf = (tenant: string, id: string): readonly string[] =>
     nameOf({ database: databaseOf(tenant), table: physicalTable(id, table) }),
   );
 
-/** The same batch for another dataset. */
-export const moved = (batch: TableBatch, dataset: string): TableBatch => ({
-  ...batch,
-  dataset,
-  table: `${dataset}${batch.table.slice(batch.dataset.length)}`,
-});
+/**
+ * What of a batch goes to the heir of its dataset, which was deleted: the records that could not know of that. They make a
+ * batch of their own.
+ */
+export function inherited(batch: TableBatch, heir: string): TableBatch {
+  const parts = batch.parts.filter(({ record }) => record.header.presumed === true);
+  const blocks = parts.flatMap(({ record, index }) => record.header.blocks[index] ?? []);
+  return {
+    ...batch,
+    dataset: heir,
+    table: `${heir}${batch.table.slice(batch.dataset.length)}`,
+    columns: unionOf(blocks),
+    rows: blocks.reduce((sum, { rows }) => sum + rows, 0),
+    byteLength: blocks.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    parts,
+  };
+}
+
+/** The deduplication token of what a batch leaves to an heir. No table has such a name. */
+export const inheritedTokenOf = (node: string, batch: TableBatch): string =>
+  `${tokenOf(node, batch)}-inherited`;
 
 /** The rows of a batch whose records are in memory. */
 export function batchRows(batch: TableBatch): Rows {

@@ -8,7 +8,7 @@
  *
  * So the rows themselves are looked for, and those that are missing are inserted:
  *
- * 1. An insert of the batch that still runs, for somebody who has given up waiting, is waited for.
+ * 1. An insert of the batch that still runs, for somebody who has given up waiting, is waited for, whatever its token.
  * 2. Missing rows are inserted under the batch's own token. Should an insert of which nothing was known arrive late,
  *    it is the same to the store.
  * 3. If rows are still missing then, the token was there without them. They are inserted under a token that the store

@@ -81,9 +81,9 @@ export const decodingLimits = {
   maxInlineOverflowBytes: 32 * KiB,
   /** Requests that wait for a worker; above it new ones get 503. */
   maxQueuedDecodes: 4096,
-  /** Requests that go to a worker as one task, by count and by bytes. */
+  /** Requests that go to a worker as one task, by count and by bytes; other tenants wait for as much. */
   maxDecodeBatchRequests: 64,
-  maxDecodeBatchBytes: 4 * MiB,
+  maxDecodeBatchBytes: 1 * MiB,
   /** Decode tasks whose outcome (committed or not) a worker can still look up. Power of two. */
   decodeOutcomeWindow: 65_536,
 } as const;

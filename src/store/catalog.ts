@@ -254,13 +254,11 @@ export class Catalog implements CatalogView, TenantHolder {
    */
   async end(tenant: string, name: string): Promise<string> {
     await this.datasets.catchUp();
-    const { id, kind } = this.datasets.get(tenant, name) ??
-      this.get(tenant, name) ?? { id: '', kind: undefined };
-    if (kind === undefined) throw new AppError('dataset_not_found', `there is no dataset ${name}`);
-    // One that is only in the log must have been there, or its name would mean the same as before.
-    await this.datasets.register(tenant, id, kind);
-    await this.datasets.end(tenant, id);
-    return id;
+    // One that is only in the log counts, too, or its name would mean the same as before.
+    const ending = this.datasets.get(tenant, name) ?? this.get(tenant, name);
+    if (ending === undefined) throw new AppError('dataset_not_found', `there is no dataset ${name}`);
+    await this.datasets.end(tenant, ending.id);
+    return ending.id;
   }
 
   /** Whether that tenant, or that dataset of it, was deleted, as far as this node knows. */

@@ -132,13 +132,14 @@ export class ComparisonTable {
 }
 
 /**
- * How many inserts with that token the store is still busy with, whether or not anybody waits for them.
+ * How many inserts with that token, or one that begins with it and a slash, the store is still busy with, whether or not
+ * anybody waits for them.
  * @throws StoreError
  */
 export async function runningInserts(store: Store, token: string): Promise<number> {
   const [count] = await selectRow<[string]>(
     store,
-    `SELECT count() FROM system.processes WHERE Settings['log_comment'] = ${quoteString(token)}`,
+    `SELECT count() FROM system.processes WHERE startsWith(concat(Settings['log_comment'], '/'), ${quoteString(`${token}/`)})`,
   );
   return Number(count);
 }

@@ -148,12 +148,16 @@ export class Datasets {
   }
 
   /**
-   * Ends a dataset that is registered; one that has ended stays so.
+   * Ends a dataset, also one that was never registered; one that has ended stays so.
    * @throws AppError `store_unavailable`
    */
   async end(tenant: string, id: string): Promise<void> {
     const { name, generation } = parseGenerationId(id);
-    while (this.get(tenant, name)?.id === id) await this.#change(tenant, name, { ended: generation });
+    const goesOn = (): boolean => {
+      const named = this.#named.get(keyOf(tenant, name));
+      return named === undefined || named.generation < generation || named.living?.id === id;
+    };
+    while (goesOn()) await this.#change(tenant, name, { ended: generation });
   }
 
   /**

@@ -77,6 +77,20 @@ test('queries of a tenant do not wait behind those of another that sends dozens 
   expect(quietMs).toBeLessThan(median(flood.times.slice(4)) / 3);
 }, 120_000);
 
+test('writes of a tenant do not wait behind those of another that sends large bodies by the dozen', async () => {
+  // Both go to the decoding workers.
+  const large = Array.from({ length: 5000 }, (_, index) => ({ index, text: `${index} `.repeat(16) }));
+  const flood = keepDoing(40, () => noisy.ingest('flood', large));
+  await expect.poll(() => flood.times.length, { timeout: 60_000, interval: 20 }).toBeGreaterThan(0);
+  const quietMs: number[] = [];
+  for (let left = 6; left > 0; left -= 1) {
+    quietMs.push(await timed(1, () => quiet.ingest('app', large.slice(0, 100))));
+  }
+  await expect.poll(() => flood.times.length, { timeout: 60_000, interval: 20 }).toBeGreaterThanOrEqual(36);
+  await flood.stop();
+  expect(quietMs.toSorted((a, b) => a - b)[4]).toBeLessThan(median(flood.times.slice(4)) / 2);
+}, 120_000);
+
 test('sign-ins of a tenant do not wait behind wrong passwords for another', async () => {
   const users = await Promise.all(['a', 'b', 'c'].map((name) => makeUser('quiet', name)));
   const statuses = new Set<number>();

@@ -4,6 +4,7 @@ import { createDataset } from '../../src/store/create-dataset.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
 import { TenantDatabases } from '../../src/store/tenant-databases.ts';
 import { live, testNode, withFault } from '../support/back-half.ts';
+import { eventBlocks } from '../support/blocks.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 import { MemoryFiles } from '../support/memory-files.ts';
 
@@ -83,6 +84,34 @@ it('a deletion holds after a crash', async () => {
   expect(next.wal.pendingSegments).toBe(0);
   expect(await tables('crashed')).toEqual(['crashed.2.events']);
   expect(await ids('crashed.2')).toEqual([2]);
+});
+
+it('after a crash, the heir of a deleted dataset takes what could not know of it, and nothing else', async () => {
+  const files = new MemoryFiles();
+  const { catalog, wal, write } = await live({ files, store: test.store });
+  await write('mixed', [{ id: 1 }, { id: 2 }]);
+  const record = { tenant, dataset: 'mixed', kind: 'events', presumed: true } as const;
+  await wal.append({ ...record, blocks: eventBlocks([{ id: 3 }]) });
+  await write('mixed', [{ id: 4 }]);
+  await catalog.end(tenant, 'mixed');
+  await write('mixed', [{ id: 5 }]);
+
+  const next = await live({ files: files.afterPowerCut(), store: test.store });
+  await next.finish();
+  expect(next.wal.pendingSegments).toBe(0);
+  expect(await tables('mixed')).toEqual(['mixed.2.events']);
+  expect(await ids('mixed.2')).toEqual([3, 5]);
+});
+
+it('a dataset that only the log knows is deleted in one step', async () => {
+  const { catalog, write, finish } = await live({ files: new MemoryFiles(), store: test.store });
+  await write('unstored', [{ id: 1 }]);
+  const entries = () => test.rows("SELECT value FROM millrace.metadata WHERE key = 'unstored'");
+  await catalog.end(tenant, 'unstored');
+  expect(await entries()).toEqual([{ value: '{"ended":1}' }]);
+  await expect(catalog.end(tenant, 'unstored')).rejects.toMatchObject({ code: 'dataset_not_found' });
+  await finish();
+  expect(await tables('unstored')).toEqual([]);
 });
 
 it('a deletion under an insert fails nothing, and leaves no table behind', async () => {

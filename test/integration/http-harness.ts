@@ -138,7 +138,7 @@ export class KeyIdentities implements IdentitySource {
 
 export const adminCredentials = `Basic ${Buffer.from('admin:sesame').toString('base64')}`;
 /** A server without tenants. */
-export const oneTenant: Tenancy = { multiTenant: false, idOf: () => undefined };
+export const oneTenant: Tenancy = { multiTenant: false, idOf: () => undefined, hasEnded: () => false };
 export const auth = { authorization: adminCredentials };
 export const maxBodyBytes = 1024 * 1024;
 

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
-import { createOauthUsers, createOidc } from '../../src/app/identities.ts';
+import { createOauthUsers } from '../../src/app/identities.ts';
+import { createOidc } from '../../src/app/oidc.ts';
 import { Authorizer } from '../../src/auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from '../../src/auth/identities.ts';
 import { SecretBox } from '../../src/auth/secret-box.ts';
@@ -7,6 +8,7 @@ import type { OidcConfig } from '../../src/config/oidc.ts';
 import { DatasetAdministration } from '../../src/datasets/administration.ts';
 import { DatasetQuestions } from '../../src/datasets/details.ts';
 import { DatasetRetention } from '../../src/datasets/retention.ts';
+import type { Tenancy } from '../../src/http/access.ts';
 import { apiKeyRoutes } from '../../src/http/api-key-routes.ts';
 import { AuditLog } from '../../src/http/audit.ts';
 import { datasetRoutes } from '../../src/http/dataset-routes.ts';
@@ -144,7 +146,11 @@ export async function startIdentityNode(
     ),
     ...(oidc?.routes ?? []),
   ];
-  const tenancy = { multiTenant, idOf: (tenant: string) => tenants.idOf(tenant) };
+  const tenancy: Tenancy = {
+    multiTenant,
+    idOf: (tenant) => tenants.idOf(tenant),
+    hasEnded: (id) => tenants.hasEnded(id),
+  };
   const server = createHttpServer({ routes, authorizer, tenancy, metrics, log, audit, clock: systemClock });
   const { port } = await server.listen('127.0.0.1', 0);
   const url = `http://127.0.0.1:${port}`;

@@ -259,8 +259,18 @@ describe('the tenant of users of the identity provider', () => {
     const about = async (tenant: string) =>
       (await browser.get(`${tenants.url}/api/v1/about`, { 'x-p-tenant': tenant })).status;
     expect([await about('acme'), await about('globex'), await about('default')]).toEqual([200, 401, 401]);
+    expect(await about('nobody')).toBe(401);
+    // A page need not name it.
+    const reading = async () => {
+      const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
+      const query = JSON.stringify({ query: 'SELECT 1' });
+      return (await browser.request('POST', `${tenants.url}/api/v1/query`, headers, query)).status;
+    };
+    expect([await reading(), await about('')]).toEqual([200, 200]);
+    expect(tenants.query.requests.at(-1)?.tenant).toMatch(/^acme/);
+    expect((await browser.get(`${tenants.url}/api/v1/tenants`)).status).toBe(403);
     expect((await tenants.send('DELETE', '/api/v1/tenants/acme')).status).toBe(200);
-    expect(await about('acme')).toBe(401);
+    expect([await about('acme'), await about(''), await reading()]).toEqual([401, 401, 401]);
     const late = new Browser();
     const nowhere = await late.follow(`${tenants.url}/api/v1/o/login`, `${tenants.url}/api/v1/o/code`);
     const reply = await late.get(nowhere);

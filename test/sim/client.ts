@@ -1,6 +1,6 @@
 import { AppError } from '../../src/errors.ts';
 import { type ColumnSpec, eventTimeColumn } from '../../src/model/column.ts';
-import { databaseOf, physicalTable, type TableName } from '../../src/model/dataset.ts';
+import { databaseOf, defaultTenant, physicalTable, type TableName } from '../../src/model/dataset.ts';
 import { encodeRecord, placeRecord, type WalRecord } from '../../src/wal/record.ts';
 import type { Random } from '../support/random.ts';
 import type { SentRequest } from './ledger.ts';
@@ -8,7 +8,7 @@ import type { Life } from './life.ts';
 import { encodeRows, type Row } from './rows.ts';
 import type { World } from './world.ts';
 
-const tenant = 'default';
+const tenant = defaultTenant;
 /** A row of a record that was never sent; only bytes inside another record say so. */
 const forgedId = 4_000_000_000;
 
@@ -17,8 +17,11 @@ export async function runClient(world: World, life: Life, client: number, reques
   const { random } = world.scheduler;
   for (let count = 0; count < requests; count += 1) {
     await life.process.wait(random.integer(0, life.pauseMs));
-    const record = randomRecord(world);
-    const request = world.ledger.sent(client, rowsOf(record.blocks, record.dataset));
+    if (random.chance(0.02)) await endDataset(world, life);
+    const { name, ...record } = randomRecord(world, life);
+    const { dataset, presumed = false } = record;
+    const rows = rowsOf(record.blocks, dataset);
+    const request = world.ledger.sent({ client, dataset: name, presumed, rows });
     world.trace(() => `client ${client} sends ${describe(request)} to ${record.dataset} (${record.kind})`);
     try {
       await commit(life, record);
@@ -49,6 +52,23 @@ async function commit({ catalog, wal }: Life, record: WalRecord): Promise<void> 
   claim.confirm();
 }
 
+/** Somebody deletes a dataset, if there is one of that name. What was sent to it until then may go. */
+async function endDataset(world: World, life: Life): Promise<void> {
+  const name = randomName(world.scheduler.random);
+  world.trace(() => `${name} is to be deleted`);
+  const ending = world.ledger.ending(name);
+  try {
+    await life.catalog.end(tenant, name);
+    world.trace(() => `${name} was deleted`);
+    world.ledger.ended(ending);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    world.trace(() => `${name} may not have been deleted: ${error.code}`);
+    // Without an answer of the store it may still show, to this life of the service, that it was.
+    if (error.code === 'dataset_not_found') world.ledger.over(ending);
+  }
+}
+
 /** A reader that waits for what was acknowledged must find it. */
 async function readBack(world: World, life: Life, request: SentRequest): Promise<void> {
   const { wal, drain } = life;
@@ -56,7 +76,8 @@ async function readBack(world: World, life: Life, request: SentRequest): Promise
   const newest = wal.newestPending;
   if (newest !== undefined) await drain.drained(newest);
   for (const id of [...request.rows.values()].flat()) {
-    if (!world.store.isStored(id)) world.violate(`row ${id} was called stored and is not in the store`);
+    if (!request.mayBeGone && !world.store.isStored(id))
+      world.violate(`row ${id} was called stored and is not in the store`);
   }
 }
 
@@ -71,11 +92,21 @@ interface RandomBlock {
   readonly content: readonly Row[];
 }
 
-function randomRecord(world: World): WalRecord & { readonly blocks: readonly RandomBlock[] } {
+const datasets = 5;
+
+const randomName = (random: Random): string => `d${random.integer(0, datasets - 1)}`;
+
+interface RandomRecord extends WalRecord {
+  /** Of the dataset, as its sender knows it. */
+  readonly name: string;
+  readonly blocks: readonly RandomBlock[];
+}
+
+function randomRecord(world: World, { catalog }: Life): RandomRecord {
   const { random } = world.scheduler;
+  const name = randomName(random);
   // Mostly each dataset keeps to its kind; now and then two senders disagree about a new one.
-  const number = random.integer(0, 4);
-  const events = random.chance(0.05) ? random.chance(0.5) : number % 2 === 0;
+  const events = random.chance(0.05) ? random.chance(0.5) : Number(name.slice(1)) % 2 === 0;
   const kind = events ? 'events' : 'metrics';
   const blocks = tablesUsed[kind].map((table) => {
     const content = Array.from({ length: random.integer(1, 4) }, () => ({
@@ -86,7 +117,8 @@ function randomRecord(world: World): WalRecord & { readonly blocks: readonly Ran
     const columns = kind === 'events' ? eventColumns(random) : metricColumns;
     return { table, rows: content.length, columns, bytes, content };
   });
-  return { tenant, dataset: `d${number}`, kind, blocks };
+  const presumed = catalog.loaded ? undefined : true;
+  return { tenant, name, dataset: catalog.idOf(tenant, name), presumed, kind, blocks };
 }
 
 const eventColumns = (random: Random): readonly ColumnSpec[] => {

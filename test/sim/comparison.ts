@@ -1,3 +1,4 @@
+import type { Random } from '../support/random.ts';
 import type { Row } from './rows.ts';
 import type { ModelTable } from './table.ts';
 
@@ -47,6 +48,13 @@ export class ModelComparisons {
     const loaded = this.#loaded.get(name);
     loaded?.rows.push(...rows);
     return loaded !== undefined;
+  }
+
+  /** What was loaded was not synced, and the power went. */
+  forget(random: Random): void {
+    for (const loaded of this.#loaded.values()) {
+      if (random.chance(0.5)) loaded.rows = loaded.rows.filter(() => random.chance(0.5));
+    }
   }
 
   /** @returns the row that is asked for, undefined if it is another query */

@@ -10,6 +10,8 @@ interface Rates {
   readonly insert: number;
   /** That the store dies in the middle of an insert. */
   readonly storeDeath: number;
+  /** That an insert takes seconds, and that its sender gives it up. */
+  readonly slowInsert: number;
   /** That a time begins in which the disk is full, the disk fails, or the store is away. */
   readonly episode: number;
   /** That a table is stuck from here on, for a time. */
@@ -38,6 +40,7 @@ export class Faults {
       read: rate(0, 0, 0.005),
       insert: rate(0, 0.05, 0.2, 0.5),
       storeDeath: rate(0, 0.01, 0.1),
+      slowInsert: rate(0, 0, 0.05, 0.3),
       episode: rate(0, 0, 0.002, 0.01),
       stuck: rate(0, 0.01, 0.1),
     };
@@ -64,6 +67,11 @@ export class Faults {
 
   storeDies(): boolean {
     return this.chance(this.#rates.storeDeath);
+  }
+
+  /** Whether an insert takes seconds; asked a second time, whether its sender gives it up. */
+  insertIsSlow(): boolean {
+    return this.chance(this.#rates.slowInsert);
   }
 
   /** Whether a table takes no inserts, as long as minutes, while others do. */

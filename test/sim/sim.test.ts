@@ -24,16 +24,16 @@ describe('the log, the drain and the catalog under simulated faults', () => {
 
   // Each finds its mistake when that is put back into the code, as long as a run draws the same numbers.
   it.each([
-    [2, 'a failed write that was not cut off'],
-    [5, 'a cut that was not synced'],
-    [22, 'a power cut while a segment was made'],
-    [25, 'a record that would have been one in any place'],
+    [4, 'a failed write that was not cut off'],
+    [10, 'a cut that was not synced'],
+    [25, 'a power cut while a segment was made'],
     [0, 'a start that used what had never been synced'],
-    [24, 'a start that took a sync for good after one that had failed'],
-    [66, 'a removal that was not synced'],
+    [11, 'a start that took a sync for good after one that had failed'],
     [2, 'records that nobody counted while they were sealed'],
-    [29, 'a table that went on without a durable note'],
-    [26, 'a note that was still being written when its segment left'],
+    [56, 'a table that went on without a durable note'],
+    [3, 'a deletion in two steps, of which one failed'],
+    [27, 'records that nobody inherited'],
+    [5094, 'an insert with a token of its own for which nobody waited'],
   ])('keep the promise with seed %i: %s', async (seed) => {
     const report = await simulate(seed);
     expect(report.violations, told(report)).toEqual([]);

@@ -67,11 +67,11 @@ class Run {
     }
     world.faults.quiet = true;
     const troubledSteps = [0, 300, 1000][world.scheduler.random.integer(0, 2)] ?? 0;
-    if (good()) await this.#lastLife(3, troubledSteps);
+    const last = good() ? await this.#lastLife(3, troubledSteps) : undefined;
     // Nobody writes: what the life before finished must stay so through a power cut.
     if (good()) await this.#lastLife(0, 0);
-    if (!good()) return;
-    checkPromise(world);
+    if (!good() || last === undefined) return;
+    checkPromise(world, last.catalog);
     checkOrder(world);
   }
 
@@ -107,7 +107,7 @@ class Run {
    * Ends of its own accord, in quiet times, and then has left nothing behind.
    * @param troubledSteps at its beginning it has faults for so many steps, and lives on when they pass
    */
-  async #lastLife(clients: number, troubledSteps: number): Promise<void> {
+  async #lastLife(clients: number, troubledSteps: number): Promise<Life | undefined> {
     const world = this.#world;
     const process = world.scheduler.process();
     let life: Life | undefined;
@@ -128,6 +128,7 @@ class Run {
     }
     process.end();
     world.crash(1);
+    return life;
   }
 
   /** Without faults, work succeeds and comes to an end. */

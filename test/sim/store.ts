@@ -14,11 +14,12 @@ const tooManyParts = 252;
 
 /**
  * ClickHouse as far as the drain and the catalog can tell. It outlives the processes that use it. It loses
- * replies, fails between two parts, answers late, is away for a while; every one of its failures passes.
+ * replies, fails between two parts, answers late or too late, is away for a while; every one of its failures passes.
  *
  * An embedded store dies with its process. A remote one goes on with an insert whose sender is gone, and dies by
  * itself now and then. A store that dies may have written down a part as stored that it has not got. If it dies
- * because the power was cut, it may have lost parts of inserts that were under way, and any of its memory of inserts.
+ * because the power was cut, it may have lost parts of inserts that were under way, any of its memory of inserts, and
+ * rows that were loaded to be compared.
  */
 export class ModelStore {
   readonly #faults: Faults;
@@ -72,6 +73,7 @@ export class ModelStore {
     if (powerCut) {
       for (const { table, part } of this.#unreturned) if (random.chance(0.5)) table.undo(part);
       for (const table of this.tables.values()) table.forget(random);
+      this.#engine.comparisons.forget(random);
     }
     this.#unreturned = [];
   }
@@ -108,13 +110,13 @@ export class ModelStore {
       select: (query) =>
         call(async () => {
           this.#mayFail('a query failed');
-          const [, token] = /FROM system\.processes WHERE .* = '(.+)'$/.exec(query) ?? [];
-          const running = this.#running.filter((other) => other === token).length;
+          const [, token] = /FROM system\.processes WHERE startsWith\(.*, '(.+\/)'\)$/.exec(query) ?? [];
+          const running = this.#running.filter((other) => `${other}/`.startsWith(token ?? '')).length;
           return Buffer.from(token === undefined ? this.#engine.select(query) : `[${running}]`);
         }),
       insert: (batch) => {
         onInsert(batch.token);
-        return call(() => this.#insert(batch, server));
+        return call(() => this.#orGiveUp(client, this.#insert(batch, server)));
       },
       close: async () => {},
     };
@@ -124,6 +126,14 @@ export class ModelStore {
     if (!this.#faults.insert()) return;
     const code = failureCodes[this.#faults.random.integer(0, failureCodes.length - 1)];
     throw new StoreError(`simulated: ${what}`, code, undefined);
+  }
+
+  /** A sender may lose patience with an insert, which goes on. An embedded store has no such senders. */
+  async #orGiveUp(client: SimProcess, insert: Promise<void>): Promise<void> {
+    if (this.#embedded || !this.#faults.insertIsSlow()) return await insert;
+    insert.catch(() => {});
+    await client.delay();
+    throw new StoreError('simulated: no answer in time', undefined, undefined);
   }
 
   async #insert(batch: InsertBatch, server: SimProcess): Promise<void> {
@@ -158,7 +168,9 @@ export class ModelStore {
       for (const part of table.cut(token, rows)) {
         const placed = { table, part };
         this.#coming.add(placed);
-        // Not for seconds: one that goes on after its sender is gone ends before its token is forgotten.
+        if (!this.#embedded && this.#faults.insertIsSlow()) {
+          await server.wait(this.#faults.random.integer(1, 20_000));
+        }
         await goOn();
         this.#coming.delete(placed);
         this.#mayFail('an insert failed between two parts');

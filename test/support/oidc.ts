@@ -172,11 +172,17 @@ export class Browser {
     method: string,
     url: string,
     headers: Readonly<Record<string, string>> = {},
+    body?: string,
   ): Promise<Response> {
     const { host } = new URL(url);
     const cookies = [...(this.#cookies.get(host) ?? [])].map(([name, value]) => `${name}=${value}`);
     const cookie: Record<string, string> = cookies.length === 0 ? {} : { cookie: cookies.join('; ') };
-    const reply = await fetch(url, { method, redirect: 'manual', headers: { ...cookie, ...headers } });
+    const reply = await fetch(url, {
+      method,
+      redirect: 'manual',
+      headers: { ...cookie, ...headers },
+      ...(body === undefined ? {} : { body }),
+    });
     for (const line of reply.headers.getSetCookie()) this.#keep(host, line);
     return reply;
   }

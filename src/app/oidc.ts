@@ -1,0 +1,44 @@
+import type { IdentitySource } from '../auth/identities.ts';
+import type { ClaimNames } from '../auth/oidc/claims.ts';
+import { OidcLogin } from '../auth/oidc/login.ts';
+import { OidcProvider } from '../auth/oidc/provider.ts';
+import { TokenVerifier } from '../auth/oidc/token-verifier.ts';
+import type { SecretBox } from '../auth/secret-box.ts';
+import type { OidcConfig } from '../config/oidc.ts';
+import type { AuditLog } from '../http/audit.ts';
+import { loginRoutes } from '../http/login-routes.ts';
+import type { Route } from '../http/routes.ts';
+import type { OauthUsers } from '../identity/oauth-users.ts';
+import { OidcIdentities } from '../identity/oidc-identities.ts';
+import { Sessions } from '../identity/sessions.ts';
+import type { Shared } from './shared.ts';
+
+export interface OidcParts {
+  readonly shared: Pick<Shared, 'clock' | 'log'>;
+  readonly oauthUsers: OauthUsers;
+  readonly box: SecretBox;
+  readonly audit: AuditLog;
+}
+
+export interface Oidc {
+  readonly sources: readonly IdentitySource[];
+  readonly routes: readonly Route[];
+}
+
+/** Bearer tokens and sign-ins by an identity provider. */
+export function createOidc(
+  config: OidcConfig,
+  { shared: { clock, log }, oauthUsers: users, box, audit }: OidcParts,
+): Oidc {
+  const { clientId, audience, scope, sessionLifetimeMs, publicOrigin } = config;
+  const claimNames: ClaimNames = config;
+  const provider = new OidcProvider({ ...config, clock, log });
+  const verifier = new TokenVerifier(provider, clock);
+  const tokens = new OidcIdentities({ verifier, audience, claimNames, users });
+  const sessions = new Sessions(users, clock, sessionLifetimeMs);
+  const login = new OidcLogin({ provider, verifier, clientId, scope, claimNames, box, clock });
+  return {
+    sources: [tokens, sessions],
+    routes: loginRoutes({ login, sessions, audit, sessionLifetimeMs, publicOrigin }),
+  };
+}
