@@ -30,7 +30,8 @@ const picture = 'bench/remote-write.svg';
 
 const usage = `npm run bench [-- [codecs | datasets | durability | identities | otlp | query] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
-  codecs               order keys and codecs for samples: bytes on disk, CPU and query time; no workload
+  codecs [<word> …]    order keys and codecs for samples: bytes on disk, CPU and query time; words such as value or LZ4
+                       choose among them
   datasets [<count> …]  the same load over 1, 100 and 2,000 datasets in turn, or as many as are said; no workload
   durability           what the fsync before the reply costs, in place of a comparison of receivers
   identities [<word> …]  what checking who asks costs, with many keys and under floods of bad ones; words such as alone
@@ -64,8 +65,10 @@ function readArguments() {
   const otlp = positionals.includes('otlp');
   const identities = positionals.includes('identities');
   const datasets = positionals.includes('datasets');
-  const words = positionals.filter((name) => !['otlp', 'identities', 'datasets'].includes(name));
-  const named = otlp || identities || datasets ? [] : positionals.filter((name) => !modes.has(name));
+  const codecs = positionals.includes('codecs');
+  const words = positionals.filter((name) => !['otlp', 'identities', 'datasets', 'codecs'].includes(name));
+  const named =
+    otlp || identities || datasets || codecs ? [] : positionals.filter((name) => !modes.has(name));
   const names = (named.length === 0 ? ['remote-write-first', 'json'] : named).flatMap((name) =>
     name === remoteWrite ? remoteWriteNames : [name],
   );
@@ -83,7 +86,7 @@ function readArguments() {
     rounds,
     requests: values.quick ? requests / 10 : requests,
     prometheus: values.prometheus,
-    codecs: positionals.includes('codecs'),
+    codecs,
     datasets,
     durability: positionals.includes('durability'),
     query: positionals.includes('query'),
@@ -136,7 +139,8 @@ async function main(): Promise<void> {
     return;
   }
   if (options.codecs) {
-    console.log(`\n${await measureCodecs()}`);
+    const scrapes = options.part < 1 ? 100 : 1000;
+    console.log(`\n${await measureCodecs({ scrapes, words: options.words })}`);
     return;
   }
   if (options.datasets) {

@@ -16,7 +16,7 @@ import { pipeStream } from './pipe-stream.ts';
 import { querySettings, renderSettings, statementSettings } from './statement-settings.ts';
 import type { InsertBatch, ResultStore, Store } from './store.ts';
 import { repairTokens } from './token-repair.ts';
-import { endingOf, type StreamStatement, type Transport } from './transport.ts';
+import { endingOf, type Transport } from './transport.ts';
 
 type Connection = NonNullable<ClickHouseClientConfigOptions['connection']>;
 
@@ -42,9 +42,14 @@ export async function openEmbeddedStore(
   const pipes = new NamedPipes(temporary);
   await pipes.prepare();
   await repairTokens(engine, log);
-  // Both packages declare this interface, each in its own copy of the client's types: same shape, other names.
-  const connection = () => createChdbConnection({ path: engine }) as unknown as Connection;
-  const connect = () => createClient({ connection: connection() });
+  const engines = new WeakMap<ClickHouseClient, Engine>();
+  const connect = () => {
+    const connection = createChdbConnection({ path: engine });
+    // Both packages declare this interface, each in its own copy of the client's types: same shape, other names.
+    const client = createClient({ connection: connection as unknown as Connection });
+    engines.set(client, connection.chdb);
+    return client;
+  };
   return new ClickHouseStore({
     statements: new ConnectionPool(connect, { connections: 1, maxWaiting: limits.maxQueuedStatements }),
     inserts: new ConnectionPool(connect, { connections: 1, maxWaiting: limits.maxQueuedStatements }),
@@ -53,16 +58,26 @@ export async function openEmbeddedStore(
       maxWaiting: limits.maxQueuedQueries,
       spared: sparedQueryConnections,
     }),
-    transport: { execute, stream: pipeStream(pipes), hold, insert: fileInsert(temporary) },
+    transport: { execute, stream: pipeStream(pipes), hold: hold(engines), insert: fileInsert(temporary) },
     metrics,
     log,
   });
 }
 
-/** Without the file that the engine writes into otherwise, and all that reads from it. */
-async function hold(client: ClickHouseClient, statement: StreamStatement): Promise<Uint8Array> {
-  const text = `${statement.query}\n${endingOf(statement)}`;
-  return await wholeOf(await client.exec({ query: text, ...querySettings(text) }));
+type Engine = ReturnType<typeof createChdbConnection>['chdb'];
+
+/**
+ * Without the file that the engine writes into otherwise, and all that reads from it; and where the statement needs
+ * nothing of the client, without the client, which costs a quarter of a millisecond.
+ */
+function hold(engines: WeakMap<ClickHouseClient, Engine>): NonNullable<Transport['hold']> {
+  return async (client, statement) => {
+    const text = `${statement.query}\n${endingOf(statement)}`;
+    const settings = querySettings(text);
+    const engine = settings.clickhouse_settings === undefined ? engines.get(client) : undefined;
+    if (engine !== undefined) return (await engine.queryAsync(text)).bytes();
+    return await wholeOf(await client.exec({ query: text, ...settings }));
+  };
 }
 
 /** The engine has made the whole output by the time it answers. `max_query_size` stays set, which is meant. */

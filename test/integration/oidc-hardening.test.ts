@@ -75,7 +75,7 @@ describe('the keys of a provider', () => {
     ['what is no JSON', (reply) => reply.end('<html>')],
     ['another place', (reply) => reply.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
     ['a broken connection', (reply) => reply.destroy()],
-    ['more than is read', (reply) => reply.end(' '.repeat(limits.maxOidcReplyBytes + 1))],
+    ['more than is read', (reply) => reply.end(' '.repeat(limits.maxOidcReplyBytes + 1) + goodKeys())],
   ])('are asked for once in a while where the answer is %s, however many tokens come', async (_, answer) => {
     let healthy = false;
     const provider = await OddProvider.start((reply) => (healthy ? reply.end(goodKeys()) : answer(reply)));
