@@ -185,6 +185,7 @@ describe('JSON', () => {
   });
 
   test('mutations of an array of events are accepted exactly when JSON.parse accepts them', () => {
+    let tried = 0;
     let accepted = 0;
     const syntax = fc.constantFrom(
       ...['"', '\\', ',', ':', '[', ']', '{', '}', '0', '.', 'e', '-', ' ', '\n', 'u', '\t'],
@@ -201,12 +202,13 @@ describe('JSON', () => {
       fc.property(fc.array(syntaxMutation, { minLength: 1, maxLength: 2 }), (mutations) => {
         const body = mutated(events, mutations);
         if (body[0] !== 0x5b) return;
+        tried++;
         const result = decode(body, 'json');
         expect(result.ok, body.toString()).toBe(isArrayOfObjects(body));
         if (result.ok) accepted++;
       }),
       run(10_000),
     );
-    expect(accepted).toBeGreaterThan(100);
+    expect(accepted).toBeGreaterThan(tried / 200);
   });
 });
