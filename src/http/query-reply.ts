@@ -5,8 +5,8 @@ import type { BodyStream, Reply } from './reply.ts';
 import { mediaTypeOf } from './result-formats.ts';
 
 /**
- * The reply to a query. It begins when the result is complete or has more bytes than are held back, whichever comes
- * first: a failure before that is thrown here and becomes a reply of its own, one behind it breaks the connection off.
+ * The reply to a query. It begins when the result is complete or, where that is not small, has more bytes than are held
+ * back, whichever comes first: a failure before that is thrown here and becomes a reply of its own, one behind it breaks the connection off.
  * What is known only at the end (how long it took, what was read) is in the headers of a complete result, and behind
  * the records where these are in an object.
  * @param withFields an object around the records, which are JSON then
@@ -17,8 +17,7 @@ export async function resultReply(
   format: ResultFormat,
   withFields: boolean,
 ): Promise<Reply> {
-  const document = withFields ? inObject(result) : result.output;
-  const { parts, rest } = await hold(document, limits.queryReplyBufferBytes);
+  const { parts, rest } = await held(result, withFields);
   const id = ['Millrace-Query-Id', result.id] as const;
   return {
     status: 200,
@@ -28,16 +27,29 @@ export async function resultReply(
   };
 }
 
-async function* inObject({ fields, output, statistics }: QueryResult): AsyncGenerator<Uint8Array, void> {
-  yield Buffer.from(`{"fields":${JSON.stringify(fields)},"records":`);
-  yield* output;
-  const { elapsedMs, read } = statistics();
-  yield Buffer.from(
-    `,"statistics":${JSON.stringify({
-      elapsedMs: Number(elapsedMs.toFixed(3)),
-      ...(read === undefined ? {} : { rowsRead: read.rows, bytesRead: read.bytes }),
-    })}}`,
-  );
+async function held(result: QueryResult, withFields: boolean): Promise<Held> {
+  const whole = await result.whole();
+  if (whole === undefined)
+    return await hold(withFields ? inObject(result) : result.output, limits.queryReplyBufferBytes);
+  return { parts: withFields ? [beginning(result), ...whole, ending(result)] : whole, rest: undefined };
+}
+
+async function* inObject(result: QueryResult): AsyncGenerator<Uint8Array, void> {
+  yield beginning(result);
+  yield* result.output;
+  yield ending(result);
+}
+
+const beginning = ({ fields }: QueryResult): Uint8Array =>
+  Buffer.from(`{"fields":${JSON.stringify(fields)},"records":`);
+
+function ending(result: QueryResult): Uint8Array {
+  const { elapsedMs, read } = result.statistics();
+  const statistics = {
+    elapsedMs: Number(elapsedMs.toFixed(3)),
+    ...(read === undefined ? {} : { rowsRead: read.rows, bytesRead: read.bytes }),
+  };
+  return Buffer.from(`,"statistics":${JSON.stringify(statistics)}}`);
 }
 
 interface Held {

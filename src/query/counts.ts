@@ -90,9 +90,9 @@ function binned(translation: Translation, startMicros: number, widthMicros: numb
   };
 }
 
-async function countsByBin({ output }: QueryResult): Promise<ReadonlyMap<number, number>> {
+async function countsByBin(result: QueryResult): Promise<ReadonlyMap<number, number>> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of output) pieces.push(piece);
+  for await (const piece of (await result.whole()) ?? result.output) pieces.push(piece);
   const lines = Buffer.concat(pieces).toString('utf8').split('\n');
   const rows = lines
     .filter((line) => line !== '')

@@ -58,6 +58,11 @@ export async function* nameNumbers(
   if (begun.length > 0) yield* nameInLines(Buffer.concat(begun), isNumber);
 }
 
+/** The same for an output that is there as a whole. */
+export const nameNumbersIn = (output: Uint8Array, isNumber: readonly boolean[]): readonly Uint8Array[] => [
+  ...nameInLines(Buffer.from(output.buffer, output.byteOffset, output.byteLength), isNumber),
+];
+
 /** Whole lines. */
 function* nameInLines(lines: Buffer, isNumber: readonly boolean[]): Generator<Uint8Array, void> {
   let done = 0;

@@ -27,8 +27,14 @@ export interface QueryResult {
   readonly fields: readonly string[];
   /** The document, as the store makes it: iterate once. What it throws is an `AppError`. */
   readonly output: AsyncIterable<Uint8Array>;
+  /**
+   * Asked first, and once: the document if it is small, which is cheaper; undefined if it is not, and then it is in
+   * `output`.
+   * @throws AppError
+   */
+  whole(): Promise<readonly Uint8Array[] | undefined>;
   /** Once the output has been read to its end. */
-  readonly statistics: () => QueryStatistics;
+  statistics(): QueryStatistics;
 }
 
 export interface QueryStatistics {

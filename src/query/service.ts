@@ -1,13 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { AppError } from '../errors.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import { limits } from '../limits.ts';
 import { narrowedSettings, semanticSettings } from '../sql/print/settings.ts';
 import type { Translation } from '../sql/translate.ts';
-import type { ResultStore, ResultStream } from '../store/store.ts';
 import { countRows } from './counts.ts';
-import { nameNumbers } from './json-numbers.ts';
+import { Execution, type ExecutionParts, type QueryBounds, type Settings } from './execution.ts';
 import type {
   CountsBin,
   CountsRequest,
@@ -18,37 +13,25 @@ import type {
   QueryResult,
 } from './request.ts';
 import { type ResultFormat, storeOutputs } from './result-format.ts';
-import { queryFailure } from './store-failures.ts';
 import { parseTimeRange } from './time-range.ts';
 import { Translator, type TranslatorParts } from './translator.ts';
 
-export interface QueryServiceParts extends TranslatorParts {
-  readonly store: ResultStore;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly bounds: QueryBounds;
-}
-
-/** What one query may use. */
-export interface QueryBounds {
-  /** From its begin in the store until its whole result was taken. */
-  readonly timeoutMs: number;
-  readonly maxMemoryBytes: number;
-  readonly maxThreads: number;
-  readonly maxResultRows: number;
-  readonly maxResultBytes: number;
-}
+export interface QueryServiceParts extends TranslatorParts, ExecutionParts {}
 
 /** SQL in, rows out: authorize, translate, execute. */
 export class QueryService implements Query {
   readonly #parts: QueryServiceParts;
   readonly #translator: Translator;
-  readonly #settings: Readonly<Record<string, string | number>>;
+  readonly #settings: { readonly full: FormSettings; readonly narrowed: FormSettings };
 
   constructor(parts: QueryServiceParts) {
     this.#parts = parts;
     this.#translator = new Translator(parts);
-    this.#settings = { ...semanticSettings, ...boundSettings(parts.bounds) };
+    const common = { ...semanticSettings, ...boundSettings(parts.bounds) };
+    this.#settings = {
+      full: formSettings(common),
+      narrowed: formSettings({ ...common, ...narrowedSettings }),
+    };
   }
 
   async run(request: QueryRequest): Promise<QueryResult> {
@@ -84,94 +67,27 @@ export class QueryService implements Query {
     { tenant, signal }: Pick<QueryRequest, 'tenant' | 'signal'>,
     form: ResultFormat,
   ): QueryResult {
-    const { store, clock, bounds } = this.#parts;
-    const id = `millrace-${randomUUID()}`;
-    const { format, settings } = storeOutputs[form];
-    const deadline = new Deadline(signal, bounds.timeoutMs + limits.storeQueryGraceMs);
-    const startedMs = clock.monotonicMs();
-    let endedMs = startedMs;
-    const stream = store.stream(translation.sql, {
-      id,
-      party: tenant,
-      format,
-      maxRows: translation.maxRows,
-      settings: { ...this.#settings, ...(translation.narrowed ? narrowedSettings : {}), ...settings },
-      signal: deadline.signal,
-    });
-    const output = this.#guarded(stream, deadline, () => {
-      endedMs = clock.monotonicMs();
-    });
-    const isFloat = translation.columns.map(({ type }) => type.startsWith('double precision'));
-    const isJson = form === 'json' || form === 'ndjson';
-    return {
-      id,
-      fields: translation.columns.map((column) => column.name),
-      output: isJson && isFloat.includes(true) ? nameNumbers(output, isFloat) : output,
-      statistics: () => ({ elapsedMs: endedMs - startedMs, read: stream.progress }),
-    };
-  }
-
-  /** The output, its failures in words for clients, within its time. */
-  async *#guarded(
-    stream: ResultStream,
-    deadline: Deadline,
-    onEnd: () => void,
-  ): AsyncGenerator<Uint8Array, void> {
-    deadline.start();
-    try {
-      yield* stream;
-      onEnd();
-    } catch (thrown) {
-      throw this.#failure(thrown);
-    } finally {
-      deadline.stop();
-    }
-  }
-
-  #failure(thrown: unknown): unknown {
-    const failure = queryFailure(thrown);
-    if (failure instanceof AppError && failure.code === 'sql_failed') {
-      this.#parts.log.warn({ err: failure.cause }, 'a query failed in the store');
-    }
-    return failure;
+    const { format } = storeOutputs[form];
+    const settings = this.#settings[translation.narrowed ? 'narrowed' : 'full'][form];
+    return new Execution(this.#parts, translation, { party: tenant, signal, form, format, settings });
   }
 }
 
-/**
- * Ends a query when its client leaves or its time is over. The store has a time limit of its own, which comes first
- * unless it is not at work because the client takes its result slowly.
- */
-class Deadline {
-  readonly #client: AbortSignal;
-  readonly #timeoutMs: number;
-  readonly #controller = new AbortController();
-  readonly #onLeave = () => this.#controller.abort();
-  #timer: NodeJS.Timeout | undefined;
+type FormSettings = Readonly<Record<ResultFormat, Settings>>;
 
-  constructor(client: AbortSignal, timeoutMs: number) {
-    this.#client = client;
-    this.#timeoutMs = timeoutMs;
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  start(): void {
-    if (this.#client.aborted) this.#onLeave();
-    this.#client.addEventListener('abort', this.#onLeave, { once: true });
-    const late = () =>
-      this.#controller.abort(new AppError('query_timeout', 'the result was taken too slowly'));
-    this.#timer = setTimeout(late, this.#timeoutMs);
-  }
-
-  stop(): void {
-    this.#client.removeEventListener('abort', this.#onLeave);
-    clearTimeout(this.#timer);
-  }
+/** Of queries in each form; the same objects for all of them, which the store renders once. */
+function formSettings(common: Settings): FormSettings {
+  const of = (form: ResultFormat): Settings => ({ ...common, ...storeOutputs[form].settings });
+  return {
+    json: of('json'),
+    ndjson: of('ndjson'),
+    csv: of('csv'),
+    arrow: of('arrow'),
+    parquet: of('parquet'),
+  };
 }
 
-const boundSettings = (bounds: QueryBounds): Readonly<Record<string, string | number>> => ({
+const boundSettings = (bounds: QueryBounds): Settings => ({
   max_execution_time: bounds.timeoutMs / 1000,
   max_memory_usage: bounds.maxMemoryBytes,
   max_threads: bounds.maxThreads,

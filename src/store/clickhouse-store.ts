@@ -35,7 +35,7 @@ export class ClickHouseStore implements Store, ResultStore {
   }
 
   stream(query: string, { id, party, format, maxRows, settings, signal }: StreamOptions): ResultStream {
-    const statement = { query, format, settings: { ...settings, log_comment: id } };
+    const statement = { query, format, settings, id };
     const kill = () => this.#kill(id);
     return new QueryStream({ ...this.#parts, kill, party }, statement, maxRows, signal);
   }

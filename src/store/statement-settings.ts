@@ -9,6 +9,17 @@ export const renderSettings = (settings: StatementSettings): string =>
     .map(([name, value]) => `${name} = ${typeof value === 'number' ? value : quoteString(value)}`)
     .join(', ');
 
+const rendered = new WeakMap<StatementSettings, string>();
+
+/** The same for settings that many statements share; they must not change. */
+export function renderShared(settings: StatementSettings): string {
+  const known = rendered.get(settings);
+  if (known !== undefined) return known;
+  const text = renderSettings(settings);
+  rendered.set(settings, text);
+  return text;
+}
+
 /**
  * What `exec` needs to be given beside a query of a client. In the embedded engine settings are a statement in front of
  * this one, which costs a third of a millisecond, so only those get any that need them.

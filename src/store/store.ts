@@ -25,7 +25,7 @@ export interface Store {
 
 /** ClickHouse as the queries of clients see it: what they give may be larger than memory. */
 export interface ResultStore {
-  /** Begins with the first read of the result. Reading it throws `StoreError`, `AppError` or what aborted it. */
+  /** Begins when the result is asked for. Reading it throws `StoreError`, `AppError` or what aborted it. */
   stream(query: string, options: StreamOptions): ResultStream;
 }
 
@@ -37,7 +37,7 @@ export interface StreamOptions {
   readonly format: StreamFormat;
   /** The result has no more rows, if that is known: small results take a shorter way. */
   readonly maxRows?: number | undefined;
-  /** Rendered into the statement's own SETTINGS clause. */
+  /** Rendered into the statement's own SETTINGS clause; once for each object, so that queries had better share them. */
   readonly settings: Readonly<Record<string, string | number>>;
   /** Aborting it cancels the query in the engine; its reason is then thrown, if that is an `AppError`. */
   readonly signal: AbortSignal;
@@ -48,6 +48,11 @@ export type StreamFormat = 'JSONEachRow' | 'CSVWithNames' | 'ArrowStream' | 'Par
 
 /** The output of a query, made no faster than it is read. Iterate once. Whoever stops early cancels the query. */
 export interface ResultStream extends AsyncIterable<Uint8Array> {
+  /**
+   * Instead of iterating: the whole output, where it is known to be small. Undefined where it is not, or turns out not
+   * to be; then it is there to iterate.
+   */
+  whole(): Promise<Uint8Array | undefined>;
   /** Known when the result has been read to its end, if the store tells. */
   readonly progress: ReadProgress | undefined;
 }

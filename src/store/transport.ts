@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import { renderSettings, type StatementSettings } from './statement-settings.ts';
+import { quoteString } from '../lib/quote.ts';
+import { renderShared, type StatementSettings } from './statement-settings.ts';
 import type { InsertBatch, ReadProgress, StreamFormat } from './store.ts';
 
 /** How statements and batches get to ClickHouse: all in which embedded and remote differ. */
@@ -36,8 +37,12 @@ export interface StreamStatement {
   readonly query: string;
   readonly format: StreamFormat;
   readonly settings: StatementSettings;
+  /** Names the query in the store: its setting `log_comment`. */
+  readonly id: string;
 }
 
 /** What stands behind a query. */
-export const endingOf = ({ format, settings }: StreamStatement): string =>
-  `FORMAT ${format}\nSETTINGS ${renderSettings(settings)}`;
+export function endingOf({ format, settings, id }: StreamStatement): string {
+  const others = renderShared(settings);
+  return `FORMAT ${format}\nSETTINGS log_comment = ${quoteString(id)}${others === '' ? '' : `, ${others}`}`;
+}

@@ -111,7 +111,7 @@ export function resultOf(
     yield* pieces;
   }
   const statistics = () => ({ elapsedMs: 12.3456, read: { rows: 5, bytes: 40 } });
-  return { id: 'millrace-1', fields, output: output(), statistics };
+  return { id: 'millrace-1', fields, output: output(), whole: async () => undefined, statistics };
 }
 
 /** API keys that the tests use as identities with few privileges. */

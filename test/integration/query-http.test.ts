@@ -77,6 +77,17 @@ describe('a small result', () => {
     expect((await ask('select 1', '?format=csv&fields=true')).status).toBe(400);
   });
 
+  test('comes with its length where its rows are few and long, and in pieces beyond', async () => {
+    for (const [characters, inPieces] of [
+      [1000, false],
+      [10_000, true],
+    ] as const) {
+      const response = await ask(`select lpad('x', ${characters}, 'x') as x from app a, app b limit 900`);
+      expect([response.status, response.headers.has('content-length')]).toEqual([200, !inPieces]);
+      expect(await response.json()).toEqual(Array(900).fill({ x: 'x'.repeat(characters) }));
+    }
+  });
+
   test('fails as a problem, with its SQLSTATE in the registry of errors', async () => {
     const response = await ask('select 1 / (id - id)::int from app');
     expect([response.status, (await problemOf(response)).code]).toEqual([400, 'sql_division_by_zero']);
@@ -171,6 +182,7 @@ describe('time', () => {
       settings: { max_threads: 1, max_block_size: 1, short_circuit_function_evaluation: 'force_enable' },
       signal: new AbortController().signal,
     }),
+    whole: async () => undefined,
     statistics: () => ({ elapsedMs: 0, read: undefined }),
   });
 

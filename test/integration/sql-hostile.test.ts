@@ -33,6 +33,7 @@ const ask = asker(
         sent.push(sql);
         return {
           progress: undefined,
+          whole: async () => undefined,
           async *[Symbol.asyncIterator]() {
             yield Buffer.from('[]');
           },

@@ -1,0 +1,37 @@
+import { AppError } from '../errors.ts';
+
+/**
+ * Ends a query when its client leaves or its time is over. The store has a time limit of its own, which comes first
+ * unless it is not at work because the client takes its result slowly.
+ */
+export class Deadline {
+  readonly #client: AbortSignal;
+  readonly #timeoutMs: number;
+  readonly #controller = new AbortController();
+  readonly #onLeave = () => this.#controller.abort();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(client: AbortSignal, timeoutMs: number) {
+    this.#client = client;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Once for each query; the time runs on if it did already. */
+  start(): void {
+    if (this.#timer !== undefined) return;
+    if (this.#client.aborted) this.#onLeave();
+    this.#client.addEventListener('abort', this.#onLeave, { once: true });
+    const late = () =>
+      this.#controller.abort(new AppError('query_timeout', 'the result was taken too slowly'));
+    this.#timer = setTimeout(late, this.#timeoutMs);
+  }
+
+  stop(): void {
+    this.#client.removeEventListener('abort', this.#onLeave);
+    clearTimeout(this.#timer);
+  }
+}
