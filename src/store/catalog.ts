@@ -197,7 +197,6 @@ export class Catalog implements CatalogView, TenantHolder {
     presumed = false,
     columns: readonly ColumnSpec[] = [],
   ): void {
-    if (presumed && this.#loaded) this.#ids.judge(tenant, id);
     this.#ids.recover(tenant, id);
     const destination = this.#ids.destination(tenant, id, presumed);
     if (destination === undefined) return;

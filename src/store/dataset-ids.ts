@@ -10,17 +10,14 @@ import type { Tenants } from './tenants.ts';
  * another id, and what was written before it goes nowhere, also what was under way.
  *
  * Who writes before the store was read can only presume that the name means what it meant before. If the dataset turns
- * out to have been deleted by then, these records belong to its heir: the dataset that has the name when the store is
- * read, or the next one. Ids are judged when the store is read, or the log if that comes later, and never again: a
- * dataset that is deleted after that has no heir.
+ * out to have been deleted when the metadata log is first read, these records belong to its heir: the dataset that has
+ * the name then, or the next one. A dataset that is deleted after that has no heir.
  */
 export class DatasetIds {
   readonly #datasets: Datasets;
   readonly #tenants: Pick<Tenants, 'hasEnded'> | undefined;
   /** The newest id of each name that an earlier life of this process has left. */
   readonly #recovered = new Map<string, string>();
-  /** Ids that writes presumed to be in force, of datasets that had been deleted before. */
-  readonly #misjudged = new Set<string>();
 
   /** @param tenants without them, no tenant ever ends */
   constructor(datasets: Datasets, tenants: Pick<Tenants, 'hasEnded'> | undefined) {
@@ -53,18 +50,13 @@ export class DatasetIds {
     if (this.hasEnded(tenant, id)) throw new AppError('dataset_not_found', 'the dataset has been deleted');
   }
 
-  /** Judges an id under which records were written before the store was read, now that it was. */
-  judge(tenant: string, id: string): void {
-    if (this.hasEnded(tenant, id)) this.#misjudged.add(keyOf(tenant, id));
-  }
-
   /**
    * The id of the dataset that takes what was written under an id; undefined if nothing is to be stored of it any more.
    * @param presumed some of it was written before the store was read
    */
   destination(tenant: string, id: string, presumed: boolean): string | undefined {
     if (!this.hasEnded(tenant, id)) return id;
-    if (this.hasEnded(tenant) || !presumed || !this.#misjudged.has(keyOf(tenant, id))) return undefined;
+    if (this.hasEnded(tenant) || !presumed || !this.#datasets.hadEnded(tenant, id)) return undefined;
     return this.of(tenant, parseGenerationId(id).name);
   }
 }

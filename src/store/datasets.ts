@@ -54,6 +54,8 @@ export class Datasets {
   readonly #onEnd: () => void;
   readonly #kept: KeptOptions | undefined;
   readonly #named = new Map<string, Named>();
+  /** How many of each name had been deleted when the log was first read. */
+  readonly #endedAtFirst = new Map<string, number>();
   /** Another number after each change that was read. */
   readonly versions = new TenantVersions();
 
@@ -121,6 +123,12 @@ export class Datasets {
     const named = this.#named.get(keyOf(tenant, name));
     if (named === undefined) return false;
     return generation < named.generation || (generation === named.generation && named.living === undefined);
+  }
+
+  /** Whether a dataset of that id had been deleted when this process first read the log. */
+  hadEnded(tenant: string, id: string): boolean {
+    const { name, generation } = parseGenerationId(id);
+    return generation <= (this.#endedAtFirst.get(keyOf(tenant, name)) ?? 0);
   }
 
   /**
@@ -199,6 +207,7 @@ export class Datasets {
     this.versions.changed(tenant);
     if ('ended' in value) {
       this.#named.set(keyOf(tenant, name), { generation: value.ended, living: undefined });
+      if (!this.#replica.loaded) this.#endedAtFirst.set(keyOf(tenant, name), value.ended);
       this.#onEnd();
       return;
     }

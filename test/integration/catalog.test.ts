@@ -102,6 +102,33 @@ describe('the catalog', () => {
     expect(catalog.get('crowded', 'of-before')?.kind).toBe('events');
   });
 
+  it('keeps for the heir of a deleted dataset what came before the store was read, also while it is being read', async () => {
+    const writer = await openCatalog();
+    for (const name of ['inherited', 'of-others']) {
+      writer.claim('default', name, 'events', [time]).confirm();
+      await writer.ensure('default', name, 'events', [time]);
+    }
+    await writer.end('default', 'inherited');
+
+    const store = withFault(test.store, (_, insert) => insert());
+    const select: Store['select'] = () => Promise.reject(new Error('cut off'));
+    const reader = new Catalog({ ...store, select }, new MetadataLog(test.store, 'node-1'));
+    const presumed = reader.idOf('default', 'inherited');
+    const heir = () => reader.destination('default', presumed, 'events', true);
+    expect(heir()).toBe('inherited');
+    await expect(reader.load()).rejects.toThrow('cut off');
+    expect(reader.loaded).toBe(false);
+    expect(heir()).toBe('inherited.2');
+    expect(reader.destination('default', presumed, 'events', false)).toBeUndefined();
+    // What is deleted now came after it.
+    await writer.refresh();
+    writer.claim('default', 'inherited.2', 'events', [time]).confirm();
+    await writer.ensure('default', 'inherited.2', 'events', [time]);
+    await writer.end('default', 'inherited');
+    await reader.datasets.refresh();
+    expect(reader.destination('default', 'inherited.2', 'events', true)).toBeUndefined();
+  });
+
   it('reads the columns of all datasets in a bounded number of queries', async () => {
     const writer = await openCatalog();
     const names = Array.from({ length: 20 }, (_, index) => `many-${index}`);
