@@ -17,7 +17,11 @@ export const isMetricKind = (field: number): field is MetricKind => field in met
 /** Aggregation temporalities by their number. */
 const temporalities = ['', 'delta', 'cumulative'].map((name) => Buffer.from(name));
 
-/** The name of a temporality; empty for unspecified and unknown ones. */
+/** As a message has it; 0, unspecified, if it is unknown, so that what is stored alike is the same. */
+export const knownTemporality = (temporality: number): number =>
+  temporalities[temporality] === undefined ? 0 : temporality;
+
+/** The name of a known temporality; empty for unspecified. */
 export const temporalityName = (temporality: number): Buffer =>
   temporalities[temporality] ?? (temporalities[0] as Buffer);
 
@@ -35,6 +39,7 @@ export class MetricOrigin {
   /** From the first of the metric's own attributes to the last. */
   metadata: TextRange = nowhere;
   kind: MetricKind = 0;
+  /** One that is known. */
   temporality = 0;
   isMonotonic = false;
 }

@@ -14,7 +14,7 @@ import type { DecodedBody, DecodeTask } from '../task.ts';
 import { DataPoints } from './data-points.ts';
 import { MetricDetails } from './metric-details.ts';
 import { MetricLabels } from './metric-labels.ts';
-import { isMetricKind, MetricOrigin, metricKinds } from './metric-origin.ts';
+import { isMetricKind, knownTemporality, MetricOrigin, metricKinds } from './metric-origin.ts';
 import { PointHeader } from './point-header.ts';
 import { SampleWriter } from './sample-writer.ts';
 import { SeriesDetails } from './series-details.ts';
@@ -157,7 +157,7 @@ class MetricsWalk {
       const tag = reader.tag(end);
       if (tag === temporality) {
         reader.varint64(end);
-        origin.temporality = reader.low;
+        origin.temporality = knownTemporality(reader.low);
       } else if (tag === isMonotonic) {
         reader.varint64(end);
         origin.isMonotonic = (reader.low | reader.high) !== 0;

@@ -155,6 +155,16 @@ describe('the labels of a series', () => {
 });
 
 describe('sums', () => {
+  test('have none of a temporality that is unknown, and are one where only that differs', () => {
+    const sum = (aggregationTemporality: number): Fields => ({
+      name: 'requests',
+      sum: { aggregationTemporality, dataPoints: [{ ...noon, asInt: 1n }] },
+    });
+    const result = decode([sum(0), sum(3), sum(-1)]);
+    expect(metadataRows(result)).toMatchObject([{ metric_name: 'requests', temporality: '' }]);
+    expect(rowsOf(result, 'series')).toHaveLength(1);
+  });
+
   test('keep temporality, monotonicity, unit and description as they are sent', () => {
     const sum = {
       name: 'requests',
