@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { answers, authorization, type Service } from '../test/support/service.ts';
+import { authorization, type Service } from '../test/support/service.ts';
 import { cpuSeconds } from './proc.ts';
 import { percentile } from './sender.ts';
 
@@ -47,10 +46,7 @@ export async function measureAdministration<Load>(
     }),
   );
   await service.stop();
-  const startMs = await timed(async () => {
-    await service.launch();
-    await untilReady(service);
-  });
+  const startMs = await timed(() => service.restart(startTimeoutMs));
   console.log(`the service has started with them in ${(startMs / 1000).toFixed(1)} s`);
   const deleted = names.slice(-deletions);
   const deletingMs = await timed(() => deleteAll(service, deleted));
@@ -68,14 +64,6 @@ export async function measureAdministration<Load>(
       'ms to delete one': (deletingMs / deleted.length).toFixed(0),
     },
   };
-}
-
-async function untilReady({ url, child }: Service): Promise<void> {
-  const deadline = performance.now() + startTimeoutMs;
-  while (!(await answers(`${url}/api/v1/readiness`))) {
-    if (performance.now() > deadline) throw new Error(`The service does not start\n${child.report()}`);
-    await sleep(50);
-  }
 }
 
 /** Each gets one more event first, which is in the log then. */

@@ -137,9 +137,9 @@ export class Service extends ServiceClient {
   }
 
   /** Starts the process again on the same data directory; the last one must have ended. */
-  async restart(): Promise<void> {
+  async restart(timeoutMs?: number): Promise<void> {
     await this.launch();
-    await this.ready();
+    await this.ready(timeoutMs);
   }
 
   /** Starts the process again and returns at once, ready or not. */
@@ -148,8 +148,8 @@ export class Service extends ServiceClient {
     this.#child = await launch(this.port, this.dataDir, this.#env);
   }
 
-  async ready(): Promise<void> {
-    await this.#child.ready(() => answers(`${this.url}/api/v1/readiness`));
+  async ready(timeoutMs?: number): Promise<void> {
+    await this.#child.ready(() => answers(`${this.url}/api/v1/readiness`), timeoutMs);
   }
 
   /** SIGKILL to the whole process group, and its end awaited. */
