@@ -68,7 +68,7 @@ type Engine = ReturnType<typeof createChdbConnection>['chdb'];
 
 /**
  * Without the file that the engine writes into otherwise, and all that reads from it; and where the statement needs
- * nothing of the client, without the client, which costs a quarter of a millisecond.
+ * nothing of the client, without the client, which costs some 0.2 ms.
  */
 function hold(engines: WeakMap<ClickHouseClient, Engine>): NonNullable<Transport['hold']> {
   return async (client, statement) => {
