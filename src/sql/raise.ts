@@ -23,17 +23,3 @@ const messages: Readonly<Record<Raised, string>> = {
 /** The number 0, if the condition is false or NULL; the engine computes nothing else in its place. */
 export const raiseIf = (condition: string, error: Raised): string =>
   `throwIf(ifNull(${condition}, false), '${messages[error]}', toInt16(${raised[error]}))`;
-
-/** A name costs the store more than repeating a column or a number. */
-const maxRepeatedLength = 60;
-
-/**
- * The expression around values that it needs several times. If one of them is long, all get names, so that the
- * statement holds it once.
- */
-export function withNames(values: readonly string[], body: (...shorts: string[]) => string): string {
-  if (values.every((value) => value.length <= maxRepeatedLength)) return body(...values);
-  const names = values.map((_, index) => `d${index + 1}`);
-  const arrays = values.map((value) => `[${value}]`).join(', ');
-  return `arrayMap((${names.join(', ')}) -> ${body(...names)}, ${arrays})[1]`;
-}

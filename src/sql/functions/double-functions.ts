@@ -1,4 +1,5 @@
-import { type raised, raiseIf, withNames } from '../raise.ts';
+import { withNames } from '../named.ts';
+import { type raised, raiseIf } from '../raise.ts';
 import { float } from '../types.ts';
 import { fn, type Overload } from './definition.ts';
 

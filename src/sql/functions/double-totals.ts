@@ -1,7 +1,8 @@
 import { apply } from '../build.ts';
 import { coerce } from '../coerce.ts';
 import type { Expr } from '../ir.ts';
-import { raiseIf, withNames } from '../raise.ts';
+import { withNames } from '../named.ts';
+import { raiseIf } from '../raise.ts';
 import { bool, float } from '../types.ts';
 import { type AggregateCall, aggregate, rejectOrderAndStar } from './aggregate-call.ts';
 import { argument, type CallSite, checkCount } from './definition.ts';
