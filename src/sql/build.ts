@@ -25,6 +25,10 @@ export const columnOf = (relation: string, name: string, type: SqlType, label: s
 export const and = (...args: readonly Expr[]): Apply =>
   apply('and', bool, (...parts) => `(${parts.join(' AND ')})`, ...args);
 
+/** Conditions as one. */
+export const allOf = ([first, ...rest]: readonly Expr[]): Expr | undefined =>
+  first === undefined || rest.length === 0 ? first : and(first, ...rest);
+
 export const or = (...args: readonly Expr[]): Apply =>
   apply('or', bool, (...parts) => `(${parts.join(' OR ')})`, ...args);
 

@@ -110,15 +110,15 @@ function numericOfScale(text: string, type: SqlType, at: number | undefined): Li
 }
 
 /**
- * The elements of PostgreSQL's text form of an array of one dimension.
+ * The elements of PostgreSQL's text form of an array of one dimension; around them spaces of ASCII.
  * @returns undefined for any other text
  */
 export function readArrayText(text: string): readonly (string | null)[] | undefined {
-  const body = /^\s*\{(.*)\}\s*$/s.exec(text)?.[1]?.trim();
+  const body = /^[ \t-\r]*\{[ \t-\r]*(.*?)[ \t-\r]*\}[ \t-\r]*$/s.exec(text)?.[1];
   if (body === undefined) return undefined;
   if (body === '') return [];
   const items: (string | null)[] = [];
-  const item = /\s*(?:"((?:[^"\\]|\\.)*)"|((?:[^"{},\\]|\\.)+?))\s*(?:,|$)/sy;
+  const item = /[ \t-\r]*(?:"((?:[^"\\]|\\.)*)"|((?:[^"{},\\]|\\.)+?))[ \t-\r]*(?:,|$)/sy;
   const unescaped = (word: string): string => word.replace(/\\(.)/gs, '$1');
   while (item.lastIndex < body.length) {
     const match = item.exec(body);
@@ -162,6 +162,7 @@ function parseAs(text: string, type: SqlType, at: number | undefined): LiteralVa
     }
     case 'interval':
       return parseInterval(trimmed);
+    case 'json':
     case 'jsonb':
       return isJson(text) ? text : undefined;
     default:

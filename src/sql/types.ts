@@ -34,7 +34,8 @@ export type SimpleTypeName =
   | 'timestamptz'
   | 'date'
   | 'map'
-  /** JSON as text. */
+  /** Both are JSON as text; they differ in what is at a position of a scalar. */
+  | 'json'
   | 'jsonb'
   /** A string literal or NULL whose context has not given it a type yet. */
   | 'unknown'
@@ -58,6 +59,7 @@ export const interval = intervalOf('any');
 export const commonForm = (forms: readonly IntervalForm[], otherwise: IntervalForm): IntervalForm =>
   forms.includes('any') ? 'any' : otherwise;
 export const map = simple('map');
+export const json = simple('json');
 export const jsonb = simple('jsonb');
 export const arrayOf = (element: SqlType): SqlType => ({ name: 'array', element });
 export const unknown = simple('unknown');
@@ -113,6 +115,7 @@ const labels: Readonly<Record<SimpleTypeName, string>> = {
   timestamptz: 'timestamp with time zone',
   date: 'date',
   map: 'map',
+  json: 'json',
   jsonb: 'jsonb',
   unknown: 'unknown',
   mixed: 'a field of several types',

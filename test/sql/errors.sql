@@ -173,3 +173,15 @@ select '-1e400'::float8;
 select 1e-400::float8;
 select v::float8 from (values ('1e400')) t(v);
 select v::float8 from (values ('1e-400')) t(v);
+-- class
+select width_bucket(id, 0, 10, 0) from app;
+-- class
+select width_bucket(1, 5, 5, id::int + 1) from app;
+-- class
+select width_bucket(1, 'Infinity', 5, 3);
+select extract(hour from date '2024-01-01');
+select '1'::json = '1'::json;
+-- class
+select * from jsonb_each('[1]');
+-- class
+select overlay('abc' placing 'x' from 0);

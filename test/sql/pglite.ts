@@ -32,6 +32,8 @@ export class EmbeddedPostgres implements Oracle {
       return parseCopy((await blob?.text()) ?? '');
     } catch (thrown) {
       if (thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string') {
+        // What it had written before the error is kept for the next answer otherwise.
+        await this.#database.query("COPY (SELECT) TO '/dev/blob'");
         return { sqlState: thrown.code };
       }
       throw thrown;

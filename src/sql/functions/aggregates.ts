@@ -123,6 +123,8 @@ export const aggregateFunctions: Readonly<Record<string, AggregateDefinition>> =
   bool_or: [fn(['bool'], bool, (a) => `max(${a})`)],
   bit_and: bits('groupBitAnd'),
   bit_or: bits('groupBitOr'),
+  bit_xor: bits('groupBitXor'),
+  any_value: extreme('any'),
   ...statisticsAggregates,
   ...percentileAggregates,
   ...orderedAggregates,

@@ -2,13 +2,12 @@ import { apply, literal } from '../build.ts';
 import { castElements, coerce, convert, unify } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { Expr } from '../ir.ts';
-import { arrayOf, bool, commonType, int4, type SqlType, text, typeLabel } from '../types.ts';
+import { arrayOf, bool, commonType, int4, type SqlType, typeLabel } from '../types.ts';
 import {
   argument,
   type CallSite,
   checkCount,
   constantInteger,
-  constantText,
   type FunctionTable,
   type SpecialForm,
 } from './definition.ts';
@@ -17,8 +16,8 @@ import {
  * Arrays. The store has no NULL of an array type, so an array is kept inside an outer one: `[[1, 2]]` is an array, `[]`
  * is NULL. The inner array of NULL is then the default, an empty array, which is what most functions need.
  */
-const inner = (array: string): string => `${array}[1]`;
-const isMissing = (array: string): string => `empty(${array})`;
+export const inner = (array: string): string => `${array}[1]`;
+export const isMissing = (array: string): string => `empty(${array})`;
 
 /** `ARRAY[…]`. */
 export function arrayLiteral(items: readonly Expr[], at: number | undefined): Expr {
@@ -27,7 +26,7 @@ export function arrayLiteral(items: readonly Expr[], at: number | undefined): Ex
   return apply('array', arrayOf(type), (...each) => `[[${each.join(', ')}]]`, ...exprs);
 }
 
-const elementOf = (array: Expr, site: Pick<CallSite, 'name' | 'at'>): SqlType => {
+export const elementOf = (array: Expr, site: Pick<CallSite, 'name' | 'at'>): SqlType => {
   if (array.type.name === 'array') return array.type.element;
   throw sqlError(
     'sql_unknown_function',
@@ -95,7 +94,7 @@ export function quantified(
 }
 
 /** NULL if one of the arrays is. */
-const unlessMissing = (arrays: readonly string[], result: string): string =>
+export const unlessMissing = (arrays: readonly string[], result: string): string =>
   `if(${arrays.map(isMissing).join(' OR ')}, NULL, ${result})`;
 
 /** Two arrays with a type of element in common. */
@@ -152,7 +151,7 @@ export function concatenateArrays(left: Expr, right: Expr, site: CallSite): Expr
 }
 
 /** An array and a value of its type of element, which may have to widen. */
-function arrayAndValue(args: readonly Expr[], site: CallSite): readonly [Expr, Expr, SqlType] {
+export function arrayAndValue(args: readonly Expr[], site: CallSite): readonly [Expr, Expr, SqlType] {
   checkCount(args, 2, 2, site);
   const [array, value] = [argument(args, 0), argument(args, 1)];
   const element = elementOf(array, site);
@@ -177,28 +176,10 @@ const prepend: SpecialForm = (args, site) => {
   return apply('array_prepend', arrayOf(type), (a, v) => `[arrayConcat([${v}], ${inner(a)})]`, array, value);
 };
 
-const position: SpecialForm = (args, site) => {
-  const [array, value] = arrayAndValue(args, site);
-  return apply(
-    'array_position',
-    int4,
-    (a, v) => `toInt32(nullIf(indexOf(${inner(a)}, ${v}), 0))`,
-    array,
-    value,
-  );
-};
-
-/** NULL is removed by NULL. */
-const remove: SpecialForm = (args, site) => {
-  const [array, value] = arrayAndValue(args, site);
-  const keep = (v: string): string => `x -> NOT ifNull(x = ${v}, isNull(x) AND isNull(${v}))`;
-  return apply(
-    'array_remove',
-    array.type,
-    (a, v) => `arrayMap(e -> arrayFilter(${keep(v)}, e), ${a})`,
-    array,
-    value,
-  );
+/** The first index of an array that has elements. */
+const lower: SpecialForm = (args, site) => {
+  const length = lengthOf(args, site);
+  return apply('array_lower', int4, (a) => `if(isNull(${a}), NULL, 1)`, length);
 };
 
 /** An empty array has no dimension, and so no length. */
@@ -219,44 +200,6 @@ const cardinality: SpecialForm = (args, site) => {
   return apply('cardinality', int4, (a) => unlessMissing([a], `toInt32(length(${inner(a)}))`), array);
 };
 
-const toText: SpecialForm = (args, site) => {
-  checkCount(args, 2, 3, site);
-  const [, separator, forNull] = args;
-  const array = argument(args, 0);
-  elementOf(array, site);
-  const words = convert(array, arrayOf(text), site.at);
-  const by = literal(text, constantText(separator, 'the delimiter', site));
-  const missing = forNull && literal(text, constantText(forNull, 'the text for NULL', site));
-  return apply(
-    'array_to_string',
-    text,
-    (a, sep, nothing) => {
-      const present =
-        nothing === undefined
-          ? `arrayMap(x -> assumeNotNull(x), arrayFilter(x -> isNotNull(x), ${inner(a)}))`
-          : `arrayMap(x -> ifNull(x, ${nothing}), ${inner(a)})`;
-      return unlessMissing([a], `arrayStringConcat(${present}, ${sep})`);
-    },
-    words,
-    by,
-    ...(missing === undefined ? [] : [missing]),
-  );
-};
-
-const fromText: SpecialForm = (args, site) => {
-  checkCount(args, 2, 2, site);
-  const value = argument(args, 0);
-  const by = constantText(args[1], 'the delimiter', site);
-  if (by === '') throw unsupported('string_to_array with an empty delimiter', site.at);
-  return apply(
-    'string_to_array',
-    arrayOf(text),
-    (a, sep) => `multiIf(isNull(${a}), [], ${a} = '', [[]], [splitByString(${sep}, assumeNotNull(${a}))])`,
-    coerce(value, text, site.at),
-    literal(text, by),
-  );
-};
-
 /** Brings an array to another type of element. */
 export const castArray = (array: Expr, element: SqlType, at: number | undefined): Expr =>
   array.type.name === 'array' ? castElements(array, element, at) : convert(array, arrayOf(element), at);
@@ -268,11 +211,8 @@ export const arrayFunctions: FunctionTable = {
     checkCount(args, 2, 2, site);
     return concatenateArrays(argument(args, 0), argument(args, 1), site);
   },
-  array_position: position,
-  array_remove: remove,
+  array_lower: lower,
   array_length: lengthOf,
   array_upper: lengthOf,
   cardinality,
-  array_to_string: toText,
-  string_to_array: fromText,
 };

@@ -2,7 +2,7 @@ import { apply, literal } from '../build.ts';
 import { settle, unify } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { Expr, Renderer } from '../ir.ts';
-import { typeLabel } from '../types.ts';
+import { int4, typeLabel } from '../types.ts';
 import { type CallSite, checkCount, type FunctionTable, type SpecialForm } from './definition.ts';
 import { compare } from './operators.ts';
 
@@ -51,6 +51,19 @@ const nullIf: SpecialForm = (args, site) => {
   );
 };
 
+/** How many of the arguments are NULL, or are not. */
+const nulls =
+  (isCounted: 'isNull' | 'isNotNull'): SpecialForm =>
+  (args, site) => {
+    checkCount(args, 1, 1000, site);
+    const values = args.map((arg) => settle(arg, site.at));
+    const each = (part: string, index: number): string => {
+      if (values[index]?.type.name !== 'array') return `${isCounted}(${part})`;
+      return `${isCounted === 'isNull' ? 'empty' : 'notEmpty'}(${part})`;
+    };
+    return apply(site.name, int4, (...parts) => `toInt32(${parts.map(each).join(' + ')})`, ...values);
+  };
+
 export interface CaseBranch {
   readonly when: Expr;
   readonly result: Expr;
@@ -71,4 +84,6 @@ export const conditionalFunctions: FunctionTable = {
   greatest: variadic('greatest'),
   least: variadic('least'),
   nullif: nullIf,
+  num_nulls: nulls('isNull'),
+  num_nonnulls: nulls('isNotNull'),
 };

@@ -55,6 +55,12 @@ export interface CallSite {
 /** A function whose result depends on more than the types of its arguments. */
 export type SpecialForm = (args: readonly Expr[], site: CallSite) => Expr;
 
+/** A function that gives rows: the arrays of its columns, of one length, by their names if they have any. */
+export type SetRelation = (
+  args: readonly Expr[],
+  site: CallSite,
+) => readonly { readonly array: Expr; readonly name?: string }[];
+
 export type FunctionDefinition = readonly Overload[] | SpecialForm;
 
 export type FunctionTable = Readonly<Record<string, FunctionDefinition>>;

@@ -1,7 +1,8 @@
+import { unsupported } from '../errors.ts';
 import { withNames } from '../named.ts';
 import { type raised, raiseIf } from '../raise.ts';
-import { float } from '../types.ts';
-import { fn, type Overload } from './definition.ts';
+import { float, int4 } from '../types.ts';
+import { callOverload, fn, type Overload, type SpecialForm } from './definition.ts';
 
 /** Functions of doubles with PostgreSQL's errors, by the rules of src/backend/utils/adt/float.c. */
 type Check = readonly [condition: string, error: keyof typeof raised];
@@ -40,3 +41,30 @@ export const power: readonly Overload[] = [
     }),
   ),
 ];
+
+/**
+ * The interval's bounds may come in either order; both must be numbers, and apart. As PostgreSQL 18 computes it
+ * (width_bucket_float8): version 15 rounds a sum once more, which moves some numbers at the edges of buckets.
+ */
+const bucketOfDoubles: readonly Overload[] = [
+  fn(['float', 'float', 'float', 'int'], int4, (value, first, last, count) =>
+    withNames([value, first, last, `toInt64(${count})`], (a, from, to, n) => {
+      const bad = `(${n} <= 0) OR isNaN(${a}) OR NOT isFinite(${to} - ${from}) OR (${from} = ${to})`;
+      const direction = `sign(${to} - ${from})`;
+      const share = `((${a} - ${from}) / (${to} - ${from}))`;
+      // The share of a number below the end can round to 1.
+      const inside = `if(${n} * ${share} >= ${n}, ${n}, toInt64(floor(${n} * ${share})) + 1)`;
+      const bucket = `multiIf((${a} - ${from}) * ${direction} < 0, 0 * ${n}, (${a} - ${to}) * ${direction} >= 0, ${n} + 1, ${inside})`;
+      return `toInt32(${bucket} - ${raiseIf(bad, 'outOfRange')})`;
+    }),
+  ),
+];
+
+/** In which of so many equal parts of an interval a number lies. */
+export const widthBucket: SpecialForm = (args, site) => {
+  const bounds = args.slice(0, 3).map(({ type }) => type.name);
+  // PostgreSQL computes these with all their digits.
+  const exact = bounds.includes('numeric') && !bounds.includes('float') && !bounds.includes('mixed');
+  if (exact) throw unsupported('width_bucket of numeric', site.at);
+  return callOverload(bucketOfDoubles, args, site);
+};

@@ -1,19 +1,16 @@
 import { quoteString } from '../../lib/quote.ts';
-
-/** A name costs the store more than repeating a column or a number. */
-const maxRepeatedLength = 200;
+import { withNames } from '../named.ts';
 
 /**
  * A double as PostgreSQL prints it: the shortest digits that read back as the same value, with an exponent
  * below 1e-4 and from 1e15 on (src/common/d2s.c). ClickHouse finds the same digits but writes them without
  * an exponent between 1e-6 and 1e21.
  */
-export function floatText(value: string): string {
-  // What is long is named, so that the statement holds it once.
-  if (value.length > maxRepeatedLength) return `arrayMap(f -> ${floatText('f')}, [${value}])[1]`;
-  const plain = `(abs(${value}) >= 1e-4 AND abs(${value}) < 1e15) OR ${value} = 0 OR isNull(${value})`;
-  return `if(${plain}, toString(${value}), ${unusualText(value)})`;
-}
+export const floatText = (value: string): string =>
+  withNames([value], (number) => {
+    const plain = `(abs(${number}) >= 1e-4 AND abs(${number}) < 1e15) OR ${number} = 0 OR isNull(${number})`;
+    return `if(${plain}, toString(${number}), ${unusualText(number)})`;
+  });
 
 /** Of numbers that need an exponent, NaN and the infinities; seldom computed. */
 function unusualText(value: string): string {

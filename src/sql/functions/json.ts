@@ -4,7 +4,8 @@ import { coerce, settle } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { Expr } from '../ir.ts';
 import { readArrayText } from '../literals.ts';
-import { arrayOf, bool, int4, isInteger, jsonb, text, typeLabel } from '../types.ts';
+import { withNames } from '../named.ts';
+import { bool, int4, isInteger, jsonb, text, typeLabel } from '../types.ts';
 import {
   argument,
   type CallSite,
@@ -15,12 +16,13 @@ import {
 } from './definition.ts';
 
 /**
- * PostgreSQL's operators on JSON, which the store keeps as text: of type `jsonb`, or as an extension any text. SQL NULL
+ * PostgreSQL's operators on JSON, which the store keeps as text: of type `json` or `jsonb`, or as an extension any text. SQL NULL
  * stands for what is not there.
  */
-const isJson = (expr: Expr): boolean => ['jsonb', 'text', 'unknown', 'mixed'].includes(expr.type.name);
+const isJson = (expr: Expr): boolean =>
+  ['json', 'jsonb', 'text', 'unknown', 'mixed'].includes(expr.type.name);
 
-const typeOf = (json: string): string => `JSONType(${json})`;
+export const typeOf = (json: string): string => `JSONType(${json})`;
 
 /** A member of an object. */
 const member = (json: string, key: string): string =>
@@ -32,8 +34,12 @@ const element = (json: string, index: string): string => {
   return `if(${typeOf(json)} = 'Array' AND JSONHas(${json}, ${place}), JSONExtractRaw(${json}, ${place}), NULL)`;
 };
 
+/** The same of `jsonb`, which keeps a scalar as an array of one element, and shows that here and nowhere else. */
+const elementOfBinary = (json: string, index: string): string =>
+  `if(${typeOf(json)} NOT IN ('Array', 'Object') AND ${index} IN (0, -1), ${json}, ${element(json, index)})`;
+
 /** Strings without their quotes. The text form of an object or array is not the one that PostgreSQL writes. */
-const asText = (json: string): string => {
+export const asText = (json: string): string => {
   const refuse = `throwIf(${typeOf('j')} IN ('Object', 'Array'), 'the text of a JSON object or array')`;
   const cases = `multiIf(${refuse} != 0 OR ${typeOf('j')} = 'Null', NULL, ${typeOf('j')} = 'String', JSONExtractString(j), j)`;
   return `arrayMap(j -> ${cases}, [${json}])[1]`;
@@ -42,8 +48,14 @@ const asText = (json: string): string => {
 function step(json: Expr, key: Expr, site: CallSite): Expr {
   const isIndex = isInteger(key.type);
   const name = isIndex ? coerce(key, int4, site.at) : coerce(key, text, site.at);
-  return apply(isIndex ? 'json element' : 'json member', jsonb, isIndex ? element : member, json, name);
+  const atIndex = json.type.name === 'jsonb' ? elementOfBinary : element;
+  const render = (a: string, key: string) =>
+    withNames([a], (whole) => (isIndex ? atIndex : member)(whole, key));
+  return apply(isIndex ? 'json element' : 'json member', partType(json), render, json, name);
 }
+
+/** Parts of JSON are of the type of the whole. */
+const partType = ({ type }: Expr) => (type.name === 'json' ? type : jsonb);
 
 /** A path of names and positions; a number is either, as the value at hand has it. */
 function walk(json: Expr, path: readonly string[]): Expr {
@@ -52,7 +64,7 @@ function walk(json: Expr, path: readonly string[]): Expr {
     const isPosition = /^-?\d{1,9}$/.test(name);
     const render = (a: string): string =>
       isPosition ? `coalesce(${member(a, key)}, ${element(a, name)})` : member(a, key);
-    return apply(`json path ${name}`, jsonb, render, value);
+    return apply(`json path ${name}`, partType(value), (a) => withNames([a], render), value);
   }, json);
 }
 
@@ -147,14 +159,15 @@ export function jsonOperator(name: string, left: Expr, right: Expr, site: CallSi
   return operator !== undefined && isJson(left) ? operator(settle(left, site.at), right, site) : undefined;
 }
 
-const jsonArgument = (args: readonly Expr[], site: CallSite): Expr => {
+export const jsonArgument = (args: readonly Expr[], site: CallSite): Expr => {
   const json = argument(args, 0);
   if (isJson(json)) return settle(json, site.at);
   throw sqlError('sql_unknown_function', `${site.name} needs JSON, not ${typeLabel(json.type)}`, site.at);
 };
 
+// As text: `transform` finds nothing in a list for an enumeration that may be NULL.
 const typeNames =
-  "transform(JSONType(j), ['Object', 'Array', 'String', 'Bool', 'Null'], ['object', 'array', 'string', 'boolean', 'null'], 'number')";
+  "transform(toString(JSONType(j)), ['Object', 'Array', 'String', 'Bool', 'Null'], ['object', 'array', 'string', 'boolean', 'null'], 'number')";
 
 const typeName: SpecialForm = (args, site) => {
   checkCount(args, 1, 1, site);
@@ -178,46 +191,13 @@ const extractPath =
     return finish(walk(jsonArgument(args, site), path));
   };
 
-const rowsOfArray =
-  (finish: (sql: string) => string, type: typeof text): SpecialForm =>
-  (args, site) => {
-    checkCount(args, 1, 1, site);
-    const items = (a: string): string =>
-      `[arrayMap(item -> ${finish('item')}, JSONExtractArrayRaw(ifNull(${a}, '')))]`;
-    return apply(site.name, arrayOf(type), items, jsonArgument(args, site));
-  };
-
-const keys: SpecialForm = (args, site) => {
-  checkCount(args, 1, 1, site);
-  return apply(
-    site.name,
-    arrayOf(text),
-    (a) => `[JSONExtractKeys(ifNull(${a}, ''))]`,
-    jsonArgument(args, site),
-  );
-};
-
-const elements = rowsOfArray((sql) => sql, jsonb);
-const elementTexts = rowsOfArray(asText, text);
-const sameJson = (json: Expr): Expr => json;
-
-/** Functions that give a row for each part of a JSON value. */
-export const jsonSetFunctions: Readonly<Record<string, SpecialForm>> = {
-  jsonb_array_elements: elements,
-  json_array_elements: elements,
-  jsonb_array_elements_text: elementTexts,
-  json_array_elements_text: elementTexts,
-  jsonb_object_keys: keys,
-  json_object_keys: keys,
-};
-
 export const jsonFunctions: FunctionTable = {
   jsonb_typeof: typeName,
   json_typeof: typeName,
   jsonb_array_length: arrayLength,
   json_array_length: arrayLength,
-  jsonb_extract_path: extractPath(sameJson),
-  json_extract_path: extractPath(sameJson),
+  jsonb_extract_path: extractPath((json) => json),
+  json_extract_path: extractPath((json) => json),
   jsonb_extract_path_text: extractPath(textOf),
   json_extract_path_text: extractPath(textOf),
 };

@@ -21,7 +21,7 @@ import {
   type Overload,
   type SpecialForm,
 } from './definition.ts';
-import { checkedDouble, exp, logarithm, ofAngle, power } from './double-functions.ts';
+import { checkedDouble, exp, logarithm, ofAngle, power, widthBucket } from './double-functions.ts';
 import { callOperator } from './operators.ts';
 
 const sameAsFirst = ([first]: readonly SqlType[]): SqlType => first ?? float;
@@ -141,5 +141,6 @@ export const mathFunctions: FunctionTable = {
     'outOfRange',
   ]),
   radians: checkedDouble('radians', (a, result) => [`(${result} = 0) > (${a} = 0)`, 'outOfRange']),
+  width_bucket: widthBucket,
   pi: [fn([], float, () => 'pi()')],
 };

@@ -202,7 +202,9 @@ export function compare(operator: string, left: Expr, right: Expr, at: number | 
     if (equal !== undefined) return equal;
     throw unsupported(`${operator} of arrays`, at);
   }
-  if (type === undefined || type.name === 'map') throw noOperator(operator, [left, right], at);
+  if (type?.name === 'jsonb') throw unsupported(`${operator} of jsonb`, at);
+  if (type === undefined || type.name === 'map' || type.name === 'json')
+    throw noOperator(operator, [left, right], at);
   const sign = operator === '<>' ? '!=' : operator;
   const sides = [coerce(left, type, at), coerce(right, type, at)];
   return apply(`compare ${sign}`, bool, (a, b) => `(${a} ${sign} ${b})`, ...sides);

@@ -79,6 +79,6 @@ function engineLikePattern(pattern: string, escapeCharacter: string, site: CallS
 }
 
 function regexMatch(subject: Expr, pattern: Expr, ignoreCase: boolean, site: CallSite): Expr {
-  const regex = engineRegex(constantText(pattern, 'a regular expression', site), ignoreCase, site);
+  const regex = engineRegex(constantText(pattern, 'a regular expression', site), ignoreCase, site).unicode;
   return apply(`match ${regex}`, bool, (a) => `match(${a}, ${quoteString(regex)})`, subject);
 }

@@ -11,7 +11,7 @@ import {
   type FunctionTable,
   type SpecialForm,
 } from './definition.ts';
-import { engineRegex, exactRegex, groupCount } from './regex.ts';
+import { byAlphabet, canBeEmpty, engineRegex, exactRegex, groupCount, outlineOf } from './regex.ts';
 
 /** The flags of a call: `i`, and `g` where it has a meaning. */
 function flagsOf(written: string, allowed: string, site: CallSite): ReadonlySet<string> {
@@ -38,16 +38,16 @@ const replace: SpecialForm = (args, site) => {
   const to = replacementOf(constantText(args[2], 'the replacement', site), groups, site);
   const render = flags.has('g') ? 'replaceRegexpAll' : 'replaceRegexpOne';
   return apply(
-    `${render} ${regex} ${to}`,
+    `${render} ${regex.unicode} ${to}`,
     text,
-    (a) => `${render}(${a}, ${quoteString(regex)}, ${quoteString(to)})`,
+    (a) => byAlphabet(a, regex, (from) => `${render}(${a}, ${from}, ${quoteString(to)})`),
     coerce(argument(args, 0), text, site.at),
   );
 };
 
 /** The engine has no NULL for a group that took no part in the match. */
 function checkGroups(pattern: string, site: CallSite): void {
-  if (/\)(?:[*?]|\{0)/.test(pattern.replace(/\\./g, ''))) {
+  if (/\)(?:[*?]|\{0)/.test(outlineOf(pattern))) {
     throw unsupported(`${site.name} with a group that may be left out`, site.at);
   }
 }
@@ -58,7 +58,7 @@ const match: SpecialForm = (args, site) => {
   const flags = flagsOf(args[2] === undefined ? '' : constantText(args[2], 'the flags', site), 'i', site);
   const pattern = constantText(args[1], 'the regular expression', site);
   checkGroups(pattern, site);
-  const regex = quoteString(exactRegex(pattern, flags.has('i'), site));
+  const regex = quoteString(exactRegex(pattern, flags.has('i'), site).unicode);
   const found = (a: string): string =>
     groupCount(pattern) === 0 ? `[extract(${a}, ${regex})]` : `extractGroups(${a}, ${regex})`;
   return apply(
@@ -69,15 +69,37 @@ const match: SpecialForm = (args, site) => {
   );
 };
 
+/** A row for the first match, or with `g` for each: its groups, or all of it where there are no groups. */
+const matches: SpecialForm = (args, site) => {
+  checkCount(args, 2, 3, site);
+  const flags = flagsOf(args[2] === undefined ? '' : constantText(args[2], 'the flags', site), 'gi', site);
+  const pattern = constantText(args[1], 'the regular expression', site);
+  checkGroups(pattern, site);
+  if (canBeEmpty(pattern)) throw unsupported(`${site.name} of what may be empty`, site.at);
+  const regex = quoteString(exactRegex(pattern, flags.has('i'), site).unicode);
+  const all = (a: string): string =>
+    groupCount(pattern) === 0
+      ? `arrayMap(m -> [m], extractAll(${a}, ${regex}))`
+      : `extractAllGroups(${a}, ${regex})`;
+  const rows = (a: string): string => (flags.has('g') ? all(a) : `arraySlice(${all(a)}, 1, 1)`);
+  return apply(
+    `regexp_matches ${flags.has('g')} ${regex}`,
+    arrayOf(arrayOf(text)),
+    // An array within a row is kept inside an outer one, as everywhere.
+    (a) => `[arrayMap(m -> [m], ${rows(`ifNull(${a}, '')`)})]`,
+    coerce(argument(args, 0), text, site.at),
+  );
+};
+
 /** `substring (s from 'pattern')`: the first group, or all of the match. */
 export const substringByRegex: SpecialForm = (args, site) => {
   const pattern = constantText(args[1], 'the regular expression', site);
   checkGroups(pattern, site);
-  const regex = quoteString(exactRegex(pattern, false, site));
+  const regex = exactRegex(pattern, false, site);
   return apply(
-    `substring from ${regex}`,
+    `substring from ${regex.unicode}`,
     text,
-    (a) => `if(match(${a}, ${regex}), extract(${a}, ${regex}), NULL)`,
+    (a) => byAlphabet(a, regex, (found) => `if(match(${a}, ${found}), extract(${a}, ${found}), NULL)`),
     coerce(argument(args, 0), text, site.at),
   );
 };
@@ -85,15 +107,17 @@ export const substringByRegex: SpecialForm = (args, site) => {
 const like: SpecialForm = (args, site) => {
   checkCount(args, 2, 3, site);
   const flags = flagsOf(args[2] === undefined ? '' : constantText(args[2], 'the flags', site), 'i', site);
-  const regex = engineRegex(constantText(args[1], 'the regular expression', site), flags.has('i'), site);
+  const pattern = constantText(args[1], 'the regular expression', site);
+  const regex = engineRegex(pattern, flags.has('i'), site).unicode;
   const value = coerce(argument(args, 0), text, site.at);
   return apply(`match ${regex}`, bool, (a) => `match(${a}, ${quoteString(regex)})`, value);
 };
 
 const count: SpecialForm = (args, site) => {
   checkCount(args, 2, 2, site);
-  const regex = exactRegex(constantText(args[1], 'the regular expression', site), false, site);
-  if (groupCount(regex) > 0) throw unsupported('regexp_count with groups', site.at);
+  const pattern = constantText(args[1], 'the regular expression', site);
+  const regex = exactRegex(pattern, false, site).unicode;
+  if (groupCount(pattern) > 0) throw unsupported('regexp_count with groups', site.at);
   const value = coerce(argument(args, 0), text, site.at);
   return apply(
     `regexp_count ${regex}`,
@@ -107,8 +131,8 @@ const count: SpecialForm = (args, site) => {
 const split: SpecialForm = (args, site) => {
   checkCount(args, 2, 2, site);
   const pattern = constantText(args[1], 'the regular expression', site);
-  const regex = exactRegex(pattern, false, site);
-  if (new RegExp(`^(?:${pattern})$`, 'u').test('') || groupCount(pattern) > 0) {
+  const regex = exactRegex(pattern, false, site).unicode;
+  if (canBeEmpty(pattern) || groupCount(pattern) > 0) {
     throw sqlError('sql_unsupported', `${site.name} by what may be empty, or by groups`, site.at);
   }
   return apply(
@@ -128,4 +152,7 @@ export const regexFunctions: FunctionTable = {
 };
 
 /** Functions that give a row for each part of a text. */
-export const regexSetFunctions: Readonly<Record<string, SpecialForm>> = { regexp_split_to_table: split };
+export const regexSetFunctions: Readonly<Record<string, SpecialForm>> = {
+  regexp_matches: matches,
+  regexp_split_to_table: split,
+};

@@ -5,8 +5,9 @@ import { coerce, unify } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { Expr, IntervalParts, LiteralValue } from '../ir.ts';
 import { arrayOf, int4, int8, isInteger, type SqlType, timestamptz, typeLabel } from '../types.ts';
-import { argument, type CallSite, checkCount, type SpecialForm } from './definition.ts';
-import { jsonSetFunctions } from './json.ts';
+import { stringToTable } from './array-elements.ts';
+import { argument, type CallSite, checkCount, type SetRelation, type SpecialForm } from './definition.ts';
+import { jsonSetFunctions, jsonSetRelations } from './json-rows.ts';
 import { regexSetFunctions } from './regex-functions.ts';
 
 /**
@@ -139,21 +140,53 @@ function monthSeries(from: Expr, to: Expr, { months, days, micros }: IntervalPar
 }
 
 const unnest: SpecialForm = (args, site) => {
-  if (args.length > 1) throw unsupported('unnest of several arrays', site.at);
+  if (args.length > 1) throw unsupported('unnest of several arrays outside of FROM', site.at);
   checkCount(args, 1, 1, site);
   const array = argument(args, 0);
   if (array.type.name === 'array') return array;
   throw sqlError('sql_unknown_function', `function unnest(${typeLabel(array.type)}) does not exist`, site.at);
 };
 
+/** Side by side; the shorter ones end with NULLs. */
+const unnestSeveral: SetRelation = (args, site) => {
+  const each = args.map((arg) => unnest([arg], site));
+  return each.map((array, index) => {
+    const padded = (...all: string[]): string => {
+      const lengths = all.map((one) => `length(${one}[1])`);
+      return `[arrayResize(${all[index]}[1], greatest(${lengths.join(', ')}), NULL)]`;
+    };
+    return { array: apply(`unnest ${index}`, array.type, padded, ...each) };
+  });
+};
+
 const setFunctions: Readonly<Record<string, SpecialForm>> = {
   generate_series: series,
   unnest,
+  string_to_table: stringToTable,
   ...jsonSetFunctions,
   ...regexSetFunctions,
 };
 
-export const setFunctionNames: readonly string[] = Object.keys(setFunctions);
+/** Functions whose rows have columns of their own, and so stand in FROM. */
+const setRelations: Readonly<Record<string, SetRelation>> = {
+  unnest: (args, site) => (args.length > 1 ? unnestSeveral : single(unnest))(args, site),
+  ...jsonSetRelations,
+};
+
+export const setFunctionNames: readonly string[] = [
+  ...new Set([...Object.keys(setFunctions), ...Object.keys(setRelations)]),
+];
+
+const single =
+  (form: SpecialForm): SetRelation =>
+  (args, site) => [{ array: form(args, site) }];
+
+/** The columns of a call in FROM. */
+export function findSetRelation(name: string): SetRelation | undefined {
+  if (Object.hasOwn(setRelations, name)) return setRelations[name];
+  const form = findSetFunction(name);
+  return form && single(form);
+}
 
 /** The array whose elements are the rows of a call. */
 export const findSetFunction = (name: string): SpecialForm | undefined =>

@@ -1,4 +1,5 @@
 import { aggregateFunctions } from './aggregates.ts';
+import { elementFunctions } from './array-elements.ts';
 import { arrayFunctions } from './arrays.ts';
 import { conditionalFunctions } from './conditional.ts';
 import type { FunctionDefinition, FunctionTable } from './definition.ts';
@@ -17,7 +18,7 @@ const scalarFamilies = {
   numbers: mathFunctions,
   time: timeFunctions,
   conditions: conditionalFunctions,
-  arrays: arrayFunctions,
+  arrays: { ...arrayFunctions, ...elementFunctions },
   JSON: jsonFunctions,
 } as const satisfies Readonly<Record<string, FunctionTable>>;
 

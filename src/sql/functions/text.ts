@@ -3,6 +3,7 @@ import { apply, literal } from '../build.ts';
 import { coerce, convert, settle } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { Expr } from '../ir.ts';
+import { raiseIf } from '../raise.ts';
 import { bool, int4, text } from '../types.ts';
 import {
   argument,
@@ -14,6 +15,7 @@ import {
   fn,
   type SpecialForm,
 } from './definition.ts';
+import { lowerCase, upperCase } from './letter-case.ts';
 import { substringByRegex } from './regex-functions.ts';
 
 /** A length or position, which the store counts in 64 bits. */
@@ -101,7 +103,7 @@ const pad =
     const fill = args[2] === undefined ? ' ' : constantText(args[2], 'the fill', site);
     if (fill === '') throw unsupported(`${site.name} with an empty fill`, site.at);
     const render = (a: string, size: string, by: string): string =>
-      `${name}(${a}, toUInt32(greatest(${size}, 0)), ${by})`;
+      `${name}(${a}, toUInt32(if(${size} < 0, 0, ${size})), ${by})`;
     return apply(
       site.name,
       text,
@@ -134,6 +136,24 @@ const translate: SpecialForm = (args, site) => {
   );
 };
 
+/** A piece of a text, put in the place of as many characters as it has, or of a given number. */
+const overlay: SpecialForm = (args, site) => {
+  checkCount(args, 3, 4, site);
+  const [value, piece] = textArguments(args.slice(0, 2), site);
+  const from = coerce(argument(args, 2), int4, site.at);
+  if (value === undefined || piece === undefined) throw new Error('BUG: the arguments were counted');
+  const taken =
+    args[3] === undefined
+      ? apply('length', int4, (a) => count(`lengthUTF8(${a})`), piece)
+      : coerce(args[3], int4, site.at);
+  const render = (a: string, put: string, place: string, size: string): string => {
+    const checked = `(${place} + ${raiseIf(`${place} < 1`, 'outOfRange')})`;
+    const rest = `${place} + ${size}`;
+    return `concat(substringUTF8(${a}, 1, ${checked} - 1), ${put}, substringUTF8(${a}, if(${rest} < 1, 1, ${rest})))`;
+  };
+  return apply('overlay', text, render, value, piece, from, taken);
+};
+
 const length = [fn(['text'], int4, (a) => count(`lengthUTF8(${a})`))];
 const substringForms = [
   fn(['text', 'int'], text, (a, from) => `substringUTF8(${a}, ${start(from)})`),
@@ -141,13 +161,14 @@ const substringForms = [
 ];
 
 export const textFunctions: FunctionTable = {
-  lower: [fn(['text'], text, (a) => `lowerUTF8(${a})`)],
-  upper: [fn(['text'], text, (a) => `upperUTF8(${a})`)],
+  lower: [fn(['text'], text, lowerCase)],
+  upper: [fn(['text'], text, upperCase)],
   initcap: [fn(['text'], text, (a) => `initcapUTF8(${a})`)],
   reverse: [fn(['text'], text, (a) => `reverseUTF8(${a})`)],
   length,
   char_length: length,
   character_length: length,
+  bit_length: [fn(['text'], int4, (a) => count(`length(${a}) * 8`))],
   octet_length: [fn(['text'], int4, (a) => count(`length(${a})`))],
   substring: (args, site) =>
     args.length === 2 && ['text', 'unknown', 'mixed'].includes(args[1]?.type.name ?? '')
@@ -161,6 +182,7 @@ export const textFunctions: FunctionTable = {
   rtrim: trim('trimRight'),
   lpad: pad('leftPadUTF8'),
   rpad: pad('rightPadUTF8'),
+  overlay,
   translate,
   replace: [fn(['text', 'text', 'text'], text, (a, from, to) => `replaceAll(${a}, ${from}, ${to})`)],
   position: [fn(['text', 'text'], int4, (a, part) => count(`positionUTF8(${a}, ${part})`))],

@@ -1,5 +1,5 @@
 import { microsPerDay } from '../../lib/timestamp.ts';
-import { apply } from '../build.ts';
+import { apply, literal } from '../build.ts';
 import { convert } from '../coerce.ts';
 import { unsupported } from '../errors.ts';
 import type { Expr, IntervalParts } from '../ir.ts';
@@ -122,6 +122,7 @@ export function negateInterval(amount: Expr): Expr {
 
 function scaleInterval(amount: Expr, factor: Expr, operator: '*' | '/', site: CallSite): Expr {
   const parts = intervalParts(amount);
+  if (factor.kind === 'literal' && factor.value === null) return literal(amount.type, null);
   if (parts !== undefined && operator === '*' && factor.kind === 'literal' && isInteger(factor.type)) {
     return intervalLiteral(scaledParts(parts, Number(factor.value)));
   }

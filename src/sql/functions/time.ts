@@ -4,6 +4,7 @@ import { sqlError, unsupported } from '../errors.ts';
 import type { Expr, Renderer } from '../ir.ts';
 import { momentDay, momentTimestamp } from '../moments.ts';
 import {
+  bool,
   date,
   float,
   interval,
@@ -19,12 +20,12 @@ import {
   argument,
   type CallSite,
   checkCount,
-  constantText,
   type FunctionTable,
   fn,
   type SpecialForm,
 } from './definition.ts';
-import { atTimeZone, timeZone, zoneName } from './time-zones.ts';
+import { decimalMicros, partOfInterval, unitOf } from './time-units.ts';
+import { atTimeZone, timeZone, zoneOf } from './time-zones.ts';
 import { toChar } from './to-char.ts';
 
 /** The moment of the query, the same wherever it is asked for, as in a transaction of PostgreSQL. */
@@ -70,11 +71,11 @@ const engineUnits: Readonly<Record<string, string>> = {
 
 const dateTrunc: SpecialForm = (args, site) => {
   checkCount(args, 2, 3, site);
-  const unit = constantText(args[0], 'the unit', site).toLowerCase();
+  const unit = unitOf(args[0], site);
   if (!truncatedUnits.has(unit)) throw unsupported(`date_trunc to "${unit}"`, site.at);
   const value = moment(args[1], timestamptz, site);
   if (args.length === 3) {
-    const zone = zoneName(args[2], site);
+    const zone = zoneOf(args[2], site);
     const local = atTimeZone(coerce(value, timestamptz, site.at), zone, site);
     return atTimeZone(truncated(local, unit), zone, site);
   }
@@ -112,21 +113,23 @@ const dateBin: SpecialForm = (args, site) => {
 };
 
 /** What `extract` gives: whole numbers by the engine's functions, fractions from microseconds. */
-const wholeParts: Readonly<Record<string, string>> = {
-  year: 'toYear',
-  month: 'toMonth',
-  day: 'toDayOfMonth',
-  hour: 'toHour',
-  minute: 'toMinute',
-  doy: 'toDayOfYear',
-  week: 'toISOWeek',
-  isoyear: 'toISOYear',
-  quarter: 'toQuarter',
-  isodow: 'toDayOfWeek',
+const wholeParts: Readonly<Record<string, Renderer>> = {
+  millennium: (a) => `intDiv(toYear(${a}) + 999, 1000)`,
+  century: (a) => `intDiv(toYear(${a}) + 99, 100)`,
+  decade: (a) => `intDiv(toYear(${a}), 10)`,
+  year: (a) => `toYear(${a})`,
+  month: (a) => `toMonth(${a})`,
+  day: (a) => `toDayOfMonth(${a})`,
+  hour: (a) => `toHour(${a})`,
+  minute: (a) => `toMinute(${a})`,
+  doy: (a) => `toDayOfYear(${a})`,
+  week: (a) => `toISOWeek(${a})`,
+  isoyear: (a) => `toISOYear(${a})`,
+  quarter: (a) => `toQuarter(${a})`,
+  isodow: (a) => `toDayOfWeek(${a})`,
 };
+const clockParts: ReadonlySet<string> = new Set(['hour', 'minute', 'second', 'milliseconds', 'microseconds']);
 const microsOf = (a: string): string => `toUnixTimestamp64Micro(${a})`;
-const decimalMicros = (micros: string, scale: number): string =>
-  `divideDecimal(toDecimal256(${micros}, 0), toDecimal256(${10 ** scale}, 0), ${scale})`;
 const microsOfMinute = (a: string): string => `positiveModulo(${microsOf(a)}, 60000000)`;
 
 const fractions: Readonly<Record<string, { readonly scale: number; readonly render: Renderer }>> = {
@@ -139,11 +142,11 @@ const fractions: Readonly<Record<string, { readonly scale: number; readonly rend
 
 const extract: SpecialForm = (args, site) => {
   checkCount(args, 2, 2, site);
-  const unit = constantText(args[0], 'the unit', site).toLowerCase();
+  const unit = unitOf(args[0], site);
   const [, value] = args;
-  if (value?.type.name === 'interval') {
-    if (unit !== 'epoch') throw unsupported(`extract(${unit} from an interval)`, site.at);
-    return apply('extract epoch', numeric(6, true), (a) => decimalMicros(a, 6), value);
+  if (value?.type.name === 'interval') return partOfInterval(unit, value, site);
+  if (value?.type.name === 'date' && clockParts.has(unit)) {
+    throw unsupported(`extract(${unit} from a date)`, site.at);
   }
   const source = moment(value, timestamp, site);
   const fraction = Object.hasOwn(fractions, unit) ? fractions[unit] : undefined;
@@ -152,7 +155,14 @@ const extract: SpecialForm = (args, site) => {
   }
   const whole = Object.hasOwn(wholeParts, unit) ? wholeParts[unit] : undefined;
   if (whole === undefined) throw unsupported(`extract(${unit} from …)`, site.at);
-  return apply(`extract ${unit}`, numeric(0, true), (a) => `toDecimal256(${whole}(${a}), 0)`, source);
+  return apply(`extract ${unit}`, numeric(0, true), (a) => `toDecimal256(${whole(a)}, 0)`, source);
+};
+
+/** As `extract`, of a date too what its first moment has. */
+const datePart: SpecialForm = (args, site) => {
+  const [unit, value] = args;
+  const isDate = unit !== undefined && value?.type.name === 'date' && args.length === 2;
+  return convert(extract(isDate ? [unit, moment(value, timestamp, site)] : args, site), float, site.at);
 };
 
 /** As many days as fit, which is possible where there are no months. */
@@ -172,7 +182,7 @@ export const timeFunctions: FunctionTable = {
   current_date: nowAs(date),
   date_trunc: dateTrunc,
   extract,
-  date_part: (args, site) => convert(extract(args, site), float, site.at),
+  date_part: datePart,
   date: (args, site) => {
     checkCount(args, 1, 1, site);
     return convert(moment(args[0], timestamp, site), date, site.at);
@@ -180,6 +190,10 @@ export const timeFunctions: FunctionTable = {
   date_bin: dateBin,
   timezone: timeZone,
   to_char: toChar,
+  // Infinities are no values of the store's types.
+  isfinite: (['timestamp', 'date', 'interval'] as const).map((formal) =>
+    fn([formal], bool, (a) => `if(isNull(${a}), NULL, true)`),
+  ),
   justify_hours: [fn(['interval'], justified, (a) => a)],
   to_timestamp: [
     fn(

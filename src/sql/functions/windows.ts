@@ -60,6 +60,8 @@ const neighbour =
     if (first === undefined) throw sqlError('sql_unknown_function', `${name} needs an argument`, site.at);
     const value = settle(first, site.at);
     if (value.type.name === 'array') throw unsupported(`${name} of arrays`, site.at);
+    // The store takes no other offset.
+    if (offset !== undefined) constantInteger(offset, 'the offset', site);
     const rest = [
       ...(offset === undefined ? [] : [coerce(offset, int4, site.at)]),
       ...(otherwise === undefined ? [] : [coerce(otherwise, value.type, site.at)]),

@@ -40,7 +40,7 @@ function rowCount({ offset }: Offset): number {
  * `RANGE BETWEEN interval '1 hour' PRECEDING AND CURRENT ROW`. The store takes whole offsets of up to 31 bits, and keys
  * without NULL. So keys are doubles, of microseconds for times, divided by the power of two that makes the offsets
  * such numbers, which changes none of their digits; and rows without a key, which are peers of each other alone, are a
- * partition of their own.
+ * partition of their own, or, where the frame is open on one side, lie beyond all others on theirs.
  */
 function rangeOf(
   { start, end }: Frame,
@@ -52,27 +52,48 @@ function rangeOf(
   if (sort === undefined || second !== undefined) {
     throw sqlError('sql_syntax', 'RANGE with an offset needs exactly one ORDER BY column');
   }
-  if ([start, end].some((bound) => bound.kind.startsWith('unbounded'))) {
-    throw unsupported('A RANGE frame with an offset on one side and UNBOUNDED on the other');
-  }
+  const isOpen = [start, end].some((bound) => bound.kind.startsWith('unbounded'));
   const { expr } = sort;
   const sizes = [start, end].map((bound) => (isOffset(bound) ? rangeSize(bound, expr.type, context) : 0));
   const unit = commonUnit(sizes);
   const bound = (each: FrameBound, index: number): string =>
     isOffset(each) ? printed(each, (sizes[index] ?? 0) / unit) : each.kind.toUpperCase();
-  const scaled = (a: string): string => `ifNull(${position(a, expr.type)}, 0) / ${unit}`;
+  const place = isOpen ? beyondAll(sort) : '0';
+  const key = isOpen ? finitePosition : position;
+  const check = (a: string): string => (!isOpen && isBeside(start, end, sizes) ? ` + ${refuseNull(a)}` : '');
+  const scaled = (a: string): string => `ifNull(${key(a, expr.type)}, ${place}) / ${unit}${check(a)}`;
+  const hasNoKey = apply('has no key', bool, (a) => `isNull(${a})`, expr);
   return {
-    partitionBy: [...partitionBy, apply('has no key', bool, (a) => `isNull(${a})`, expr)],
-    orderBy: [{ ...sort, expr: apply(`key / ${unit}`, float, scaled, expr) }],
+    partitionBy: isOpen ? partitionBy : [...partitionBy, hasNoKey],
+    orderBy: [
+      { ...sort, expr: apply(`key or ${place} / ${unit} ${start.kind} ${end.kind}`, float, scaled, expr) },
+    ],
     frame: { mode: 'RANGE', start: bound(start, 0), end: bound(end, 1) },
   };
 }
+
+/** True for a frame without the row itself. The peers of a row without a key would be in it nevertheless. */
+const isBeside = (start: FrameBound, end: FrameBound, [first = 0, last = 0]: readonly number[]): boolean =>
+  (start.kind === 'following' && first > 0) || (end.kind === 'preceding' && last > 0);
+
+const refuseNull = (key: string): string =>
+  `throwIf(isNull(${key}), 'a RANGE frame beside its row, by what is NULL')`;
 
 const isTime = (type: SqlType): boolean => isTimestamp(type) || type.name === 'date';
 
 /** The key as a double. Microseconds since 1970 have fewer digits than that can have until the year 2255. */
 const position = (key: string, type: SqlType): string =>
   isTime(type) ? `toFloat64(toUnixTimestamp64Micro(toDateTime64(${key}, 6, 'UTC')))` : `toFloat64(${key})`;
+
+const beyondAll = ({ descending, nullsFirst }: Sort): string => (descending === nullsFirst ? 'inf' : '-inf');
+
+/** Where what has no number lies beyond them all, nothing else may. */
+function finitePosition(key: string, type: SqlType): string {
+  const place = position(key, type);
+  if (type.name !== 'float') return place;
+  const infinite = `ifNull(NOT isFinite(${key}), false)`;
+  return `(${place} + throwIf(${infinite}, 'a RANGE frame by what is no finite number'))`;
+}
 
 function rangeSize({ offset }: Offset, key: SqlType, context: ExpressionContext): number {
   const resolved = context.resolve(offset, context);

@@ -1,8 +1,8 @@
 import type { FromItem } from '../ast.ts';
 import { columnOf, some } from '../build.ts';
 import { sqlError } from '../errors.ts';
-import { findSetFunction } from '../functions/sets.ts';
-import { type Column, outputName, type SelectIr } from '../ir.ts';
+import { findSetRelation } from '../functions/sets.ts';
+import { type Column, type Expr, outputName, type SelectIr } from '../ir.ts';
 import { int8, type SqlType } from '../types.ts';
 import type { ResolvedRelation } from './relations.ts';
 import type { FromContext, ResolvedFrom } from './resolved-from.ts';
@@ -18,7 +18,7 @@ export function functionRelation(
   context: FromContext,
 ): ResolvedRelation {
   const { call, ordinality } = item;
-  const definition = findSetFunction(call.name);
+  const definition = findSetRelation(call.name);
   if (definition === undefined || call.over !== undefined || call.filter !== undefined || call.distinct) {
     throw sqlError(
       'sql_unknown_function',
@@ -29,12 +29,12 @@ export function functionRelation(
   const scope = new Scope(left?.scope ?? emptyFrom, context.parent, false);
   const inner = { ...context, scope, clause: 'FROM', allowAggregates: false, allowWindows: false };
   const args = call.args.map((arg) => context.resolve(arg, inner));
-  const array = definition(args, { name: call.name, at: call.at });
-  if (array.type.name !== 'array') throw new Error(`BUG: ${call.name} gives no array`);
+  const given = definition(args, { name: call.name, at: call.at });
+  const arrays = given.map(({ array }) => array);
   const name = item.alias?.name ?? call.name;
-  const types: readonly SqlType[] = ordinality ? [array.type.element, int8] : [array.type.element];
-  const labels = [name, 'ordinality'];
-  const lateral = left !== undefined && some(array, (each) => each.kind === 'column');
+  const types: readonly SqlType[] = [...arrays.map(elementType), ...(ordinality ? [int8] : [])];
+  const labels = [...given.map((each) => each.name ?? name), 'ordinality'];
+  const lateral = left !== undefined && arrays.some((array) => some(array, (each) => each.kind === 'column'));
   const alias = context.env.alias();
   const columns = types.map(
     (type, index): Column => ({
@@ -42,11 +42,13 @@ export function functionRelation(
       unnested: lateral,
     }),
   );
-  const unnest = { kind: 'unnest' as const, arrays: [array], ordinality, outer: false };
+  const [value] = columns;
+  const unnest = { kind: 'unnest' as const, arrays, ordinality, outer: false };
   const relation = {
     name,
     columns: columns.map((column) => ({ name: column.label, expr: () => column })),
     otherColumn: undefined,
+    ...(value !== undefined && columns.length === 1 ? { value: () => value } : {}),
   };
   if (lateral) return { ir: { ...unnest, alias, input: left.ir }, relation };
   const source = context.env.alias();
@@ -65,4 +67,9 @@ export function functionRelation(
     offset: undefined,
   };
   return { ir: { kind: 'derived', alias, query }, relation };
+}
+
+function elementType({ type }: Expr): SqlType {
+  if (type.name === 'array') return type.element;
+  throw new Error(`BUG: ${type.name} has no rows`);
 }

@@ -1,4 +1,4 @@
-import { and, apply, children, columnOf, some } from '../build.ts';
+import { allOf, and, apply, children, columnOf, some } from '../build.ts';
 import { unsupported } from '../errors.ts';
 import { arrayLiteral } from '../functions/arrays.ts';
 import { compare } from '../functions/operators.ts';
@@ -7,7 +7,6 @@ import type { Environment } from './environment.ts';
 import { exprKey, isAggregate, isGrouped } from './grouping.ts';
 import { conjuncts } from './pushdown.ts';
 import type { Link } from './resolved-from.ts';
-import { allOf } from './subquery.ts';
 
 /** A relation that is made for each row of the left side, as the store can have it. */
 export interface Lateral {

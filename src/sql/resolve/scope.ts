@@ -16,6 +16,8 @@ export interface ScopeRelation {
   readonly columns: readonly ScopeColumn[];
   /** Relations whose columns aren't known beforehand (labels): any other name is a column, too. */
   readonly otherColumn: ((name: string) => Expr) | undefined;
+  /** A function that gives rows of one value: the relation's own name is that value. */
+  readonly value?: () => Expr;
 }
 
 /** What FROM brings into scope. */
@@ -148,7 +150,10 @@ export function lookup(from: FromScope, name: string, at: number | undefined): E
     relation.columns.filter((column) => isNamed(column.name, name)),
   );
   if (found.length > 1) throw ambiguous(name, at);
-  return found[0]?.expr();
+  const [column] = found;
+  if (column !== undefined) return column.expr();
+  const named = from.relations.find((each) => each.name !== undefined && isNamed(each.name, name));
+  return named?.value?.();
 }
 
 const ambiguous = (name: string, at: number | undefined): Error =>

@@ -1,5 +1,5 @@
 import type { Expression, Query, Select, SelectItem, SortKey } from '../ast.ts';
-import { children } from '../build.ts';
+import { allOf, children } from '../build.ts';
 import { condition, settle } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { Expr, SelectIr, Sort } from '../ir.ts';
@@ -13,7 +13,7 @@ import { outputColumnName } from './output-name.ts';
 import { conjuncts, pushIntoReads } from './pushdown.ts';
 import { emptyFrom, Scope } from './scope.ts';
 import { checkSets } from './sets.ts';
-import { allOf, isCorrelatedIn } from './subquery.ts';
+import { isCorrelatedIn } from './subquery.ts';
 
 /** An output column with the name by which ORDER BY and GROUP BY may mean it. */
 interface Item {

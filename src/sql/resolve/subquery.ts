@@ -1,5 +1,5 @@
 import type { Query } from '../ast.ts';
-import { and, apply, children, some } from '../build.ts';
+import { allOf, apply, children, some } from '../build.ts';
 import { coerce, isImplicit } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import { sortedTuples } from '../functions/ordered-aggregates.ts';
@@ -7,6 +7,7 @@ import type { Aggregate, Expr, QueryIr, SelectIr, Subquery } from '../ir.ts';
 import { bool, commonType, int8, type SqlType, typeLabel } from '../types.ts';
 import type { ExpressionContext } from './context.ts';
 import { checkOuterNulls } from './correlation.ts';
+import { eachRowOnce } from './each-row-once.ts';
 import { isGrouped } from './grouping.ts';
 import { coerceOutputs } from './outputs.ts';
 
@@ -38,7 +39,8 @@ export function resolveScalarSubquery(ast: Query, context: ExpressionContext, at
   if (item === undefined) throw new Error('BUG: the columns were counted');
   // Of aggregates, the columns of the query around are computed with outside.
   checkOuterNulls(isGrouped(query) ? { ...query, items: aggregatesIn(item) } : query, at);
-  if (!isGrouped(query)) return subquery({ form: 'scalar', type, query: firstRow(query, item, at) }, context);
+  if (!isGrouped(query))
+    return subquery({ form: 'scalar', type, query: firstRow(query, item, context, at) }, context);
   if (hasLimit(query)) throw unsupported('A correlated scalar subquery with LIMIT beside an aggregate', at);
   return splitAggregates(item, { ...query, orderBy: [] }, context);
 }
@@ -50,7 +52,7 @@ export function resolveScalarSubquery(ast: Query, context: ExpressionContext, at
 function splitAggregates(item: Expr, query: SelectIr, context: ExpressionContext): Expr {
   if (item.kind === 'aggregate') {
     if (item.over !== undefined) throw unsupported('A window function in a correlated scalar subquery');
-    const single = { ...query, columns: [{ name: '', type: item.type }], items: [item] };
+    const single = eachRowOnce(query, item, context.env);
     const zeroWhenEmpty = item.name.startsWith('count');
     return subquery({ form: 'scalar', type: item.type, query: single, zeroWhenEmpty }, context);
   }
@@ -69,7 +71,7 @@ const tooManyRows = "throwIf(length(t) > 1, 'more than one row returned by a sub
  * The value of the only row, or of the first one by ORDER BY … LIMIT 1. It is taken by an aggregate, since the store
  * joins groups to the query around them, and would not say that there are several rows.
  */
-function firstRow(query: SelectIr, item: Expr, at: number | undefined): SelectIr {
+function firstRow(query: SelectIr, item: Expr, context: ExpressionContext, at: number | undefined): SelectIr {
   const { orderBy, limit, offset } = query;
   if (offset !== undefined || (limit !== undefined && limit !== 1) || query.distinctOn.length > 0) {
     throw unsupported('A correlated scalar subquery with OFFSET, or LIMIT other than 1', at);
@@ -93,7 +95,9 @@ function firstRow(query: SelectIr, item: Expr, at: number | undefined): SelectIr
       return `arrayMap(t -> ${checked}, [${tuples}])[1]`;
     },
   };
-  return { ...query, items: [gather], orderBy: [], limit: undefined };
+  const all = { ...query, orderBy: [], limit: undefined };
+  // The first of a row and its repetitions is that row.
+  return limit === undefined ? eachRowOnce(all, gather, context.env) : { ...all, items: [gather] };
 }
 
 export function resolveExists(ast: Query, context: ExpressionContext, at: number | undefined): Expr {
@@ -121,10 +125,6 @@ const exists = (query: SelectIr, conditions: readonly Expr[], context: Expressio
   };
   return subquery({ form: 'exists', type: bool, query: rows }, context);
 };
-
-/** The conditions as one. */
-export const allOf = ([first, ...rest]: readonly Expr[]): Expr | undefined =>
-  first === undefined || rest.length === 0 ? first : and(first, ...rest);
 
 function aggregatesIn(expr: Expr): readonly Expr[] {
   return expr.kind === 'aggregate' ? [expr] : children(expr).flatMap(aggregatesIn);

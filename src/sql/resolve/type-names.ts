@@ -13,6 +13,7 @@ import {
   int8,
   interval,
   isNumber,
+  json,
   jsonb,
   maxNumericScale,
   numeric,
@@ -37,7 +38,7 @@ const typesByName: ReadonlyMap<string, SqlType> = new Map<string, SqlType>([
   ['timestamptz', timestamptz],
   ['date', date],
   ['interval', interval],
-  ['json', jsonb],
+  ['json', json],
   ['jsonb', jsonb],
 ]);
 

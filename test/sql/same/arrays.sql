@@ -47,3 +47,15 @@ select (array[1,2,3,4])[2:3], (array[1,2,3])[:2], (array[1,2,3])[2:], (array[1,2
 select (array[1,2,3])[null:2], (array[1,2,3])[1:null], (null::int[])[1:2];
 select eid, (string_to_array(hired, '-'))[1:2], (string_to_array(hired, '-'))[eid::int - 1:2] from emp order by eid;
 select (array_agg(name order by salary desc nulls last, name))[1:2] from emp;
+select string_to_array(null::text || level, ','), array_length(string_to_array(concat(level, null), 'r'), 1) from app order by id;
+select '{ a ,  b , "x" }'::text[];
+
+select * from string_to_table('a,b,,c', ',', '');
+select string_to_table('a,b,c', ','), string_to_array('a,b,,c', ',', ''), string_to_array('a,b,,c', ',', null);
+select id, p, string_to_array(message, ' ', 'a') from app, string_to_table(message, ',') p;
+select num_nulls(status, service, ms), num_nonnulls(status, service), num_nulls(null, 1, array[1], null::int[]) from app;
+select array_position(array[1,2,3,2], 2, 3), array_position(array[1,2,null,2], null, 1), array_position(array['a','b'], 'c', 1), array_positions(array[1,2,3,2], 2), array_positions(array['a', null, 'b', null], null), array_positions(array[1], 5), array_positions(null::int[], 1);
+select array_replace(array[1,2,null,2], 2, 9), array_replace(array[1,null], null, 7), array_replace(array['a','b'], 'a', null), array_replace(array[id::int, 2], 2, status::int), array_lower(array[1,2],1), array_lower(array[]::int[], 1) from app;
+select * from unnest(array[1,2], array['a','b','c']) with ordinality as t(a, b, n);
+select * from unnest(array[1,2], array['a','b','c'], null::text[]);
+select id, a, b from app, unnest(string_to_array(message, ' '), array[id, status]) as t(a, b);

@@ -299,3 +299,8 @@ select emp.name, name as "Quoted Name", e2.eid from emp join (select eid from em
 select extract(year from date '2024-01-01'), trim('x'), substring('abc' from 1), position('a' in 'a'), case when true then ms else 1 end, ms::text, (ms) from app order by id limit 1;
 select current_date = current_date, now() = now(), now() > timestamp '2020-01-01';
 select id "t1", level as "c1", ms as "o1", status as "t1.c1" from app where id > 3 order by id limit 3;
+
+select id, width_bucket(ms, 0, 500, 5), width_bucket(ms, 500, 0, 5), width_bucket(ms, 12.5, 13, 1000), width_bucket(status, 100, 600, id::int + 1) from app order by id;
+select width_bucket(ms, 0, 1000, 10) as bucket, count(*), min(ms), max(ms) from app group by 1 order by 1 nulls last;
+select width_bucket(5, 0, 10, 5), width_bucket(10, 0, 10, 5), width_bucket(-1, 0, 10, 5), width_bucket(11.0::float8, 0, 10, 5), width_bucket(0, 0, 10, 5), width_bucket(null, 0, 10, 5), width_bucket(-1, 0, 10, null::int), width_bucket(3, 10, 0, 3), width_bucket(10, 10, 0, 3);
+select x, width_bucket(x / 16.0::float8, 0.125::float8, 0.875::float8, 6) from generate_series(-2, 12) x order by x;

@@ -29,3 +29,5 @@ select sum(x) from generate_series(1, 100) x;
 select date(d) from generate_series(timestamp '2024-02-27', timestamp '2024-03-02', '1 day') d order by 1;
 select sum(x), avg(x), max(x) from (values (1.5), (2.25), (null)) v(x);
 values (1, 'x', true), (2, null, false) order by 1 desc;
+
+select t, t.t, h from generate_series(1, 2) as t, jsonb_object_keys('{"a":1}') as h;

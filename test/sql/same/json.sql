@@ -19,3 +19,21 @@ select j ->> 'k' as k, count(*), sum((j ->> 'n')::int) from (values ('{"k":"a","
 select k, j -> k from (select '{"a":1,"b":"x"}'::jsonb as j) t, jsonb_object_keys('{"a":1,"b":"x"}') k order by k;
 select count(*) from (values ('{"a":[1,2]}'::jsonb), ('{"a":[3]}'), (null)) v(j) where j @> '{"a":[1]}';
 select e #>> '{x}' as x from jsonb_array_elements('[{"x":1},{"x":null},{}]') e order by 1;
+select k, jsonb_typeof(j -> k) from (select '{"a":1,"b":"x","c":[],"d":{},"e":null,"f":true}'::jsonb as j) t, jsonb_object_keys('{"a":1,"b":"x","c":[],"d":{},"e":null,"f":true}') k order by k;
+select id, jsonb_typeof(case when id > 20 then '"x"'::jsonb when id > 10 then '{}'::jsonb end) from app order by id;
+select '7'::jsonb -> 0, '7'::jsonb -> -1, '7'::jsonb ->> 0, '"x"'::jsonb ->> -1, 'null'::jsonb -> 0, 'null'::jsonb ->> 0, 'true'::jsonb -> 1, '7'::jsonb -> 'a', '7'::jsonb #> '{0}', '{"a":7}'::jsonb -> 'a' -> 0, '{}'::jsonb -> 0;
+select '7'::json -> 0, '"x"'::json ->> -1, '{"a":7}'::json -> 'a' -> 0, '[7]'::json -> 0, '[7]'::json -> 0 -> 0, '7'::json::jsonb -> 0, '7'::jsonb::json -> 0, '[[5]]'::json #> '{0}' -> 0;
+select e -> 0, e ->> -1 from jsonb_array_elements('[1,[2],"x",null,{"a":1}]') e;
+select e -> 0, e ->> -1 from json_array_elements('[1,[2],"x",null,{"a":1}]') e;
+select '{"a":{"b":{"c":[[1,{"d":{"e":"deep"}}]]}}}'::jsonb -> 'a' -> 'b' -> 'c' -> 0 -> 1 -> 'd' ->> 'e';
+select '{"a":{"b":{"c":[[1,{"d":{"e":"deep"}}]]}}}'::jsonb #> '{a,b}' #> '{c,0}' #> '{1,d}' #>> '{e}';
+
+select * from jsonb_array_elements_text('[1,"x",null, true]') with ordinality;
+select x.value, x from jsonb_array_elements_text('["a","b",null,3]') x;
+select value from jsonb_array_elements_text('["a","b",null,3]');
+select t.v, t from jsonb_array_elements('[1,2]') as t(v);
+select * from jsonb_each('{"a":1,"b":"x","c":null}');
+select * from jsonb_each_text('{"a":1,"b":"x","c":null}') as t(k, v) where v is not null;
+select id, key, value from app, json_each_text('{"a":1,"b":"x","c":null}') where id < 2;
+select j.key, count(*) from (values ('{"a":1,"b":2}'::jsonb), ('{"a":null}'), (null)) v(d), jsonb_each(v.d) j group by 1 order by 1;
+select j.key, j.value from (values ('{"a":1,"b":2}'::jsonb), ('{"a":null}'), (null)) v(d) left join lateral jsonb_each_text(v.d) j on true;

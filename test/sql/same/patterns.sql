@@ -17,3 +17,17 @@ select substring(message from '^[A-Z]+'), count(*) from app group by 1 order by 
 select message ~ '[0-9]{3}$', count(*) from app group by 1 order by 1;
 select regexp_match('2024-03-01T10:00', '(\d{4})-(\d\d)-(\d\d)T(\d\d)');
 select regexp_split_to_array('one  two', '\s'), regexp_replace('aXbXc', 'x', '', 'i'), regexp_replace('tel 123', '[^0-9]', '', 'g');
+
+select substring(message from '[[:alpha:]]+'), regexp_replace(message, '\w+', '<\&>', 'g'), regexp_replace(message, '[^\w\s]', '_', 'g'), message ~ '\W', message ~ '^\S+$' from app;
+select regexp_split_to_array('a  b c', '\s+'), 'ä_Ö1' ~ '^\w+$', 'Ö' ~ '[[:upper:]]', 'ö' ~ '[[:upper:]]', 'ö' ~* '[[:upper:]]', '語' ~* '[[:upper:]]', 'ǅ' ~ '[[:upper:]]', 'ⓐ' ~ '[[:alpha:]]', 'ö' ~ '[[:lower:]x]', '٣' ~ '\d', '٣' ~ '\w', '„' ~ '[[:punct:]]', '€' ~ '[[:punct:]]', 'é' ~ '[[:print:]]', ' ' ~ '[[:graph:]]', 'x' ~ '[^[:space:]]', ' ' ~ '\s';
+
+select regexp_matches('foobarbequebaz', '(bar)(beque)'), 1;
+select regexp_matches('foobarbequebazilbarfbonk', '(b[^b]+)(b[^b]+)', 'g');
+select m from regexp_matches('a1b2c3', '[0-9]', 'g') m;
+select id, m[1], n from app, regexp_matches(message, '(\w)\w', 'gi') with ordinality t(m, n);
+select id, regexp_matches(message, '([a-z]+) (\d+)') from app;
+select m, count(*) from app, regexp_matches(message, '[A-Z]', 'g') m group by m;
+select regexp_matches(null, 'a');
+select regexp_split_to_array('a,b c', '\,'), regexp_split_to_array(E'a \t b', '[[:space:]]+'), regexp_split_to_array('aXbxc', '(?i)x'), regexp_count('a1(2', '[[:digit:](]');
+select regexp_replace(t, '\W+', '_', 'g'), substring(t from '(\w+)$'), substring(t from '\s(\S+)'), regexp_replace(t, '[\s,]', '.', 'g') from (values ('Über die, Brücke'), ('over the, bridge'), (E'a\x0bb'), (null)) as v(t) order by 1;
+select c, c ~ '[[:upper:]]' as upper, c ~ '[[:lower:]]' as lower from unnest(string_to_array('Ⅷ ⅷ ა A', ' ')) as c order by 1;

@@ -28,3 +28,4 @@ select regr_sxx(y, x)::text, regr_syy(y, x)::text, regr_slope(y, x)::text, regr_
 select regr_count(y, x), covar_samp(y, x), regr_avgx(y, x) from (values (1e200::float8, 1e200::float8), (null, 1e300), (-1e300, null)) v(y, x);
 select id, var_pop(ms) over (partition by level), regr_slope(ms, id) over (order by id) from app order by id;
 select var_pop(ms) filter (where id > 1000), var_pop(ms) filter (where id = 1), var_samp(ms) filter (where id = 1), stddev(distinct status) from app;
+select bit_xor(id::int), bit_xor(status::int) from app;

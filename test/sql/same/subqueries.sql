@@ -21,3 +21,14 @@ select title from dept where did not in (select dept from emp where dept is not 
 select d.title, (select string_agg(e.name, ', ' order by e.name) from emp e where e.dept = d.did) from dept d order by 1;
 select d.title, (select array_agg(e.eid order by e.eid) from emp e where e.dept = d.did) from dept d order by 1;
 select name, (select x.name from emp x where x.eid = e.boss) as boss from emp e order by name;
+
+-- Where the subquery is not tied by an equality of columns, rows around it with the same value share its answer.
+select e.name, (select sum(x.salary) from emp x where x.dept < e.dept), (select count(*) from emp x where x.dept <= e.dept), (select avg(x.salary) + count(*) from emp x where x.dept < e.dept) from emp e;
+select e.name, (select sum(x.salary) from emp x where x.dept = e.dept::int), (select count(*) from emp x where x.dept + 10 = e.dept), (select count(x.boss) from emp x where x.dept = e.dept and x.eid < e.eid + 10) from emp e;
+select e.name, (select sum(x.salary * e.eid) from emp x where x.dept < e.dept and e.eid > 0), (select sum(x.salary) filter (where x.eid > 1) from emp x where x.dept <= e.dept and x.eid < 10) from emp e;
+select e.name, (select array_agg(x.salary order by x.eid desc) from emp x where x.dept <= e.dept), (select string_agg(x.name, ',' order by x.eid) from emp x where x.dept <= e.dept), (select regr_slope(x.salary, x.eid) from emp x where x.dept <= e.dept) from emp e;
+select e.name, (select count(*) from emp x join dept d on x.dept = d.did where x.dept <= e.dept and d.title <> 'x'), (select count(*) from generate_series(1, 5) g where g < e.dept / 10), (select count(*) from emp x where x.dept <= e.dept and x.boss in (select eid from emp)) from emp e;
+select e.name, (select d.title from dept d where d.did = e.dept + 10), (select max(x.salary) from emp x where x.dept < e.dept), (select count(distinct x.salary) from emp x where x.dept <= e.dept) from emp e;
+select e.name from emp e where (select count(*) from emp x where x.dept <= e.dept) > 2;
+select a.x, (select sum(b.y) from (values (1.0::float8, 5), (2.0, 7), (2.5, 9)) b(x, y) where b.x = a.x) from (values (1), (1), (1), (2), (3)) a(x);
+select e.eid from emp e, generate_series(1, e.eid::int) g where e.dept not in (select x.dept from emp x where x.eid = 0);

@@ -12,3 +12,7 @@ select concat_ws(', ', level, service, null, 'x') from app order by id limit 6;
 select md5(level), count(*) from app group by 1 order by 1;
 select reverse(level), octet_length(message) from app order by id limit 8;
 select starts_with(message, 'GET'), count(*) from app group by 1 order by 1;
+
+select lpad('a', null::int, 'x'), rpad(level, nullif(id::int, 3)) from app;
+select upper('ŉ ΐ ﬁ ό'), lower('ΣΊΣΥΦΟΣ İ ẞ Ⅷ'), upper(message), lower(message), upper(null), upper(concat(upper(message), 'ö', lower(level), 'abcdefghijklmnopqrstuvwxyz')) from app;
+select overlay('abcdef' placing 'xx' from 2), overlay('abcdef' placing 'xx' from 2 for 3), overlay(message placing 'Ä' from 3 for 0), overlay('abc' placing 'x' from 5), overlay('abc' placing 'xyz' from 2 for -1), overlay('abc' placing 'x' from 2 for null), bit_length(message) from app;

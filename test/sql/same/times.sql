@@ -35,3 +35,13 @@ select date '2024-12-31' - date '2024-01-01', date '2024-02-29' + interval '1 ye
 select extract(epoch from (max(p_timestamp) - min(p_timestamp))) / 3600 from app;
 select date_bin('1 hour', p_timestamp, '2000-01-01') = date_trunc('hour', p_timestamp) from app order by id limit 3;
 select greatest(date '2024-01-01', date '2023-01-01'), least('b', 'a', null), coalesce(null, date '2024-05-05');
+
+select date '2021-01-03' + null::int * interval '1 hour', null::int * interval '1 hour' is null, interval '1 day' / null::int;
+select date_part('hour', date '2024-01-01'), extract(minutes from p_timestamp), date_trunc('hours', p_timestamp), extract(decade from p_timestamp), extract(century from p_timestamp), extract(century from date '2000-01-01'), extract(millennium from p_timestamp) from app;
+select extract(hour from interval '26 hours 5 minutes'), extract(second from interval '1 year -2 days -3.25 seconds'), extract(day from interval '1 month 40 days'), extract(month from interval '-14 months'), extract(year from interval '-14 months'), extract(milliseconds from interval '1 minute 3.5 seconds'), extract(microseconds from interval '3.5 seconds'), extract(minute from interval '-3601 seconds');
+select extract(day from d), extract(hour from d), extract(minute from d), extract(second from d), extract(milliseconds from d), extract(month from d), extract(microseconds from d) from (select p_timestamp - timestamptz '2024-03-02' as d from app) x;
+select extract(hour from id * interval '7 minutes 3.25 seconds'), extract(day from id * interval '7 minutes'), extract(second from -id * interval '7 minutes 3.25 seconds'), date_part('minutes', nullif(id, 3) * interval '1 hour') from app;
+select date '1930-01-01'::timestamp at time zone 'Pacific/Auckland', timestamp '1945-01-01' at time zone 'Pacific/Auckland', timestamp '1916-06-15 12:00' at time zone 'Europe/Berlin', timestamp '1915-01-01' at time zone 'America/St_Johns', timestamptz '1916-01-01 00:00+00' at time zone 'Pacific/Auckland', timestamptz '1930-01-01 00:00+00' at time zone 'America/St_Johns';
+select timestamp '2024-01-01' at time zone 'Pacific/Chatham', timestamp '2024-01-01' at time zone 'Pacific/Tongatapu', timestamp '2024-06-01' at time zone 'Pacific/Pago_Pago', timestamptz '2024-06-01 00:00+00' at time zone 'Pacific/Fiji';
+select to_char(greatest(timestamp '2024-03-31 02:30' at time zone 'Europe/Berlin', date_trunc('day', date_trunc('milliseconds', p_timestamp, 'Pacific/Auckland'), 'Europe/Berlin')) at time zone 'Asia/Kolkata', 'FMHH12:MI:SS am YY') from app;
+select isfinite(p_timestamp), isfinite(date '2024-01-01'), isfinite(nullif(p_timestamp, p_timestamp)), isfinite(interval '1 day') from app;
