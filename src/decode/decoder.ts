@@ -11,8 +11,8 @@ import { decodeProtobufLogs } from './otlp/protobuf-logs.ts';
 import { decodeProtobufTraces } from './otlp/protobuf-traces.ts';
 import type { DecodeOutcomes } from './outcomes.ts';
 import type { RemoteWriteKernel } from './remote-write-kernel.ts';
-import { decodeRemoteWriteV1, decodeWithKernel } from './remote-write-v1.ts';
-import { decodeRemoteWriteV2 } from './remote-write-v2.ts';
+import { decodeRemoteWriteV1, decodeV1WithKernel } from './remote-write-v1.ts';
+import { decodeRemoteWriteV2, decodeV2WithKernel } from './remote-write-v2.ts';
 import type { SeriesContext } from './series-resolver.ts';
 import { SeriesTable } from './series-table.ts';
 import type { DecodedBody, DecodeResult, DecodeTask } from './task.ts';
@@ -24,7 +24,7 @@ export class Decoder {
 
   /** @param kernel makes remote write cheaper, and changes nothing else */
   constructor(outcomes: DecodeOutcomes, hashes: XXHashAPI, kernel?: RemoteWriteKernel) {
-    const metadata = new SeriesTable(limits.metadataCacheEntries);
+    const metadata = kernel?.metadata ?? new SeriesTable(limits.metadataCacheEntries);
     this.#series = { table: kernel?.table ?? new SeriesTable(), metadata, outcomes, hashes };
     this.#kernel = kernel;
   }
@@ -32,7 +32,8 @@ export class Decoder {
   /** Never throws: tasks share a worker, and what is wrong with one of them must not touch the others. */
   decode(task: DecodeTask): DecodeResult {
     try {
-      return { ok: true, ...this.#decode(task) };
+      const { blocks, counts, refused } = this.#decode(task);
+      return { ok: true, blocks, counts, refused };
     } catch (error) {
       if (error instanceof AppError) return { ok: false, code: error.code, message: error.message };
       return {
@@ -46,7 +47,10 @@ export class Decoder {
 
   #decode(task: DecodeTask): DecodedBody {
     if (task.format === 'remote-write-1' && this.#kernel?.load(task)) {
-      return decodeWithKernel(this.#kernel, task, this.#series);
+      return decodeV1WithKernel(this.#kernel, task, this.#series);
+    }
+    if (task.format === 'remote-write-2' && this.#kernel?.load(task)) {
+      return decodeV2WithKernel(this.#kernel, task, this.#series);
     }
     const body = decodeBody(task.body, task.encoding, task.maxDecodedBytes);
     switch (task.format) {

@@ -74,9 +74,12 @@ export class HistogramColumns {
     this.#zeroCountInt.append(zeroInt.low, zeroInt.high);
     this.#zeroCountFloat.append(zeroFloat.low, zeroFloat.high);
     this.#resetHint.append(histogram.resetHint);
-    const elements = this.arrays.all.reduce((sum, { pending }) => sum + pending, 0);
+    let elements = 0;
+    for (const array of this.arrays.all) {
+      elements += array.pending;
+      array.endRow();
+    }
     this.#budget.spend(rowBytes + 8 * elements, 'its histograms');
-    for (const array of this.arrays.all) array.endRow();
   }
 
   discard(): void {

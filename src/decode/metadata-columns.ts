@@ -30,6 +30,9 @@ const unknownType = Buffer.from('unknown');
 export const metricTypeName = (type: number): Buffer => typeNames[type] ?? unknownType;
 
 const dayMicros = 86_400_000_000;
+/** The day of the rows of a request, since 1970. @param receivedMicros since 1970 */
+export const metadataDay = (receivedMicros: number): number => Math.floor(receivedMicros / dayMicros);
+
 /** Date, time and string lengths of a row, in bytes. */
 const rowBytes = 24;
 
@@ -84,7 +87,7 @@ export class MetadataColumns {
     this.#budget = budget;
     this.#details = details;
     this.#receivedMicros = task.receivedMicros;
-    this.#day = Math.floor(task.receivedMicros / dayMicros);
+    this.#day = metadataDay(task.receivedMicros);
   }
 
   /**

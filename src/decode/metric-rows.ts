@@ -39,6 +39,9 @@ export class MetricRows {
   /** Made for the first of their kind: most requests have none. */
   #exemplars: ExemplarReader | undefined;
   #histograms: HistogramReader | undefined;
+  /** Messages, stored or refused: reading them is what takes time. */
+  #exemplarsRead = 0;
+  #histogramsRead = 0;
   readonly #options: MetricRowsOptions;
 
   constructor(options: MetricRowsOptions) {
@@ -69,7 +72,7 @@ export class MetricRows {
   addHistogram(end: number): string | undefined {
     this.#histograms ??= histogramReader(this.#options);
     const { message: histogram, columns } = this.#histograms;
-    checkRoom(columns.points.rows, 'histograms');
+    checkRoom(this.#histogramsRead++, 'histograms');
     const problem =
       histogram.read(end) ??
       timeProblem('timestamp', histogram.timestamp.low, histogram.timestamp.high) ??
@@ -86,7 +89,7 @@ export class MetricRows {
   addExemplar(end: number): string | undefined {
     this.#exemplars ??= exemplarReader(this.#options);
     const { message: exemplar, columns } = this.#exemplars;
-    checkRoom(columns.points.rows, 'exemplars');
+    checkRoom(this.#exemplarsRead++, 'exemplars');
     exemplar.read(this.#reader, end);
     const problem =
       columns.readLabels(exemplar) ?? timeProblem('timestamp', exemplar.timestampLow, exemplar.timestampHigh);
@@ -154,8 +157,15 @@ function timeProblem(what: string, low: number, high: number): string | undefine
   return `its ${what} is ${timestampMs} ms, from 0 to ${limits.maxSampleTimestampMs} are allowed`;
 }
 
+const maxPerRequest = {
+  samples: limits.maxSamplesPerRequest,
+  histograms: limits.maxHistogramsPerRequest,
+  exemplars: limits.maxExemplarsPerRequest,
+  'series without points': limits.maxEmptySeriesPerRequest,
+} as const;
+
 /** @throws AppError `body_too_large` when there is no room for one more */
-export function checkRoom(rows: number, what: string): void {
-  if (rows < limits.maxSamplesPerRequest) return;
-  throw new AppError('body_too_large', `The request has more than ${limits.maxSamplesPerRequest} ${what}`);
+export function checkRoom(present: number, what: keyof typeof maxPerRequest): void {
+  if (present < maxPerRequest[what]) return;
+  throw new AppError('body_too_large', `The request has more than ${maxPerRequest[what]} ${what}`);
 }

@@ -12,22 +12,45 @@ import { declaredSnappyLength, decodeBody } from './body.ts';
 import { type Global, KernelBlocks, type KernelColumnExports } from './kernel-blocks.ts';
 import { LabelHash } from './label-hash.ts';
 import type { MessageHash } from './label-messages.ts';
+import { metadataDay } from './metadata-columns.ts';
+import type { DecodeOutcomes } from './outcomes.ts';
 import { SeriesTable, seriesTableWords } from './series-table.ts';
+import type { SymbolHash } from './symbols.ts';
 import type { DecodeTask } from './task.ts';
+import { isDurable } from './written-rows.ts';
 
 /** What the kernel exports; where it has numbers of 64 bits, there are BigInts here. */
 interface KernelExports extends KernelColumnExports {
   readonly memory: { readonly buffer: ArrayBuffer };
   unsnappy(bodyLength: number, declaredLength: number): number;
-  begin(messageLength: number, scopeSeed: bigint, sequence: number): void;
-  walk(from: number, slotMask: number, room: number): number;
+  begin(
+    messageLength: number,
+    scopeSeed: bigint,
+    sequence: number,
+    today: number,
+    maxValueBytes: number,
+  ): void;
+  readSymbols(): number;
+  takeSymbols(count: number): void;
+  walk(from: number, seriesMask: number, room: number, descriptionMask: number): number;
   hashLabels(start: number, end: number): void;
+  hashRefs(count: number): void;
+  hashDescription(metricId: number, type: number, help: number, unit: number): void;
   readonly inserted: Global;
+  readonly descriptions: Global;
+  readonly symbolCount: Global;
   readonly unconfirmedSlot: Global;
+  readonly unconfirmedDescription: Global;
   readonly hashLow: Global;
   readonly hashHigh: Global;
   readonly tableAddress: Global;
   readonly tableBytes: Global;
+  readonly metadataTableAddress: Global;
+  readonly metadataTableBytes: Global;
+  readonly refsAddress: Global;
+  readonly refCapacity: Global;
+  readonly symbolPlaces: Global;
+  readonly symbolCapacity: Global;
   readonly bodyAddress: Global;
   readonly bodyCapacity: Global;
   readonly messageAddress: Global;
@@ -48,10 +71,14 @@ declare global {
   }
 }
 
-export class RemoteWriteKernel implements MessageHash {
+export class RemoteWriteKernel implements MessageHash, SymbolHash {
   /** The message that was loaded last; good until the next one. */
   message: Buffer = Buffer.alloc(0);
   readonly table: SeriesTable;
+  /** The descriptions of metrics that are stored. */
+  readonly metadata: SeriesTable;
+  readonly #refs: Uint32Array;
+  readonly #symbolPlaces: Uint32Array;
   readonly #exports: KernelExports;
   readonly #memory: Uint8Array;
   readonly #blocks: KernelBlocks;
@@ -64,17 +91,15 @@ export class RemoteWriteKernel implements MessageHash {
     const { buffer } = kernel.memory;
     this.#exports = kernel;
     this.#memory = new Uint8Array(buffer);
-    const tableWords = kernel.tableBytes.value / 4;
-    if (
-      buffer.byteLength < kernel.endAddress.value ||
-      tableWords < seriesTableWords(limits.seriesCacheEntries)
-    ) {
+    const { refsAddress, refCapacity } = kernel;
+    if (buffer.byteLength < kernel.endAddress.value || refCapacity.value < 2 * limits.maxLabelsPerSeries) {
       throw new Error('BUG: the memory of the kernel does not hold what must be in it');
     }
-    this.table = new SeriesTable(
-      limits.seriesCacheEntries,
-      new Int32Array(buffer, kernel.tableAddress.value, tableWords),
-    );
+    const { tableAddress, tableBytes, metadataTableAddress, metadataTableBytes } = kernel;
+    this.table = tableIn(buffer, limits.seriesCacheEntries, tableAddress, tableBytes);
+    this.metadata = tableIn(buffer, limits.metadataCacheEntries, metadataTableAddress, metadataTableBytes);
+    this.#refs = new Uint32Array(buffer, refsAddress.value, refCapacity.value);
+    this.#symbolPlaces = new Uint32Array(buffer, kernel.symbolPlaces.value, 2 * kernel.symbolCapacity.value);
     this.#blocks = new KernelBlocks(kernel, this.#memory);
   }
 
@@ -87,7 +112,9 @@ export class RemoteWriteKernel implements MessageHash {
     const { memory, messageAddress, begin } = this.#exports;
     const length = this.#decompress(task);
     if (length === undefined) return false;
-    begin(length, this.#seedOf(task.tenant, task.dataset), task.sequence | 0);
+    const seed = this.#seedOf(task.tenant, task.dataset);
+    const maxValueBytes = Math.min(task.maxInflatedBytes ?? limits.maxInflatedBlockBytes, 0x7fff_ffff);
+    begin(length, seed, task.sequence | 0, metadataDay(task.receivedMicros), maxValueBytes);
     this.message = Buffer.from(memory.buffer, messageAddress.value, length);
     return true;
   }
@@ -119,28 +146,72 @@ export class RemoteWriteKernel implements MessageHash {
     return message.length;
   }
 
+  /**
+   * Reads the symbols of a message of version 2.0, which it is walked as from then on.
+   * @returns the offset of the first field behind them; 0 if it cannot, and knows no symbol until it is given them
+   */
+  readSymbols(): number {
+    return this.#exports.readSymbols();
+  }
+
   /** Takes what it can of the message from the offset `from` on. @returns the offset of the first field it can't */
   walk(from: number): number {
-    const { table } = this;
-    const next = this.#exports.walk(from, table.slotMask, table.room);
+    const { table, metadata } = this;
+    const next = this.#exports.walk(from, table.slotMask, table.room, metadata.slotMask);
     table.filled(this.#exports.inserted.value);
     return next;
   }
 
   /**
-   * Where `walk` stopped only because the row of the series was not yet known to be durable: the offset of its slot
-   * in the table, or -1.
+   * Where `walk` stopped only because a row (of a series, of metadata) was not yet known to be durable, asks whether it
+   * is now.
    */
-  get unconfirmedSlot(): number {
-    const address = this.#exports.unconfirmedSlot.value;
-    return address === 0 ? -1 : (address - this.#exports.tableAddress.value) / 4;
+  confirms(outcomes: DecodeOutcomes): boolean {
+    const { unconfirmedSlot, tableAddress, unconfirmedDescription, metadataTableAddress } = this.#exports;
+    const isNow = (table: SeriesTable, slot: Global, start: Global): boolean =>
+      slot.value !== 0 && isDurable(table, outcomes, (slot.value - start.value) / 4);
+    return (
+      isNow(this.table, unconfirmedSlot, tableAddress) ||
+      isNow(this.metadata, unconfirmedDescription, metadataTableAddress)
+    );
   }
 
   /** By this hash the kernel finds labels in the table. */
   hashInto(hash: LabelHash, start: number, end: number): void {
     this.#exports.hashLabels(start, end);
+    this.#giveTo(hash);
+  }
+
+  /** Of a message of version 2.0. */
+  get symbolCount(): number {
+    return this.#exports.symbolCount.value;
+  }
+
+  takeSymbols(places: Uint32Array, count: number): void {
+    const fits = 2 * count <= this.#symbolPlaces.length;
+    if (fits) this.#symbolPlaces.set(places.subarray(0, 2 * count));
+    this.#exports.takeSymbols(fits ? count : 0);
+  }
+
+  hashRefs(hash: LabelHash, refs: Uint32Array, count: number): void {
+    this.#refs.set(refs.subarray(0, count));
+    this.#exports.hashRefs(count);
+    this.#giveTo(hash);
+  }
+
+  hashDescription(hash: LabelHash, metricId: number, type: number, help: number, unit: number): void {
+    this.#exports.hashDescription(metricId, type, help, unit);
+    this.#giveTo(hash);
+  }
+
+  #giveTo(hash: LabelHash): void {
     hash.low = this.#exports.hashLow.value;
     hash.high = this.#exports.hashHigh.value;
+  }
+
+  /** Descriptions of metrics, taken of this message. */
+  get descriptions(): number {
+    return this.#exports.descriptions.value;
   }
 
   /** Samples taken of this message. */
@@ -152,4 +223,11 @@ export class RemoteWriteKernel implements MessageHash {
   finish(): TableBlock[] {
     return this.#blocks.finish();
   }
+}
+
+function tableIn(buffer: ArrayBuffer, maxEntries: number, address: Global, bytes: Global): SeriesTable {
+  const words = bytes.value / 4;
+  if (words < seriesTableWords(maxEntries))
+    throw new Error('BUG: the memory of the kernel is too small for a table');
+  return new SeriesTable(maxEntries, new Int32Array(buffer, address.value, words));
 }

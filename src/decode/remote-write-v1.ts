@@ -4,17 +4,17 @@
  */
 import type { TableBlock } from '../model/block.ts';
 import { noCounts } from '../model/counts.ts';
+import { decodeWithKernel, type FieldWalk } from './kernel-walk.ts';
 import { LabelMessages, type MessageHash } from './label-messages.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import { MetadataColumns, type MetricDescription, metricTypeName } from './metadata-columns.ts';
-import { checkRoom, MetricRows } from './metric-rows.ts';
+import { MetricRows } from './metric-rows.ts';
 import { fieldTag, ProtobufReader } from './protobuf-reader.ts';
 import { Refusals } from './refusals.ts';
 import type { RemoteWriteKernel } from './remote-write-kernel.ts';
 import { type SeriesContext, SeriesResolver } from './series-resolver.ts';
 import type { DecodedBody, RemoteWriteTask } from './task.ts';
 import { TimeSeriesReader, type TimeSeriesTags } from './time-series.ts';
-import { isDurable } from './written-rows.ts';
 
 const requestTimeseries = fieldTag(1, 'bytes');
 const requestMetadata = fieldTag(3, 'bytes');
@@ -48,31 +48,20 @@ export function decodeRemoteWriteV1(
 }
 
 /**
- * Decodes the message that the kernel has loaded. The kernel takes what it can; fields at which it stops are read here.
+ * Decodes the message that the kernel has loaded. Fields at which it stops are read here.
  * @throws AppError `bad_protobuf`, `bad_series`, `body_too_large`
  */
-export function decodeWithKernel(
+export function decodeV1WithKernel(
   kernel: RemoteWriteKernel,
   task: RemoteWriteTask,
   context: SeriesContext,
 ): DecodedBody {
-  const { message } = kernel;
-  let walk: WriteRequestWalk | undefined;
-  for (let position = kernel.walk(0); position < message.length; position = kernel.walk(position)) {
-    const slot = kernel.unconfirmedSlot;
-    if (slot >= 0 && isDurable(context.table, context.outcomes, slot)) continue;
-    walk ??= new WriteRequestWalk(message, task, context, expectedOddRows, kernel);
-    position = walk.readField(position);
-  }
-  const { blocks, counts } = walk?.finish() ?? { blocks: [], counts: noCounts };
-  if (kernel.samples === 0) return { blocks, counts };
-  const samples = counts.samples + kernel.samples;
-  checkRoom(samples - 1, 'samples');
-  return { blocks: [...blocks, ...kernel.finish()], counts: { ...counts, samples } };
+  const newWalk = () => new WriteRequestWalk(kernel.message, task, context, expectedOddRows, kernel);
+  return decodeWithKernel(kernel, 0, context.outcomes, newWalk);
 }
 
 /** One pass over the bytes of a message. */
-class WriteRequestWalk {
+class WriteRequestWalk implements FieldWalk {
   readonly #reader: ProtobufReader;
   readonly #series: SeriesResolver;
   readonly #rows: MetricRows;
@@ -114,7 +103,6 @@ class WriteRequestWalk {
     });
   }
 
-  /** Reads the field of the request at that offset. @returns the offset of the next */
   readField(position: number): number {
     const reader = this.#reader;
     const end = reader.bytes.length;

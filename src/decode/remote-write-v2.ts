@@ -6,14 +6,15 @@
 import { AppError } from '../errors.ts';
 import type { TableBlock } from '../model/block.ts';
 import { noCounts } from '../model/counts.ts';
-import { LabelHash } from './label-hash.ts';
+import { decodeWithKernel, type FieldWalk } from './kernel-walk.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import { MetadataColumns, metricTypeName } from './metadata-columns.ts';
 import { MetricRows } from './metric-rows.ts';
 import { fieldTag, ProtobufReader } from './protobuf-reader.ts';
 import { Refusals } from './refusals.ts';
+import type { RemoteWriteKernel } from './remote-write-kernel.ts';
 import { type SeriesContext, SeriesResolver } from './series-resolver.ts';
-import { LabelRefs, SymbolTable } from './symbols.ts';
+import { LabelRefs, type SymbolHash, SymbolTable } from './symbols.ts';
 import type { DecodedBody, RemoteWriteTask } from './task.ts';
 import { TimeSeriesReader, type TimeSeriesTags } from './time-series.ts';
 
@@ -29,10 +30,10 @@ const metadataType = fieldTag(1, 'varint');
 const metadataHelp = fieldTag(3, 'varint');
 const metadataUnit = fieldTag(4, 'varint');
 
-const metadataKeyParts = Uint32Array.of(0, 1, 2);
-
 /** A series with one sample takes some 40 bytes and its share of the symbols; this only sizes the first allocation. */
 const typicalSampleBytes = 60;
+/** Rows to begin with where the kernel takes most of the samples. */
+const expectedOddRows = 64;
 
 /**
  * @param message the decompressed body
@@ -43,14 +44,30 @@ export function decodeRemoteWriteV2(
   task: RemoteWriteTask,
   context: SeriesContext,
 ): DecodedBody {
-  const walk = new RequestWalk(message, task, context);
-  walk.readSymbols();
-  walk.readSeries();
+  const walk = new RequestWalk(message, task, context, Math.ceil(message.length / typicalSampleBytes));
+  for (let position = 0; position < message.length; ) position = walk.readField(position);
   return walk.finish();
 }
 
-/** Two passes over the bytes of a message: nothing says that the symbols come first. */
-class RequestWalk {
+/**
+ * Decodes the message that the kernel has loaded. Fields at which it stops are read here.
+ * @throws AppError `bad_protobuf`, `body_too_large`
+ */
+export function decodeV2WithKernel(
+  kernel: RemoteWriteKernel,
+  task: RemoteWriteTask,
+  context: SeriesContext,
+): DecodedBody {
+  const { message } = kernel;
+  const start = kernel.readSymbols();
+  const newWalk = () => new RequestWalk(message, task, context, expectedOddRows, kernel);
+  if (start > 0) return decodeWithKernel(kernel, start, context.outcomes, newWalk);
+  const walk = newWalk();
+  return decodeWithKernel(kernel, start, context.outcomes, () => walk);
+}
+
+/** One pass for the symbols, since nothing says that they come first, and then field by field. */
+class RequestWalk implements FieldWalk {
   readonly #reader: ProtobufReader;
   readonly #symbols: SymbolTable;
   readonly #series: SeriesResolver;
@@ -58,21 +75,26 @@ class RequestWalk {
   readonly #metadata: MetadataColumns;
   readonly #refusals = new Refusals(true);
   readonly #timeSeries: TimeSeriesReader;
-  /** Metric and type, hash of the help, hash of the unit. */
-  readonly #metadataKey = new Int32Array(6);
   #metadataCount = 0;
 
-  constructor(message: Buffer, task: RemoteWriteTask, context: SeriesContext) {
+  /** @throws AppError `bad_protobuf`, `body_too_large` for what is wrong with the message as a whole */
+  constructor(
+    message: Buffer,
+    task: RemoteWriteTask,
+    context: SeriesContext,
+    expectedSamples: number,
+    symbolHash?: SymbolHash,
+  ) {
     const reader = new ProtobufReader(message);
     const budget = new MemoryBudget(task.maxInflatedBytes);
-    const symbols = new SymbolTable(reader, new LabelHash('symbols'));
+    const symbols = new SymbolTable(reader, symbolHash);
     const labels = new LabelRefs(symbols);
     const series = new SeriesResolver(task, context, labels, budget);
     const rows = new MetricRows({
       reader,
       exemplarLabels: () => new LabelRefs(symbols),
       budget,
-      expectedSamples: Math.ceil(message.length / typicalSampleBytes),
+      expectedSamples,
       hasStart: true,
     });
     this.#reader = reader;
@@ -92,9 +114,10 @@ class RequestWalk {
         else reader.skip(tag, end);
       },
     });
+    this.#readSymbols();
   }
 
-  readSymbols(): void {
+  #readSymbols(): void {
     const reader = this.#reader;
     const end = reader.bytes.length;
     while (reader.position < end) {
@@ -107,20 +130,20 @@ class RequestWalk {
         reader.skip(tag, end);
       }
     }
+    this.#symbols.finish();
     if (!this.#symbols.beginsEmpty) {
       throw new AppError('bad_protobuf', 'The first symbol of the request must be the empty string');
     }
   }
 
-  readSeries(): void {
+  readField(position: number): number {
     const reader = this.#reader;
     const end = reader.bytes.length;
-    reader.position = 0;
-    while (reader.position < end) {
-      const tag = reader.tag(end);
-      if (tag === requestTimeseries) this.#readTimeSeries(reader.lengthEnd(end));
-      else reader.skip(tag, end);
-    }
+    reader.position = position;
+    const tag = reader.tag(end);
+    if (tag === requestTimeseries) this.#readTimeSeries(reader.lengthEnd(end));
+    else reader.skip(tag, end);
+    return reader.position;
   }
 
   #readTimeSeries(end: number): void {
@@ -160,13 +183,7 @@ class RequestWalk {
   }
 
   #addMetadata(type: number, help: number, unit: number): string | undefined {
-    const { hashes } = this.#symbols;
-    const key = this.#metadataKey;
-    key[0] = this.#series.metricId;
-    key[1] = type;
-    key.set(hashes.subarray(2 * help, 2 * help + 2), 2);
-    key.set(hashes.subarray(2 * unit, 2 * unit + 2), 4);
-    this.#metadata.hash.combine(key, metadataKeyParts, metadataKeyParts.length);
+    this.#symbols.hashDescription(this.#metadata.hash, this.#series.metricId, type, help, unit);
     return this.#metadata.add(() => ({
       name: this.#series.metricName(),
       type: metricTypeName(type),

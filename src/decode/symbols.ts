@@ -1,11 +1,24 @@
 import { isAscii } from 'node:buffer';
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { LabelHash } from './label-hash.ts';
+import { LabelHash } from './label-hash.ts';
 import type { LabelFields, LabelList } from './label-list.ts';
 import { fieldTag, type ProtobufReader, type TextRange } from './protobuf-reader.ts';
 
 const initialCapacity = 256;
+
+/** Metric and type, help, unit: halves of what a description's key is made of. */
+const descriptionParts = Uint32Array.of(0, 1, 2);
+
+/** Another hash function for what names symbols, with the results of `LabelHash.combine`. */
+export interface SymbolHash {
+  /** Symbols that it knows, the first of the request; all it is given must be of these. */
+  readonly symbolCount: number;
+  /** Replaces these by all of the request, or by none if they are too many for it. */
+  takeSymbols(places: Uint32Array, count: number): void;
+  hashRefs(hash: LabelHash, refs: Uint32Array, count: number): void;
+  hashDescription(hash: LabelHash, metricId: number, type: number, help: number, unit: number): void;
+}
 
 /** The strings of a Remote Write 2.0 request, each as its place in the message and its hash. */
 export class SymbolTable {
@@ -13,18 +26,20 @@ export class SymbolTable {
   count = 0;
   /** The place of symbol i is `[places[2 * i], places[2 * i + 1])`. */
   places = new Uint32Array(2 * initialCapacity);
-  /** The hash of symbol i has its halves at 2 * i and 2 * i + 1. */
-  hashes = new Int32Array(2 * initialCapacity);
   readonly #view: DataView;
-  readonly #hash: LabelHash;
+  readonly #other: SymbolHash | undefined;
+  /** The hash of symbol i has its halves at 2 * i and 2 * i + 1. */
+  #hashes: Int32Array | undefined;
+  /** Metric and type, hash of the help, hash of the unit. */
+  readonly #description = new Int32Array(6);
   /** From the first to the last symbol; nothing else of any size is between them. */
   #regionStart = 0;
   #isAscii: boolean | undefined;
 
-  constructor(reader: ProtobufReader, hash: LabelHash) {
+  constructor(reader: ProtobufReader, other?: SymbolHash) {
     this.bytes = reader.bytes;
     this.#view = reader.view;
-    this.#hash = hash;
+    this.#other = other;
   }
 
   /** Adds the string `[start, end)` of the message. */
@@ -40,18 +55,61 @@ export class SymbolTable {
     if (at === this.places.length) this.#grow();
     this.places[at] = start;
     this.places[at + 1] = end;
-    this.#hash.compute(this.#view, start, end);
-    this.hashes[at] = this.#hash.low;
-    this.hashes[at + 1] = this.#hash.high;
+  }
+
+  /** All symbols are there. */
+  finish(): void {
+    if (this.#other !== undefined && this.#other.symbolCount !== this.count) {
+      this.#other.takeSymbols(this.places, this.count);
+    }
   }
 
   #grow(): void {
     const places = new Uint32Array(2 * this.places.length);
     places.set(this.places);
     this.places = places;
-    const hashes = new Int32Array(2 * this.hashes.length);
-    hashes.set(this.hashes);
-    this.hashes = hashes;
+  }
+
+  /** The key of a list of symbols: equal only if their strings are. */
+  hashRefs(hash: LabelHash, refs: Uint32Array, count: number): void {
+    const other = this.#otherHash();
+    if (other === undefined) hash.combine(this.#ownHashes(), refs, count);
+    else other.hashRefs(hash, refs, count);
+  }
+
+  /** The key of a description of a metric; `help` and `unit` are symbols. */
+  hashDescription(hash: LabelHash, metricId: number, type: number, help: number, unit: number): void {
+    const other = this.#otherHash();
+    if (other !== undefined) {
+      other.hashDescription(hash, metricId, type, help, unit);
+      return;
+    }
+    const hashes = this.#ownHashes();
+    const key = this.#description;
+    key[0] = metricId;
+    key[1] = type;
+    key.set(hashes.subarray(2 * help, 2 * help + 2), 2);
+    key.set(hashes.subarray(2 * unit, 2 * unit + 2), 4);
+    hash.combine(key, descriptionParts, descriptionParts.length);
+  }
+
+  /** Undefined if it does not know all the symbols. */
+  #otherHash(): SymbolHash | undefined {
+    return this.#other?.symbolCount === this.count ? this.#other : undefined;
+  }
+
+  /** Made for the first key, when all the symbols are there. */
+  #ownHashes(): Int32Array {
+    if (this.#hashes !== undefined) return this.#hashes;
+    const hash = new LabelHash('symbols');
+    const hashes = new Int32Array(2 * this.count);
+    for (let at = 0; at < hashes.length; at += 2) {
+      hash.compute(this.#view, this.places[at] as number, this.places[at + 1] as number);
+      hashes[at] = hash.low;
+      hashes[at + 1] = hash.high;
+    }
+    this.#hashes = hashes;
+    return hashes;
   }
 
   start(symbol: number): number {
@@ -133,7 +191,7 @@ export class LabelRefs implements LabelFields {
   }
 
   hash(hash: LabelHash): void {
-    hash.combine(this.#symbols.hashes, this.#refs, this.#count);
+    this.#symbols.hashRefs(hash, this.#refs, this.#count);
   }
 
   isAscii(): boolean {

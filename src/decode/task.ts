@@ -40,9 +40,9 @@ export interface DecodeTask {
   /** Of JSON events. */
   readonly events?: EventOptions | undefined;
   /** Of one JSON event; `limits.maxEventBytes` unless given. */
-  readonly maxEventBytes?: number;
+  readonly maxEventBytes?: number | undefined;
   /** What its rows may take beyond the size of the body; `limits.maxInflatedBlockBytes` unless given. */
-  readonly maxInflatedBytes?: number;
+  readonly maxInflatedBytes?: number | undefined;
   /**
    * Number of this task, counted up by the sender from 1. The worker looks up under it whether the rows that
    * it made became durable (`outcomes.ts`).
@@ -62,7 +62,7 @@ export interface DecodedBody {
   /** What the blocks hold. */
   readonly counts: DecodeCounts;
   /** What they leave out, where the protocol can say so. Others take a body whole or not at all. */
-  readonly refused?: RefusedPart;
+  readonly refused?: RefusedPart | undefined;
 }
 
 /** A body as blocks, or what is wrong with it as a whole. */

@@ -1,5 +1,5 @@
 import type { LabelFields } from './label-list.ts';
-import type { MetricRows } from './metric-rows.ts';
+import { checkRoom, type MetricRows } from './metric-rows.ts';
 import type { ProtobufReader } from './protobuf-reader.ts';
 import type { Lost, Refusals } from './refusals.ts';
 import type { SeriesResolver } from './series-resolver.ts';
@@ -37,6 +37,7 @@ export class TimeSeriesReader {
   readonly #parts: TimeSeriesParts;
   /** Where the fields of the series under way that are not labels begin. */
   #pointsStart = 0;
+  #emptySeries = 0;
 
   constructor(parts: TimeSeriesParts) {
     this.#parts = parts;
@@ -51,6 +52,7 @@ export class TimeSeriesReader {
     if (!this.#takeLabels(end)) {
       // Whatever they say: what is no message is refused all the same.
       series.readLabels();
+      checkRoom(this.#emptySeries++, 'series without points');
       return 'empty';
     }
     const problem = series.find();

@@ -17,8 +17,16 @@ export const decodingLimits = {
   maxFlattenDepth: 10,
 
   // Prometheus remote write ------------------------------------------------------------------------------
-  /** Samples, and as many exemplars and histograms. */
   maxSamplesPerRequest: 2_000_000,
+  /**
+   * Native histograms, those that are refused too. One takes 160 bytes and the time of ten samples, and its message may be
+   * two bytes. Senders put 10,000 into a request at most unless they are told otherwise.
+   */
+  maxHistogramsPerRequest: 200_000,
+  /** Exemplars, those that are refused too. */
+  maxExemplarsPerRequest: 200_000,
+  /** Series without a sample, histogram or exemplar: a message of two bytes, of which nothing is stored. */
+  maxEmptySeriesPerRequest: 200_000,
   maxLabelsPerSeries: 256,
   maxLabelNameBytes: 1 * KiB,
   maxLabelValueBytes: 64 * KiB,

@@ -16,8 +16,12 @@ export const insertLimits = {
   maxSortedSeries: 131_072,
   /** As many take a millisecond or two; then others get their turn. */
   sortedSamplesPerTurn: 16_384,
-  /** Inserts that run at the same time (embedded mode runs them one after another). */
+  /** Inserts that run at the same time. */
   maxParallelInserts: 4,
+  /** Of these, in the embedded engine: while one waits for the disk, another one has a core. */
+  embeddedInsertConnections: 2,
+  /** Folders of tables that are looked at at the same time before the embedded engine opens: some small reads each. */
+  maxParallelRepairs: 8,
   /**
    * Trials in which the rows of one batch that the store refuses are told from those that it takes. A trial takes
    * some milliseconds, and a single bad row twice as many trials as there are halvings down to it. A table whose

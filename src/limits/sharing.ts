@@ -23,6 +23,10 @@ export const sharingLimits = {
   promptBytes: 512 * KiB,
   /** Those that wait make no more inserts a second than this, in the engine some milliseconds each. */
   quietInsertsPerSecond: 50,
+  /** Datasets whose wait ends together: a second of inserts or two, after which those that have waited meanwhile follow. */
+  maxBundledDatasets: 128,
+  /** Where so many wait that the longest wait binds, some go before it is over, this often. */
+  quietPaceMs: 1000,
   /** The longest that rows of a dataset wait for more, where there are many. */
   quietFlushIntervalMs: 15_000,
 } as const;

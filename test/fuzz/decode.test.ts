@@ -71,11 +71,12 @@ describe('remote write', () => {
   test('messages of both versions, whole and damaged, against a second implementation', () => {
     const seed = Date.now() >>> 0;
     const verdicts = new Map<FuzzVerdict, number>();
-    const decoder = new Decoder(new DecodeOutcomes(), hashes);
+    const outcomes = new DecodeOutcomes();
+    const decoder = new Decoder(outcomes, hashes);
     for (let number = 0; number < 6000; number++) {
       const input = fuzzInput(seed, number);
       try {
-        const verdict = checkInput(decoder, input, number + 1);
+        const verdict = checkInput(decoder, outcomes, input, number);
         verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
       } catch (cause) {
         throw new Error(`npm run fuzz -- --protocol remote-write --seed ${seed} --only ${number}`, { cause });

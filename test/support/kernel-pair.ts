@@ -6,8 +6,10 @@ import { DecodeOutcomes } from '../../src/decode/outcomes.ts';
 import { RemoteWriteKernel } from '../../src/decode/remote-write-kernel.ts';
 import type { DecodeResult, DecodeTask } from '../../src/decode/task.ts';
 import { limits } from '../../src/limits.ts';
+import type { TableName } from '../../src/model/dataset.ts';
 import { compileKernel } from './kernel.ts';
 import { nativeRows } from './native-rows.ts';
+import type { Version } from './remote-write-oracle.ts';
 import { sampleRows } from './sample-rows.ts';
 import { bytesField, varintField } from './wire.ts';
 
@@ -22,10 +24,18 @@ export const newDataset = (): string => `d${++datasets}`;
 export const dayMs = 86_400_000;
 export const noonMs = 1_763_640_000_000;
 
-export const taskOf = (dataset: string, sequence: number, body: Uint8Array): DecodeTask => ({
+/** What a property of messages may take. */
+export const runs = (numRuns: number) => ({ numRuns, interruptAfterTimeLimit: 5000 }) as const;
+
+export const taskOf = (
+  dataset: string,
+  sequence: number,
+  body: Uint8Array,
+  version: Version = 1,
+): DecodeTask => ({
   tenant: 'default',
   dataset,
-  format: 'remote-write-1',
+  format: version === 1 ? 'remote-write-1' : 'remote-write-2',
   encoding: 'snappy',
   receivedMicros: 0,
   body,
@@ -33,13 +43,42 @@ export const taskOf = (dataset: string, sequence: number, body: Uint8Array): Dec
   sequence,
 });
 
+let strangers = 0;
+const insertStranger = (): void => {
+  kernel.table.insert(++strangers, -1);
+};
+
+/** Fills the table that all tests share, as far as it goes without growing. */
+export const fillTable = (): void => {
+  while (kernel.table.room > 0) insertStranger();
+};
+
+/**
+ * Makes the table grow if it is about to: the kernel leaves the new series for which it would. How full the tests
+ * before have left it is chance, since their messages are.
+ */
+const makeRoom = (): void => {
+  if (kernel.table.room >= 100) return;
+  fillTable();
+  insertStranger();
+};
+
 /** The decoder with the kernel and the one without, side by side, with the same outcomes. */
 export class Pair {
   readonly #outcomes = new DecodeOutcomes();
   readonly #fast = new Decoder(this.#outcomes, hashes, kernel);
   readonly #full = new Decoder(this.#outcomes, hashes);
   readonly #dataset = newDataset();
+  readonly #version: Version;
   #sequence = 0;
+  /** When the next request arrives. */
+  receivedMicros = 0;
+  maxInflatedBytes: number = limits.maxInflatedBlockBytes;
+
+  constructor(version: Version = 1) {
+    this.#version = version;
+    makeRoom();
+  }
 
   /** Decodes with both and expects the same of them. */
   decode(message: Buffer): DecodeResult {
@@ -48,7 +87,9 @@ export class Pair {
 
   decodeBody(body: Buffer): DecodeResult {
     this.#sequence += 1;
-    const task = taskOf(this.#dataset, this.#sequence, body);
+    const { receivedMicros, maxInflatedBytes } = this;
+    const plain = taskOf(this.#dataset, this.#sequence, body, this.#version);
+    const task = { ...plain, receivedMicros, maxInflatedBytes };
     const fast = this.#fast.decode(task);
     const full = this.#full.decode(task);
     if (!fast.ok || !full.ok) {
@@ -57,8 +98,11 @@ export class Pair {
       return fast;
     }
     expect(fast.counts).toEqual(full.counts);
+    expect(fast.refused).toEqual(full.refused);
     expect(sampleRows(fast)).toEqual(sampleRows(full));
-    expect(seriesRows(fast)).toEqual(seriesRows(full));
+    for (const table of ['series', 'metadata', 'exemplars', 'histograms'] as const) {
+      expect(tableRows(fast, table), table).toEqual(tableRows(full, table));
+    }
     return fast;
   }
 
@@ -82,14 +126,15 @@ export class Pair {
   }
 }
 
-/** The rows of all `series` blocks, sorted, as text: the kernel and the decoder beside it make a block each. */
-export const seriesRows = (result: DecodeResult): string[] => {
-  const blocks = result.ok ? result.blocks.filter(({ table }) => table === 'series') : [];
+/** The rows of all blocks of a table, sorted, as text: the kernel and the decoder beside it make a block each. */
+export const tableRows = (result: DecodeResult, name: TableName): string[] => {
+  const blocks = result.ok ? result.blocks.filter(({ table }) => table === name) : [];
   return blocks
     .flatMap(nativeRows)
     .map((row) => JSON.stringify(row))
     .sort();
 };
+export const seriesRows = (result: DecodeResult): string[] => tableRows(result, 'series');
 
 // Messages --------------------------------------------------------------------------------------------------
 

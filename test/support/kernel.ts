@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from './package-root.ts';
@@ -10,15 +11,34 @@ export const compileKernel = (): WebAssembly.Module => compile('src/decode/kerne
 /** The same for what puts samples in order. */
 export const compileSorter = (): WebAssembly.Module => compile('src/ingest/sorter');
 
+const compilerFolder = join(packageRoot(), 'node_modules/assemblyscript');
+
+/** Once for a state of the source: it takes the compiler eight CPU seconds, and a dozen files of tests use it. */
 function compile(source: string): WebAssembly.Module {
-  const root = packageRoot();
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-kernel-'));
+  const compiled = join(tmpdir(), `millrace-kernel-${digestOf(source)}.wasm`);
+  if (!existsSync(compiled)) compileTo(compiled, source);
+  return new WebAssembly.Module(readFileSync(compiled));
+}
+
+/** Of all that the result depends on. */
+function digestOf(source: string): string {
+  const folder = join(packageRoot(), source);
+  const files = readdirSync(folder).sort();
+  const hash = createHash('sha256').update(readFileSync(join(compilerFolder, 'package.json')));
+  for (const file of files) hash.update(`${file}\n`).update(readFileSync(join(folder, file)));
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Complete or not at all, whoever else does the same at the same time. */
+function compileTo(compiled: string, source: string): void {
+  const cwd = packageRoot();
+  const folder = mkdtempSync(`${compiled}-`);
   try {
     const outFile = join(folder, 'compiled.wasm');
-    const compiler = join(root, 'node_modules/assemblyscript/bin/asc.js');
-    const config = join(root, source, 'asconfig.json');
-    execFileSync(process.execPath, [compiler, '--config', config, '--outFile', outFile], { cwd: root });
-    return new WebAssembly.Module(readFileSync(outFile));
+    const compiler = join(compilerFolder, 'bin/asc.js');
+    const config = join(source, 'asconfig.json');
+    execFileSync(process.execPath, [compiler, '--config', config, '--outFile', outFile], { cwd });
+    renameSync(outFile, compiled);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,13 +1,15 @@
 /**
  * The hot loop of remote write, in AssemblyScript (https://www.assemblyscript.org): samples of series in the shape in
- * which senders write them. Everything else it leaves to the decoder in TypeScript
- * (`remote-write-v1.ts`), which reads the same message, field by field, and defines what is right.
+ * which senders write them. Everything else it leaves to the decoders in TypeScript
+ * (`remote-write-v1.ts`, `remote-write-v2.ts`), which read the same message, field by field, and define what is right.
  *
- *     TimeSeries   labels, then samples of one day, nothing else
- *     Label        of a new series as in `new-series.ts`; of others any, since its bytes were checked before
- *     Sample       value (absent if it is zero), then timestamp
+ *     1.0   labels, then samples of one day, nothing else
+ *     2.0   references to symbols (`symbols.ts`), then samples of one day, then metadata (`metadata.ts`) or nothing
  *
- * A series is known when the table has the hash of its label bytes and says that its row for the day of the
+ *     Label     of a new series as in `new-series.ts`; of others any, since its bytes were checked before
+ *     Sample    value (absent if it is zero), then timestamp
+ *
+ * A series is known when the table has the hash of its labels and says that its row for the day of the
  * samples is durable. One that is not in the table at all is new: the kernel writes its row and puts it there, as long
  * as the table has room; it never makes the table grow. One whose last row is durable and of another day gets a row for
  * the day of the samples.
@@ -16,16 +18,21 @@
  * of what was read: there is slack behind each region.
  */
 import { hashBytes } from './hash';
+import { readLabelMessages, skipLabels } from './label-messages';
+import { readLabelRefs } from './label-refs';
+import { messageAddress, tableAddress } from './memory';
+import { beginMetadata, forgetUnconfirmed, takeMetadata } from './metadata';
+import { beginSeries, metricId, seriesId, writeRow } from './new-series';
+import { anyDay, beginSamples, dayMs, keepSamples, readDay, readSamples } from './samples';
 import {
-  messageAddress,
-  metricIds,
-  rowCapacity,
-  seriesIds,
-  tableAddress,
-  timestamps,
-  values,
-} from './memory';
-import { beginSeries, metricId, readLabels, seriesId, writeRow } from './new-series';
+  hashOfDescription,
+  hashOfGivenRefs,
+  hashOfRefs,
+  readRefs,
+  readSymbolTable,
+  takeSymbolTable,
+} from './symbols';
+import { dayOf, fillSlot, findSlot, isConfirmed, isFree, metricIdOf, seriesIdOf } from './table';
 
 export { keysOffset } from './dictionary';
 export {
@@ -35,6 +42,8 @@ export {
   labelNames,
   messageAddress,
   messageCapacity,
+  metadataTableAddress,
+  metadataTableBytes,
   metricIds,
   metricNames,
   newDates,
@@ -44,31 +53,25 @@ export {
   newMetricIds,
   newMetricNames,
   newSeriesIds,
-  rowCapacity,
+  refCapacity,
+  refsAddress,
   seriesIds,
+  symbolCapacity,
+  symbolPlaces,
   tableAddress,
   tableBytes,
   timestamps,
   values,
 } from './memory';
+export { descriptions, unconfirmedDescription } from './metadata';
 export { newPairs, newRows, newValueBytes } from './new-series';
+export { rows } from './samples';
 export { unsnappy } from './snappy';
+export { symbolCount } from './symbols';
 
-const requestTimeseries: u8 = 0x0a;
-const seriesLabel: u8 = 0x0a;
-const seriesSample: u8 = 0x12;
-const sampleValue: u8 = 0x09;
-const sampleTimestamp: u8 = 0x10;
+const timeseries1: u8 = 0x0a;
+const timeseries2: u8 = 0x2a;
 
-const dayMs: u64 = 86_400_000;
-/** `limits.maxSampleTimestampMs`, which is in the middle of a day. */
-const maxTimestampMs: u64 = 4_294_967_295_999;
-const slotShift: u32 = 5;
-/** In place of the start of a day: that of the first sample. */
-const anyDay: u64 = u64.MAX_VALUE;
-
-/** Samples written to the columns since `begin`. */
-export let rows: u32 = 0;
 /**
  * Where `walk` stopped at a series that is in the table, but whose row it does not know to be durable: the address of
  * its slot. Otherwise 0.
@@ -76,46 +79,73 @@ export let rows: u32 = 0;
 export let unconfirmedSlot: u32 = 0;
 /** Series put into the table by the last `walk`. */
 export let inserted: u32 = 0;
-/** Halves of the hash that `hashLabels` computed last. */
+/** Halves of the hash that was computed last for the decoders. */
 export let hashLow: i32 = 0;
 export let hashHigh: i32 = 0;
 
 let messageEnd: u32 = messageAddress;
 let seed: u64 = 0;
 let sequence: u32 = 0;
+let isSecond: bool = false;
+/** Slots in use of the tables, powers of two, less one. */
+let slotMask: u32 = 0;
+let metadataMask: u32 = 0;
 /** Entries that the table may get. */
 let tableRoom: u32 = 0;
-/** The free slot at which the last search of the table ended, or 0. */
-let freeSlot: u32 = 0;
-/** When the day of the samples taken last begins. */
-let takenDay: u64 = 0;
 
 /**
  * Starts with the message in memory.
  * @param scopeSeed what the labels belong to, and a secret of this process
- * @param taskSequence in the table beside new series
+ * @param taskSequence in the tables beside new series
+ * @param today days since 1970
+ * @param maxValueBytes that the labels of rows may have
  */
-export function begin(messageLength: u32, scopeSeed: u64, taskSequence: u32): void {
+export function begin(
+  messageLength: u32,
+  scopeSeed: u64,
+  taskSequence: u32,
+  today: u32,
+  maxValueBytes: u32,
+): void {
   messageEnd = messageAddress + messageLength;
   seed = scopeSeed;
   sequence = taskSequence;
-  rows = 0;
-  beginSeries();
+  isSecond = false;
+  beginSamples();
+  beginSeries(maxValueBytes);
+  beginMetadata(today, taskSequence);
+}
+
+/**
+ * Reads the symbols of a message of version 2.0, which it is taken for from then on.
+ * @returns the offset of the first field behind them; 0 if they are not as described there
+ */
+export function readSymbols(): u32 {
+  isSecond = true;
+  const at = readSymbolTable(messageEnd, seed);
+  return at === 0 ? 0 : at - messageAddress;
+}
+
+/** Replaces the symbols by those whose offsets in the message are at `symbolPlaces`, where each begins and ends. */
+export function takeSymbols(count: u32): void {
+  takeSymbolTable(count, seed);
 }
 
 /**
  * Takes fields of the message from the offset `from` on, as long as they are as described above.
- * @param slotMask slots in use of the table, a power of two, less one
- * @param room entries that the table may get
+ * @param room entries that the table of series may get
  * @returns the offset of the first field that was not taken, or the length of the message
  */
-export function walk(from: u32, slotMask: u32, room: u32): u32 {
+export function walk(from: u32, seriesMask: u32, room: u32, descriptionMask: u32): u32 {
   let at = messageAddress + from;
   unconfirmedSlot = 0;
+  forgetUnconfirmed();
   inserted = 0;
+  slotMask = seriesMask;
   tableRoom = room;
+  metadataMask = descriptionMask;
   while (at < messageEnd) {
-    const next = takeSeries(at, slotMask);
+    const next = takeSeries(at);
     if (next === 0) break;
     at = next;
   }
@@ -124,14 +154,27 @@ export function walk(from: u32, slotMask: u32, room: u32): u32 {
 
 /** The key in the table of the label bytes `[start, end)` of the message, into `hashLow` and `hashHigh`. */
 export function hashLabels(start: u32, end: u32): void {
-  const hash = hashBytes(messageAddress + start, messageAddress + end, seed);
+  keepHash(hashBytes(messageAddress + start, messageAddress + end, seed));
+}
+
+/** The same of the first `count` references at `refsAddress`, each less than `symbolCount`. */
+export function hashRefs(count: u32): void {
+  keepHash(hashOfGivenRefs(count, seed));
+}
+
+/** The key of a description, in the table of metadata. */
+export function hashDescription(metric: u32, type: u32, help: u32, unit: u32): void {
+  keepHash(hashOfDescription(metric, type, help, unit, seed));
+}
+
+function keepHash(hash: u64): void {
   hashLow = <i32>hash;
   hashHigh = <i32>(hash >> 32);
 }
 
 /** @returns where the next field begins; 0 if this one was not taken, and then it has left no trace */
-function takeSeries(start: u32, slotMask: u32): u32 {
-  if (load<u8>(start) !== requestTimeseries) return 0;
+function takeSeries(start: u32): u32 {
+  if (load<u8>(start) !== (isSecond ? timeseries2 : timeseries1)) return 0;
   // The length: up to three bytes, 2 MiB.
   let at = start + 1;
   let length: u32 = load<u8>(at++);
@@ -145,121 +188,42 @@ function takeSeries(start: u32, slotMask: u32): u32 {
   if (at > messageEnd || length > messageEnd - at) return 0;
   const end = at + length;
 
-  const labels = at;
-  at = skipLabels(at, end);
-  if (at === 0) return 0;
-  const hash = hashBytes(labels, at, seed);
-  const slot = findSlot(hash, slotMask);
-  if (slot === 0) return freeSlot !== 0 && takeNewSeries(labels, at, end, hash) ? end : 0;
-  const dayStart = <u64>load<u32>(slot, 20) * dayMs;
-  if (takeSamples(at, end, load<u64>(slot, 8), load<u32>(slot, 16), dayStart)) return end;
+  const samples = isSecond ? readRefs(at, end) : skipLabels(at, end);
+  if (samples === 0) return 0;
+  const hash = isSecond ? hashOfRefs(seed) : hashBytes(at, samples, seed);
+  const slot = findSlot(tableAddress, hash, slotMask);
+  if (isFree(slot)) {
+    if (inserted === tableRoom || !takeWithRow(slot, at, samples, end, hash)) return 0;
+    inserted++;
+    return end;
+  }
+  if (!isConfirmed(slot)) {
+    unconfirmedSlot = slot;
+    return 0;
+  }
+  const metric = metricIdOf(slot);
+  const dayStart = <u64>dayOf(slot) * dayMs;
+  const samplesEnd = readSamples(samples, end, seriesIdOf(slot), metric, dayStart);
   // Perhaps the samples are of another day, for which the series needs another row.
-  return takeWithRow(slot, labels, at, end, hash) ? end : 0;
-}
-
-/** Takes a series for which `freeSlot` is. @returns whether it was taken; if not, it has left no trace */
-function takeNewSeries(labels: u32, samples: u32, end: u32, hash: u64): bool {
-  if (inserted === tableRoom || !takeWithRow(freeSlot, labels, samples, end, hash)) return false;
-  inserted++;
-  return true;
+  if (samplesEnd === 0) return takeWithRow(slot, at, samples, end, hash) ? end : 0;
+  if (!takeRest(samplesEnd, end, metric)) return 0;
+  keepSamples();
+  return end;
 }
 
 /** Takes a series with a row for the day of its samples. @returns whether it was taken; if not, it has left no trace */
 function takeWithRow(slot: u32, labels: u32, samples: u32, end: u32, hash: u64): bool {
-  if (!readLabels(labels, samples)) return false;
-  if (!takeSamples(samples, end, seriesId, metricId, anyDay)) return false;
-  const day = <u32>(takenDay / dayMs);
+  if (!(isSecond ? readLabelRefs() : readLabelMessages(labels, samples))) return false;
+  const samplesEnd = readSamples(samples, end, seriesId, metricId, anyDay);
+  if (samplesEnd === 0 || !takeRest(samplesEnd, end, metricId)) return false;
+  keepSamples();
+  const day = <u32>(readDay / dayMs);
   writeRow(day, seed);
-  store<u64>(slot, keyOf(hash));
-  store<u64>(slot, seriesId, 8);
-  store<u32>(slot, metricId, 16);
-  store<u32>(slot, day, 20);
-  store<u32>(slot, sequence, 24);
-  store<u32>(slot, 0, 28);
+  fillSlot(slot, hash, seriesId, metricId, day, sequence);
   return true;
 }
 
-/** @returns the end of the last label; 0 if there is none, or one that is malformed or longer than 16 KiB */
-function skipLabels(start: u32, end: u32): u32 {
-  let at = start;
-  while (at < end && load<u8>(at) === seriesLabel) {
-    let length: u32 = load<u8>(at, 1);
-    at += 2;
-    if (length >= 0x80) {
-      length = (length & 0x7f) | ((<u32>load<u8>(at++)) << 7);
-      if (length >= 0x4000) return 0;
-    }
-    at += length;
-  }
-  return at > end || at === start ? 0 : at;
-}
-
-/** @returns the address of the series' slot; 0 if it is not in the table, or its last row not known to be durable */
-function findSlot(hash: u64, slotMask: u32): u32 {
-  const key = keyOf(hash);
-  freeSlot = 0;
-  let index = <u32>hash & slotMask;
-  while (true) {
-    const slot = tableAddress + (index << slotShift);
-    const found = load<u64>(slot);
-    if (found === key) {
-      if (load<u32>(slot, 28) === 1) return slot;
-      unconfirmedSlot = slot;
-      return 0;
-    }
-    if (found === 0) {
-      freeSlot = slot;
-      return 0;
-    }
-    index = (index + 1) & slotMask;
-  }
-}
-
-function keyOf(hash: u64): u64 {
-  // A hash of zero would look like a free slot.
-  return hash === 0 ? (<u64>1) << 32 : hash;
-}
-
-/** @returns whether all of `[start, end)` are samples of that day; only then do they count */
-function takeSamples(start: u32, end: u32, series: u64, metric: u32, firstDayStart: u64): bool {
-  let dayStart = firstDayStart;
-  let row = rows;
-  let at = start;
-  while (at < end) {
-    if (load<u8>(at) !== seriesSample || row === rowCapacity) return false;
-    // A length of two bytes has its high bit set here, and then the timestamp does not end where it should.
-    const sampleEnd = at + 2 + load<u8>(at, 1);
-    at += 2;
-    let value: u64 = 0;
-    if (load<u8>(at) === sampleValue) {
-      value = load<u64>(at, 1);
-      at += 9;
-    }
-    if (load<u8>(at) !== sampleTimestamp) return false;
-    const encoded = load<u64>(at, 1);
-    // The last byte of a varint is the first whose high bit is clear.
-    const lastBits = ~encoded & 0x8080_8080_8080_8080;
-    if (lastBits === 0) return false;
-    at += 2 + (<u32>ctz(lastBits) >> 3);
-    if (at !== sampleEnd || at > end) return false;
-    const timestamp = joinGroups(encoded & (lastBits ^ (lastBits - 1)));
-    if (dayStart === anyDay) dayStart = timestamp - (timestamp % dayMs);
-    if (timestamp - dayStart >= dayMs || timestamp > maxTimestampMs) return false;
-    store<u32>(metricIds + 4 * row, metric);
-    store<u64>(seriesIds + 8 * row, series);
-    store<u64>(timestamps + 8 * row, timestamp);
-    store<u64>(values + 8 * row, value);
-    row++;
-  }
-  if (row === rows) return false;
-  rows = row;
-  takenDay = dayStart;
-  return true;
-}
-
-/** The number of which a varint of up to eight bytes holds seven bits a byte, the lowest first. */
-function joinGroups(bytes: u64): u64 {
-  let bits = ((bytes & 0x7f00_7f00_7f00_7f00) >> 1) | (bytes & 0x007f_007f_007f_007f);
-  bits = ((bits & 0x3fff_0000_3fff_0000) >> 2) | (bits & 0x0000_3fff_0000_3fff);
-  return ((bits & 0x0fff_ffff_0000_0000) >> 4) | (bits & 0x0fff_ffff);
+/** Takes what is behind the samples of a series; last of all, since it leaves a trace. */
+function takeRest(start: u32, end: u32, metric: u32): bool {
+  return isSecond ? takeMetadata(start, end, metric, metadataMask, seed) : start === end;
 }

@@ -1,11 +1,11 @@
 /**
  * The rows of series that are met for the first time, if their labels are as nearly all senders write them:
  *
- *     Label    name of 1 to 127 bytes, then a value that is not empty; nothing else
+ *     label    name of 1 to 127 bytes, then a value that is not empty, each behind its length
  *     all      ASCII; names ascending, so none twice; a metric name of at most 127 bytes among them
  *
- * `readLabels` looks and leaves no trace, `writeRow` then writes the columns. What the ids are made of is said in
- * `series-labels.ts`.
+ * `beginLabels`, `addLabel` and `endLabels` look and leave no trace, `writeRow` then writes the columns. What the ids
+ * are made of is said in `series-labels.ts`.
  */
 import { copyWords, isAscii, isBefore } from './bytes';
 import { clear, hasRoom, indexOf, maxKeyBytes } from './dictionary';
@@ -25,11 +25,10 @@ import {
   pairCapacity,
   placesAddress,
   seriesCapacity,
+  valueCapacity,
 } from './memory';
 import { xxHash32, xxHash64 } from './xxhash';
 
-const nameField: u8 = 0x0a;
-const valueField: u8 = 0x12;
 /** `__name__` as a word. */
 const metricNameLabel: u64 = 0x5f5f_656d_616e_5f5f;
 
@@ -37,8 +36,10 @@ const metricNameLabel: u64 = 0x5f5f_656d_616e_5f5f;
 export let newRows: u32 = 0;
 export let newPairs: u32 = 0;
 export let newValueBytes: u32 = 0;
+/** Bytes of values that may be written. */
+let valueRoom: u32 = 0;
 
-/** What `readLabels` made of the labels. */
+/** What `endLabels` made of the labels. */
 export let seriesId: u64 = 0;
 export let metricId: u32 = 0;
 let metricStart: u32 = 0;
@@ -48,82 +49,71 @@ let metricLength: u32 = 0;
  * value stands, and where it ends.
  */
 let labelCount: u32 = 0;
+let valueBytes: u32 = 0;
 let canonicalEnd: u32 = 0;
+/** The label that was added last. */
+let lastName: u32 = 0;
+let lastNameLength: u32 = 0;
 
-export function beginSeries(): void {
+/** @param maxValueBytes of all rows; a value may be in many of them */
+export function beginSeries(maxValueBytes: u32): void {
   newRows = 0;
   newPairs = 0;
   newValueBytes = 0;
+  valueRoom = min(maxValueBytes, valueCapacity);
+}
+
+/** @returns whether there is room for a row */
+export function beginLabels(): bool {
+  labelCount = 0;
+  valueBytes = 0;
+  metricLength = 0;
+  canonicalEnd = canonicalAddress;
+  lastName = 0;
+  lastNameLength = 0;
+  return newRows < seriesCapacity;
 }
 
 /**
- * @param start of the first label, whose field like those behind it was seen to lie before `end`
- * @returns whether they can be taken and there is room for a row
+ * @param name behind a byte that is its length
+ * @param value behind its length, which begins at `lengthStart`; both have as few bytes as can be
+ * @returns whether the label can be taken
  */
-export function readLabels(start: u32, end: u32): bool {
-  if (end - start > canonicalCapacity || newRows === seriesCapacity) return false;
-  labelCount = 0;
-  metricLength = 0;
-  canonicalEnd = canonicalAddress;
-  let at = start;
-  let name: u32 = 0;
-  let nameLength: u32 = 0;
-  while (at < end) {
-    const isLong = load<u8>(at, 1) >= 0x80;
-    const labelEnd = isLong
-      ? at + 3 + ((load<u8>(at, 1) & 0x7f) | ((<u32>load<u8>(at, 2)) << 7))
-      : at + 2 + load<u8>(at, 1);
-    const nameBefore = name;
-    const lengthBefore = nameLength;
-    at += isLong ? 3 : 2;
-    name = at + 2;
-    nameLength = load<u8>(at, 1);
-    if (!readLabel(at, labelEnd)) return false;
-    if (nameBefore > 0 && !isBefore(nameBefore, lengthBefore, name, nameLength)) return false;
-    at = labelEnd;
-  }
-  if (metricLength === 0 || newPairs + labelCount > pairCapacity) return false;
-  if (newRows > 0 && !(hasRoom(labelNames, labelCount) && hasRoom(metricNames, 1))) return false;
-  seriesId = xxHash64(canonicalAddress, canonicalEnd);
-  metricId = xxHash32(metricStart, metricStart + metricLength);
-  return true;
-}
-
-/** Reads the label `[start, end)` into the canonical encoding and its place. @returns whether it can be taken */
-function readLabel(start: u32, end: u32): bool {
-  if (start === end || load<u8>(start) !== nameField) return false;
-  const name = start + 2;
-  const nameLength: u32 = load<u8>(start, 1);
-  if (nameLength - 1 >= maxKeyBytes) return false;
-  const nameEnd = name + nameLength;
-  if (nameEnd + 2 >= end || load<u8>(nameEnd) !== valueField) return false;
-  const lengthStart = nameEnd + 1;
-  let value = lengthStart + 1;
-  let valueLength: u32 = load<u8>(lengthStart);
-  if (valueLength >= 0x80) {
-    valueLength = (valueLength & 0x7f) | ((<u32>load<u8>(value++)) << 7);
-    // In fewer bytes, or in more.
-    if (valueLength < 0x80 || valueLength >= 0x4000) return false;
-  }
-  if (valueLength === 0 || value + valueLength !== end) return false;
-  if (!isAscii(name, nameEnd) || !isAscii(value, end)) return false;
+export function addLabel(name: u32, nameLength: u32, lengthStart: u32, value: u32, end: u32): bool {
+  if (nameLength - 1 >= maxKeyBytes || value === end) return false;
+  if (lastName > 0 && !isBefore(lastName, lastNameLength, name, nameLength)) return false;
+  if (!isAscii(name, name + nameLength) || !isAscii(value, end)) return false;
+  const bytes = nameLength + 1 + end - lengthStart;
+  if (bytes > canonicalCapacity - (canonicalEnd - canonicalAddress)) return false;
+  lastName = name;
+  lastNameLength = nameLength;
 
   if (nameLength === 8 && load<u64>(name) === metricNameLabel) {
-    if (valueLength > maxKeyBytes) return false;
+    if (end - value > maxKeyBytes) return false;
     metricStart = value;
-    metricLength = valueLength;
+    metricLength = end - value;
   } else {
     if (labelCount === labelCapacity) return false;
     const place = placesAddress + 12 * labelCount++;
     store<u32>(place, name);
     store<u32>(place, lengthStart, 4);
     store<u32>(place, end, 8);
+    valueBytes += end - lengthStart;
   }
   // Both with their lengths, which are encoded in the same way there.
   copyWords(canonicalEnd, name - 1, nameLength + 1);
-  canonicalEnd += nameLength + 1;
-  copyWords(canonicalEnd, lengthStart, end - lengthStart);
-  canonicalEnd += end - lengthStart;
+  copyWords(canonicalEnd + nameLength + 1, lengthStart, end - lengthStart);
+  canonicalEnd += bytes;
+  return true;
+}
+
+/** @returns whether the labels are those of a series, and there is room for them */
+export function endLabels(): bool {
+  if (metricLength === 0 || newPairs + labelCount > pairCapacity) return false;
+  if (valueBytes > valueRoom - newValueBytes) return false;
+  if (newRows > 0 && !(hasRoom(labelNames, labelCount) && hasRoom(metricNames, 1))) return false;
+  seriesId = xxHash64(canonicalAddress, canonicalEnd);
+  metricId = xxHash32(metricStart, metricStart + metricLength);
   return true;
 }
 
@@ -142,10 +132,10 @@ export function writeRow(day: u32, seed: u64): void {
     const place = placesAddress + 12 * label;
     const name = load<u32>(place);
     const lengthStart = load<u32>(place, 4);
-    const valueBytes = load<u32>(place, 8) - lengthStart;
+    const bytes = load<u32>(place, 8) - lengthStart;
     store<u16>(newLabelKeys + 2 * newPairs++, indexOf(labelNames, name, load<u8>(name - 1), seed));
-    copyWords(newLabelValues + newValueBytes, lengthStart, valueBytes);
-    newValueBytes += valueBytes;
+    copyWords(newLabelValues + newValueBytes, lengthStart, bytes);
+    newValueBytes += bytes;
   }
   store<u64>(newLabelEnds + 8 * row, newPairs);
 }

@@ -76,6 +76,18 @@ describe('the end of a zstd frame', () => {
   });
 });
 
+test("snappy's framing format is refused, saying which one is meant, whatever its length", () => {
+  const start = Buffer.from([0xff, 0x06, 0x00, 0x00, ...Buffer.from('sNaPpY')]);
+  const uncompressedChunk = (data: Buffer): Buffer =>
+    Buffer.concat([Buffer.from([0x01, data.length + 4, 0, 0, 1, 2, 3, 4]), data]);
+  for (const framed of [start, Buffer.concat([start, uncompressedChunk(text.subarray(0, 200))])]) {
+    expect(caughtError(() => decodeBody(framed, 'snappy', 1 << 20))).toMatchObject({
+      code: 'bad_encoding',
+      message: expect.stringContaining('block format'),
+    });
+  }
+});
+
 describe('a snappy block that declares more than it holds', () => {
   /** The length as a varint, then six bytes. */
   const declaring = (length: number): Buffer => {
