@@ -1,32 +1,39 @@
 import { parseArgs } from 'node:util';
 import { keptThroughKills } from './kills.ts';
+import { mistakesAreFound } from './mistakes.ts';
 import { keptInSimulation } from './simulations.ts';
 
 /**
  * `npm run torture [-- --rounds n --store-rounds n --seed n]` kills the service in the middle of ingest, then the
  * ClickHouse server behind a service, over and over; 0 rounds leave one out.
  * `npm run torture -- --sim n [--seed n] [--trace]` simulates its durable path n times under seeded faults.
+ * `npm run torture -- --mistakes n [--seed n]` puts known mistakes into that path and simulates each up to n times.
  */
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '25' },
     'store-rounds': { type: 'string', default: '25' },
     sim: { type: 'string' },
+    mistakes: { type: 'string' },
     seed: { type: 'string', default: String(Date.now() >>> 0) },
     trace: { type: 'boolean', default: false },
   },
 });
 const seed = Number(values.seed);
 if (!Number.isInteger(seed)) throw new Error(`--seed ${values.seed}: use an integer`);
-const kept =
-  values.sim === undefined
-    ? await keptThroughKills({
-        rounds: count('--rounds', values.rounds, 0),
-        storeRounds: count('--store-rounds', values['store-rounds'], 0),
-        seed,
-      })
-    : await keptInSimulation(count('--sim', values.sim, 1), seed, values.trace);
+const kept = await chosen();
 if (!kept) process.exitCode = 1;
+
+function chosen(): Promise<boolean> {
+  const { sim, mistakes, trace } = values;
+  if (mistakes !== undefined) return mistakesAreFound(count('--mistakes', mistakes, 1), seed);
+  if (sim !== undefined) return keptInSimulation(count('--sim', sim, 1), seed, trace);
+  return keptThroughKills({
+    rounds: count('--rounds', values.rounds, 0),
+    storeRounds: count('--store-rounds', values['store-rounds'], 0),
+    seed,
+  });
+}
 
 function count(option: string, text: string, min: number): number {
   const number = Number(text);

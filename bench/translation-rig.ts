@@ -119,12 +119,11 @@ export function translationRig(): TranslationRig {
         },
       });
       const { username, password } = Service.credentials;
-      const account = await administratorAccount(username, password);
-      const passwords = await PasswordIdentities.create((_, name) =>
-        name === username ? account : undefined,
-      );
+      const account = administratorAccount(username, password);
+      const passwords = new PasswordIdentities((_, name) => (name === username ? account : undefined));
       const authorizer = new Authorizer([passwords]);
-      const server = createHttpServer({
+      const server = createHttpServer();
+      server.serve({
         routes: queryRoutes(query),
         authorizer,
         tenancy: { multiTenant: false, idOf: () => undefined, hasEnded: () => false },

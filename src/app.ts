@@ -7,6 +7,7 @@ import type { Shared } from './app/shared.ts';
 import { type Back, startStore } from './app/store.ts';
 import type { Config } from './config.ts';
 import { DatasetAdministration } from './datasets/administration.ts';
+import { DatasetLimits } from './datasets/dataset-limits.ts';
 import { DatasetQuestions } from './datasets/details.ts';
 import { DatasetRetention } from './datasets/retention.ts';
 import { DeadLetters } from './dead/letters.ts';
@@ -25,6 +26,7 @@ import { AuditTrail } from './ingest/audit-trail.ts';
 import { DecodePool } from './ingest/decode-pool.ts';
 import { Drain } from './ingest/drain.ts';
 import { waitForPending } from './ingest/freshness.ts';
+import { registerDrainGauges } from './ingest/gauges.ts';
 import { IngestRates } from './ingest/ingest-rates.ts';
 import { Received } from './ingest/received.ts';
 import { ReplayWindow } from './ingest/replay-window.ts';
@@ -32,7 +34,7 @@ import { RequestIdentifier } from './ingest/request-identity.ts';
 import { SampleSorter } from './ingest/sample-sorter.ts';
 import { IngestService } from './ingest/service.ts';
 import { systemClock } from './lib/clock.ts';
-import { compileLateUntil, lateRequests } from './lib/compilation.ts';
+import { compileLateUntil, lateRequests, lateSmallRequests } from './lib/compilation.ts';
 import type { DataDirectory } from './lib/data-directory.ts';
 import type { Logger } from './lib/log.ts';
 import { createMetrics } from './lib/metrics.ts';
@@ -64,6 +66,9 @@ export interface App {
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, directory, log } = options;
   const shared: Shared = { config, directory, log, clock: systemClock, metrics: createMetrics() };
+  const server = createHttpServer();
+  // First of all: who asks how it is going is answered, however long it takes to read what is stored.
+  const address = await server.listen(config.httpAddr.host, config.httpAddr.port);
   const back = await startStore(shared);
   const durable = await startLog(shared, back);
   const front = await startIngest(shared, back, durable);
@@ -76,7 +81,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   if (back.tenants.loaded) void back.cleaner.clean();
 
   let stopping = false;
-  const server = createHttpServer({
+  server.serve({
     routes: [
       ...statusRoutes({
         version: options.version,
@@ -101,6 +106,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           waiting: (tenant, id, date) => durable.received.waiting(tenant, id, date),
         }),
         retention: new DatasetRetention(back),
+        limits: new DatasetLimits(back),
         audit: identities.audit,
       }),
       ...identities.routes,
@@ -118,7 +124,6 @@ export async function startApp(options: AppOptions): Promise<App> {
     publicOrigin: config.oidc?.publicOrigin,
     onRequest: compileLateUntil(lateRequests),
   });
-  const address = await server.listen(config.httpAddr.host, config.httpAddr.port);
 
   return {
     address,
@@ -209,6 +214,7 @@ async function startLog(shared: Shared, back: Back) {
     onSealed: (segment) => drain.add(segment),
   });
   registerWalGauges(metrics.registry, wal);
+  registerDrainGauges(metrics.registry, drain);
   const disk = await DiskGuard.start({ measure: () => diskSpace(directory.path), timers: clock, log });
   drain.start();
   return { wal, drain, received, deadLetters, replays, journal, disk };
@@ -216,7 +222,7 @@ async function startLog(shared: Shared, back: Back) {
 
 type Durable = Awaited<ReturnType<typeof startLog>>;
 
-async function startIngest(shared: Shared, { catalog, limitsOf }: Back, { wal, disk, replays }: Durable) {
+async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, replays }: Durable) {
   const { config, directory, clock, metrics, log } = shared;
   const hashes = await xxhash();
   const kernel = await webAssembly('./decode/kernel/kernel.wasm');
@@ -224,14 +230,14 @@ async function startIngest(shared: Shared, { catalog, limitsOf }: Back, { wal, d
     worker: new URL('../workers/decode.js', import.meta.url),
     threads: config.workers,
     inline: (outcomes) => new Decoder(outcomes, hashes, new RemoteWriteKernel(kernel)),
+    onInline: compileLateUntil(lateSmallRequests),
     metrics,
     log,
   });
   const admission = new Admission({ metrics, shared: config.multiTenant });
   const ingest = new IngestService({
     admission,
-    rates: new IngestRates({ clock, limitsOf }),
-    limitsOf,
+    rates: new IngestRates({ clock, limitsOf: (tenant, dataset) => catalog.limitsOf(tenant, dataset) }),
     catalog,
     decoders,
     wal,

@@ -12,6 +12,7 @@ import {
 import { readSharing, type SharingConfig, sharingOptions } from './config/sharing.ts';
 import { splitArguments } from './lib/arguments.ts';
 import { type ClickHouseAddress, clickHouseUrlSyntax, parseClickHouseUrl } from './lib/clickhouse-url.ts';
+import { collectLate } from './lib/collection.ts';
 import { compileLate } from './lib/compilation.ts';
 import { type LogLevel, logLevels } from './lib/log.ts';
 import { type Address, boolean, byteCount, integer, parseAddress } from './lib/option-values.ts';
@@ -256,12 +257,13 @@ function readConfig(texts: OptionTexts): Config {
 
 /**
  * Settings that native code reads, once: libuv when its pool is first used, uWebSockets.js when it is loaded, V8 while
- * functions warm up. So this comes before anything else. What the operator has set in the environment is kept.
+ * functions warm up and the heap grows. So this comes before anything else. What the operator has set in the environment is kept.
  */
 export function prepareProcess(): void {
   process.env['UV_THREADPOOL_SIZE'] ??= String(limits.threadPoolSize);
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(limits.maxHeaderBytes);
   compileLate();
+  collectLate();
 }
 
 export function helpText(): string {

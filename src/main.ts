@@ -31,7 +31,7 @@ async function runDeadCommand(action: DeadAction, config: Config): Promise<void>
       const { clickhouseUrl: clickHouse, queryTimeoutMs } = config;
       const directory = join(config.dataDir, 'store');
       return openStore(
-        { clickHouse, directory, queryTimeoutMs, sparedQueryConnections: 0 },
+        { clickHouse, directory, queryTimeoutMs, sparedQueryConnections: 0, opensAside: false },
         createMetrics(),
         log,
       );

@@ -9,14 +9,24 @@ class WaitingFirst extends BaseSequencer {
   }
 }
 
+/** Files that open no engine and, unlike that of the HTTP server, do not measure the memory of their process closely. */
+const withoutEngine = [
+  'test/unit/**/*.test.ts',
+  'test/integration/{http-[!s]*,decode-turns,inline-decoding,oidc-hardening}.test.ts',
+];
+
 /**
  * One configuration for every kind of test. Files run in processes of their own: the embedded engine
- * binds one data directory per process, so two test files can never share one.
+ * binds one data directory per process, so two test files can never share one. Files that open no engine share processes,
+ * and with them what they import, which takes half the CPU.
  */
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'shared', include: withoutEngine, isolate: false } },
+      { extends: true, test: { name: 'alone', include: ['test/**/*.test.ts'], exclude: withoutEngine } },
+    ],
     pool: 'forks',
     // Many tests wait for a real program, a signal or a clock: with three at a time, two cores are busy throughout.
     maxWorkers: 3,

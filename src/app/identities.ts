@@ -27,14 +27,14 @@ import type { Back } from './store.ts';
 /** The administrator from the configuration, those whom administrators have made, and those whom others vouch for. */
 export async function startIdentities(
   shared: Shared,
-  { metadata, registry, tenants, limitsOf, cleaner, catalog }: Back,
+  { metadata, registry, tenants, cleaner, catalog }: Back,
   adminPassword: string,
   trail: AuditRows,
 ) {
   const { config, directory: dataDirectory, clock, log } = shared;
   const box = new SecretBox(config.secret ?? (await keptSecret(dataDirectory.path)));
   const { adminUsername: root, multiTenant } = config;
-  const administrator = await administratorAccount(root, adminPassword);
+  const administrator = administratorAccount(root, adminPassword);
   const lease =
     config.clickhouseUrl &&
     new Lease({
@@ -51,7 +51,7 @@ export async function startIdentities(
   const caughtUp = async () => lease?.caughtUp(stopping.signal);
   const forgetRefused = () => authorizer.forgetRefused();
   const directory: Directory = new Directory(metadata, tenants, forgetRefused, caughtUp);
-  const passwords = await PasswordIdentities.create((tenant, name) =>
+  const passwords = new PasswordIdentities((tenant, name) =>
     name === root ? administrator : directory.user(tenant, name),
   );
   const audit = new AuditLog(log, clock, trail);
@@ -68,7 +68,7 @@ export async function startIdentities(
     log,
   });
   await follower.start();
-  const administered = { tenants, limitsOf, cleaner, clock };
+  const administered = { tenants, cleaner, clock };
   const routes: Route[] = [
     ...roleRoutes(new RoleAdministration(directory), audit),
     ...userRoutes(new UserAdministration(directory, root, oauthUsers), audit),

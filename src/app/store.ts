@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import type { Config } from '../config.ts';
 import { limits } from '../limits.ts';
-import type { TenantLimits } from '../model/tenant-limits.ts';
+import { type LimitsInForce, serviceLimits } from '../model/tenant-limits.ts';
 import { Catalog } from '../store/catalog.ts';
 import { KeptOptions } from '../store/kept-options.ts';
 import { MetadataLog } from '../store/metadata.ts';
@@ -18,7 +19,7 @@ export async function startStore({ config, directory, clock, metrics, log }: Sha
   const local = join(directory.path, 'store');
   const sparedQueryConnections = multiTenant ? limits.storeSparedQueryConnections : 0;
   const store = await openStore(
-    { clickHouse, directory: local, queryTimeoutMs, sparedQueryConnections },
+    { clickHouse, directory: local, queryTimeoutMs, sparedQueryConnections, opensAside: true },
     metrics,
     log,
   );
@@ -28,30 +29,26 @@ export async function startStore({ config, directory, clock, metrics, log }: Sha
     timers: clock,
     log,
   });
-  const tenants = new Tenants(metadata, () => void cleaner.clean());
+  const tenants = new Tenants(metadata, () => void cleaner.clean(), limitsOfAll(config));
   // The engine inside is there when its process is.
   const kept =
     clickHouse === undefined ? undefined : await KeptOptions.open(join(directory.path, 'datasets'), log);
   const onEnd = () => void cleaner.clean();
-  const { maxDatasets, maxColumns, maxEventBytes, tenantIngestBytesPerSecond, datasetIngestBytesPerSecond } =
-    config;
-  const limitsOfAll: TenantLimits = {
-    maxDatasets,
-    maxColumns,
-    maxEventBytes,
-    tenantIngestBytesPerSecond,
-    datasetIngestBytesPerSecond,
-  };
-  const limitsOf = (tenant: string): TenantLimits => {
-    const own = tenants.ownLimitsOf(tenant);
-    return own === undefined ? limitsOfAll : { ...limitsOfAll, ...own };
-  };
-  const catalog: Catalog = new Catalog(store, metadata, tenants, onEnd, limitsOf, kept);
+  const catalog: Catalog = new Catalog(store, metadata, tenants, onEnd, kept);
   const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
   await monitor.start();
   const registry = new NodeRegistry(store, directory.node);
   const received = new ReceivedTable(store);
-  return { store, received, metadata, registry, tenants, limitsOf, cleaner, catalog, monitor };
+  return { store, received, metadata, registry, tenants, cleaner, catalog, monitor };
 }
+
+const limitsOfAll = (config: Config): LimitsInForce =>
+  serviceLimits({
+    maxDatasets: config.maxDatasets,
+    maxColumns: config.maxColumns,
+    maxEventBytes: config.maxEventBytes,
+    tenantIngestBytesPerSecond: config.tenantIngestBytesPerSecond,
+    datasetIngestBytesPerSecond: config.datasetIngestBytesPerSecond,
+  });
 
 export type Back = Awaited<ReturnType<typeof startStore>>;

@@ -153,12 +153,13 @@ export class Authorizer {
 }
 
 function createLane(clock: Clock, refusedTtlMs: number): Lane {
-  const max = limits.authCacheEntries;
+  // By size, so that it grows with what is in it: with `max`, the room for all is made and cleared at the start.
+  const bound = { maxSize: limits.authCacheEntries, sizeCalculation: () => 1 };
   const perf = { now: () => clock.monotonicMs() };
   return {
     recent: new RecentCredentials(),
-    accepted: new LRUCache({ max }),
-    refused: new LRUCache({ max, ttl: refusedTtlMs, ttlResolution: ttlResolutionMs, perf }),
+    accepted: new LRUCache(bound),
+    refused: new LRUCache({ ...bound, ttl: refusedTtlMs, ttlResolution: ttlResolutionMs, perf }),
     pending: new Map(),
   };
 }

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { defaultTenant } from '../model/dataset.ts';
 import type { Principal } from '../model/identity.ts';
 import type { Credentials } from './credentials.ts';
-import { Passwords } from './password.ts';
+import { hashOfNoPassword, Passwords, UnhashedPassword } from './password.ts';
 
 /**
  * Somebody who has credentials. A verification is remembered; what it was worth may change meanwhile, so whoever
@@ -25,11 +24,11 @@ export interface IdentitySource {
 
 /** Somebody who signs in with a name and a password. */
 export interface PasswordAccount extends Identity {
-  readonly passwordHash: string;
+  readonly passwordHash: string | UnhashedPassword;
 }
 
 /** The administrator from the configuration: all privileges, on everything, in all tenants. */
-export async function administratorAccount(username: string, password: string): Promise<PasswordAccount> {
+export function administratorAccount(username: string, password: string): PasswordAccount {
   return {
     principal: {
       kind: 'root',
@@ -37,7 +36,7 @@ export async function administratorAccount(username: string, password: string): 
       tenant: defaultTenant,
       privileges: [{ privilege: 'admin' }],
     },
-    passwordHash: await new Passwords().hash(defaultTenant, password),
+    passwordHash: new UnhashedPassword(password),
   };
 }
 
@@ -47,18 +46,12 @@ type FindAccount = (tenant: string, username: string) => PasswordAccount | undef
 /** Accounts with a password. */
 export class PasswordIdentities implements IdentitySource {
   readonly #find: FindAccount;
-  readonly #nobodyHash: string;
+  readonly #nobodyHash = hashOfNoPassword();
   readonly #passwords: Passwords;
 
-  private constructor(find: FindAccount, passwords: Passwords, nobodyHash: string) {
+  constructor(find: FindAccount, passwords = new Passwords()) {
     this.#find = find;
     this.#passwords = passwords;
-    this.#nobodyHash = nobodyHash;
-  }
-
-  static async create(find: FindAccount, passwords = new Passwords()): Promise<PasswordIdentities> {
-    const nobodyHash = await passwords.hash(defaultTenant, randomBytes(32).toString('base64'));
-    return new PasswordIdentities(find, passwords, nobodyHash);
   }
 
   verify(credentials: Credentials): Promise<Identity | undefined> | undefined {

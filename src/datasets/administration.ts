@@ -1,9 +1,8 @@
-import { AppError } from '../errors.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
 import type { Catalog } from '../store/catalog.ts';
 import { createDataset } from '../store/create-dataset.ts';
-import { StoreError } from '../store/errors.ts';
 import type { TenantCleaner } from '../store/tenant-cleaner.ts';
+import { orUnavailable } from './existing.ts';
 
 export interface DatasetAdministrationOptions {
   readonly catalog: Catalog;
@@ -28,13 +27,10 @@ export class DatasetAdministration {
    */
   async create(tenant: string, name: string, options: DatasetOptions | undefined): Promise<void> {
     const { catalog, caughtUp } = this.#options;
-    try {
+    await orUnavailable(async () => {
       await createDataset(catalog, tenant, name, 'events', options);
       if (options !== undefined) await caughtUp();
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      throw new AppError('store_unavailable', 'the store does not answer', { cause: error });
-    }
+    });
   }
 
   /**

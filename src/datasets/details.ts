@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts';
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
+import { parseDay } from '../lib/timestamp.ts';
 import {
   auditDataset,
   countedTable,
@@ -9,13 +9,13 @@ import {
   tablesOfKind,
 } from '../model/dataset.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
-import type { ReceivedAmount } from '../model/received.ts';
+import { oldestReceived, type ReceivedAmount, sumOfReceived } from '../model/received.ts';
 import type { Catalog } from '../store/catalog.ts';
 import type { DatasetInfo } from '../store/dataset-entry.ts';
-import { StoreError } from '../store/errors.ts';
 import type { ReceivedTable } from '../store/received-table.ts';
 import { selectRow } from '../store/select-rows.ts';
 import type { Store } from '../store/store.ts';
+import { existingDataset, orUnavailable } from './existing.ts';
 import { type Schema, schemaOf } from './schema.ts';
 
 /** How much the store has of a dataset, of all days or of one by the times of its rows. */
@@ -33,6 +33,11 @@ export interface DatasetStatistics {
   /** The part of it that is in the log of this node, and not in the store yet. */
   readonly waiting: ReceivedAmount;
   readonly stored: StoredAmount;
+  /**
+   * The part of it that is neither in the log nor in the store any more: retention takes the oldest, whose bytes these are.
+   * Undefined for one day, since events of one day may have been received on others.
+   */
+  readonly deleted: ReceivedAmount | undefined;
 }
 
 export interface DatasetDetails {
@@ -51,7 +56,7 @@ export interface DatasetDetails {
 export interface DatasetQuestionsOptions {
   readonly catalog: Pick<Catalog, 'get' | 'list' | 'datasets'>;
   readonly store: Pick<Store, 'select'>;
-  readonly received: Pick<ReceivedTable, 'of'>;
+  readonly received: Pick<ReceivedTable, 'days'>;
   /** What of it the log has; `date` is `YYYY-MM-DD`. */
   readonly waiting: (tenant: string, id: string, date: string | undefined) => ReceivedAmount;
 }
@@ -86,7 +91,8 @@ export class DatasetQuestions {
   /** @throws AppError `dataset_not_found`, `store_unavailable` */
   schema(tenant: string, name: string): Schema {
     const { kind, columns } = this.#get(tenant, name);
-    return schemaOf(kind, columns.values());
+    const { options } = this.#options.catalog.datasets.get(tenant, name) ?? {};
+    return schemaOf(kind, columns.values(), options?.schema);
   }
 
   /** @throws AppError `dataset_not_found`, `store_unavailable` */
@@ -121,10 +127,16 @@ export class DatasetQuestions {
   async statistics(tenant: string, name: string, date: string | undefined): Promise<DatasetStatistics> {
     const { id, kind } = this.#get(tenant, name);
     const stored = await this.#stored(tenant, id, kind, date);
-    const before = await orUnavailable(() => this.#options.received.of(tenant, id, date));
+    const days = await orUnavailable(() => this.#options.received.days(tenant, id));
     const waiting = this.#options.waiting(tenant, id, date);
-    const received = { events: before.events + waiting.events, bytes: before.bytes + waiting.bytes };
-    return { kind, received, waiting, stored };
+    const asked = date === undefined ? undefined : parseDay(date);
+    const received = sumOfReceived([
+      ...days.filter(({ day }) => asked === undefined || day === asked),
+      waiting,
+    ]);
+    const gone = Math.max(0, received.events - waiting.events - stored.rows);
+    const deleted = date === undefined ? oldestReceived(days, gone) : undefined;
+    return { kind, received, waiting, stored, deleted };
   }
 
   async #stored(
@@ -145,21 +157,10 @@ export class DatasetQuestions {
   }
 
   #get(tenant: string, name: string): DatasetInfo {
-    const dataset = this.#options.catalog.get(tenant, name);
-    if (dataset === undefined) throw new AppError('dataset_not_found', `there is no dataset ${name}`);
-    return dataset;
+    return existingDataset(this.#options.catalog, tenant, name);
   }
 
   async #row<Row extends readonly unknown[]>(tenant: string, query: string): Promise<Row> {
     return await orUnavailable(() => selectRow<Row>(this.#options.store, query, tenant));
-  }
-}
-
-async function orUnavailable<T>(ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    throw new AppError('store_unavailable', 'the store does not answer', { cause: error });
   }
 }

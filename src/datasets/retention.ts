@@ -2,9 +2,9 @@ import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Retention } from '../model/retention.ts';
 import type { Catalog } from '../store/catalog.ts';
-import { StoreError } from '../store/errors.ts';
 import { applyRetention } from '../store/retention.ts';
 import type { Store } from '../store/store.ts';
+import { existingDataset, orUnavailable } from './existing.ts';
 
 export interface DatasetRetentionOptions {
   readonly catalog: Pick<Catalog, 'get' | 'ensure' | 'datasets'>;
@@ -25,7 +25,7 @@ export class DatasetRetention {
    */
   get(tenant: string, name: string): Retention | undefined {
     const { catalog } = this.#options;
-    if (catalog.get(tenant, name) === undefined) throw notFound(name);
+    existingDataset(catalog, tenant, name);
     return catalog.datasets.get(tenant, name)?.retention;
   }
 
@@ -35,17 +35,13 @@ export class DatasetRetention {
    */
   async set(tenant: string, name: string, retention: Retention | undefined): Promise<void> {
     const { catalog, store } = this.#options;
-    const dataset = catalog.get(tenant, name);
-    if (dataset === undefined) throw notFound(name);
+    const dataset = existingDataset(catalog, tenant, name);
     const { id, kind } = dataset;
-    try {
+    await orUnavailable(async () => {
       await catalog.ensure(tenant, id, kind, []);
       await catalog.datasets.setRetention(tenant, id, retention);
       await applyRetention(store, dataset, catalog.datasets.get(tenant, name)?.retention);
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      throw new AppError('store_unavailable', 'the store does not answer', { cause: error });
-    }
+    });
   }
 }
 
@@ -91,4 +87,3 @@ export function parseRetention(value: unknown): Retention | undefined {
 }
 
 const badRetention = (reason: string): AppError => new AppError('bad_retention', reason);
-const notFound = (name: string): AppError => new AppError('dataset_not_found', `there is no dataset ${name}`);

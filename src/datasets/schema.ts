@@ -1,12 +1,13 @@
 import { type ColumnSpec, eventTimeColumn, overflowColumn, parseFieldColumn } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
+import type { StaticField } from '../model/dataset-options.ts';
 import { pointTables } from '../sql/metric-tables.ts';
 import { recordTables } from '../sql/record-tables.ts';
 import { fieldSqlType, map, type SqlType, text, timestamptz } from '../sql/types.ts';
 
 /**
- * A column as SQL sees it, its type in the words of Apache Arrow: numbers of JSON are Float64, whole ones too. Clients of
- * this interface read an Arrow schema with all of its fields, so those that mean nothing here are there as well.
+ * A column as SQL sees it, its type in the words of Apache Arrow: numbers of JSON are Float64, whole ones too, unless a
+ * static schema says that they are. Clients of this interface read an Arrow schema with all of its fields, so those that mean nothing here are there as well.
  */
 export interface SchemaField {
   readonly name: string;
@@ -24,9 +25,16 @@ export interface Schema {
   readonly metadata: Readonly<Record<string, never>>;
 }
 
-/** @param columns physical ones, of an events dataset; other kinds have the same columns always */
-export function schemaOf(kind: DatasetKind, columns: Iterable<ColumnSpec>): Schema {
-  if (kind === 'events') return eventSchema(columns);
+/**
+ * @param columns physical ones, of an events dataset; other kinds have the same columns always
+ * @param declared its static schema
+ */
+export function schemaOf(
+  kind: DatasetKind,
+  columns: Iterable<ColumnSpec>,
+  declared: readonly StaticField[] = [],
+): Schema {
+  if (kind === 'events') return eventSchema(columns, declared);
   const fixed: ReadonlyArray<readonly [string, SqlType]> =
     kind === 'metrics'
       ? [
@@ -39,7 +47,7 @@ export function schemaOf(kind: DatasetKind, columns: Iterable<ColumnSpec>): Sche
 }
 
 /** One field for all types of value that it has had; several show as text. */
-function eventSchema(columns: Iterable<ColumnSpec>): Schema {
+function eventSchema(columns: Iterable<ColumnSpec>, declared: readonly StaticField[]): Schema {
   const types = new Map<string, ArrowType>();
   for (const column of columns) {
     const parsed = parseFieldColumn(column.name);
@@ -49,6 +57,7 @@ function eventSchema(columns: Iterable<ColumnSpec>): Schema {
     }
     types.set(parsed.field, types.has(parsed.field) ? 'Utf8' : arrowType(fieldSqlType[parsed.type]));
   }
+  for (const { name, type } of declared) if (type === 'int' && types.has(name)) types.set(name, 'Int64');
   const time = field(eventTimeColumn.name, arrowType(timestamptz), false);
   return schema([time, ...[...types].map(([name, type]) => field(name, type, true))]);
 }

@@ -134,8 +134,7 @@ export class DeadLetters implements TenantHolder {
     const file = await files.create(name);
     this.#names.add(name);
     try {
-      await file.write(buffers, 0);
-      await file.sync();
+      await file.writeDurably(buffers, 0);
     } finally {
       await file.close();
     }

@@ -25,6 +25,7 @@ export type IdentityChange =
   | 'tenant.delete'
   | 'dataset.create'
   | 'dataset.delete'
+  | 'dataset.limits'
   | 'dataset.retention';
 
 export interface Denial {

@@ -34,7 +34,8 @@ export class BodyReader {
   #receivedBytes = 0;
   #reservedBytes = 0;
   readonly #reservations: Reservation[] = [];
-  #settle: ((error?: unknown) => void) | undefined;
+  #settle: (() => void) | undefined;
+  #error: unknown;
 
   /**
    * Must be called before the request handler returns to uWebSockets.js, or chunks are lost.
@@ -69,15 +70,21 @@ export class BodyReader {
    * @returns the body, in memory that nobody else holds; undefined when it was stopped
    * @throws AppError `body_too_large`, or what `reserve` throws
    */
-  async accept(bounds: BodyBounds): Promise<Uint8Array | undefined> {
-    this.#bounds = bounds;
-    this.#checkSize(this.#receivedBytes);
-    this.#reserveUpTo(this.#declaredBytes ?? this.#buffer.length);
-    if (!this.#complete && !this.#stopped) {
-      await new Promise<void>((resolve, reject) => {
-        this.#settle = (error) => (error === undefined ? resolve() : reject(error));
-      });
-    }
+  accept(bounds: BodyBounds): Promise<Uint8Array | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#bounds = bounds;
+      this.#checkSize(this.#receivedBytes);
+      this.#reserveUpTo(this.#declaredBytes ?? this.#buffer.length);
+      this.#settle = () => {
+        this.#settle = undefined;
+        if (this.#error === undefined) resolve(this.#received());
+        else reject(this.#error);
+      };
+      if (this.#complete || this.#stopped) this.#settle();
+    });
+  }
+
+  #received(): Uint8Array | undefined {
     if (this.#stopped) return undefined;
     return this.#receivedBytes === this.#buffer.length
       ? this.#buffer
@@ -102,7 +109,8 @@ export class BodyReader {
       this.#append(chunk, isLast);
     } catch (error) {
       this.#stopped = true;
-      this.#settle?.(error);
+      this.#error = error;
+      this.#settle?.();
       return;
     }
     if (!isLast) return;

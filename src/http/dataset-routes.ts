@@ -1,13 +1,16 @@
 import { decide, readableRows } from '../auth/policy.ts';
 import type { DatasetAdministration } from '../datasets/administration.ts';
+import type { DatasetLimits } from '../datasets/dataset-limits.ts';
 import type { DatasetDetails, DatasetQuestions, DatasetStatistics } from '../datasets/details.ts';
 import { type DatasetRetention, parseRetention, showRetention } from '../datasets/retention.ts';
 import { AppError } from '../errors.ts';
+import { parseDay } from '../lib/timestamp.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import type { Principal } from '../model/identity.ts';
 import { administrationBody } from './administration.ts';
 import type { AuditLog } from './audit.ts';
 import { datasetCreationRoute } from './dataset-creation-route.ts';
+import { datasetLimitsRoutes } from './dataset-limits-routes.ts';
 import { parseJsonBody } from './json-body.ts';
 import { jsonReply, textReply } from './reply.ts';
 import type { Route } from './routes.ts';
@@ -16,6 +19,7 @@ export interface DatasetRoutesOptions {
   readonly administration: Pick<DatasetAdministration, 'create' | 'delete'>;
   readonly questions: Pick<DatasetQuestions, 'names' | 'schema' | 'details' | 'statistics'>;
   readonly retention: Pick<DatasetRetention, 'get' | 'set'>;
+  readonly limits: Pick<DatasetLimits, 'get' | 'set'>;
   readonly audit: AuditLog;
 }
 
@@ -24,6 +28,7 @@ export function datasetRoutes({
   administration,
   questions,
   retention,
+  limits,
   audit,
 }: DatasetRoutesOptions): Route[] {
   return [
@@ -77,10 +82,11 @@ export function datasetRoutes({
         const date = requestedDate(queryString);
         const statistics = await questions.statistics(tenant, dataset, date);
         const time = date === undefined ? new Date().toISOString() : `${date}T00:00:00.000Z`;
-        return jsonReply({ stream: dataset, time, ...showStatistics(statistics, date === undefined) });
+        return jsonReply({ stream: dataset, time, ...showStatistics(statistics) });
       },
     },
     ...retentionRoutes(retention, audit),
+    ...datasetLimitsRoutes(limits, audit),
   ];
 }
 
@@ -131,23 +137,22 @@ const info = ({ kind, createdAt, firstEventAt, latestEventAt, isInternal, option
   staticSchemaFlag: options?.schema === undefined ? undefined : true,
 });
 
-/** @param whole of all days: then what is not there any more has been deleted */
-function showStatistics({ kind, received, waiting, stored }: DatasetStatistics, whole: boolean) {
+function showStatistics({ kind, received, waiting, stored, deleted }: DatasetStatistics) {
   const bytes = (count: number) => `${count} Bytes`;
   const { rows, uncompressedBytes, diskBytes } = stored;
-  const deleted = Math.max(0, received.events - waiting.events - rows);
   return {
     ingestion: {
-      count: whole ? rows + waiting.events : received.events,
-      size: bytes(received.bytes),
+      count: deleted === undefined ? received.events : rows + waiting.events,
+      size: bytes(received.bytes - (deleted?.bytes ?? 0)),
       format: logSources[kind],
-      ...(whole
-        ? {
+      ...(deleted === undefined
+        ? {}
+        : {
             lifetime_count: received.events,
             lifetime_size: bytes(received.bytes),
-            deleted_count: deleted,
-          }
-        : {}),
+            deleted_count: deleted.events,
+            deleted_size: bytes(deleted.bytes),
+          }),
       waiting_count: waiting.events,
       waiting_size: bytes(waiting.bytes),
     },
@@ -174,7 +179,7 @@ function requireAllRows(principal: Principal, dataset: string): void {
 function requestedDate(queryString: string): string | undefined {
   const date = new URLSearchParams(queryString).get('date');
   if (date === null) return undefined;
-  const isDate = /^\d{4}-\d\d-\d\d$/.test(date) && !Number.isNaN(Date.parse(date));
-  if (!isDate) throw new AppError('bad_request', 'the parameter date is a day: YYYY-MM-DD');
+  if (parseDay(date) === undefined)
+    throw new AppError('bad_request', 'the parameter date is a day: YYYY-MM-DD');
   return date;
 }

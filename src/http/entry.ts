@@ -6,7 +6,7 @@ import { acceptEncoding } from './content.ts';
 import { idempotencyKey, type RequestHeaders } from './headers.ts';
 import type { Reply } from './reply.ts';
 import type { Match } from './router.ts';
-import type { AuthorizedRequest, BodyRules, PublicRoute, Route } from './routes.ts';
+import type { BodyRules, DatasetRequest, PublicRoute, Route } from './routes.ts';
 
 /** What a body is, as its headers say. */
 export interface Content {
@@ -21,7 +21,8 @@ export const noContent: Content = { contentType: '', encoding: 'identity', idemp
 export interface Authorized {
   /** That the request is for; empty if its route has none. */
   readonly dataset: string;
-  handle(request: AuthorizedRequest): Reply | Promise<Reply>;
+  /** A route without a dataset cannot ask for that of the request. */
+  handle(request: DatasetRequest): Reply | Promise<Reply>;
 }
 
 /**
@@ -36,12 +37,11 @@ export function authorize(
 ): Authorized {
   if (route.dataset === 'none') {
     requirePermission(principal, route.permission);
-    return { dataset: '', handle: (request) => route.handler(request) };
+    return { dataset: '', handle: route.handler };
   }
   const dataset = requestDataset(route, match, headers);
   requirePermission(principal, route.permission, dataset);
-  // The copy comes last: adding to an object that begins as a copy takes V8 two microseconds.
-  return { dataset, handle: (request) => route.handler({ dataset, ...request }) };
+  return { dataset, handle: route.handler };
 }
 
 /** @throws AppError `unsupported_media_type`, `unsupported_encoding`, `body_too_large`, `bad_header` */

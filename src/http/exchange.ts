@@ -2,6 +2,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Authorizer } from '../auth/authorizer.ts';
 import { mayEnter } from '../auth/policy.ts';
 import { AppError } from '../errors.ts';
+import { Cancellation, type CancelSignal } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
@@ -71,7 +72,7 @@ export class Exchange {
   #sending: Sending | undefined;
   /** Of an exchange that ends without its whole reply, for the counters. */
   #leftStatus = clientLeftStatus;
-  #abort: AbortController | undefined;
+  #leaving: Cancellation | undefined;
 
   constructor(context: ExchangeContext, res: HttpResponse, req: HttpRequest) {
     this.#context = context;
@@ -124,7 +125,11 @@ export class Exchange {
     requireSameSite(credential, this.#method, headers, publicOrigin);
     const asked = requestTenant(route, headers, this.#context.tenancy, credential);
     this.#tenant = asked.id ?? '';
-    const verdict = this.#context.authorizer.authenticate({ ...credential, tenant: this.#tenant });
+    const verdict = this.#context.authorizer.authenticate({
+      header: credential.header,
+      value: credential.value,
+      tenant: this.#tenant,
+    });
     const principal = verdict instanceof Promise ? await this.#hold(verdict) : verdict;
     if (this.#clientLeft) return undefined;
     const tenant = asked.id ?? ownTenant(principal, this.#context.tenancy);
@@ -142,6 +147,7 @@ export class Exchange {
     return handle({
       principal,
       tenant,
+      dataset,
       parameter: decodeParameter(match, 'bad_name'),
       queryString,
       accept: headers.accept,
@@ -192,7 +198,7 @@ export class Exchange {
     }
   }
 
-  async #receive(rules: BodyRules, tenant: string, dataset: string): Promise<Uint8Array | undefined> {
+  #receive(rules: BodyRules, tenant: string, dataset: string): Uint8Array | Promise<Uint8Array | undefined> {
     if (this.#declaredBytes === 0) return emptyBody;
     this.#body ??= new BodyReader(this.#res, this.#declaredBytes);
     return this.#body.accept({ maxBytes: rules.maxBytes, reserve: rules.reserve?.(tenant, dataset) });
@@ -239,16 +245,16 @@ export class Exchange {
     this.#res.close();
   }
 
-  #signal(): AbortSignal {
-    this.#abort ??= new AbortController();
-    if (this.#clientLeft) this.#abort.abort();
-    return this.#abort.signal;
+  #signal(): CancelSignal {
+    this.#leaving ??= new Cancellation();
+    if (this.#clientLeft) this.#leaving.cancel();
+    return this.#leaving;
   }
 
   #onAborted(): void {
     this.#clientLeft = true;
     this.#body?.stop();
-    this.#abort?.abort();
+    this.#leaving?.cancel();
     // While the reply is on its way nobody else would notice; before that, `run` is still at work.
     if (this.#isSending) this.#end(this.#leftStatus);
     this.#sending?.leave();

@@ -29,8 +29,11 @@ export function queryRoutes(query: Query): Route[] {
   ];
 }
 
+const noParameters = new URLSearchParams();
+
 async function answer(query: Query, request: AuthorizedRequest): Promise<Reply> {
-  const parameters = new URLSearchParams(request.queryString);
+  const { queryString } = request;
+  const parameters = queryString === '' ? noParameters : new URLSearchParams(queryString);
   const format = chooseFormat(parameters.get('format'), request.accept);
   const withFields = wantsFields(parameters.get('fields'));
   if (withFields && format !== 'json')

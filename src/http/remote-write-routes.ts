@@ -63,10 +63,10 @@ export function remoteWriteRoutes({ ingest, maxBodyBytes }: RemoteWriteRouteOpti
         encodings: ['snappy'],
         reserve: (tenant, dataset) => ingest.admit(tenant, dataset),
       },
-      handler: async (request) =>
+      handler: (request) =>
         request.contentType === version2
           ? version2Reply(() => write(request, 'remote-write-2'))
-          : version1Reply(await write(request, 'remote-write-1')),
+          : write(request, 'remote-write-1').then(version1Reply),
     },
   ];
 }

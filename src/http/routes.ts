@@ -1,6 +1,7 @@
 import type { BodyEncoding } from '../decode/task.ts';
 import type { AppError } from '../errors.ts';
 import type { Reserve } from '../ingest/request.ts';
+import type { CancelSignal } from '../lib/cancellation.ts';
 import type { Action, Principal } from '../model/identity.ts';
 import type { ContentTypeRule } from './content.ts';
 import type { Reply } from './reply.ts';
@@ -105,7 +106,7 @@ export interface AuthorizedRequest {
   /** Where the request comes from, as text; asked for before anything is awaited. */
   readonly clientAddress: () => string;
   /** Aborted when the client goes away. Made when it is asked for. */
-  readonly signal: () => AbortSignal;
+  readonly signal: () => CancelSignal;
 }
 
 export interface DatasetRequest extends AuthorizedRequest {

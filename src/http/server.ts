@@ -1,14 +1,21 @@
-import uWS, { type TemplatedApp, type us_listen_socket } from 'uWebSockets.js';
+import uWS, {
+  type HttpRequest,
+  type HttpResponse,
+  type TemplatedApp,
+  type us_listen_socket,
+} from 'uWebSockets.js';
 import type { Authorizer } from '../auth/authorizer.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Tenancy } from './access.ts';
 import type { AuditLog } from './audit.ts';
+import { earlyReply } from './early-reply.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
 import { RouteMetrics } from './route-metrics.ts';
 import { Router } from './router.ts';
 import type { Route } from './routes.ts';
+import { send } from './send.ts';
 
 export interface HttpServerOptions {
   readonly routes: readonly Route[];
@@ -26,12 +33,14 @@ export interface HttpServerOptions {
 
 export interface HttpServer {
   /**
-   * Begins to serve.
+   * Takes connections.
    * @param port 0 takes a free one
    * @returns the address with the port that was taken
    * @throws Error when the address cannot be had
    */
   listen(host: string, port: number): Promise<HttpAddress>;
+  /** From now on requests are for these routes; until then they get `starting`. To be called once. */
+  serve(options: HttpServerOptions): void;
   /**
    * Takes no more connections, lets requests under way finish for up to `graceMs`, then closes every
    * connection. A request that comes meanwhile on an open connection gets `shutting_down`.
@@ -62,13 +71,18 @@ const exclusivePort = 1;
  * headers beyond its bound with 431; it closes a connection that sends nothing for ten seconds between or
  * inside requests (a body must keep up 16 KiB/s), and one that sends a request before the reply to the last.
  */
-export function createHttpServer(options: HttpServerOptions): HttpServer {
+export function createHttpServer(): HttpServer {
   const app = uWS.App() as TemplatedApp & ListenWithOptions;
   const underWay = new UnderWay();
   let listenSocket: us_listen_socket | undefined;
   let closed: Promise<void> | undefined;
+  let handle = (res: HttpResponse, req: HttpRequest): void => {
+    const options = { headOnly: req.getCaseSensitiveMethod() === 'HEAD', closeConnection: false };
+    send(res, earlyReply(req.getUrl()), options, nobodyAsks);
+  };
+  app.any('/*', (res, req) => handle(res, req));
 
-  const context: ExchangeContext = {
+  const contextOf = (options: HttpServerOptions): ExchangeContext => ({
     router: new Router(options.routes),
     authorizer: options.authorizer,
     tenancy: options.tenancy,
@@ -80,11 +94,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     publicOrigin: options.publicOrigin,
     isClosing: () => closed !== undefined,
     onEnd: () => underWay.end(),
-  };
-  app.any('/*', (res, req) => {
-    underWay.begin();
-    options.onRequest?.();
-    void new Exchange(context, res, req).run(req);
   });
 
   async function close(graceMs: number): Promise<void> {
@@ -105,12 +114,23 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
           resolve({ host, port: uWS.us_socket_local_port(socket) });
         });
       }),
+    serve: (options) => {
+      const context = contextOf(options);
+      handle = (res, req) => {
+        underWay.begin();
+        options.onRequest?.();
+        void new Exchange(context, res, req).run(req);
+      };
+    },
     close: (graceMs) => {
       closed ??= close(graceMs);
       return closed;
     },
   };
 }
+
+/** An early reply is sent at once, and counted nowhere. */
+const nobodyAsks = { onSent: () => {}, onBroken: () => {} };
 
 /** Counts requests under way. */
 class UnderWay {

@@ -12,8 +12,6 @@ export interface TenantAdministrationOptions {
   readonly caughtUp: () => Promise<void>;
   /** False: tenants are neither made nor deleted. */
   readonly multiTenant: boolean;
-  /** What the tenant of an id may have. */
-  readonly limitsOf: (id: string) => TenantLimits;
 }
 
 /** Administration of tenants. Callers have checked that it is allowed. */
@@ -50,8 +48,8 @@ export class TenantAdministration {
    * @throws AppError `bad_tenant_name`, `tenant_not_found`
    */
   limits(name: string): TenantLimits {
-    const { tenants, limitsOf } = this.#options;
-    return limitsOf(tenants.get(name).id);
+    const { tenants } = this.#options;
+    return tenants.limitsOf(tenants.get(name).id);
   }
 
   /**
@@ -60,8 +58,8 @@ export class TenantAdministration {
    * @throws what `Tenants.setLimits` throws
    */
   async setLimits(name: string, own: OwnLimits): Promise<TenantLimits> {
-    const { tenants, limitsOf } = this.#options;
-    return limitsOf((await tenants.setLimits(name, own)).id);
+    const { tenants } = this.#options;
+    return tenants.limitsOf((await tenants.setLimits(name, own)).id);
   }
 
   /**

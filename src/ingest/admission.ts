@@ -21,7 +21,7 @@ export class Admission {
   readonly #metrics: Metrics;
   readonly #shared: boolean;
   #bytes = 0;
-  /** Of those that have requests under way. */
+  /** Of those that have requests under way, where they share the room. */
   readonly #byTenant = new Map<string, number>();
   #closed = false;
 
@@ -66,9 +66,10 @@ export class Admission {
 
   #add(tenant: string, bytes: number): void {
     this.#bytes += bytes;
+    this.#metrics.inflightBodyBytes.set(this.#bytes);
+    if (!this.#shared) return;
     const ofTenant = this.#of(tenant) + bytes;
     if (ofTenant === 0) this.#byTenant.delete(tenant);
     else this.#byTenant.set(tenant, ofTenant);
-    this.#metrics.inflightBodyBytes.set(this.#bytes);
   }
 }

@@ -7,7 +7,7 @@
  *   (`doubtful-insert.ts`): after an insert that failed, which may have stored some of its rows, and for the first one
  *   of each table that an earlier life of the process has left. It was the only one that may have been under way.
  * - Where a segment has many tables, those that get little take several segments' parts in one insert
- *   (`quiet-tables.ts`), a bundle. What it is made of is noted durably before it is sent (`wal/bundles.ts`).
+ *   (`quiet-tables.ts`), a bundle (`bundling.ts`). What it is made of is noted durably before it is sent (`wal/bundles.ts`).
  * - A table takes its segments in their order, one insert at a time. The tables of a dataset follow their first one, the
  *   series, so that a reader never finds a sample without its labels. Otherwise tables move at the same time.
  * - A failed insert is tried again, with growing pauses, until it succeeds or the drain stops; meanwhile the log
@@ -28,10 +28,11 @@ import type { Backlog } from '../wal/backlog.ts';
 import type { SealedSegment } from '../wal/segment.ts';
 import { batchesOf, nameOf, recordsBySegment, type TableBatch } from './batch.ts';
 import { BatchInserter, type BatchInserterOptions } from './batch-inserter.ts';
+import { Bundling } from './bundling.ts';
 import { Departures } from './departures.ts';
 import { Passage } from './passage.ts';
 import { Preparation } from './preparation.ts';
-import { QuietTables, type QuietTablesOptions, type Waited } from './quiet-tables.ts';
+import type { QuietTablesOptions } from './quiet-tables.ts';
 import { RecoveredBundles } from './recovered-bundles.ts';
 import { Lane, Load, Shipment } from './shipment.ts';
 
@@ -50,21 +51,13 @@ export class Drain {
   readonly #options: DrainOptions;
   readonly #inserter: BatchInserter;
   readonly #preparation: Preparation;
-  readonly #quiet: QuietTables;
   readonly #slots = new Slots(limits.maxParallelInserts);
   readonly #departures: Departures;
   /** By table; only those that a segment of the queue needs. */
   readonly #lanes = new Map<string, Lane>();
   readonly #stopping = new AbortController();
   readonly #passage: Passage;
-  /** Bundles that are not in the store yet. */
-  readonly #bundles = new Set<Shipment>();
-  /**
-   * Fulfils when the newest bundle is noted, or the drain has stopped. One is noted after another: a later life would send
-   * one that it finds before what waits, also what came earlier.
-   */
-  #noted: Promise<unknown> = Promise.resolve();
-  #cancelBundling = () => {};
+  readonly #bundling: Bundling;
   /** The drain has the segment of this number and all before it. */
   readonly #added = new Milestone();
   #recovered: RecoveredBundles | undefined;
@@ -73,7 +66,6 @@ export class Drain {
     this.#options = options;
     this.#inserter = new BatchInserter(options);
     this.#preparation = new Preparation(options.catalog);
-    this.#quiet = new QuietTables(options.quiet, options.clock);
     this.#departures = new Departures({
       backlog: options.backlog,
       beforeRemove: options.beforeRemove,
@@ -84,6 +76,14 @@ export class Drain {
       backlog: options.backlog,
       lanes: this.#lanes,
       signal: this.#stopping.signal,
+      retrying: (segment, step) => this.#retrying(segment, step),
+    });
+    this.#bundling = new Bundling({
+      ...options,
+      signal: this.#stopping.signal,
+      moves: (bundle) => this.#passage.moves(bundle),
+      send: (bundle, batch, noted) => this.#send(bundle, batch, noted),
+      leaveIfDone: (loads) => this.#departures.leaveIfDone(loads),
       retrying: (segment, step) => this.#retrying(segment, step),
     });
   }
@@ -124,22 +124,27 @@ export class Drain {
    */
   async stored(number: number, leads: ReadonlySet<string>): Promise<void> {
     await this.#added.reached(number);
-    this.#bundle(leads);
+    this.#bundling.end(leads);
     const lanes = [...this.#lanes.values()].filter(({ lead }) => leads.has(lead));
     await Promise.all(lanes.map(({ tail }) => tail));
     // Then the log has nothing of them any more, unless others wait.
-    if (this.#quiet.dueInMs === undefined && this.#bundles.size === 0) await this.drained(number);
+    if (this.#bundling.isIdle) await this.drained(number);
+  }
+
+  /** For how long some table should have been on its way that waits for more still: the store is slower than what comes. */
+  get overdueMs(): number {
+    return this.#bundling.overdueMs;
   }
 
   /** Gives what is queued `graceMs` to get into the store; what is left stays in the log. */
   async stop(graceMs: number): Promise<void> {
-    this.#cancelBundling();
-    this.#bundle();
+    this.#bundling.stop();
+    this.#bundling.end();
     const timer = new AbortController();
     await Promise.race([this.#departures.all(), sleep(graceMs, timer.signal, this.#options.clock)]);
     timer.abort();
     this.#stopping.abort();
-    this.#cancelBundling();
+    this.#bundling.stop();
     this.#passage.stop();
     await Promise.all([...this.#lanes.values()].map((lane) => lane.tail));
     await this.#departures.settled();
@@ -159,12 +164,12 @@ export class Drain {
     const batches = batchesOf(load.segment);
     const bundled = recovered.take(load, batches);
     const isLeft = (batch: TableBatch) => !stored.tables.has(nameOf(batch)) && !bundled.has(batch);
-    const prompt = this.#quiet.take(load, batches, isLeft);
+    const prompt = this.#bundling.take(load, batches, isLeft);
     const shipment = new Shipment([load], false);
     for (const batch of prompt) this.#send(shipment, batch);
-    for (const waited of recovered.completedBy(load)) this.#sendBundle(waited);
+    for (const waited of recovered.completedBy(load)) this.#bundling.send(waited);
     this.#departures.leaveIfDone([load]);
-    this.#bundleWhenDue();
+    this.#bundling.endDue();
   }
 
   #send(shipment: Shipment, batch: TableBatch, ready?: Promise<unknown>): void {
@@ -179,38 +184,6 @@ export class Drain {
     lane.newest = shipment;
     const before = [ready, lane.tail, this.#lanes.get(batch.lead)?.tail];
     lane.tail = Promise.all(before).then(() => this.#move(lane, shipment, batch, previous));
-  }
-
-  /** Ends the wait of tables for more when it is time, and the store is done with those that waited before. */
-  #bundleWhenDue(): void {
-    this.#cancelBundling();
-    const { dueInMs } = this.#quiet;
-    if (dueInMs === undefined || this.#stopping.signal.aborted) return;
-    if (dueInMs === 0) {
-      if (![...this.#bundles].some((bundle) => this.#passage.moves(bundle))) this.#bundle();
-    } else this.#cancelBundling = this.#options.clock.after(dueInMs, () => this.#bundleWhenDue());
-  }
-
-  /** Ends the wait of all tables, or of these datasets. */
-  #bundle(leads?: ReadonlySet<string>): void {
-    const waited = this.#quiet.release(leads);
-    if (waited === undefined) return;
-    const segments = waited.loads.map(({ segment }) => segment);
-    const tables = new Map(
-      waited.batches.map((batch) => [nameOf(batch), batch.parts[0]?.segment.number ?? 0]),
-    );
-    const [oldest] = segments;
-    if (oldest === undefined) throw new Error('BUG: a bundle of nothing');
-    const note = () => this.#options.backlog.bundle(segments, tables);
-    this.#noted = this.#noted.then(() => untilDone(note, this.#retrying(oldest, 'bundle')));
-    this.#sendBundle(waited, this.#noted);
-  }
-
-  #sendBundle({ loads, batches }: Waited, noted?: Promise<unknown>): void {
-    const shipment = new Shipment(loads, true);
-    for (const batch of batches) this.#send(shipment, batch, noted);
-    if (shipment.isDone) this.#departures.leaveIfDone(loads);
-    else this.#bundles.add(shipment);
   }
 
   async #move(
@@ -229,11 +202,11 @@ export class Drain {
     lane.inTrouble = false;
     shipment.arrived(lane);
     if (shipment.isDone) {
-      this.#bundles.delete(shipment);
+      this.#bundling.arrived(shipment);
       this.#departures.leaveIfDone(shipment.loads);
     }
     this.#passage.noteWhatIsStuck();
-    if (shipment.isBundle) this.#bundleWhenDue();
+    if (shipment.isBundle) this.#bundling.endDue();
   }
 
   async #insert(shipment: Shipment, lane: Lane, batch: TableBatch): Promise<void> {
@@ -260,7 +233,7 @@ export class Drain {
     if (lane.inTrouble) return;
     lane.inTrouble = true;
     this.#passage.noteWhatIsStuck();
-    this.#bundleWhenDue();
+    this.#bundling.endDue();
   }
 
   /** A segment is gone: the tables that were done with it may go on. */

@@ -1,14 +1,12 @@
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { limits } from '../limits.ts';
-import type { TenantLimits } from '../model/tenant-limits.ts';
+import { type LimitName, type LimitsInForce, limitDetails } from '../model/tenant-limits.ts';
 
 export interface IngestRatesOptions {
   readonly clock: Clock;
-  /** What a tenant may send now. */
-  readonly limitsOf: (
-    tenant: string,
-  ) => Pick<TenantLimits, 'tenantIngestBytesPerSecond' | 'datasetIngestBytesPerSecond'>;
+  /** What may be sent to a dataset now. */
+  readonly limitsOf: (tenant: string, dataset: string) => LimitsInForce;
   readonly maxDatasets?: number;
 }
 
@@ -38,27 +36,35 @@ export class IngestRates {
 
   /** @throws AppError `rate_limited` */
   check(tenant: string, dataset: string): void {
+    const inForce = this.#limitsOf(tenant, dataset);
+    const { tenantIngestBytesPerSecond, datasetIngestBytesPerSecond } = inForce;
+    if (tenantIngestBytesPerSecond === unlimited && datasetIngestBytesPerSecond === unlimited) return;
     const nowMs = this.#clock.monotonicMs();
-    const { tenantIngestBytesPerSecond, datasetIngestBytesPerSecond } = this.#limitsOf(tenant);
     const tenantWaitMs = this.#tenants.waitMs(tenant, nowMs, tenantIngestBytesPerSecond);
     const datasetWaitMs = this.#datasets.waitMs(keyOf(tenant, dataset), nowMs, datasetIngestBytesPerSecond);
     const waitMs = Math.max(tenantWaitMs, datasetWaitMs);
     if (waitMs <= 0) return;
-    const [who, rate] =
+    const [who, limit]: readonly [string, LimitName] =
       tenantWaitMs > datasetWaitMs
-        ? ['the tenant', tenantIngestBytesPerSecond]
-        : [`the dataset ${dataset}`, datasetIngestBytesPerSecond];
-    const retryAfterSeconds = Math.ceil(waitMs / 1000);
+        ? ['the tenant', 'tenantIngestBytesPerSecond']
+        : [`the dataset ${dataset}`, 'datasetIngestBytesPerSecond'];
+    const rate = inForce[limit];
     throw new AppError('rate_limited', `${who} may send ${rate} bytes a second and has sent more`, {
-      retryAfterSeconds,
-      details: { bytesPerSecond: rate },
+      retryAfterSeconds: Math.ceil(waitMs / 1000),
+      details: { bytesPerSecond: rate, ...limitDetails(limit, inForce) },
     });
   }
 
   /** Counts bytes of a body that is let in. */
   take(tenant: string, dataset: string, bytes: number): void {
+    const { tenantIngestBytesPerSecond, datasetIngestBytesPerSecond } = this.#limitsOf(tenant, dataset);
+    if (
+      this.size === 0 &&
+      tenantIngestBytesPerSecond === unlimited &&
+      datasetIngestBytesPerSecond === unlimited
+    )
+      return;
     const nowMs = this.#clock.monotonicMs();
-    const { tenantIngestBytesPerSecond, datasetIngestBytesPerSecond } = this.#limitsOf(tenant);
     this.#tenants.take(tenant, nowMs, bytes, tenantIngestBytesPerSecond);
     this.#datasets.take(keyOf(tenant, dataset), nowMs, bytes, datasetIngestBytesPerSecond);
   }
@@ -68,6 +74,8 @@ export class IngestRates {
     return this.#tenants.size + this.#datasets.size;
   }
 }
+
+const unlimited = Number.POSITIVE_INFINITY;
 
 interface Bucket {
   /** What was in it then; less than nothing if more was taken. */
@@ -91,14 +99,14 @@ class Buckets {
   /** How long there will be nothing in the bucket. */
   waitMs(key: string, nowMs: number, bytesPerSecond: number): number {
     const bucket = this.#buckets.get(key);
-    if (bucket === undefined || bytesPerSecond === Number.POSITIVE_INFINITY) return 0;
+    if (bucket === undefined || bytesPerSecond === unlimited) return 0;
     const bytes = filled(bucket, nowMs, bytesPerSecond);
     return bytes > 0 ? 0 : Math.max(1, (-bytes * 1000) / bytesPerSecond);
   }
 
   take(key: string, nowMs: number, bytes: number, bytesPerSecond: number): void {
     const bucket = this.#buckets.get(key);
-    if (bytesPerSecond === Number.POSITIVE_INFINITY) {
+    if (bytesPerSecond === unlimited) {
       // What was taken at another rate means nothing any more.
       if (bucket !== undefined) this.#buckets.delete(key);
       return;

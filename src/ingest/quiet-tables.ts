@@ -5,8 +5,10 @@
  * tables, each is inserted at once. Of one with many, those that have much are; the others wait, and take what several
  * segments hold for them in one insert:
  *
- * - The wait grows with the number of tables that wait, so that they make a bounded number of inserts a second, up to
- *   a bound on the wait, beyond which nothing waits, and one on what it keeps in the log.
+ * - The wait grows with the number of datasets that wait, so that they make a bounded number of inserts a second, up to
+ *   a bound on the wait, and one on what it keeps in the log. Each dataset has its own, from the first of its rows that
+ *   wait: those of which it ends at the same time go together, a bounded number at once, who has waited for longest first. Where so
+ *   many wait that the bound on the wait binds, some go ahead of time, so that not more end at once than the store can take.
  * - The tables of a dataset stay together, so that a sample never comes before its series; and a dataset that waits
  *   takes along what comes for it meanwhile, however much that is, so that its rows stay in order.
  * - Which tables of a segment may go at once depends on the segment alone, and who waits already only adds to those
@@ -27,6 +29,7 @@ export interface QuietTablesOptions {
   readonly promptTables?: number;
   readonly promptBytes?: number;
   readonly insertsPerSecond?: number;
+  readonly maxBundledDatasets?: number;
 }
 
 /** Of several segments: what goes together. */
@@ -36,18 +39,25 @@ export interface Waited {
   readonly batches: readonly TableBatch[];
 }
 
+/** What waits of a dataset, in log order, and since when. */
+interface Waiting {
+  readonly sinceMs: number;
+  readonly parts: Array<{ readonly load: Load; readonly batch: TableBatch }>;
+}
+
 export class QuietTables {
   readonly #options: Required<QuietTablesOptions>;
   readonly #clock: Clock;
-  /** By the dataset's first table, in log order. */
-  readonly #waiting = new Map<string, Array<{ readonly load: Load; readonly batch: TableBatch }>>();
-  #sinceMs = 0;
+  /** By the dataset's first table; who has waited for longest comes first. */
+  readonly #waiting = new Map<string, Waiting>();
   #bytes = 0;
+  /** When waits ended last by themselves, or began after there were none. */
+  #lastMs = 0;
 
   constructor(options: QuietTablesOptions, clock: Clock) {
     this.#clock = clock;
-    const { promptTables, promptBytes, quietInsertsPerSecond: insertsPerSecond } = limits;
-    this.#options = { promptTables, promptBytes, insertsPerSecond, ...options };
+    const { promptTables, promptBytes, quietInsertsPerSecond: insertsPerSecond, maxBundledDatasets } = limits;
+    this.#options = { promptTables, promptBytes, insertsPerSecond, maxBundledDatasets, ...options };
   }
 
   /** Keeps what is to wait of a segment. @returns the rest */
@@ -64,13 +74,29 @@ export class QuietTables {
     return prompt;
   }
 
-  /** How long what waits has to wait yet; undefined if nothing does. */
+  /** How long it is until the first wait is over, less than nothing if one has been for so long; undefined if nothing waits. */
   get dueInMs(): number | undefined {
-    if (this.#waiting.size === 0) return undefined;
-    const { maxWaitMs, maxBytes, insertsPerSecond } = this.#options;
-    if (this.#bytes >= maxBytes) return 0;
-    const waitMs = Math.min(maxWaitMs, (this.#waiting.size * 1000) / insertsPerSecond);
-    return Math.max(0, this.#sinceMs + waitMs - this.#clock.monotonicMs());
+    const [first] = this.#waiting.values();
+    if (first === undefined) return undefined;
+    const leftMs = this.#leftMs(first);
+    if (this.#bytes >= this.#options.maxBytes) return Math.min(0, leftMs);
+    if (!this.#isCrowded) return leftMs;
+    return Math.min(leftMs, this.#lastMs + this.#paceMs - this.#clock.monotonicMs());
+  }
+
+  /** The datasets that have waited for long enough, as many as go at once. */
+  due(): string[] {
+    const { maxBundledDatasets, maxBytes } = this.#options;
+    const takesTooMuch = this.#bytes >= maxBytes;
+    const early = this.#early;
+    this.#lastMs = this.#clock.monotonicMs();
+    const due: string[] = [];
+    for (const [lead, waiting] of this.#waiting) {
+      if (due.length === maxBundledDatasets) break;
+      if (!takesTooMuch && due.length >= early && this.#leftMs(waiting) > 0) break;
+      due.push(lead);
+    }
+    return due;
   }
 
   /** Ends the wait of all, or of these datasets; undefined if none of them waits. */
@@ -78,7 +104,7 @@ export class QuietTables {
     const loads = new Set<Load>();
     const batches: TableBatch[] = [];
     for (const lead of leads) {
-      const parts = this.#waiting.get(lead) ?? [];
+      const { parts } = this.#waiting.get(lead) ?? { parts: [] };
       this.#waiting.delete(lead);
       for (const { load, batch } of parts) {
         load.waiting.delete(lead);
@@ -91,12 +117,45 @@ export class QuietTables {
     return { loads: [...loads].sort((a, b) => a.segment.number - b.segment.number), batches };
   }
 
+  /** Whether more wait than should go while one waits for as long as it may. */
+  get #isCrowded(): boolean {
+    const { maxWaitMs, insertsPerSecond } = this.#options;
+    return this.#waiting.size * 1000 > maxWaitMs * insertsPerSecond;
+  }
+
+  /**
+   * How many are to go until the next ones do, at the lowest steady rate at which none waits for too long. Each wait says
+   * one rate: that all up to its end have gone by then.
+   */
+  get #early(): number {
+    if (!this.#isCrowded) return 0;
+    const paceMs = this.#paceMs;
+    let early = 0;
+    let count = 0;
+    for (const waiting of this.#waiting.values()) {
+      count += 1;
+      early = Math.max(early, (count * paceMs) / Math.max(paceMs, this.#leftMs(waiting)));
+    }
+    return Math.floor(early);
+  }
+
+  /** After how long that is one, at least. */
+  get #paceMs(): number {
+    return Math.max(limits.quietPaceMs, Math.ceil(this.#options.maxWaitMs / this.#waiting.size));
+  }
+
   #keep(load: Load, batch: TableBatch): void {
-    if (this.#waiting.size === 0) this.#sinceMs = this.#clock.monotonicMs();
-    const parts = this.#waiting.get(batch.lead) ?? [];
-    this.#waiting.set(batch.lead, parts);
-    parts.push({ load, batch });
+    if (this.#waiting.size === 0) this.#lastMs = this.#clock.monotonicMs();
+    const waiting = this.#waiting.get(batch.lead) ?? { sinceMs: this.#clock.monotonicMs(), parts: [] };
+    this.#waiting.set(batch.lead, waiting);
+    waiting.parts.push({ load, batch });
     load.waiting.add(batch.lead);
     this.#bytes += batch.byteLength;
+  }
+
+  #leftMs({ sinceMs }: Waiting): number {
+    const { maxWaitMs, insertsPerSecond } = this.#options;
+    const waitMs = Math.min(maxWaitMs, (this.#waiting.size * 1000) / insertsPerSecond);
+    return sinceMs + waitMs - this.#clock.monotonicMs();
   }
 }

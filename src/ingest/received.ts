@@ -1,16 +1,16 @@
 import type { Logger } from '../lib/log.ts';
-import { microsPerDay } from '../lib/timestamp.ts';
+import { microsPerDay, parseDay } from '../lib/timestamp.ts';
 import { countedTable } from '../model/dataset.ts';
 import type { ReceivedAmount } from '../model/received.ts';
 import { StoreError } from '../store/errors.ts';
 import type { ReceivedOfDay, ReceivedTable } from '../store/received-table.ts';
-import type { RecordHeader } from '../wal/record.ts';
+import type { RecordHeader } from '../wal/record-header.ts';
 import type { SealedSegment, SegmentRecord } from '../wal/segment.ts';
 
 export interface ReceivedOptions {
   /** This node's name; part of the deduplication tokens. */
   readonly node: string;
-  readonly table: Pick<ReceivedTable, 'add' | 'of'>;
+  readonly table: Pick<ReceivedTable, 'add'>;
   /** The id of the dataset that takes what was written under an id; undefined for one that has ended. */
   readonly destination: (header: RecordHeader) => string | undefined;
   /** The segments of the log that hold records. */
@@ -61,7 +61,7 @@ export class Received {
 
   /** What the log has of a dataset and the table does not. @param date `YYYY-MM-DD` */
   waiting(tenant: string, id: string, date: string | undefined): ReceivedAmount {
-    const day = date === undefined ? undefined : (Date.parse(date) * 1000) / microsPerDay;
+    const day = date === undefined ? undefined : parseDay(date);
     const sum = { events: 0, bytes: 0 };
     for (const { number, records } of this.#options.segments()) {
       if (this.#kept.has(number)) continue;

@@ -35,16 +35,17 @@ export class RecoveredBundles {
     return taken;
   }
 
-  /** Bundles that end with a segment, which was taken; without batches, if the store has all of them. */
-  completedBy({ segment }: Load): Waited[] {
-    const complete = segment.bundles.filter(
-      (bundle) => bundle.segments.at(-1) === segment.number && this.#isThere(bundle),
-    );
-    return complete.map((bundle) => {
+  /**
+   * Bundles that end with a segment, which was taken; without batches, if the store has all of them. Each is to be sent
+   * before the next is asked for: until then the later ones keep their segments back, which the store may have otherwise.
+   */
+  *completedBy({ segment }: Load): Generator<Waited> {
+    for (const bundle of segment.bundles) {
+      if (bundle.segments.at(-1) !== segment.number || !this.#isThere(bundle)) continue;
       const loads = this.#loadsOf(bundle);
       for (const load of loads) load.waiting.delete(bundle.file);
-      return { loads, batches: mergeBatches(this.#parts.get(bundle) ?? []) };
-    });
+      yield { loads, batches: mergeBatches(this.#parts.get(bundle) ?? []) };
+    }
   }
 
   #loadsOf({ segments }: Bundle): Load[] {

@@ -14,6 +14,12 @@ export interface ReplayWindowOptions {
   readonly maxEntries?: number;
 }
 
+/** Of a request that is being stored. */
+interface Ending {
+  readonly promise: Promise<void>;
+  readonly reached: () => void;
+}
+
 interface Entry {
   readonly body: string | undefined;
   readonly counts: DecodeCounts;
@@ -36,8 +42,8 @@ export class ReplayWindow implements TenantHolder {
   readonly #maxEntries: number;
   /** In the order in which they were stored. */
   readonly #entries = new Map<string, Entry>();
-  /** Being stored. Each fulfils at the end, whatever it is. */
-  readonly #underWay = new Map<string, Promise<void>>();
+  /** Being stored, with what fulfils at the end, whatever it is, where somebody waits for that. */
+  readonly #underWay = new Map<string, Ending | undefined>();
 
   constructor(options: ReplayWindowOptions) {
     this.#options = options;
@@ -69,32 +75,40 @@ export class ReplayWindow implements TenantHolder {
     tenant: string,
     dataset: string,
     identity: RequestIdentity,
-    store: () => Promise<DecodeCounts>,
-  ): Promise<Pick<Acknowledgement, 'counts' | 'replayed'>> {
+    store: () => Promise<Acknowledgement>,
+  ): Promise<Acknowledgement> {
     const key = keyOf(tenant, dataset, identity);
     for (;;) {
       const counts = this.#find(key, identity);
       if (counts !== undefined) {
         this.#options.metrics.replayedRequests.inc();
-        return { counts, replayed: true };
+        return { counts, refused: undefined, replayed: true };
       }
-      const first = this.#underWay.get(key);
-      if (first === undefined) break;
-      await first;
+      if (!this.#underWay.has(key)) break;
+      await this.#endOf(key);
     }
-    let end: () => void = () => {};
-    this.#underWay.set(
-      key,
-      new Promise((done) => {
-        end = done;
-      }),
-    );
+    this.#underWay.set(key, undefined);
     try {
-      return { counts: await store(), replayed: false };
+      return await store();
     } finally {
+      const ending = this.#underWay.get(key);
       this.#underWay.delete(key);
-      end();
+      ending?.reached();
     }
+  }
+
+  /** Of a request that is being stored. */
+  #endOf(key: string): Promise<void> {
+    let ending = this.#underWay.get(key);
+    if (ending === undefined) {
+      let reached: () => void = () => {};
+      const promise = new Promise<void>((done) => {
+        reached = done;
+      });
+      ending = { promise, reached };
+      this.#underWay.set(key, ending);
+    }
+    return ending.promise;
   }
 
   /** @throws AppError `idempotency_key_reused` */

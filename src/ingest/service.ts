@@ -1,21 +1,21 @@
-import type { BodyFormat, DecodedBody } from '../decode/task.ts';
+import type { BodyFormat } from '../decode/task.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { TableBlock } from '../model/block.ts';
 import type { ColumnSpec } from '../model/column.ts';
-import type { RefusedPart } from '../model/counts.ts';
+import type { DecodeCounts, RefusedPart } from '../model/counts.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import { type DatasetOptions, sameOptions } from '../model/dataset-options.ts';
-import type { RequestIdentity } from '../model/replay.ts';
-import type { TenantLimits } from '../model/tenant-limits.ts';
+import type { RequestIdentity, StoredRequest } from '../model/replay.ts';
+import { type LimitsInForce, limitDetails } from '../model/tenant-limits.ts';
 import type { Catalog } from '../store/catalog.ts';
 import type { DiskGuard } from '../wal/disk-guard.ts';
 import type { WalRecord } from '../wal/record.ts';
 import type { Wal } from '../wal/writer.ts';
 import type { Admission } from './admission.ts';
-import type { DecodePool } from './decode-pool.ts';
+import type { Decoded, DecodePool } from './decode-pool.ts';
 import type { IngestRates } from './ingest-rates.ts';
 import type { ReplayWindow } from './replay-window.ts';
 import type { Acknowledgement, Ingest, IngestRequest, Reserve, SampleEvents } from './request.ts';
@@ -34,9 +34,6 @@ const kindOfFormat = {
   'otlp-metrics-protobuf': 'metrics',
 } as const satisfies Record<BodyFormat, DatasetKind>;
 
-/** What has a counter; most requests hold one kind, and counting nothing costs as much as counting. */
-const counted = ['events', 'logs', 'spans', 'samples', 'histograms', 'exemplars'] as const;
-
 export interface IngestOptions {
   readonly admission: Admission;
   readonly rates: IngestRates;
@@ -50,7 +47,14 @@ export interface IngestOptions {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly maxBodyBytes: number;
-  readonly limitsOf: (tenant: string) => Pick<TenantLimits, 'maxEventBytes'>;
+}
+
+/** What a body holds, and the number under which its outcome is to be reported. */
+interface NumberedBody {
+  readonly blocks: readonly TableBlock[];
+  readonly counts: DecodeCounts;
+  readonly refused: RefusedPart | undefined;
+  readonly sequence: number;
 }
 
 /** A request whose dataset is an id. */
@@ -59,6 +63,8 @@ interface PlacedRequest extends IngestRequest {
   readonly presumed: true | undefined;
   /** How the dataset was made, as far as that is known. */
   readonly options: DatasetOptions | undefined;
+  /** What the dataset may have. */
+  readonly inForce: LimitsInForce;
 }
 
 /** The write path: decode, claim the dataset, append to the log, acknowledge. Nothing else is on it. */
@@ -82,71 +88,83 @@ export class IngestService implements Ingest {
   }
 
   async write(asked: IngestRequest): Promise<Acknowledgement> {
-    const { catalog, identifier, replays } = this.#options;
-    const { tenant, dataset: name } = asked;
+    const { identifier, replays, clock } = this.#options;
+    const request = this.#place(asked);
+    const identity = identifier.identify(request);
+    if (identity === undefined) return this.#store(request, undefined);
+    const { tenant, dataset } = request;
+    const done = await replays.once(tenant, dataset, identity, () => this.#store(request, identity));
+    if (!done.replayed || done.counts.problems === 0) return done;
+    // What was refused is not remembered, since it may be long; the same body has the same problems.
+    const { refused } = await this.#decode(request, clock.nowMicros());
+    return { counts: done.counts, refused, replayed: true };
+  }
+
+  /** @throws AppError `kind_conflict`, `dataset_not_found` */
+  #place(asked: IngestRequest): PlacedRequest {
+    const { catalog } = this.#options;
+    const { tenant, dataset: name, format, encoding, body, mustExist, idempotencyKey, labels } = asked;
     // Once, so that what it becomes under way belongs together: series that are stored already, memory, record.
     const dataset = catalog.idOf(tenant, name);
     const options = catalog.optionsOf(tenant, dataset);
+    const inForce = catalog.limitsOf(tenant, name);
     const presumed = catalog.loaded ? undefined : true;
-    // No new field behind the copy, here and below: V8 takes two microseconds for it.
-    const request = { options, presumed, ...asked, dataset } as const;
-    catalog.checkKind(tenant, dataset, kindOfFormat[request.format]);
-    if (request.mustExist && catalog.get(tenant, name) === undefined) {
+    catalog.checkKind(tenant, dataset, kindOfFormat[format]);
+    if (mustExist && catalog.get(tenant, name) === undefined) {
       throw new AppError(
         'dataset_not_found',
         `there is no dataset ${name}; POST /api/v1/ingest with the header X-P-Stream: ${name} makes it`,
       );
     }
-    const identity = identifier.identify(request);
-    if (identity === undefined) return { replayed: false, ...(await this.#store(request, undefined)) };
-    let refused: RefusedPart | undefined;
-    const { counts, replayed } = await replays.once(tenant, dataset, identity, async () => {
-      const stored = await this.#store(request, identity);
-      refused = stored.refused;
-      return stored.counts;
-    });
-    // What was refused is not remembered, since it may be long; the same body has the same problems.
-    if (replayed && counts.problems > 0) {
-      refused = (await this.#decode(request, this.#options.clock.nowMicros())).refused;
-    }
-    return { counts, refused, replayed };
+    // Each by its name, here and below: a copy, and what follows one, costs V8 microseconds.
+    return {
+      tenant,
+      dataset,
+      format,
+      encoding,
+      body,
+      mustExist,
+      idempotencyKey,
+      labels,
+      presumed,
+      options,
+      inForce,
+    };
   }
 
   async columnsOf(events: SampleEvents): Promise<readonly ColumnSpec[]> {
-    const request = { ...events, dataset: '', mustExist: false, presumed: undefined, options: undefined };
-    const { blocks } = await this.#decode(request, this.#options.clock.nowMicros());
+    const { catalog, clock } = this.#options;
+    const inForce = catalog.limitsOf(events.tenant, '');
+    const placed = { dataset: '', mustExist: false, presumed: undefined, options: undefined, inForce };
+    const { blocks } = await this.#decode({ ...events, ...placed }, clock.nowMicros());
     return columnsOf(blocks);
   }
 
-  async #store(
-    request: PlacedRequest,
-    identity: RequestIdentity | undefined,
-  ): Promise<Omit<Acknowledgement, 'replayed'>> {
-    const { decoders, clock, metrics } = this.#options;
+  async #store(request: PlacedRequest, identity: RequestIdentity | undefined): Promise<Acknowledgement> {
+    const { decoders, clock } = this.#options;
     const { tenant, dataset, options, presumed, format } = request;
     const receivedMicros = clock.nowMicros();
     // Before the body moves to a worker.
     const received = { micros: receivedMicros, bytes: request.body.byteLength };
-    const { blocks, counts, refused, sequence } = await this.#decode(request, receivedMicros);
+    const decoded = this.#decode(request, receivedMicros);
+    // What was decoded in this thread goes to the log in the same turn.
+    const { blocks, counts, refused, sequence } = decoded instanceof Promise ? await decoded : decoded;
     if (blocks.length > 0) {
-      const stored = identity === undefined ? undefined : { receivedMicros, counts, ...identity };
+      const stored = identity === undefined ? undefined : storedRequest(identity, receivedMicros, counts);
       const kind = kindOfFormat[format];
       const record = { tenant, dataset, kind, presumed, request: stored, received, blocks };
       await this.#commit(record, options);
       decoders.outcomes.commit(sequence);
     }
-    for (const kind of counted) if (counts[kind] > 0) metrics[kind].inc(counts[kind]);
-    return { counts, refused };
+    count(this.#options.metrics, counts);
+    return { counts, refused, replayed: false };
   }
 
   /** @throws AppError when nothing of the body can be stored */
-  async #decode(
-    request: PlacedRequest,
-    receivedMicros: number,
-  ): Promise<DecodedBody & { readonly sequence: number }> {
-    const { decoders, maxBodyBytes, limitsOf, log } = this.#options;
-    const { tenant, dataset, format, encoding, body, options, labels } = request;
-    const { result, sequence } = await decoders.decode({
+  #decode(request: PlacedRequest, receivedMicros: number): NumberedBody | Promise<NumberedBody> {
+    const { decoders, maxBodyBytes } = this.#options;
+    const { tenant, dataset, format, encoding, body, options, inForce, labels } = request;
+    const decoded = decoders.decode({
       tenant,
       dataset,
       format,
@@ -154,34 +172,46 @@ export class IngestService implements Ingest {
       body,
       receivedMicros,
       maxDecodedBytes: maxBodyBytes,
-      maxEventBytes: limitsOf(tenant).maxEventBytes,
+      maxEventBytes: inForce.maxEventBytes,
       events: options === undefined && labels === undefined ? undefined : { ...options, labels },
     });
+    return decoded instanceof Promise
+      ? decoded.then((each) => this.#requireBody(request, each))
+      : this.#requireBody(request, decoded);
+  }
+
+  #requireBody(
+    { tenant, dataset, format, inForce }: PlacedRequest,
+    { result, sequence }: Decoded,
+  ): NumberedBody {
     if (!result.ok) {
-      if (result.stack !== undefined)
-        log.error({ tenant, dataset, format, stack: result.stack }, 'a decoder failed');
-      throw new AppError(result.code, result.message);
+      if (result.stack !== undefined) {
+        this.#options.log.error({ tenant, dataset, format, stack: result.stack }, 'a decoder failed');
+      }
+      const met = result.code === 'event_too_large' ? limitDetails('maxEventBytes', inForce) : {};
+      throw new AppError(result.code, result.message, { details: met });
     }
-    return { sequence, ...result };
+    const { blocks, counts, refused } = result;
+    return { blocks, counts, refused, sequence };
   }
 
   /** @param options of the dataset, by which the record was decoded */
   async #commit(decoded: WalRecord, options: DatasetOptions | undefined): Promise<void> {
     const { catalog, decoders, wal, replays } = this.#options;
     const { tenant, dataset, kind, request } = decoded;
-    let { blocks } = decoded;
+    let record = decoded;
     let moved = noColumns;
     // Other requests may take room while columns are moved.
     for (let excess = this.#excess(decoded); !sameNames(excess, moved); excess = this.#excess(decoded)) {
       moved = excess;
-      blocks = await decoders.overflow(decoded.blocks, excess);
+      record = { ...decoded, blocks: await decoders.overflow(decoded.blocks, excess) };
     }
     if (!sameOptions(options, catalog.optionsOf(tenant, dataset))) {
       throw new AppError('dataset_changed', 'the dataset was made while this request was under way');
     }
-    const claim = catalog.claim(tenant, dataset, kind, columnsOf(blocks));
+    const claim = catalog.claim(tenant, dataset, kind, columnsOf(record.blocks));
     try {
-      await wal.append({ ...decoded, blocks });
+      await wal.append(record);
     } catch (error) {
       claim.release();
       throw error;
@@ -197,10 +227,27 @@ export class IngestService implements Ingest {
   }
 }
 
+const storedRequest = (
+  { name, body }: RequestIdentity,
+  receivedMicros: number,
+  counts: DecodeCounts,
+): StoredRequest =>
+  body === undefined ? { receivedMicros, counts, name } : { receivedMicros, counts, name, body };
+
+/** Adds up what was acknowledged. */
+function count(metrics: Metrics, counts: DecodeCounts): void {
+  metrics.events.inc(counts.events);
+  metrics.logs.inc(counts.logs);
+  metrics.spans.inc(counts.spans);
+  metrics.samples.inc(counts.samples);
+  metrics.histograms.inc(counts.histograms);
+  metrics.exemplars.inc(counts.exemplars);
+}
+
 const noColumns: ReadonlySet<string> = new Set();
 
 const sameNames = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
-  one.size === other.size && [...one].every((name) => other.has(name));
+  one === other || (one.size === other.size && [...one].every((name) => other.has(name)));
 
 const columnsOf = (blocks: readonly TableBlock[]): readonly ColumnSpec[] => {
   const [only] = blocks;

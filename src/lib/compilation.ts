@@ -18,6 +18,13 @@ const usualBudgetBytes = 66 * 1024;
 /** Many enough for `usualBudgetBytes`: several times as many as the first 2 million samples come in. */
 export const lateRequests = 4_000;
 
+/**
+ * Of requests so small that they are decoded in the main thread. Who sends such ones sends many, and the late budget costs
+ * them more than it saves: with the usual one from the beginning, 10,000 requests of 50 samples took 307 us of the main thread
+ * each in place of 367 to 482, and the last 5,000 of them 220 in place of 333.
+ */
+export const lateSmallRequests = 100;
+
 const setBudget = (bytes: number): void => setFlagsFromString(`--interrupt-budget=${bytes}`);
 
 /** From now on, what is optimized is what runs a lot. */

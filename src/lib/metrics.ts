@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Distributions, distribution, level, Tallies, tally } from './tallies.ts';
 
 /** Seconds, for things that take from a fraction of a millisecond to a minute. */
 const durationBuckets = [
@@ -13,20 +14,20 @@ export function createMetrics() {
   collectDefaultMetrics({ register: registry });
   return {
     registry,
-    httpRequests: new Counter({
+    httpRequests: new Tallies({
       name: 'millrace_http_requests_total',
       help: 'Requests answered, by route pattern, method and status.',
       labelNames: ['route', 'method', 'status'] as const,
       registers,
     }),
-    httpDuration: new Histogram({
+    httpDuration: new Distributions({
       name: 'millrace_http_request_duration_seconds',
       help: 'From the request line to the end of the reply.',
       labelNames: ['route'] as const,
       buckets: durationBuckets,
       registers,
     }),
-    httpRequestBytes: new Counter({
+    httpRequestBytes: new Tallies({
       name: 'millrace_http_request_body_bytes_total',
       help: 'Body bytes received, as sent (before decompression).',
       labelNames: ['route'] as const,
@@ -38,32 +39,32 @@ export function createMetrics() {
       labelNames: ['code'] as const,
       registers,
     }),
-    events: new Counter({
+    events: tally({
       name: 'millrace_ingested_events_total',
       help: 'JSON events acknowledged.',
       registers,
     }),
-    logs: new Counter({
+    logs: tally({
       name: 'millrace_ingested_logs_total',
       help: 'OTLP log records acknowledged.',
       registers,
     }),
-    spans: new Counter({
+    spans: tally({
       name: 'millrace_ingested_spans_total',
       help: 'OTLP spans acknowledged.',
       registers,
     }),
-    samples: new Counter({
+    samples: tally({
       name: 'millrace_ingested_samples_total',
       help: 'Metric samples acknowledged.',
       registers,
     }),
-    histograms: new Counter({
+    histograms: tally({
       name: 'millrace_ingested_histograms_total',
       help: 'Native histograms acknowledged.',
       registers,
     }),
-    exemplars: new Counter({
+    exemplars: tally({
       name: 'millrace_ingested_exemplars_total',
       help: 'Exemplars acknowledged.',
       registers,
@@ -78,7 +79,7 @@ export function createMetrics() {
       help: 'Rows that the audit relation lacks; they are lines of the log only.',
       registers,
     }),
-    inflightBodyBytes: new Gauge({
+    inflightBodyBytes: level({
       name: 'millrace_ingest_inflight_body_bytes',
       help: 'Bodies received and not yet acknowledged.',
       registers,
@@ -88,13 +89,13 @@ export function createMetrics() {
       help: 'Requests that wait for a decoding worker.',
       registers,
     }),
-    walFsync: new Histogram({
+    walFsync: distribution({
       name: 'millrace_wal_fsync_duration_seconds',
-      help: 'Duration of one fdatasync of the log.',
+      help: 'Duration of one write to the log until it is on the disk.',
       buckets: durationBuckets,
       registers,
     }),
-    walGroupRecords: new Histogram({
+    walGroupRecords: distribution({
       name: 'millrace_wal_group_records',
       help: 'Requests that shared one write and fdatasync.',
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],

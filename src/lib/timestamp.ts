@@ -36,3 +36,9 @@ function parseOffset(zone: string): number | undefined {
   if (hours > 15 || minutes > 59) return undefined;
   return (zone.startsWith('-') ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
+
+/** The day of `YYYY-MM-DD` in days since 1970; undefined for a text that says no day. */
+export function parseDay(text: string): number | undefined {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
+  return daysSinceEpoch(Number(year), Number(month), Number(day));
+}

@@ -13,8 +13,51 @@ export interface TenantLimits {
   readonly datasetIngestBytesPerSecond: number;
 }
 
+export type LimitName = keyof TenantLimits;
+
 /** What differs for a tenant from what the service was started with. */
 export type OwnLimits = Partial<TenantLimits>;
+
+/** Limits as they hold for a tenant or for one of its datasets, and who has set each. */
+export interface LimitsInForce extends TenantLimits {
+  readonly setBy: Readonly<Record<LimitName, 'service' | 'tenant' | 'dataset'>>;
+}
+
+/** What holds where nobody has set anything else. */
+export const serviceLimits = (limitsOfAll: TenantLimits): LimitsInForce => ({
+  ...limitsOfAll,
+  setBy: {
+    maxDatasets: 'service',
+    maxColumns: 'service',
+    maxEventBytes: 'service',
+    tenantIngestBytesPerSecond: 'service',
+    datasetIngestBytesPerSecond: 'service',
+  },
+});
+
+export const defaultLimits: LimitsInForce = serviceLimits({
+  maxDatasets: limits.maxDatasetsPerTenant,
+  maxColumns: limits.maxColumnsPerDataset,
+  maxEventBytes: limits.maxEventBytes,
+  tenantIngestBytesPerSecond: Number.POSITIVE_INFINITY,
+  datasetIngestBytesPerSecond: Number.POSITIVE_INFINITY,
+});
+
+/** Limits with some of them replaced. */
+export function withLimits(
+  inForce: LimitsInForce,
+  own: OwnLimits,
+  setter: 'tenant' | 'dataset',
+): LimitsInForce {
+  const setters = Object.fromEntries(Object.keys(own).map((name) => [name, setter]));
+  return { ...inForce, ...own, setBy: { ...inForce.setBy, ...setters } };
+}
+
+/** What an error says about the limit that was met: its name, and who can change it. */
+export const limitDetails = (name: LimitName, { setBy }: LimitsInForce) => ({
+  limit: name,
+  setBy: setBy[name],
+});
 
 /** The word for an infinite rate: JSON has no such number. */
 const unlimited = 'unlimited';
@@ -24,7 +67,7 @@ interface Range {
   readonly mayBeUnlimited: boolean;
 }
 
-const ranges: Readonly<Record<keyof TenantLimits, Range>> = {
+const ranges: Readonly<Record<LimitName, Range>> = {
   maxDatasets: { range: limits.settableDatasets, mayBeUnlimited: false },
   maxColumns: { range: limits.settableColumns, mayBeUnlimited: false },
   maxEventBytes: { range: limits.settableEventBytes, mayBeUnlimited: false },
@@ -32,41 +75,55 @@ const ranges: Readonly<Record<keyof TenantLimits, Range>> = {
   datasetIngestBytesPerSecond: { range: limits.settableIngestRate, mayBeUnlimited: true },
 };
 
-const isName = (name: string): name is keyof TenantLimits => Object.hasOwn(ranges, name);
+export const limitNames = Object.keys(ranges) as readonly LimitName[];
 
 /**
- * Reads limits as `showLimits` writes them: an object with any of their names, numbers in it, or "unlimited" for a rate.
- * @throws AppError `bad_tenant_limits`
+ * Reads limits as `showLimits` writes them: an object with any of these names, numbers in it, or "unlimited" for a rate.
+ * @throws AppError `bad_limits`
  */
-export function parseOwnLimits(value: unknown): OwnLimits {
+export function parseLimits<Name extends LimitName>(
+  value: unknown,
+  names: readonly Name[],
+): { readonly [N in Name]?: number } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw refusal('limits are an object: {"maxDatasets":100}');
+    throw badLimits(`limits are an object: {"${names[0]}":${ranges[names[0] ?? 'maxDatasets'].range[0]}}`);
   }
-  const own: Partial<Record<keyof TenantLimits, number>> = {};
-  for (const [name, limit] of Object.entries(value) as Array<[string, unknown]>) {
-    if (!isName(name)) {
-      throw refusal(
-        `${JSON.stringify(name.slice(0, 40))} is none of the limits: ${Object.keys(ranges).join(', ')}`,
-      );
+  const own: { [N in Name]?: number } = {};
+  for (const [key, limit] of Object.entries(value) as Array<[string, unknown]>) {
+    const name = names.find((each) => each === key);
+    if (name === undefined) {
+      throw badLimits(`${JSON.stringify(key.slice(0, 40))} is none of the limits: ${names.join(', ')}`);
     }
     own[name] = parseLimit(name, limit);
   }
   return own;
 }
 
-function parseLimit(name: keyof TenantLimits, limit: unknown): number {
+/**
+ * Reads limits of a tenant.
+ * @throws AppError `bad_limits`
+ */
+export const parseOwnLimits = (value: unknown): OwnLimits => parseLimits(value, limitNames);
+
+function parseLimit(name: LimitName, limit: unknown): number {
   const { range, mayBeUnlimited } = ranges[name];
   if (mayBeUnlimited && limit === unlimited) return Number.POSITIVE_INFINITY;
   const [min, max] = range;
   if (typeof limit === 'number' && Number.isInteger(limit) && limit >= min && limit <= max) return limit;
   const orUnlimited = mayBeUnlimited ? ', or "unlimited"' : '';
-  throw refusal(`${name} is a whole number from ${min} to ${max}${orUnlimited}`);
+  throw badLimits(`${name} is a whole number from ${min} to ${max}${orUnlimited}`);
 }
 
-/** As JSON can have it. */
-export const showLimits = (shown: OwnLimits): Readonly<Record<string, number | string>> =>
+/** As JSON can have it: those of these names that are set. */
+export const showLimits = (
+  shown: OwnLimits,
+  names: readonly LimitName[] = limitNames,
+): Readonly<Record<string, number | string>> =>
   Object.fromEntries(
-    Object.entries(shown).map(([name, limit]) => [name, Number.isFinite(limit) ? limit : unlimited]),
+    names.flatMap((name) => {
+      const limit = shown[name];
+      return limit === undefined ? [] : [[name, Number.isFinite(limit) ? limit : unlimited]];
+    }),
   );
 
-const refusal = (reason: string): AppError => new AppError('bad_tenant_limits', reason);
+export const badLimits = (reason: string): AppError => new AppError('bad_limits', reason);

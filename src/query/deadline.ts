@@ -1,23 +1,24 @@
 import { AppError } from '../errors.ts';
+import { Cancellation, type CancelSignal } from '../lib/cancellation.ts';
 
 /**
  * Ends a query when its client leaves or its time is over. The store has a time limit of its own, which comes first
  * unless it is not at work because the client takes its result slowly.
  */
 export class Deadline {
-  readonly #client: AbortSignal;
+  readonly #client: CancelSignal;
   readonly #timeoutMs: number;
-  readonly #controller = new AbortController();
-  readonly #onLeave = () => this.#controller.abort();
+  readonly #ending = new Cancellation();
+  readonly #onLeave = () => this.#ending.cancel();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(client: AbortSignal, timeoutMs: number) {
+  constructor(client: CancelSignal, timeoutMs: number) {
     this.#client = client;
     this.#timeoutMs = timeoutMs;
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  get signal(): CancelSignal {
+    return this.#ending;
   }
 
   /** Once for each query; the time runs on if it did already. */
@@ -25,8 +26,7 @@ export class Deadline {
     if (this.#timer !== undefined) return;
     if (this.#client.aborted) this.#onLeave();
     this.#client.addEventListener('abort', this.#onLeave, { once: true });
-    const late = () =>
-      this.#controller.abort(new AppError('query_timeout', 'the result was taken too slowly'));
+    const late = () => this.#ending.cancel(new AppError('query_timeout', 'the result was taken too slowly'));
     this.#timer = setTimeout(late, this.#timeoutMs);
   }
 

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../lib/cancellation.ts';
 import type { Principal } from '../model/identity.ts';
 import type { ReadProgress } from '../store/store.ts';
 import type { ResultFormat } from './result-format.ts';
@@ -17,7 +18,7 @@ export interface QueryQuestion {
 export interface QueryRequest extends QueryQuestion {
   readonly format: ResultFormat;
   /** Aborted when the client goes away. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 export interface QueryResult {
@@ -60,7 +61,7 @@ export interface CountsRequest {
   readonly startTime: string;
   readonly endTime: string;
   readonly numBins?: number;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 export interface CountsBin {

@@ -1,10 +1,9 @@
 import { AppError } from '../errors.ts';
-import { limits } from '../limits.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
 import { parseGenerationId } from '../model/generation.ts';
-import type { TenantLimits } from '../model/tenant-limits.ts';
+import { defaultLimits, type LimitsInForce } from '../model/tenant-limits.ts';
 import { type Claim, claimEntry, DatasetEntries, notLoaded } from './dataset-entries.ts';
 import type { CatalogView, DatasetInfo, Entry, KindConflict } from './dataset-entry.ts';
 import { DatasetIds } from './dataset-ids.ts';
@@ -19,13 +18,8 @@ import type { Store } from './store.ts';
 import type { HasEnded, TenantHolder } from './tenant-cleaner.ts';
 import type { Tenants } from './tenants.ts';
 
-/** How many there may be. What is there already stays. */
-type DatasetBounds = Pick<TenantLimits, 'maxDatasets' | 'maxColumns'>;
-
-const defaultBounds: DatasetBounds = {
-  maxDatasets: limits.maxDatasetsPerTenant,
-  maxColumns: limits.maxColumnsPerDataset,
-};
+/** What the catalog asks about tenants. */
+export type CatalogTenants = Pick<Tenants, 'refresh' | 'hasEnded' | 'limitsOf'>;
 
 /**
  * Which datasets exist, of which kind, with which columns. Held in memory, fed from the store as soon as it
@@ -48,8 +42,7 @@ const defaultBounds: DatasetBounds = {
 export class Catalog implements CatalogView, TenantHolder {
   readonly #store: Store;
   readonly #metadata: MetadataLog;
-  readonly #boundsOf: (tenant: string) => DatasetBounds;
-  readonly #tenants: Pick<Tenants, 'refresh' | 'hasEnded'> | undefined;
+  readonly #tenants: CatalogTenants | undefined;
   /** What the metadata log says: a dataset that is only in this node's log is not there yet. */
   readonly datasets: Datasets;
   readonly #ids: DatasetIds;
@@ -60,19 +53,17 @@ export class Catalog implements CatalogView, TenantHolder {
   #adopted = 0;
 
   /**
-   * @param tenants without them, no tenant ever ends
+   * @param tenants without them, no tenant ever ends, and none has limits of its own
    * @param onEnd called when a dataset was deleted, here or on another node
    * @param kept what is known of options before the store was read
    */
   constructor(
     store: Store,
     metadata: MetadataLog,
-    tenants?: Pick<Tenants, 'refresh' | 'hasEnded'>,
+    tenants?: CatalogTenants,
     onEnd: () => void = () => {},
-    boundsOf: (tenant: string) => DatasetBounds = () => defaultBounds,
     kept?: KeptOptions | undefined,
   ) {
-    this.#boundsOf = boundsOf;
     this.#store = store;
     this.#metadata = metadata;
     this.#tenants = tenants;
@@ -167,17 +158,24 @@ export class Catalog implements CatalogView, TenantHolder {
     this.checkKind(tenant, id, kind);
     const entry =
       this.#entries.visible(tenant, id) ??
-      this.#entries.makeWithin(this.#boundsOf(tenant).maxDatasets, tenant, id, kind);
+      this.#entries.makeWithin(this.limitsOfTenant(tenant), tenant, id, kind);
     return claimEntry(this.#entries, entry, columns);
   }
 
   /** The columns of a block of events, by name, that the dataset has no room for; they belong into `p_overflow`. */
   excess(tenant: string, id: string, columns: readonly ColumnSpec[]): ReadonlySet<string> {
-    const entry = this.#entries.get(tenant, id, 'events');
-    return (entry?.promised ?? new PromisedColumns('events')).excess(
-      columns,
-      this.#boundsOf(tenant).maxColumns,
-    );
+    const promised = this.#entries.get(tenant, id, 'events')?.promised ?? new PromisedColumns('events');
+    return promised.excess(columns, this.limitsOf(tenant, parseGenerationId(id).name).maxColumns);
+  }
+
+  /** What a dataset of the tenant may have where nothing else is said of it. */
+  limitsOfTenant(tenant: string): LimitsInForce {
+    return this.#tenants?.limitsOf(tenant) ?? defaultLimits;
+  }
+
+  /** What the dataset that has this name now may have, or would have if there were one. What is there already stays. */
+  limitsOf(tenant: string, dataset: string): LimitsInForce {
+    return this.datasets.limitsOf(tenant, dataset, this.limitsOfTenant(tenant));
   }
 
   /** How the dataset was made, as far as this node knows; undefined for none. */

@@ -12,6 +12,8 @@ export interface StoreParts {
   readonly inserts: ConnectionPool;
   readonly queries: ConnectionPool;
   readonly transport: Transport;
+  /** Ends what the connections needed. */
+  readonly onClosed?: () => Promise<void>;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
@@ -46,8 +48,9 @@ export class ClickHouseStore implements Store, ResultStore {
   }
 
   async close(): Promise<void> {
-    const { statements, inserts, queries } = this.#parts;
+    const { statements, inserts, queries, onClosed } = this.#parts;
     await Promise.all([statements.close(), inserts.close(), queries.close()]);
+    await onClosed?.();
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { AppError } from '../errors.ts';
+import type { CancelSignal } from '../lib/cancellation.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
 import { toStoreError } from './errors.ts';
 
@@ -67,14 +68,23 @@ export class ConnectionPool {
   }
 
   /**
+   * The same as `take` where nobody has to wait; undefined where somebody has to.
+   * @throws AppError `shutting_down`
+   */
+  takeFree(party: string): ClickHouseClient | undefined {
+    if (this.#closed) throw shuttingDown();
+    return this.#mayTake(party) ? this.#give(party) : undefined;
+  }
+
+  /**
    * A connection of one's own, until it is given back.
    * @param signal ends the wait
    * @throws AppError `overloaded` when too many wait already, and the reason of the signal
    */
-  async take(party: string, signal?: AbortSignal): Promise<ClickHouseClient> {
-    if (this.#closed) throw shuttingDown();
+  async take(party: string, signal?: CancelSignal): Promise<ClickHouseClient> {
     signal?.throwIfAborted();
-    if (this.#mayTake(party)) return this.#give(party);
+    const free = this.takeFree(party);
+    if (free !== undefined) return free;
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         this.#waiting.remove(party, waiter);

@@ -2,6 +2,7 @@ import { AppError } from '../errors.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import { auditDataset, type DatasetKind } from '../model/dataset.ts';
 import { parseGenerationId } from '../model/generation.ts';
+import { type LimitsInForce, limitDetails } from '../model/tenant-limits.ts';
 import { type Entry, type KindConflict, learn } from './dataset-entry.ts';
 import type { RegisteredDataset } from './datasets.ts';
 import { PromisedColumns } from './promised-columns.ts';
@@ -116,13 +117,15 @@ export class DatasetEntries {
    * A new entry for a write.
    * @throws AppError `too_many_datasets`
    */
-  makeWithin(maxDatasets: number, tenant: string, id: string, kind: DatasetKind): Entry {
+  makeWithin(inForce: LimitsInForce, tenant: string, id: string, kind: DatasetKind): Entry {
+    const { maxDatasets } = inForce;
     const count = this.#byTenant.get(tenant)?.size ?? 0;
     // The service's own dataset is there in any case.
     if (count < maxDatasets || id === auditDataset) return this.make(tenant, id, kind);
     throw new AppError(
       'too_many_datasets',
       `there are ${count} datasets; at most ${maxDatasets} are allowed`,
+      { details: limitDetails('maxDatasets', inForce) },
     );
   }
 

@@ -1,9 +1,11 @@
 import { AppError } from '../errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { type DatasetKind, tablesOfKind } from '../model/dataset.ts';
+import { narrowed, type OwnDatasetLimits, readDatasetLimits } from '../model/dataset-limits.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
 import { generationId, parseGenerationId } from '../model/generation.ts';
 import type { Retention } from '../model/retention.ts';
+import { type LimitsInForce, showLimits } from '../model/tenant-limits.ts';
 import { StoreError } from './errors.ts';
 import type { KeptOptions } from './kept-options.ts';
 import type { MetadataKey, MetadataLog } from './metadata.ts';
@@ -23,6 +25,14 @@ export interface RegisteredDataset {
   readonly retention: Retention | undefined;
   /** As it was made; undefined for none. */
   readonly options: DatasetOptions | undefined;
+  /** Undefined: those of its tenant. */
+  readonly limits: OwnDatasetLimits | undefined;
+}
+
+/** What a dataset may have, as long as its tenant may have what `tenant` says. */
+interface NarrowedLimits {
+  readonly tenant: LimitsInForce;
+  readonly dataset: LimitsInForce;
 }
 
 /** All that have had a name; the last of them may live. */
@@ -33,15 +43,17 @@ interface Named {
 }
 
 /** The value of a record. One that was deleted stays, as the number of those that have had its name. */
-type Value =
-  | {
-      readonly kind: DatasetKind;
-      readonly generation?: number;
-      readonly createdAt?: string | undefined;
-      readonly retention?: Retention | undefined;
-      readonly options?: DatasetOptions | undefined;
-    }
-  | { readonly ended: number };
+type Value = LivingValue | { readonly ended: number };
+
+interface LivingValue {
+  readonly kind: DatasetKind;
+  readonly generation?: number;
+  readonly createdAt?: string | undefined;
+  readonly retention?: Retention | undefined;
+  readonly options?: DatasetOptions | undefined;
+  /** As `showLimits` writes them. */
+  readonly limits?: Readonly<Record<string, number | string>> | undefined;
+}
 
 /**
  * Which datasets there are, and which there were: in memory, fed from the metadata log.
@@ -54,8 +66,12 @@ export class Datasets {
   readonly #onEnd: () => void;
   readonly #kept: KeptOptions | undefined;
   readonly #named = new Map<string, Named>();
+  /** What was asked for last: a request asks several times, and most are for the dataset of the one before. */
+  #last: { readonly tenant: string; readonly name: string; readonly named: Named | undefined } | undefined;
   /** How many of each name had been deleted when the log was first read. */
   readonly #endedAtFirst = new Map<string, number>();
+  /** Of datasets with limits of their own: requests ask, and what they ask for changes hardly ever. */
+  readonly #narrowed = new WeakMap<RegisteredDataset, NarrowedLimits>();
   /** Another number after each change that was read. */
   readonly versions = new TenantVersions();
 
@@ -96,7 +112,7 @@ export class Datasets {
   }
 
   get(tenant: string, name: string): RegisteredDataset | undefined {
-    return this.#named.get(keyOf(tenant, name))?.living;
+    return this.#nameOf(tenant, name)?.living;
   }
 
   retentionOf(tenant: string, id: string): Retention | undefined {
@@ -110,9 +126,23 @@ export class Datasets {
     return living?.id === id ? living.options : undefined;
   }
 
+  /**
+   * What the dataset that has this name now may have, as far as the log has been read.
+   * @param tenantLimits what its tenant may have
+   */
+  limitsOf(tenant: string, name: string, tenantLimits: LimitsInForce): LimitsInForce {
+    const living = this.get(tenant, name);
+    if (living?.limits === undefined) return tenantLimits;
+    const known = this.#narrowed.get(living);
+    if (known?.tenant === tenantLimits) return known.dataset;
+    const dataset = narrowed(tenantLimits, living.limits);
+    this.#narrowed.set(living, { tenant: tenantLimits, dataset });
+    return dataset;
+  }
+
   /** The id of the dataset that has this name now, or of the next one to have it; undefined for a name never met. */
   idOf(tenant: string, name: string): string | undefined {
-    const named = this.#named.get(keyOf(tenant, name));
+    const named = this.#nameOf(tenant, name);
     if (named === undefined) return undefined;
     return named.living?.id ?? generationId(name, named.generation + 1);
   }
@@ -120,7 +150,7 @@ export class Datasets {
   /** Whether a dataset of that id was deleted. */
   hasEnded(tenant: string, id: string): boolean {
     const { name, generation } = parseGenerationId(id);
-    const named = this.#named.get(keyOf(tenant, name));
+    const named = this.#nameOf(tenant, name);
     if (named === undefined) return false;
     return generation < named.generation || (generation === named.generation && named.living === undefined);
   }
@@ -144,7 +174,7 @@ export class Datasets {
   ): Promise<boolean> {
     const { name, generation } = parseGenerationId(id);
     const createdAt = new Date(systemClock.nowMicros() / 1000).toISOString();
-    const isNew = (): boolean => (this.#named.get(keyOf(tenant, name))?.generation ?? 0) < generation;
+    const isNew = (): boolean => (this.#nameOf(tenant, name)?.generation ?? 0) < generation;
     try {
       while (isNew()) {
         if (await this.#change(tenant, name, { kind, generation, createdAt, options })) return true;
@@ -162,7 +192,7 @@ export class Datasets {
   async end(tenant: string, id: string): Promise<void> {
     const { name, generation } = parseGenerationId(id);
     const goesOn = (): boolean => {
-      const named = this.#named.get(keyOf(tenant, name));
+      const named = this.#nameOf(tenant, name);
       return named === undefined || named.generation < generation || named.living?.id === id;
     };
     while (goesOn()) await this.#change(tenant, name, { ended: generation });
@@ -172,14 +202,32 @@ export class Datasets {
    * Notes how long a dataset keeps its rows.
    * @throws AppError `dataset_not_found` if it has ended, `store_unavailable`
    */
-  async setRetention(tenant: string, id: string, retention: Retention | undefined): Promise<void> {
+  setRetention(tenant: string, id: string, retention: Retention | undefined): Promise<void> {
+    return this.#amend(tenant, id, { retention });
+  }
+
+  /**
+   * Notes which limits of its own a dataset has, in place of those that it had.
+   * @throws AppError `dataset_not_found` if it has ended, `store_unavailable`
+   */
+  setLimits(tenant: string, id: string, own: OwnDatasetLimits): Promise<void> {
+    return this.#amend(tenant, id, { limits: Object.keys(own).length === 0 ? undefined : showLimits(own) });
+  }
+
+  /** Changes a part of what is noted of a dataset, whatever somebody else changes of it meanwhile. */
+  async #amend(
+    tenant: string,
+    id: string,
+    change: Pick<LivingValue, 'retention'> | Pick<LivingValue, 'limits'>,
+  ): Promise<void> {
     const { name, generation } = parseGenerationId(id);
     let made = false;
     while (!made) {
       const living = this.get(tenant, name);
       if (living?.id !== id) throw new AppError('dataset_not_found', `there is no dataset ${name}`);
-      const { kind, createdAt, options } = living;
-      made = await this.#change(tenant, name, { kind, generation, createdAt, retention, options });
+      const { kind, createdAt, retention, options, limits } = living;
+      const noted = { kind, generation, createdAt, retention, options, limits: limits && showLimits(limits) };
+      made = await this.#change(tenant, name, { ...noted, ...change });
     }
   }
 
@@ -201,23 +249,37 @@ export class Datasets {
     return made;
   }
 
+  #nameOf(tenant: string, name: string): Named | undefined {
+    const last = this.#last;
+    if (last !== undefined && last.name === name && last.tenant === tenant) return last.named;
+    const named = this.#named.get(keyOf(tenant, name));
+    this.#last = { tenant, name, named };
+    return named;
+  }
+
+  #setName(tenant: string, name: string, named: Named): void {
+    this.#named.set(keyOf(tenant, name), named);
+    this.#last = undefined;
+  }
+
   #apply({ tenant, key: name }: MetadataKey, text: string | undefined): void {
     if (text === undefined) throw new Error('BUG: the record of a dataset was removed from the metadata log');
     const value = JSON.parse(text) as Value;
     this.versions.changed(tenant);
     if ('ended' in value) {
-      this.#named.set(keyOf(tenant, name), { generation: value.ended, living: undefined });
+      this.#setName(tenant, name, { generation: value.ended, living: undefined });
       if (!this.#replica.loaded) this.#endedAtFirst.set(keyOf(tenant, name), value.ended);
       this.#onEnd();
       return;
     }
     const { kind, generation = 1, createdAt, retention, options } = value;
+    const limits = value.limits && readDatasetLimits(value.limits);
     if (!Object.hasOwn(tablesOfKind, kind)) {
       throw new Error(`the metadata log has a dataset of the unknown kind ${kind}`);
     }
     const id = generationId(name, generation);
-    const living = { tenant, name, id, kind, createdAt, retention, options };
-    this.#named.set(keyOf(tenant, name), { generation, living });
+    const living = { tenant, name, id, kind, createdAt, retention, options, limits };
+    this.#setName(tenant, name, { generation, living });
   }
 }
 

@@ -9,6 +9,7 @@ import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { limits } from '../limits.ts';
 import { ClickHouseStore } from './clickhouse-store.ts';
 import { ConnectionPool } from './connection-pool.ts';
+import type { OpenEngine } from './engine-thread.ts';
 import { StoreError } from './errors.ts';
 import { namedInsert } from './insert-settings.ts';
 import { NamedPipes } from './named-pipe.ts';
@@ -20,18 +21,26 @@ import { endingOf, type Transport } from './transport.ts';
 
 type Connection = NonNullable<ClickHouseClientConfigOptions['connection']>;
 
+export interface EmbeddedOptions {
+  /** See `ConnectionPoolOptions`. */
+  readonly sparedQueryConnections?: number;
+  /** Without it, the first connection opens the engine, and nothing else happens in the process until it has. */
+  readonly openEngine?: ((engine: string) => Promise<OpenEngine>) | undefined;
+}
+
+const openHere = async (): Promise<OpenEngine> => ({ close: async () => {} });
+
 /**
  * Opens the ClickHouse engine inside this process (chDB) on a data directory of its own.
  *
  * One process may have one such directory, with several connections that each run one statement at a time.
  * @param directory made if missing; `engine/` in it belongs to ClickHouse, `tmp/` to the inserter
- * @param sparedQueryConnections see `ConnectionPoolOptions`
  */
 export async function openEmbeddedStore(
   directory: string,
   metrics: Metrics,
   log: Logger,
-  sparedQueryConnections = 0,
+  { sparedQueryConnections = 0, openEngine = openHere }: EmbeddedOptions = {},
 ): Promise<Store & ResultStore> {
   const engine = join(directory, 'engine');
   const temporary = join(directory, 'tmp');
@@ -42,6 +51,7 @@ export async function openEmbeddedStore(
   const pipes = new NamedPipes(temporary);
   await pipes.prepare();
   await repairTokens(engine, log);
+  const opened = await openEngine(engine);
   const engines = new WeakMap<ClickHouseClient, Engine>();
   const connect = () => {
     const connection = createChdbConnection({ path: engine });
@@ -50,15 +60,25 @@ export async function openEmbeddedStore(
     engines.set(client, connection.chdb);
     return client;
   };
+  const runShort = shortWay(engines);
   return new ClickHouseStore({
     statements: new ConnectionPool(connect, { connections: 1, maxWaiting: limits.maxQueuedStatements }),
-    inserts: new ConnectionPool(connect, { connections: 1, maxWaiting: limits.maxQueuedStatements }),
+    inserts: new ConnectionPool(connect, {
+      connections: limits.embeddedInsertConnections,
+      maxWaiting: limits.maxQueuedStatements,
+    }),
     queries: new ConnectionPool(connect, {
       connections: limits.storeQueryConnections,
       maxWaiting: limits.maxQueuedQueries,
       spared: sparedQueryConnections,
     }),
-    transport: { execute, stream: pipeStream(pipes), hold: hold(engines), insert: fileInsert(temporary) },
+    transport: {
+      execute,
+      stream: pipeStream(pipes),
+      hold: (client, statement) => runShort(client, `${statement.query}\n${endingOf(statement)}`),
+      insert: fileInsert(temporary, runShort),
+    },
+    onClosed: () => opened.close(),
     metrics,
     log,
   });
@@ -66,13 +86,15 @@ export async function openEmbeddedStore(
 
 type Engine = ReturnType<typeof createChdbConnection>['chdb'];
 
+/** Runs a statement, whose whole output is made before it answers. */
+type Run = (client: ClickHouseClient, text: string) => Promise<Uint8Array>;
+
 /**
  * Without the file that the engine writes into otherwise, and all that reads from it; and where the statement needs
- * nothing of the client, without the client, which costs some 0.2 ms.
+ * nothing of the client, without the client and a statement that only sets something, which cost 0.2 and 0.3 ms.
  */
-function hold(engines: WeakMap<ClickHouseClient, Engine>): NonNullable<Transport['hold']> {
-  return async (client, statement) => {
-    const text = `${statement.query}\n${endingOf(statement)}`;
+function shortWay(engines: WeakMap<ClickHouseClient, Engine>): Run {
+  return async (client, text) => {
     const settings = querySettings(text);
     const engine = settings.clickhouse_settings === undefined ? engines.get(client) : undefined;
     if (engine !== undefined) return (await engine.queryAsync(text)).bytes();
@@ -93,18 +115,19 @@ async function wholeOf({ stream }: { readonly stream: Readable }): Promise<Uint8
 }
 
 /**
- * The engine takes binary data from files only: the blocks go to a temporary file, which `file()` reads with
- * the structure given, so that blocks with different columns can follow each other in it. This costs one
- * write to the page cache and is the fastest way in that was measured.
+ * The engine takes binary data from files only: the blocks go to a temporary file, which the insert names. Blocks with
+ * different columns can follow each other in it; what one lacks is the column's default. This costs one write to the page
+ * cache and is the fastest way in that was measured: a SELECT from `file()` makes the same parts under the same token, and
+ * takes 1.3 ms of CPU more (100 rows: 8.6 instead of 7.3).
  */
-function fileInsert(temporary: string): Transport['insert'] {
+function fileInsert(temporary: string, run: Run): Transport['insert'] {
   let count = 0;
   return async (client, batch) => {
     count += 1;
     const path = join(temporary, `${count}.native`);
     try {
       await writeWhole(path, batch.blocks);
-      await execute(client, insertStatement(batch, path));
+      await run(client, insertStatement(batch, path));
     } finally {
       await rm(path, { force: true });
     }
@@ -127,10 +150,7 @@ async function writeWhole(path: string, blocks: readonly Uint8Array[]): Promise<
 
 function insertStatement(batch: InsertBatch, path: string): string {
   const names = batch.columns.map((column) => quoteIdentifier(column.name)).join(', ');
-  const structure = batch.columns
-    .map((column) => `${quoteIdentifier(column.name)} ${column.type}`)
-    .join(', ');
-  const source = `file(${quoteString(path)}, 'Native', ${quoteString(structure)})`;
   const table = `${quoteIdentifier(batch.database)}.${quoteIdentifier(batch.table)}`;
-  return `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${source} SETTINGS ${renderSettings(namedInsert(batch.token))}`;
+  const settings = renderSettings(namedInsert(batch.token));
+  return `INSERT INTO ${table} (${names}) FROM INFILE ${quoteString(path)} SETTINGS ${settings} FORMAT Native`;
 }

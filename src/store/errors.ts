@@ -74,11 +74,13 @@ export function toStoreError(thrown: unknown): StoreError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const code = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
   const number = typeof code === 'string' && /^\d{1,5}$/.test(code) ? code : leadingCode.exec(message)?.[1];
-  return new StoreError(message, number === undefined ? undefined : Number(number), thrown);
+  const text = message.replace(leadingCode, '');
+  return new StoreError(text, number === undefined ? undefined : Number(number), thrown);
 }
 
 /**
- * What ClickHouse puts before every message. The client reads the code only if the error's name is at the end
- * of the message, and the embedded engine cuts a message that quotes binary data at its first zero byte.
+ * What ClickHouse puts before every message. The client reads the code, and takes this away, only if the error's name is
+ * at the end of the message, and the embedded engine cuts a message that quotes binary data at its first zero byte. Of an
+ * insert from a file the engine puts it there twice.
  */
-const leadingCode = /^Code: (\d{1,5})\. DB::/;
+const leadingCode = /^(?:Code: (\d{1,5})\. DB::(?:[\w:]*Exception: )?)+/;

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { finished, type Readable } from 'node:stream';
+import type { CancelSignal } from '../lib/cancellation.ts';
 import { pull } from '../lib/pull.ts';
 import { limits } from '../limits.ts';
 import { StoreError } from './errors.ts';
@@ -22,7 +23,7 @@ export interface HttpReply {
  *   connection after it, so it is looked for in broken answers, too.
  * @throws StoreError with ClickHouse's code, or without one when ClickHouse did not answer
  */
-export async function readReply(reply: HttpReply, signal?: AbortSignal): Promise<Uint8Array> {
+export async function readReply(reply: HttpReply, signal?: CancelSignal): Promise<Uint8Array> {
   const { stream, response_headers: headers, http_status_code: status } = reply;
   const { body, failure } = await collect(stream, signal);
   const code = headers['x-clickhouse-exception-code'];
@@ -42,7 +43,7 @@ export async function readReply(reply: HttpReply, signal?: AbortSignal): Promise
  */
 export async function* streamReply(
   reply: HttpReply,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): AsyncGenerator<Uint8Array, ReadProgress | undefined> {
   const { stream, response_headers: headers, http_status_code: status } = reply;
   const tag = headers['x-clickhouse-exception-tag'];
@@ -140,7 +141,7 @@ function progressOf(headers: IncomingHttpHeaders): ReadProgress | undefined {
 /** In flowing mode, since a stream that breaks drops what an iterator has not taken yet. */
 function collect(
   stream: Readable,
-  signal: AbortSignal | undefined,
+  signal: CancelSignal | undefined,
 ): Promise<{ body: Buffer; failure?: Error }> {
   return new Promise((done) => {
     const chunks: Buffer[] = [];

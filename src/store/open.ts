@@ -12,6 +12,8 @@ export interface StoreOptions {
   readonly queryTimeoutMs: number;
   /** Query connections that go to tenants without one only. */
   readonly sparedQueryConnections: number;
+  /** Whether the process does something else while the embedded engine opens. */
+  readonly opensAside: boolean;
 }
 
 /** Opens the store that the configuration asks for. The embedded engine is loaded only if it is that. */
@@ -20,10 +22,12 @@ export async function openStore(
   metrics: Metrics,
   log: Logger,
 ): Promise<Store & ResultStore> {
-  const { clickHouse, directory, queryTimeoutMs, sparedQueryConnections } = options;
+  const { clickHouse, directory, queryTimeoutMs, sparedQueryConnections, opensAside } = options;
   if (clickHouse !== undefined) {
     return openRemoteStore({ address: clickHouse, queryTimeoutMs, sparedQueryConnections, metrics, log });
   }
   const { openEmbeddedStore } = await import('./embedded.ts');
-  return await openEmbeddedStore(directory, metrics, log, sparedQueryConnections);
+  const { openEngineAside } = await import('./engine-thread.ts');
+  const openEngine = opensAside ? openEngineAside : undefined;
+  return await openEmbeddedStore(directory, metrics, log, { sparedQueryConnections, openEngine });
 }

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../lib/cancellation.ts';
 import { limits } from '../limits.ts';
 import { StoreError } from './errors.ts';
 import { QueryTurn, type QueryTurnParts } from './query-turn.ts';
@@ -14,7 +15,7 @@ export class QueryStream implements ResultStream {
   readonly #parts: QueryStreamParts;
   readonly #statement: StreamStatement;
   readonly #maxRows: number | undefined;
-  readonly #signal: AbortSignal;
+  readonly #signal: CancelSignal;
   #progress: ReadProgress | undefined;
 
   /** @param maxRows of the result, if that is known */
@@ -22,7 +23,7 @@ export class QueryStream implements ResultStream {
     parts: QueryStreamParts,
     statement: StreamStatement,
     maxRows: number | undefined,
-    signal: AbortSignal,
+    signal: CancelSignal,
   ) {
     this.#parts = parts;
     this.#statement = statement;

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { AppError } from '../errors.ts';
+import type { CancelSignal } from '../lib/cancellation.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
 import type { ConnectionPool } from './connection-pool.ts';
@@ -29,12 +30,12 @@ export class QueryTurn {
   /** Asks the engine to stop the query, again and again: the first time, it may not have begun with it yet. */
   readonly kill: () => void;
   readonly #parts: QueryTurnParts;
-  readonly #signal: AbortSignal;
+  readonly #signal: CancelSignal;
   readonly #startedMs = performance.now();
   #killing: NodeJS.Timeout | undefined;
   #healthy = false;
 
-  private constructor(client: ClickHouseClient, parts: QueryTurnParts, signal: AbortSignal) {
+  private constructor(client: ClickHouseClient, parts: QueryTurnParts, signal: CancelSignal) {
     this.client = client;
     this.#parts = parts;
     this.#signal = signal;
@@ -47,11 +48,17 @@ export class QueryTurn {
   }
 
   /**
-   * Waits for a connection. Whoever has a turn ends it.
+   * Waits for a connection, unless one is free. Whoever has a turn ends it.
    * @param signal ends the wait, and then the query
    * @throws AppError `overloaded`, `query_cancelled` and what else ended the wait
    */
-  static async take(parts: QueryTurnParts, signal: AbortSignal): Promise<QueryTurn> {
+  static take(parts: QueryTurnParts, signal: CancelSignal): QueryTurn | Promise<QueryTurn> {
+    if (signal.aborted) throw reasonOf(signal);
+    const free = parts.queries.takeFree(parts.party);
+    return free === undefined ? QueryTurn.#wait(parts, signal) : new QueryTurn(free, parts, signal);
+  }
+
+  static async #wait(parts: QueryTurnParts, signal: CancelSignal): Promise<QueryTurn> {
     const { queries, metrics, party } = parts;
     const taking = queries.take(party, signal);
     metrics.queryQueue.set(queries.waiting);
@@ -90,5 +97,5 @@ export class QueryTurn {
   }
 }
 
-const reasonOf = ({ reason }: AbortSignal): AppError =>
+const reasonOf = ({ reason }: CancelSignal): AppError =>
   reason instanceof AppError ? reason : new AppError('query_cancelled', 'the client went away');

@@ -1,18 +1,16 @@
 import { Column64, StringColumn, UIntColumn } from '../columnar/columns.ts';
 import { encodeNativeBlock } from '../columnar/native-block.ts';
 import { quoteString } from '../lib/quote.ts';
-import type { ReceivedAmount } from '../model/received.ts';
-import { selectRow, selectRows } from './select-rows.ts';
+import type { ReceivedDay } from '../model/received.ts';
+import { selectRows } from './select-rows.ts';
 import type { Store } from './store.ts';
 import type { HasEnded, TenantHolder } from './tenant-cleaner.ts';
 
 /** Of one dataset on one day. */
-export interface ReceivedOfDay extends ReceivedAmount {
+export interface ReceivedOfDay extends ReceivedDay {
   readonly tenant: string;
   /** Its id. */
   readonly dataset: string;
-  /** Of receipt (UTC), counted from 1970. */
-  readonly day: number;
 }
 
 /** What was received of each dataset, in a table of the store, so that it is one figure for all nodes. */
@@ -51,17 +49,16 @@ export class ReceivedTable implements TenantHolder {
   }
 
   /**
-   * @param date `YYYY-MM-DD`: what was received on that day alone
+   * What was received on each day, the oldest first.
    * @throws StoreError
    */
-  async of(tenant: string, id: string, date: string | undefined): Promise<ReceivedAmount> {
-    const onDay = date === undefined ? '' : ` AND day = toDateOrZero(${quoteString(date)})`;
-    const [events, bytes] = await selectRow<[number, number]>(
+  async days(tenant: string, id: string): Promise<readonly ReceivedDay[]> {
+    const rows = await selectRows<[day: number, events: number, bytes: number]>(
       this.#store,
-      `SELECT toFloat64(sum(events)), toFloat64(sum(bytes)) FROM \`millrace\`.\`received\`
-       WHERE tenant = ${quoteString(tenant)} AND dataset = ${quoteString(id)}${onDay}`,
+      `SELECT toUInt32(day), toFloat64(sum(events)), toFloat64(sum(bytes)) FROM \`millrace\`.\`received\`
+       WHERE tenant = ${quoteString(tenant)} AND dataset = ${quoteString(id)} GROUP BY day ORDER BY day`,
     );
-    return { events, bytes };
+    return rows.map(([day, events, bytes]) => ({ day, events, bytes }));
   }
 
   /** @throws StoreError */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { errorText } from '../errors.ts';
+import { abortSignalOf } from '../lib/cancellation.ts';
 import type { ClickHouseAddress } from '../lib/clickhouse-url.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
@@ -114,7 +115,7 @@ function httpTransport(origin: string): Transport {
           query: `${statement.query}\n${endingOf(statement)}`,
           clickhouse_settings: statementSettings,
           ignore_error_response: true,
-          abort_signal: signal,
+          abort_signal: abortSignalOf(signal),
         });
         const progress = yield* streamReply(reply, signal);
         ended = true;

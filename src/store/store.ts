@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../lib/cancellation.ts';
 import type { ColumnSpec } from '../model/column.ts';
 
 /**
@@ -40,7 +41,7 @@ export interface StreamOptions {
   /** Rendered into the statement's own SETTINGS clause; once for each object, so that queries had better share them. */
   readonly settings: Readonly<Record<string, string | number>>;
   /** Aborting it cancels the query in the engine; its reason is then thrown, if that is an `AppError`. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /** Formats of which the store makes one document, piece by piece. */

@@ -4,7 +4,14 @@ import { limits } from '../limits.ts';
 import { defaultTenant } from '../model/dataset.ts';
 import { generationId, parseGenerationId } from '../model/generation.ts';
 import { checkTenantName } from '../model/tenant.ts';
-import { type OwnLimits, parseOwnLimits, showLimits } from '../model/tenant-limits.ts';
+import {
+  defaultLimits,
+  type LimitsInForce,
+  type OwnLimits,
+  parseOwnLimits,
+  showLimits,
+  withLimits,
+} from '../model/tenant-limits.ts';
 import type { MetadataKey, MetadataLog } from './metadata.ts';
 import { MetadataReplica } from './metadata-replica.ts';
 
@@ -45,12 +52,17 @@ export class Tenants {
   /** By name in lower case. */
   readonly #named = new Map<string, Named>();
   #living = 1;
-  /** Of the living, by id, those that have any. */
-  readonly #ownLimits = new Map<string, OwnLimits>();
+  readonly #limitsOfAll: LimitsInForce;
+  /** Of the living that have limits of their own, by id. */
+  readonly #limits = new Map<string, LimitsInForce>();
   readonly #turns = new Slots(1);
 
-  /** @param onEnd called when a tenant has ended, here or on another node, and `hasEnded` says so */
-  constructor(log: MetadataLog, onEnd: () => void = () => {}) {
+  /**
+   * @param onEnd called when a tenant has ended, here or on another node, and `hasEnded` says so
+   * @param limitsOfAll what a tenant may have where nothing else is said
+   */
+  constructor(log: MetadataLog, onEnd: () => void = () => {}, limitsOfAll = defaultLimits) {
+    this.#limitsOfAll = limitsOfAll;
     this.#onEnd = onEnd;
     this.#replica = new MetadataReplica(log, ['tenant'], (key, value) => this.#apply(key, value));
     const everlasting = { id: defaultTenant, name: defaultTenant, createdAt: undefined, limits: {} };
@@ -92,9 +104,9 @@ export class Tenants {
     return named !== undefined && (generation < named.generation || !named.lives);
   }
 
-  /** The limits of the living tenant of an id that are its own, as far as the log has been read; undefined for none. */
-  ownLimitsOf(id: string): OwnLimits | undefined {
-    return this.#ownLimits.get(id);
+  /** What the tenant of an id may have, as far as the log has been read. */
+  limitsOf(id: string): LimitsInForce {
+    return this.#limits.get(id) ?? this.#limitsOfAll;
   }
 
   /** By name, in its order. */
@@ -189,7 +201,7 @@ export class Tenants {
 
   #apply({ key }: MetadataKey, value: string | undefined): void {
     const before = this.#named.get(key);
-    if (before !== undefined) this.#ownLimits.delete(before.id);
+    if (before !== undefined) this.#limits.delete(before.id);
     if (value === undefined) {
       if (before === undefined) return;
       this.#named.set(key, { ...before, lives: false });
@@ -206,7 +218,8 @@ export class Tenants {
       this.#named.set(key, { id, name, createdAt, limits: own, generation, lives: true });
       this.#living += 1;
     }
-    if (Object.keys(own).length > 0) this.#ownLimits.set(this.get(name).id, own);
+    if (Object.keys(own).length === 0) return;
+    this.#limits.set(this.get(name).id, withLimits(this.#limitsOfAll, own, 'tenant'));
   }
 
   #requireLoaded(): void {

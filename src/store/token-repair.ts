@@ -13,6 +13,8 @@
 import { appendFile, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../lib/log.ts';
+import { Slots } from '../lib/slots.ts';
+import { limits } from '../limits.ts';
 
 /** Some 60 lines, where one is looked for. */
 const tailBytes = 4096;
@@ -23,10 +25,12 @@ const tailBytes = 4096;
  */
 export async function repairTokens(engine: string, log: Logger): Promise<void> {
   const store = join(engine, 'store');
-  for (const group of await entriesOf(store)) {
+  const slots = new Slots(limits.maxParallelRepairs);
+  const repairGroup = async (group: string) => {
     for (const table of await entriesOf(join(store, group)))
       await repairTable(join(store, group, table), log);
-  }
+  };
+  await Promise.all((await entriesOf(store)).map((group) => slots.run(() => repairGroup(group))));
 }
 
 async function repairTable(table: string, log: Logger): Promise<void> {
@@ -44,6 +48,7 @@ async function repairTable(table: string, log: Logger): Promise<void> {
     if (operation === '1') added.set(hash, part);
     else added.delete(hash);
   }
+  if (added.size === 0) return;
   const parts = (await entriesOf(table)).flatMap(readPartName);
   for (const [hash, name] of added) {
     const [part] = readPartName(name);

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import type { CancelSignal } from '../lib/cancellation.ts';
 import { quoteString } from '../lib/quote.ts';
 import { renderShared, type StatementSettings } from './statement-settings.ts';
 import type { InsertBatch, ReadProgress, StreamFormat } from './store.ts';
@@ -29,7 +30,7 @@ export interface StreamControl {
   /** Asks the engine to stop the query. */
   readonly kill: () => void;
   /** Aborted when nobody waits for the query any more; the engine is then asked to stop it already. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /** A query, and how its output is to look. */

@@ -23,8 +23,7 @@ export class ActiveSegment {
   static async create(files: WalFiles, number: number, nowMicros: number): Promise<ActiveSegment> {
     const file = await files.create(segmentName(number));
     try {
-      await file.write([encodeSegmentHeader(number, nowMicros)], 0);
-      await file.sync();
+      await file.writeDurably([encodeSegmentHeader(number, nowMicros)], 0);
       await files.syncDirectory();
     } catch (error) {
       await file.close();
@@ -47,23 +46,20 @@ export class ActiveSegment {
     return this.#torn;
   }
 
-  /** Puts the bytes behind the durable ones, without making them count. */
-  async write(group: readonly EncodedRecord[]): Promise<void> {
+  /** Puts the bytes behind the durable ones, durably, without making them count. */
+  write(group: readonly EncodedRecord[]): Promise<void> {
     this.#torn = true;
+    const buffers: Uint8Array[] = [];
     let position = this.#length;
     for (const record of group) {
       placeRecord(record, { segment: this.number, position });
       position += record.byteLength;
+      for (const buffer of record.buffers) buffers.push(buffer);
     }
-    const buffers = group.flatMap((record) => record.buffers);
-    await this.#file.write(buffers, this.#length);
+    return this.#file.writeDurably(buffers, this.#length);
   }
 
-  async sync(): Promise<void> {
-    await this.#file.sync();
-  }
-
-  /** What was written and synced counts from now on. */
+  /** What was written counts from now on. */
   accept(group: readonly EncodedRecord[], nowMicros: number): void {
     if (this.records.length === 0) this.#sinceMicros = nowMicros;
     for (const record of group) {

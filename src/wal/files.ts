@@ -1,4 +1,4 @@
-import { close, fdatasync, ftruncate, open, read, writev } from 'node:fs';
+import { close, constants, fdatasync, ftruncate, open, read, writev } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -23,10 +23,12 @@ export interface WalFiles {
 export interface WalFile {
   /** Writes all of the buffers at `position`. On failure any part of them may be in the file. */
   write(buffers: readonly Uint8Array[], position: number): Promise<void>;
+  /** The same, and all that is in the file is on the disk when this returns; after a failure, what `sync` fails with. */
+  writeDurably(buffers: readonly Uint8Array[], position: number): Promise<void>;
   /** Reads exactly `length` bytes, or up to the end of the file. */
   read(position: number, length: number): Promise<Buffer>;
   truncate(length: number): Promise<void>;
-  /** Contents and length are on the disk when this returns (fdatasync). */
+  /** Contents and length are on the disk when this returns (fdatasync). Of new contents `writeDurably` is cheaper. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
@@ -35,13 +37,37 @@ const fs = {
   open: promisify(open),
   close: promisify(close),
   read: promisify(read),
-  writev: promisify(writev),
-  fdatasync: promisify(fdatasync),
   ftruncate: promisify(ftruncate),
 };
 
+/** Not by `promisify`, which takes microseconds to make an object of what `writev` tells. @returns bytes written */
+const writevAt = (descriptor: number, buffers: readonly Uint8Array[], position: number): Promise<number> =>
+  new Promise((done, fail) => {
+    writev(descriptor, buffers, position, (error, bytesWritten) => {
+      if (error === null) done(bytesWritten);
+      else fail(error);
+    });
+  });
+
+const syncData = (descriptor: number): Promise<void> =>
+  new Promise((done, fail) => {
+    fdatasync(descriptor, (error) => {
+      if (error === null) done();
+      else fail(error);
+    });
+  });
+
 /** Linux takes at most 1,024 buffers in one writev. */
 const maxBuffersPerWrite = 1024;
+
+/**
+ * Linux syncs each write to a file that was opened so, as fdatasync does: one call in place of two, of which each goes to a
+ * thread of libuv and back. 6 KB behind each other took 241 us of CPU in place of 288, medians of eight times 2,000 in turns.
+ * Elsewhere the flag says less than the fdatasync of libuv, which on macOS asks the drive, too.
+ */
+const syncsWrites = process.platform === 'linux';
+const { O_RDWR, O_CREAT, O_EXCL, O_DSYNC } = constants;
+const createFlags = O_RDWR | O_CREAT | O_EXCL | (syncsWrites ? O_DSYNC : 0);
 
 export async function openWalDirectory(directory: string): Promise<WalFiles> {
   await mkdir(directory, { recursive: true });
@@ -51,19 +77,27 @@ export async function openWalDirectory(directory: string): Promise<WalFiles> {
   return {
     list: () => readdir(directory),
     size: async (name) => (await stat(path(name))).size,
-    create: async (name) => nodeFile(await fs.open(path(name), 'wx+', 0o600)),
-    open: async (name) => nodeFile(await fs.open(path(name), 'r+')),
+    create: async (name) => nodeFile(await fs.open(path(name), createFlags, 0o600), syncsWrites),
+    open: async (name) => nodeFile(await fs.open(path(name), 'r+'), false),
     remove: (name) => rm(path(name), { force: true }),
     syncDirectory: () => syncDirectory(directory),
   };
 }
 
-function nodeFile(descriptor: number): WalFile {
+/** @param isSynced whether each write is on the disk when it returns */
+function nodeFile(descriptor: number, isSynced: boolean): WalFile {
+  const write = (buffers: readonly Uint8Array[], position: number) => writeAll(descriptor, buffers, position);
   return {
-    write: (buffers, position) => writeAll(descriptor, buffers, position),
+    write,
+    writeDurably: isSynced
+      ? write
+      : async (buffers, position) => {
+          await write(buffers, position);
+          await syncData(descriptor);
+        },
     read: (position, length) => readAll(descriptor, position, length),
     truncate: (length) => fs.ftruncate(descriptor, length),
-    sync: () => fs.fdatasync(descriptor),
+    sync: () => syncData(descriptor),
     close: () => fs.close(descriptor),
   };
 }
@@ -71,14 +105,12 @@ function nodeFile(descriptor: number): WalFile {
 /** `writev` may write less than it was given; the rest is sent again. */
 async function writeAll(descriptor: number, buffers: readonly Uint8Array[], start: number): Promise<void> {
   let position = start;
-  const end = buffers.reduce((sum, { byteLength }) => sum + byteLength, start);
-  let rest = buffers.filter((buffer) => buffer.byteLength > 0);
+  // Copied rather than written in parts, each of which may be a sync of its own.
+  let rest = buffers.length <= maxBuffersPerWrite ? buffers : [Buffer.concat(buffers)];
   while (rest.length > 0) {
-    const batch = rest.length <= maxBuffersPerWrite ? rest : rest.slice(0, maxBuffersPerWrite);
-    const { bytesWritten } = await fs.writev(descriptor, batch, position);
+    const bytesWritten = await writevAt(descriptor, rest, position);
     position += bytesWritten;
-    if (batch === rest && position === end) return;
-    rest = [...dropBytes(batch, bytesWritten), ...rest.slice(batch.length)];
+    rest = dropBytes(rest, bytesWritten);
   }
 }
 

@@ -1,17 +1,11 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { liveGauge } from '../lib/live-gauge.ts';
 import type { Wal } from './writer.ts';
 
-/** What the log holds, read when somebody asks. */
+/** What the log holds. */
 export function registerWalGauges(registry: Registry, wal: Wal): void {
   const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
+    liveGauge({ name, help, registers: [registry] }, read);
   gauge('millrace_wal_bytes', 'Bytes in the write-ahead log that are not in the store yet.', () => wal.bytes);
   gauge(
     'millrace_wal_segments',

@@ -11,8 +11,7 @@ import type { WalFiles } from './files.ts';
 export async function writeNote(files: WalFiles, name: string, value: object): Promise<void> {
   const file = await files.create(name);
   try {
-    await file.write([encode(value)], 0);
-    await file.sync();
+    await file.writeDurably([encode(value)], 0);
   } finally {
     await file.close();
   }
@@ -30,8 +29,7 @@ export async function readNoteAgain(files: WalFiles, name: string): Promise<unkn
     const bytes = await file.read(0, size);
     const value = decode(bytes);
     if (value !== undefined) {
-      await file.write([bytes], 0);
-      await file.sync();
+      await file.writeDurably([bytes], 0);
     }
     return value;
   } finally {

@@ -30,10 +30,8 @@
 import { crc32 } from 'node:zlib';
 import { limits } from '../limits.ts';
 import type { TableBlock } from '../model/block.ts';
-import type { ColumnSpec } from '../model/column.ts';
-import { type DatasetKind, type TableName, tablesOfKind } from '../model/dataset.ts';
-import type { Receipt } from '../model/received.ts';
-import type { StoredRequest } from '../model/replay.ts';
+import { tablesOfKind } from '../model/dataset.ts';
+import { type RecordHeader, recordHeaderJson } from './record-header.ts';
 
 export const segmentHeaderBytes = 32;
 export const recordHeaderBytes = 16;
@@ -41,37 +39,8 @@ const formatVersion = 1;
 const segmentMagic = Buffer.from('MILLRACE', 'latin1');
 export const recordMagic = Buffer.from('MREC', 'latin1');
 
-/** What a record says about its blocks. */
-export interface RecordHeader {
-  readonly tenant: string;
-  /** Its id. */
-  readonly dataset: string;
-  readonly kind: DatasetKind;
-  /** Whether the id was presumed before the store had been read (`store/catalog.ts`). */
-  readonly presumed?: true | undefined;
-  /** How the request is known again; absent when it is not, and in logs of before this existed. */
-  readonly request?: StoredRequest | undefined;
-  /** Absent in logs of before this existed. */
-  readonly received?: Receipt | undefined;
-  readonly blocks: readonly BlockHeader[];
-}
-
-export interface BlockHeader {
-  readonly table: TableName;
-  readonly rows: number;
-  readonly byteLength: number;
-  readonly columns: readonly ColumnSpec[];
-}
-
 /** One request as it goes into the log. */
-export interface WalRecord {
-  readonly tenant: string;
-  /** Its id. */
-  readonly dataset: string;
-  readonly kind: DatasetKind;
-  readonly presumed?: true | undefined;
-  readonly request?: StoredRequest | undefined;
-  readonly received?: Receipt | undefined;
+export interface WalRecord extends Omit<RecordHeader, 'blocks'> {
   readonly blocks: readonly TableBlock[];
 }
 
@@ -124,19 +93,20 @@ export function encodeRecord(record: WalRecord): EncodedRecord {
     columns,
   }));
   const header: RecordHeader = { tenant, dataset, kind, presumed, request, received, blocks };
-  const json = Buffer.from(JSON.stringify(header), 'utf8');
+  const json = recordHeaderJson(header);
+  const jsonLength = Buffer.byteLength(json);
   const blockBytes = blocks.reduce((sum, block) => sum + block.byteLength, 0);
-  const payloadLength = 4 + json.length + blockBytes;
+  const payloadLength = 4 + jsonLength + blockBytes;
   if (payloadLength > limits.walMaxRecordBytes) {
     throw new Error(`BUG: a record of ${payloadLength} bytes passed the bound on bodies`);
   }
-  const blocksOffset = recordHeaderBytes + 4 + json.length;
+  const blocksOffset = recordHeaderBytes + 4 + jsonLength;
   // From Node's pool, where it is small: it is only kept until it is written.
   const start = Buffer.allocUnsafe(blocksOffset);
   recordMagic.copy(start, 0);
   start.writeUInt32LE(payloadLength, 4);
-  start.writeUInt32LE(json.length, recordHeaderBytes);
-  json.copy(start, recordHeaderBytes + 4);
+  start.writeUInt32LE(jsonLength, recordHeaderBytes);
+  start.write(json, recordHeaderBytes + 4);
   let checksum = crc32(start.subarray(recordHeaderBytes));
   for (const { bytes } of record.blocks) checksum = crc32(bytes, checksum);
   start.writeUInt32LE(checksum, 8);

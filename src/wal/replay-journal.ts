@@ -59,8 +59,7 @@ export class ReplayJournal {
     const bytes = Buffer.from(groups.map(encodeLine).join(''), 'utf8');
     const active = await this.#writableFile();
     try {
-      await active.file.write([bytes], active.entry.byteLength);
-      await active.file.sync();
+      await active.file.writeDurably([bytes], active.entry.byteLength);
     } catch (error) {
       await this.close();
       throw error;

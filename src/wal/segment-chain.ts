@@ -40,6 +40,11 @@ export class SegmentChain {
     return this.#active !== undefined && this.#active.records.length > 0 ? this.#active : undefined;
   }
 
+  /** The segment to write to, if there is one and nothing is to be cut off it first. */
+  get ready(): ActiveSegment | undefined {
+    return this.#active?.torn === false ? this.#active : undefined;
+  }
+
   /**
    * The segment to write to, made if there is none.
    * @throws whatever kept a failed write from being cut off, or the file from being made

@@ -1,6 +1,7 @@
 import type { Bundle } from './bundles.ts';
 import type { WalFile } from './files.ts';
-import type { EncodedRecord, RecordHeader } from './record.ts';
+import type { EncodedRecord } from './record.ts';
+import type { RecordHeader } from './record-header.ts';
 import type { StoredTables } from './stored-notes.ts';
 
 /** A durable record: where it lies in its segment file, and its blocks as long as they are held in memory. */

@@ -43,6 +43,9 @@ export class Wal {
   readonly #options: WalOptions;
   readonly #chain: SegmentChain;
   readonly #queue: Append[] = [];
+  /** So many requests are likely to come together: `#gather`. */
+  #expected = 0;
+  #onGathered = () => {};
   #sealWanted = false;
   #probeWanted = false;
   readonly #outage: Outage;
@@ -109,17 +112,20 @@ export class Wal {
    * Makes a record durable.
    * @throws AppError `log_full`, `log_failed`, `shutting_down`; the record is then not acknowledged
    */
-  async append(record: WalRecord): Promise<void> {
-    if (this.#closed) throw new AppError('shutting_down', 'the service is shutting down');
-    this.checkRoom();
-    const encoded = encodeRecord(record);
-    await new Promise<void>((done, fail) => {
-      this.#queue.push({ record: encoded, done, fail });
+  append(record: WalRecord): Promise<void> {
+    return new Promise<void>((done, fail) => {
+      if (this.#closed) throw new AppError('shutting_down', 'the service is shutting down');
+      this.checkRoom();
+      this.#queue.push({ record: encodeRecord(record), done, fail });
+      if (this.#queue.length >= this.#expected) this.#onGathered();
       this.#wake();
     });
   }
 
-  /** Seals the active segment, if it has records, after what is being written now. */
+  /**
+   * Seals the active segment, if it has records, after what is being written now. What is appended after this and is not
+   * part of that goes to the next one.
+   */
   seal(): void {
     this.#sealWanted = true;
     this.#wake();
@@ -128,6 +134,7 @@ export class Wal {
   /** Finishes what was appended, seals it and closes the file. Appends after this are refused. */
   async close(): Promise<void> {
     this.#closed = true;
+    while (this.#running !== undefined) await this.#running;
     this.seal();
     while (this.#running !== undefined) await this.#running;
     this.#cancelAgeTimer();
@@ -143,10 +150,13 @@ export class Wal {
   }
 
   async #run(): Promise<void> {
-    const { clock, segmentMaxBytes = limits.walSegmentMaxBytes } = this.#options;
+    const { segmentMaxBytes = limits.walSegmentMaxBytes } = this.#options;
     while (this.#queue.length > 0) {
-      // One turn of the event loop: requests that are ready at the same time join the group.
-      await clock.turn();
+      if (this.#sealWanted) {
+        await this.#sealActive();
+        continue;
+      }
+      await this.#gather();
       const group = this.#takeGroup();
       try {
         await this.#commit(group);
@@ -159,6 +169,24 @@ export class Wal {
     }
     if (this.#sealWanted) await this.#sealActive();
     if (this.#probeWanted) await this.#goOn();
+  }
+
+  /**
+   * Lets requests that are ready at the same time join the group, by one turn of the event loop; and those who were
+   * answered last, since most senders have the next request ready: for them it waits a moment.
+   */
+  async #gather(): Promise<void> {
+    const { clock } = this.#options;
+    await clock.turn();
+    if (this.#queue.length >= this.#expected) return;
+    await new Promise<void>((done) => {
+      const cancel = clock.after(limits.walGatherMs, done);
+      this.#onGathered = () => {
+        cancel();
+        done();
+      };
+    });
+    this.#onGathered = () => {};
   }
 
   #takeGroup(): Append[] {
@@ -178,16 +206,16 @@ export class Wal {
 
   async #commit(group: readonly Append[]): Promise<void> {
     const { metrics, clock } = this.#options;
-    const segment = await this.#chain.writable();
+    const segment = this.#chain.ready ?? (await this.#chain.writable());
     const encoded = group.map((append) => append.record);
+    const beginMs = clock.monotonicMs();
     await segment.write(encoded);
-    const stop = metrics.walFsync.startTimer();
-    await segment.sync();
-    stop();
+    metrics.walFsync.observe((clock.monotonicMs() - beginMs) / 1000);
     metrics.walGroupRecords.observe(group.length);
     if (segment.records.length === 0) this.#sealLater();
     segment.accept(encoded, clock.nowMicros());
     for (const append of group) append.done();
+    this.#expected = Math.min(group.length + this.#queue.length, limits.walMaxGroupRecords);
   }
 
   /** A write or sync failed. */

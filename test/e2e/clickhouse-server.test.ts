@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ClickHouseServer, openStoreOn } from '../support/clickhouse-server.ts';
 import { testStore } from '../support/embedded.ts';
 import { authorization, Service } from '../support/service.ts';
@@ -10,12 +10,6 @@ async function startService(server: ClickHouseServer): Promise<Service> {
   const service = await Service.start({ env: { MILLRACE_CLICKHOUSE_URL: server.url } });
   onTestFinished(() => service.dispose());
   return service;
-}
-
-async function startServer(): Promise<ClickHouseServer> {
-  const server = await ClickHouseServer.start();
-  onTestFinished(() => server.dispose());
-  return server;
 }
 
 /** Rows of a SELECT, asked of the server and not of the service. */
@@ -38,23 +32,65 @@ async function makeTimed({ url }: Service): Promise<void> {
 const readiness = async (service: Service): Promise<unknown> =>
   await (await fetch(`${service.url}/api/v1/readiness`)).json();
 
-test('what is ingested is on the server, and its password is told to nobody', async () => {
-  const server = await startServer();
-  const service = await startService(server);
-  expect(await readiness(service)).toEqual({ status: 'ready', store: 'available' });
-  expect(await service.ingest('app', [{ level: 'info', n: 1 }, { level: 'error' }])).toBe(2);
-  await service.drained();
-  expect(await ask(server, 'SELECT count() AS rows FROM t_default.`app.events`')).toEqual([{ rows: 2 }]);
-  expect(await service.query('SELECT level FROM app ORDER BY level')).toEqual([
-    { level: 'error' },
-    { level: 'info' },
-  ]);
-  expect(service.child.stdout).toContain(`ClickHouse at http://127.0.0.1:${server.port}\n`);
-  await service.stop();
-  const { password } = ClickHouseServer;
-  for (const secret of [password, encodeURIComponent(password)]) {
-    expect(service.child.stdout + service.child.stderr).not.toContain(secret);
-  }
+describe('one service and its server', () => {
+  let server: ClickHouseServer;
+  let service: Service;
+  beforeAll(async () => {
+    server = await ClickHouseServer.start();
+    service = await Service.start({ env: { MILLRACE_CLICKHOUSE_URL: server.url } });
+  });
+  afterAll(async () => {
+    await service?.dispose();
+    await server?.dispose();
+  });
+
+  test('a server that stores and then cuts the connection has it once', async () => {
+    await server.expect({ kind: 'cut', when: 'after' }, /^INSERT INTO `t_default`/, 1);
+    // The rows are looked for then, for which they are sent once more, beside the table.
+    await server.expect({ kind: 'cut', when: 'after' }, /^INSERT INTO `millrace`.*compar/, 2);
+    await service.ingest('cut', [{ n: 1 }, { n: 2 }]);
+    await service.drained();
+    expect(await server.faultsLeft()).toBe(0);
+    const rows = await ask<{ n: number }>(
+      server,
+      'SELECT `n:num` AS n FROM t_default.`cut.events` ORDER BY n',
+    );
+    expect(rows.map(({ n }) => n)).toEqual([1, 2]);
+  });
+
+  test('a service stops in time while its server hangs, and loses nothing', async () => {
+    await service.ingest('hung', [{ n: 1 }]);
+    await service.drained();
+    server.pause();
+    await service.ingest('hung', [{ n: 2 }]);
+    await sleep(1500); // The segment is sealed and its insert is on its way.
+    expect(await service.stop(), service.child.report()).toEqual({ code: 0, signal: null });
+    server.resume();
+    await service.restart();
+    await service.drained();
+    const rows = await ask<{ n: number }>(
+      server,
+      'SELECT `n:num` AS n FROM t_default.`hung.events` ORDER BY n',
+    );
+    expect(rows.map(({ n }) => n)).toEqual([1, 2]);
+  }, 60_000);
+
+  test('what is ingested is on the server, and its password is told to nobody', async () => {
+    expect(await readiness(service)).toEqual({ status: 'ready', store: 'available' });
+    expect(await service.ingest('app', [{ level: 'info', n: 1 }, { level: 'error' }])).toBe(2);
+    await service.drained();
+    expect(await ask(server, 'SELECT count() AS rows FROM t_default.`app.events`')).toEqual([{ rows: 2 }]);
+    expect(await service.query('SELECT level FROM app ORDER BY level')).toEqual([
+      { level: 'error' },
+      { level: 'info' },
+    ]);
+    expect(service.child.stdout).toContain(`ClickHouse at http://127.0.0.1:${server.port}\n`);
+    await service.stop();
+    const { password } = ClickHouseServer;
+    for (const secret of [password, encodeURIComponent(password)]) {
+      expect(service.child.stdout + service.child.stderr).not.toContain(secret);
+    }
+  });
 });
 
 test('without its server the service starts and takes writes, which arrive when the server comes', async () => {
@@ -103,38 +139,6 @@ test('without its server the service starts and takes writes, which arrive when 
     await ask(server, 'SELECT toUnixTimestamp(p_timestamp) AS at FROM t_default.`timed.events`'),
   ).toEqual([{ at: 1_700_000_000 }]);
 }, 120_000);
-
-test('a server that stores and then cuts the connection has it once', async () => {
-  const server = await startServer();
-  const service = await startService(server);
-  await server.expect({ kind: 'cut', when: 'after' }, /^INSERT INTO `t_default`/, 1);
-  // The rows are looked for then, for which they are sent once more, beside the table.
-  await server.expect({ kind: 'cut', when: 'after' }, /^INSERT INTO `millrace`.*compar/, 2);
-  await service.ingest('cut', [{ n: 1 }, { n: 2 }]);
-  await service.drained();
-  expect(await server.faultsLeft()).toBe(0);
-  const rows = await ask<{ n: number }>(server, 'SELECT `n:num` AS n FROM t_default.`cut.events` ORDER BY n');
-  expect(rows.map(({ n }) => n)).toEqual([1, 2]);
-});
-
-test('a service stops in time while its server hangs, and loses nothing', async () => {
-  const server = await startServer();
-  const service = await startService(server);
-  await service.ingest('hung', [{ n: 1 }]);
-  await service.drained();
-  server.pause();
-  await service.ingest('hung', [{ n: 2 }]);
-  await sleep(1500); // The segment is sealed and its insert is on its way.
-  expect(await service.stop(), service.child.report()).toEqual({ code: 0, signal: null });
-  server.resume();
-  await service.restart();
-  await service.drained();
-  const rows = await ask<{ n: number }>(
-    server,
-    'SELECT `n:num` AS n FROM t_default.`hung.events` ORDER BY n',
-  );
-  expect(rows.map(({ n }) => n)).toEqual([1, 2]);
-}, 60_000);
 
 test('a server that is killed and started again and again under load has every acknowledged row once', async () => {
   const seed = Date.now() >>> 0;

@@ -1,8 +1,5 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildWriteRequest } from '../support/remote-write.ts';
+import { tablesOf } from '../support/engine-files.ts';
 import { authorization, Service } from '../support/service.ts';
 
 let service: Service;
@@ -26,13 +23,6 @@ const codeOf = async (method: string, path: string): Promise<readonly [number, s
   const reply = await send(method, path);
   return [reply.status, ((await reply.json()) as { code: string }).code];
 };
-
-/** The tables that the embedded engine has of a dataset, as its own files say. */
-const tablesOf = (dataset: string): string[] =>
-  readdirSync(join(service.dataDir, 'store/engine/metadata/t_default'))
-    .map((name) => decodeURIComponent(name))
-    .filter((name) => name.startsWith(`${dataset}.`))
-    .sort();
 
 describe('a dataset over HTTP', () => {
   it('is made, listed, described and deleted', async () => {
@@ -119,7 +109,7 @@ describe('a dataset over HTTP', () => {
     expect(await json('/shop/retention')).toEqual([task]);
 
     expect(await text('DELETE', '/shop')).toEqual([200, 'log stream shop deleted']);
-    expect(tablesOf('shop')).toEqual([]);
+    expect(tablesOf(service, 'shop')).toEqual([]);
     expect(await json('')).not.toContainEqual({ name: 'shop' });
     for (const what of ['', '/schema', '/info', '/stats']) {
       const method = what === '' ? 'DELETE' : 'GET';
@@ -127,75 +117,3 @@ describe('a dataset over HTTP', () => {
     }
   }, 60_000);
 });
-
-it('deletion under load leaves no table, no log record and no error behind', async () => {
-  const samples = () =>
-    new Uint8Array(
-      buildWriteRequest([
-        {
-          labels: [
-            ['__name__', 'up'],
-            ['job', 'stress'],
-          ],
-          samples: [{ value: 1, timestampMs: Date.now() }],
-        },
-      ]),
-    );
-  const written = { hot: 0, 'hot-metrics': 0 };
-  let stopped = false;
-  const writers = [1, 2, 3].flatMap(() => [
-    (async () => {
-      while (!stopped) written.hot += await service.ingest('hot', [{ n: written.hot, text: 'x' }]);
-    })(),
-    (async () => {
-      while (!stopped) {
-        await service.remoteWrite(samples(), 'hot-metrics');
-        written['hot-metrics'] += 1;
-      }
-    })(),
-  ]);
-  for (let round = 0; round < 6; round += 1) {
-    await sleep(400 + 150 * round);
-    for (const name of ['hot', 'hot-metrics']) {
-      const [status, body] = await text('DELETE', `/${name}`);
-      expect([status, body]).toEqual([200, `log stream ${name} deleted`]);
-    }
-  }
-  stopped = true;
-  await Promise.all(writers);
-  expect(written.hot).toBeGreaterThan(20);
-  expect(written['hot-metrics']).toBeGreaterThan(20);
-
-  // Which of the last writes came before the last deletion is not known; what comes now is all there is.
-  for (const name of ['hot', 'hot-metrics']) {
-    if ((await send('DELETE', `/${name}`)).status !== 404) continue;
-    expect(await json('')).not.toContainEqual({ name });
-  }
-  await service.drained();
-  expect([...tablesOf('hot'), ...tablesOf('hot-metrics')]).toEqual([]);
-  expect(await service.metric('millrace_store_insert_failures_total')).toBe(0);
-  expect(await service.metric('millrace_dead_files')).toBe(0);
-  expect(service.child.stderr.split('\n').filter((line) => line.includes('"level":"error"'))).toEqual([]);
-
-  // A sample is never without its series, which a worker may have known from the dataset before.
-  await service.remoteWrite(samples(), 'hot-metrics');
-  await service.ingest('hot', [{ n: 1 }]);
-  await service.drained();
-  expect(await service.query(`SELECT metric_name, job, value FROM "hot-metrics"`)).toEqual([
-    { metric_name: 'up', job: 'stress', value: 1 },
-  ]);
-  expect(await service.query('SELECT n FROM hot')).toEqual([{ n: 1 }]);
-}, 120_000);
-
-it('datasets that wait for more data are deleted as well', async () => {
-  const names = Array.from({ length: 36 }, (_, index) => `small-${index}`);
-  const write = () => Promise.all(names.map((name, id) => service.ingest(name, [{ id }])));
-  await write();
-  const replies = await Promise.all(names.map((name) => text('DELETE', `/${name}`)));
-  expect(replies.map(([status]) => status)).toEqual(names.map(() => 200));
-  await write();
-  await service.drained();
-  expect(names.flatMap(tablesOf)).toEqual(names.map((name) => `${name}.2.events.sql`));
-  expect(await service.query('SELECT id FROM "small-7"')).toEqual([{ id: 7 }]);
-  expect(await service.metric('millrace_store_insert_failures_total')).toBe(0);
-}, 120_000);

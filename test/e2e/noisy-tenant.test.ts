@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { median } from '../support/median.ts';
 import { authorization, Service, type ServiceClient } from '../support/service.ts';
 
 let service: Service;
@@ -29,9 +30,6 @@ beforeAll(async () => {
   await service.drained();
 }, 60_000);
 afterAll(() => service?.dispose());
-
-const median = (times: readonly number[]): number =>
-  times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
 
 /** Does something over and over until told to stop, so many at a time. @returns how long each took, milliseconds */
 function keepDoing(atATime: number, work: () => Promise<unknown>) {
@@ -82,13 +80,11 @@ test('writes of a tenant do not wait behind those of another that sends large bo
   const large = Array.from({ length: 5000 }, (_, index) => ({ index, text: `${index} `.repeat(16) }));
   const flood = keepDoing(40, () => noisy.ingest('flood', large));
   await expect.poll(() => flood.times.length, { timeout: 60_000, interval: 20 }).toBeGreaterThan(0);
-  const quietMs: number[] = [];
-  for (let left = 6; left > 0; left -= 1) {
-    quietMs.push(await timed(1, () => quiet.ingest('app', large.slice(0, 100))));
-  }
+  const quietMs = await timed(9, () => quiet.ingest('app', large.slice(0, 100)));
   await expect.poll(() => flood.times.length, { timeout: 60_000, interval: 20 }).toBeGreaterThanOrEqual(36);
   await flood.stop();
-  expect(quietMs.toSorted((a, b) => a - b)[4]).toBeLessThan(median(flood.times.slice(4)) / 2);
+  // Without taking turns both wait for as long.
+  expect(quietMs).toBeLessThan(median(flood.times.slice(4)) / 2);
 }, 120_000);
 
 test('sign-ins of a tenant do not wait behind wrong passwords for another', async () => {
@@ -124,7 +120,7 @@ test('limits of a tenant hold for it alone, for the datasets that it has too, an
   const wide = Object.fromEntries(Array.from({ length: 15 }, (_, index) => [`f${index}`, index]));
 
   await noisy.ingest('app', [{ level: 'info' }]);
-  expect(await put({ maxDatasets: 0 })).toEqual([400, 'bad_tenant_limits']);
+  expect(await put({ maxDatasets: 0 })).toEqual([400, 'bad_limits']);
   expect(await codeOf('default', '/api/v1/tenants/nobody/limits', 'PUT', {})).toEqual([
     404,
     'tenant_not_found',

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Child, freePort, onPath, removeFolder, temporaryFolder } from '../support/child.ts';
@@ -127,11 +126,10 @@ describe('a signal to stop', () => {
         }
       };
       const senders = Array.from({ length: 6 }, send);
-      await sleep(1000);
+      await expect.poll(() => answered, { timeout: 20_000, interval: 10 }).toBeGreaterThan(10);
       const exit = await service.stop(signal);
       await Promise.all(senders);
       expect(exit, service.child.report()).toEqual({ code: 0, signal: null });
-      expect(answered).toBeGreaterThan(10);
 
       await service.restart();
       await service.drained();
@@ -144,7 +142,7 @@ describe('a signal to stop', () => {
 });
 
 describe('a second process on the same data directory', () => {
-  test('refuses to start and names the first', async () => {
+  test('refuses to start and names the first, and starts when that was killed, saying so while the engine opens', async () => {
     const service = await Service.start();
     onTestFinished(() => service.dispose());
     const second = await runToEnd([], {
@@ -156,13 +154,20 @@ describe('a second process on the same data directory', () => {
     expect(second.stderr).toContain(service.dataDir);
     // The first is not disturbed.
     expect(await service.ingest('still', [{ here: true }])).toBe(1);
-  });
 
-  test('starts when the first was killed', async () => {
-    const service = await Service.start();
-    onTestFinished(() => service.dispose());
     await service.kill();
-    await service.restart();
+    await service.launch();
+    const seen = new Set<string>();
+    await service.child.ready(async () => {
+      // Nobody listens while the process loads its code.
+      const ask = (name: string) => fetch(`${service.url}/api/v1/${name}`).catch(() => undefined);
+      const [liveness, readiness] = await Promise.all([ask('liveness'), ask('readiness')]);
+      if (liveness === undefined || readiness === undefined) return false;
+      const { code = 'ready' } = (await readiness.json()) as { code?: string };
+      seen.add(`${liveness.status} ${readiness.status} ${code}`);
+      return code === 'ready';
+    });
+    expect([...seen]).toEqual(['200 503 starting', '200 200 ready']);
     expect(await service.ingest('again', [{ here: true }])).toBe(1);
   });
 });

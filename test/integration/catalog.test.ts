@@ -5,11 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/lib/log.ts';
 import { limits } from '../../src/limits.ts';
 import { auditDataset, tablesOfKind } from '../../src/model/dataset.ts';
+import { defaultLimits, serviceLimits } from '../../src/model/tenant-limits.ts';
 import { Catalog } from '../../src/store/catalog.ts';
 import { createDataset } from '../../src/store/create-dataset.ts';
 import { KeptOptions } from '../../src/store/kept-options.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
 import type { Store } from '../../src/store/store.ts';
+import { Tenants } from '../../src/store/tenants.ts';
 import { withFault } from '../support/back-half.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 
@@ -78,10 +80,8 @@ describe('the catalog', () => {
 
   it('refuses more datasets than a tenant may have, but for the audit trail and those that are there', async () => {
     const metadata = new MetadataLog(test.store, 'node-1');
-    const catalog = new Catalog(test.store, metadata, undefined, undefined, () => ({
-      maxDatasets: 2,
-      maxColumns: 3,
-    }));
+    const few = serviceLimits({ ...defaultLimits, maxDatasets: 2, maxColumns: 3 });
+    const catalog = new Catalog(test.store, metadata, new Tenants(metadata, () => {}, few));
     await catalog.load();
     catalog.claim('crowded', 'one', 'events', [time]).confirm();
     const second = catalog.claim('crowded', 'two', 'events', [time]);
@@ -401,14 +401,7 @@ describe('options that a node has written down', () => {
   const log = createLogger('silent');
   const open = async (): Promise<Catalog> => {
     const metadata = new MetadataLog(test.store, 'node-1');
-    return new Catalog(
-      test.store,
-      metadata,
-      undefined,
-      undefined,
-      undefined,
-      await KeptOptions.open(file, log),
-    );
+    return new Catalog(test.store, metadata, undefined, undefined, await KeptOptions.open(file, log));
   };
   const schema = [{ name: 'a', type: 'int' }] as const;
 

@@ -174,11 +174,8 @@ export async function startServer(
   const metrics = createMetrics();
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
-  const admin = await administratorAccount('admin', 'sesame');
-  const passwords = await PasswordIdentities.create(
-    (_, name) => (name === 'admin' ? admin : undefined),
-    signIns,
-  );
+  const admin = administratorAccount('admin', 'sesame');
+  const passwords = new PasswordIdentities((_, name) => (name === 'admin' ? admin : undefined), signIns);
   const routes: Route[] = [
     ...statusRoutes({
       version: '1.2.3',
@@ -192,7 +189,8 @@ export async function startServer(
     ...queryRoutes(query),
     ...extraRoutes,
   ];
-  const server = createHttpServer({
+  const server = createHttpServer();
+  server.serve({
     routes,
     authorizer: new Authorizer([passwords, keys]),
     tenancy: oneTenant,

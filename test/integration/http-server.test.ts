@@ -27,15 +27,7 @@ const head = { Authorization: adminCredentials, 'X-P-Stream': 'app' };
 
 describe('listen', () => {
   it('fails when the port is taken', async () => {
-    const second = createHttpServer({
-      routes: [],
-      authorizer: { authenticate: () => undefined },
-      tenancy: oneTenant,
-      metrics: createMetrics(),
-      log: createLogger('silent'),
-      audit: new AuditLog(createLogger('silent'), systemClock, { add: () => {} }),
-      clock: systemClock,
-    });
+    const second = createHttpServer();
     await expect(second.listen('127.0.0.1', harness.port)).rejects.toThrow(
       `cannot listen on 127.0.0.1:${harness.port}`,
     );
@@ -43,17 +35,43 @@ describe('listen', () => {
   });
 
   it('fails on an address that is not local', async () => {
-    const second = createHttpServer({
-      routes: [],
-      authorizer: { authenticate: () => undefined },
-      tenancy: oneTenant,
-      metrics: createMetrics(),
-      log: createLogger('silent'),
-      audit: new AuditLog(createLogger('silent'), systemClock, { add: () => {} }),
-      clock: systemClock,
-    });
+    const second = createHttpServer();
     await expect(second.listen('192.0.2.1', 0)).rejects.toThrow('cannot listen on 192.0.2.1:0');
     await second.close(0);
+  });
+});
+
+describe('until the service has read what it has stored', () => {
+  it('says that it lives and is not ready, and takes nothing', async () => {
+    const server = createHttpServer();
+    const { port } = await server.listen('127.0.0.1', 0);
+    try {
+      const ask = async (path: string, init?: RequestInit) =>
+        await fetch(`http://127.0.0.1:${port}${path}`, init);
+      expect(await (await ask('/api/v1/liveness')).json()).toEqual({ status: 'alive' });
+      for (const reply of [
+        await ask('/api/v1/readiness'),
+        await ask('/api/v1/ingest', { method: 'POST', body: '[]', headers: head }),
+        await ask('/nowhere'),
+      ]) {
+        expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '1']);
+        expect(await reply.json()).toMatchObject({ code: 'starting' });
+      }
+      expect(await (await ask('/nowhere', { method: 'HEAD' })).text()).toBe('');
+      server.serve({
+        routes: harness.routes,
+        authorizer: { authenticate: () => undefined },
+        tenancy: oneTenant,
+        metrics: createMetrics(),
+        log: createLogger('silent'),
+        audit: new AuditLog(createLogger('silent'), systemClock, { add: () => {} }),
+        clock: systemClock,
+      });
+      expect((await ask('/api/v1/readiness')).status).toBe(200);
+      expect((await ask('/nowhere')).status).toBe(404);
+    } finally {
+      await server.close(0);
+    }
   });
 });
 

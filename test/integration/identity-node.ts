@@ -6,6 +6,7 @@ import { administratorAccount, PasswordIdentities } from '../../src/auth/identit
 import { SecretBox } from '../../src/auth/secret-box.ts';
 import type { OidcConfig } from '../../src/config/oidc.ts';
 import { DatasetAdministration } from '../../src/datasets/administration.ts';
+import { DatasetLimits } from '../../src/datasets/dataset-limits.ts';
 import { DatasetQuestions } from '../../src/datasets/details.ts';
 import { DatasetRetention } from '../../src/datasets/retention.ts';
 import type { Tenancy } from '../../src/http/access.ts';
@@ -36,7 +37,6 @@ import type { Store } from '../../src/store/store.ts';
 import { TenantCleaner } from '../../src/store/tenant-cleaner.ts';
 import { TenantDatabases } from '../../src/store/tenant-databases.ts';
 import { Tenants } from '../../src/store/tenants.ts';
-import { limitsOf } from '../support/tenant-limits.ts';
 import { maxBodyBytes, RecordingIngest, RecordingQuery } from './http-harness.ts';
 
 export type Credential = Readonly<Record<string, string>>;
@@ -76,7 +76,7 @@ export async function startIdentityNode(
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
   const box = new SecretBox(secret);
-  const administrator = await administratorAccount('admin', 'sesame');
+  const administrator = administratorAccount('admin', 'sesame');
   const metadata = new MetadataLog(store, name);
   const cleaner: TenantCleaner = new TenantCleaner({
     hasEnded: (tenant, dataset) => catalog.hasEnded(tenant, dataset),
@@ -88,7 +88,7 @@ export async function startIdentityNode(
   await catalog.load();
   const directory: Directory = new Directory(metadata, tenants, () => authorizer.forgetRefused());
   cleaner.add(directory, catalog, new TenantDatabases(store));
-  const passwords = await PasswordIdentities.create((tenant, user) =>
+  const passwords = new PasswordIdentities((tenant, user) =>
     user === 'admin' ? administrator : directory.user(tenant, user),
   );
   const audit = new AuditLog(log, systemClock, { add: () => {} });
@@ -128,6 +128,7 @@ export async function startIdentityNode(
         store,
       }),
       retention: new DatasetRetention({ catalog, store }),
+      limits: new DatasetLimits({ catalog }),
       audit,
     }),
     ...roleRoutes(new RoleAdministration(directory), audit),
@@ -136,7 +137,6 @@ export async function startIdentityNode(
     ...tenantRoutes(
       new TenantAdministration({
         tenants,
-        limitsOf,
         cleaner,
         clock: systemClock,
         multiTenant,
@@ -151,7 +151,8 @@ export async function startIdentityNode(
     idOf: (tenant) => tenants.idOf(tenant),
     hasEnded: (id) => tenants.hasEnded(id),
   };
-  const server = createHttpServer({ routes, authorizer, tenancy, metrics, log, audit, clock: systemClock });
+  const server = createHttpServer();
+  server.serve({ routes, authorizer, tenancy, metrics, log, audit, clock: systemClock });
   const { port } = await server.listen('127.0.0.1', 0);
   const url = `http://127.0.0.1:${port}`;
   const send: IdentityNode['send'] = (method, path, body, credential = root) =>

@@ -11,11 +11,11 @@ import { IngestService } from '../../src/ingest/service.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { limits } from '../../src/limits.ts';
+import { defaultLimits } from '../../src/model/tenant-limits.ts';
 import { createDataset } from '../../src/store/create-dataset.ts';
 import { live } from '../support/back-half.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 import { MemoryFiles } from '../support/memory-files.ts';
-import { limitsOf } from '../support/tenant-limits.ts';
 
 /** Requests that change what each other may do: real worker threads, the real log and engine. */
 const worker = new URL('../../dist/workers/decode.js', import.meta.url);
@@ -39,8 +39,7 @@ async function setUp(whenDecoded: () => Promise<void> = async () => {}) {
   onTestFinished(() => pool.close());
   const ingest = new IngestService({
     admission: new Admission({ metrics, shared: false }),
-    rates: new IngestRates({ clock, limitsOf }),
-    limitsOf,
+    rates: new IngestRates({ clock, limitsOf: () => defaultLimits }),
     catalog,
     decoders: {
       outcomes: pool.outcomes,

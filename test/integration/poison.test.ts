@@ -244,7 +244,11 @@ describe.each(stores)('%s', (_, open) => {
       await test.store.command('ALTER TABLE t_default.`large.events` DROP CONSTRAINT small');
       const counts: number[] = [];
       const count = 'SELECT count() AS rows, uniqExact(`id:num`) AS distinct FROM t_default.`large.events`';
+      let first = true;
       const store = withFault(test.store, async (batch, insert) => {
+        // As much as the store puts into one part, under the token of the whole: what an insert leaves that ends midway.
+        if (first) await test.store.insert({ ...batch, blocks: batch.blocks.slice(0, 11) });
+        first = false;
         try {
           await insert();
         } finally {
@@ -258,7 +262,7 @@ describe.each(stores)('%s', (_, open) => {
         await append('large', 'events', [{ ...block, bytes }]);
       }
       await finish();
-      // The first insert was refused; the embedded engine always leaves a million rows behind.
+      // The first insert was refused; of a server's, more of its parts may have stayed.
       expect(counts).toEqual([test === embedded ? 1_100_000 : expect.any(Number), 2_400_000]);
       expect(await test.rows(count)).toEqual([{ rows: 2_400_000, distinct: 2_400_000 }]);
       expect(await deadNotes(deadLetters)).toMatchObject([{ rows: 100_000, ranges: [{ from: 2_200_000 }] }]);

@@ -41,10 +41,12 @@ const running = async () =>
     )
   ).length;
 
-/** 216,000 rows; the second fails after most of them. */
+/** 216,000 rows. */
 const large = 'select a.id, b.id as other, c.message from app a, app b, app c';
-const failing = `select a.id, b.id as other, c.message, 1 / (a.id * 3600 + b.id * 60 + c.id - 180000)::int as x
-  from app a, app b, app c`;
+/** Fails after 800,000 rows or so, when its first ones have long been sent. */
+const failing = `select a.id, b.id as other, c.message,
+    1 / (a.id * 216000 + b.id * 3600 + c.id * 60 + d.id - 1000000)::int as x
+  from app a, app b, app c, app d`;
 /** 900,000 rows of 180 bytes. */
 const huge =
   'select a.id, b.id as other, c.message, d.message as more from app a, app b, app c, app d limit 900000';

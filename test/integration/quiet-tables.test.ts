@@ -16,7 +16,7 @@ afterAll(() => test.close());
 const patient: QuietTablesOptions = {
   promptTables: 1,
   promptBytes: 2000,
-  insertsPerSecond: 1,
+  insertsPerSecond: 0.001,
   maxWaitMs: 600_000,
   maxBytes: limits.walMaxRetainedBytes,
 };
@@ -115,12 +115,50 @@ describe('datasets with little data among many', () => {
       first.wal.seal();
     }
     void first.drain.stored(3, new Set(names.map((name) => `t_default.${name}.events`)));
-    await expect.poll(() => sent).toBe(2);
+    await expect.poll(() => sent, { timeout: 10_000 }).toBe(2);
 
     const second = await start(files.afterPowerCut());
     for (const name of names) await second.write(name, [{ id: 4 }]);
     await second.finish();
     expect(await Promise.all(names.map(ids))).toEqual(names.map(() => [1, 2, 3, 4]));
     expect(await second.files.list()).toHaveLength(1);
+  });
+
+  it('keep their segment until all its bundles are stored, where the store had one of them before the kill', async () => {
+    const files = new MemoryFiles();
+    let sent = '';
+    const store = withFault(test.store, async ({ table }, insert) => {
+      sent = table;
+      if (table === 'q-m2.events') return new Promise(() => {});
+      await insert();
+    });
+    const first = await live({ files, store, quiet: patient });
+    first.drain.start();
+    const end = (segment: number, name: string) =>
+      first.drain.stored(segment, new Set([`t_default.${name}.events`]));
+    for (const names of [
+      ['q-m1', 'q-m2'],
+      ['q-m1', 'q-m3'],
+    ]) {
+      for (const name of names) await first.write(name, [{ id: 1 }]);
+      first.wal.seal();
+    }
+    // The second insert of q-m1 begins when it is noted that the store has the first.
+    await end(1, 'q-m1');
+    await end(2, 'q-m1');
+    void end(1, 'q-m2');
+    await expect.poll(() => sent).toBe('q-m2.events');
+
+    const left = files.afterPowerCut();
+    const kept = new Map<string, boolean>();
+    const watched = withFault(test.store, async ({ table }, insert) => {
+      kept.set(table, (await left.list()).includes('00000000000000000001.wal'));
+      await insert();
+    });
+    const second = await live({ files: left, store: watched, quiet: patient });
+    second.drain.start();
+    await second.finish();
+    expect(kept.get('q-m2.events')).toBe(true);
+    expect(await Promise.all(['q-m1', 'q-m2', 'q-m3'].map(ids))).toEqual([[1, 1], [1], [1]]);
   });
 });

@@ -3,7 +3,7 @@ import { Received } from '../../src/ingest/received.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
 import { ReceivedTable } from '../../src/store/received-table.ts';
-import type { RecordHeader } from '../../src/wal/record.ts';
+import type { RecordHeader } from '../../src/wal/record-header.ts';
 import type { SealedSegment } from '../../src/wal/segment.ts';
 import { noStoredTables } from '../../src/wal/stored-notes.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
@@ -54,11 +54,14 @@ it('counts what was received once, by day, while it waits and when it has left t
   await life().keep(first);
   log.shift();
   await received.keep(second);
-  expect(await table.of('default', 'app', undefined)).toEqual({ events: 6, bytes: 180 });
-  expect(await table.of('default', 'app', '2026-11-20')).toEqual({ events: 5, bytes: 130 });
-  expect(await table.of('default', 'gone', undefined)).toEqual({ events: 0, bytes: 0 });
+  const day = Math.floor(today / dayMs);
+  expect(await table.days('default', 'app')).toEqual([
+    { day: day - 1, events: 1, bytes: 50 },
+    { day, events: 5, bytes: 130 },
+  ]);
+  expect(await table.days('default', 'gone')).toEqual([]);
 
   await table.forgetEnded((_, dataset) => dataset === 'app');
-  expect(await table.of('default', 'app', undefined)).toEqual({ events: 0, bytes: 0 });
-  expect(await table.of('default', 'web', undefined)).toEqual({ events: 5, bytes: 10 });
+  expect(await table.days('default', 'app')).toEqual([]);
+  expect(await table.days('default', 'web')).toEqual([{ day, events: 5, bytes: 10 }]);
 });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { removeFolder, temporaryFolder } from '../support/child.ts';
 import { seededRandom } from '../support/random.ts';
 import { buildWriteRequest } from '../support/remote-write.ts';
 import { authorization, Service } from '../support/service.ts';
@@ -159,14 +160,20 @@ describe('a running service', () => {
 
 describe.each(Object.entries(restarts))('after %s and a restart', (_, { flushMs, drain, signal }) => {
   test('a repetition is known', async () => {
-    const service = await Service.start({ env: { MILLRACE_FLUSH_INTERVAL_MS: flushMs } });
-    onTestFinished(() => service.dispose());
-    await write(service, 'metrics', samples(1));
-    await ingest(service, 'events', [{ a: 1 }], 'k');
-    if (drain) await service.drained();
-    if (signal === 'SIGKILL') await service.kill();
-    else expect(await service.stop(signal)).toEqual({ code: 0, signal: null });
-    await service.restart();
+    const dataDir = temporaryFolder('replay');
+    onTestFinished(() => removeFolder(dataDir));
+    const life = async (intervalMs: string) => {
+      const service = await Service.start({ dataDir, env: { MILLRACE_FLUSH_INTERVAL_MS: intervalMs } });
+      onTestFinished(() => service.dispose());
+      return service;
+    };
+    const first = await life(flushMs);
+    await write(first, 'metrics', samples(1));
+    await ingest(first, 'events', [{ a: 1 }], 'k');
+    if (drain) await first.drained();
+    if (signal === 'SIGKILL') await first.kill();
+    else expect(await first.stop(signal)).toEqual({ code: 0, signal: null });
+    const service = await life('100');
     expect(await write(service, 'metrics', samples(1))).toEqual({
       status: 200,
       replayed: 'true',
@@ -178,9 +185,6 @@ describe.each(Object.entries(restarts))('after %s and a restart', (_, { flushMs,
     });
     expect(await ingest(service, 'events', [{ a: 2 }], 'k')).toMatchObject({ status: 422 });
     expect(await write(service, 'metrics', samples(2))).toMatchObject({ replayed: null });
-    // The last write waits for a seal that is a minute away, unless somebody stops the service.
-    await service.stop('SIGTERM');
-    await service.restart();
     expect([await countOf(service, 'metrics'), await countOf(service, 'events')]).toEqual([20, 1]);
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DatasetQuestions } from '../../src/datasets/details.ts';
 import { DatasetRetention, parseRetention, showRetention } from '../../src/datasets/retention.ts';
 import { Catalog } from '../../src/store/catalog.ts';
 import { createDataset } from '../../src/store/create-dataset.ts';
@@ -52,6 +53,33 @@ it('whole days leave when they are too old, and the retention can be changed and
   await merged();
   expect(await ages()).toEqual([0, 5, 400]);
   expect(retention.get(tenant, 'aging')).toBeUndefined();
+});
+
+it('is what statistics take to have deleted the oldest', async () => {
+  await createDataset(catalog, tenant, 'counted', 'events');
+  await test.store.command(
+    "INSERT INTO `t_default`.`counted.events` (p_timestamp) SELECT now64(6, 'UTC') - toIntervalDay(arrayJoin([0, 40, 41]))",
+  );
+  const days = [
+    { day: 20_000, events: 2, bytes: 700 },
+    { day: 20_041, events: 1, bytes: 50 },
+  ];
+  const questions = new DatasetQuestions({
+    catalog,
+    store: test.store,
+    received: { days: async () => days },
+    waiting: () => ({ events: 1, bytes: 10 }),
+  });
+  const deleted = async () => (await questions.statistics(tenant, 'counted', undefined)).deleted;
+  expect(await deleted()).toEqual({ events: 0, bytes: 0 });
+  await retention.set(tenant, 'counted', { description: '', days: 30 });
+  await test.store.command('OPTIMIZE TABLE `t_default`.`counted.events` FINAL');
+  expect(await questions.statistics(tenant, 'counted', undefined)).toMatchObject({
+    received: { events: 4, bytes: 760 },
+    stored: { rows: 1 },
+    deleted: { events: 2, bytes: 700 },
+  });
+  expect((await questions.statistics(tenant, 'counted', '2024-10-04')).deleted).toBeUndefined();
 });
 
 it('holds for each table of a dataset that has days, and for one that is made anew', async () => {

@@ -11,12 +11,12 @@ import { IngestService } from '../../src/ingest/service.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { limits } from '../../src/limits.ts';
+import { defaultLimits } from '../../src/model/tenant-limits.ts';
 import { live } from '../support/back-half.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 import { MemoryFiles } from '../support/memory-files.ts';
 import { seededRandom } from '../support/random.ts';
 import { buildWriteRequest, type TestSeries } from '../support/remote-write.ts';
-import { limitsOf } from '../support/tenant-limits.ts';
 
 /**
  * No sample without its series, whatever happens to the record or the worker that carried the series' row: real
@@ -46,8 +46,7 @@ async function setUp(dataset: string, threads = 1) {
   onTestFinished(() => decoders.close());
   const ingest = new IngestService({
     admission: new Admission({ metrics, shared: false }),
-    rates: new IngestRates({ clock, limitsOf }),
-    limitsOf,
+    rates: new IngestRates({ clock, limitsOf: () => defaultLimits }),
     catalog,
     decoders,
     wal,

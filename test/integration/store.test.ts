@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type BlockColumn, encodeNativeBlock } from '../../src/columnar/native-block.ts';
 import { quoteIdentifier } from '../../src/lib/quote.ts';
@@ -190,6 +191,7 @@ describe.each(stores)('%s', (_, open) => {
       const client = new AbortController();
       const settings = { max_execution_time: 60 };
       const count = limits.storeQueryConnections + limits.maxQueuedQueries;
+      setMaxListeners(0, client.signal);
       const blocking = Array.from({ length: count }, () =>
         test.rows('SELECT sleepEachRow(1) FROM numbers(60)', { signal: client.signal, settings }),
       );

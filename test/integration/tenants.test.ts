@@ -3,6 +3,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { limits } from '../../src/limits.ts';
 import { databaseOf } from '../../src/model/dataset.ts';
+import { defaultLimits } from '../../src/model/tenant-limits.ts';
 import { Catalog } from '../../src/store/catalog.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
 import { MetadataReplica } from '../../src/store/metadata-replica.ts';
@@ -50,16 +51,20 @@ describe('the tenants', () => {
     await one.setLimits('default', { maxColumns: 20 });
     await two.refresh();
     for (const node of [one, two, await openTenants('later')]) {
-      expect(node.ownLimitsOf('bounded')).toEqual(own);
+      expect(node.limitsOf('bounded')).toEqual({
+        ...defaultLimits,
+        ...own,
+        setBy: { ...defaultLimits.setBy, maxDatasets: 'tenant', tenantIngestBytesPerSecond: 'tenant' },
+      });
       expect(node.get('bounded')).toMatchObject({ id: 'bounded', createdAt: at });
-      expect(node.ownLimitsOf('default')).toEqual({ maxColumns: 20 });
+      expect(node.limitsOf('default').maxColumns).toBe(20);
       expect(node.idOf('default')).toBe('default');
     }
     await two.setLimits('default', {});
     await two.end('bounded');
     expect((await two.create('bounded', at)).tenant).toMatchObject({ id: 'bounded.2', limits: {} });
     await one.refresh();
-    for (const id of ['bounded', 'bounded.2', 'default']) expect(one.ownLimitsOf(id)).toBeUndefined();
+    for (const id of ['bounded', 'bounded.2', 'default']) expect(one.limitsOf(id)).toBe(defaultLimits);
     await expect(one.setLimits('nobody', {})).rejects.toMatchObject({ code: 'tenant_not_found' });
     await one.end('bounded');
   });

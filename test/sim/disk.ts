@@ -155,7 +155,7 @@ export class SimDisk {
       this.violations.push(`${what} of a closed file`);
       throw Object.assign(new Error(`EBADF: ${what}`), { code: 'EBADF' });
     };
-    return {
+    const file: WalFile = {
       write: async (buffers, position) => {
         await begin('write');
         const bytes = Buffer.concat(buffers);
@@ -166,6 +166,10 @@ export class SimDisk {
         if (error !== undefined) throw error;
         if (faults.random.chance(0.5)) await process.delay();
         inode.write(bytes.subarray(first), position + first);
+      },
+      writeDurably: async (buffers, position) => {
+        await file.write(buffers, position);
+        await file.sync();
       },
       read: async (position, length) => {
         await begin('read');
@@ -197,6 +201,7 @@ export class SimDisk {
         if (error !== undefined) throw error;
       },
     };
+    return file;
   }
 }
 

@@ -1,9 +1,11 @@
 import { datasetIdOf, defaultTenant } from '../../src/model/dataset.ts';
 import type { Catalog } from '../../src/store/catalog.ts';
+import type { InsertBatch } from '../../src/store/store.ts';
 import type { Backlog } from '../../src/wal/backlog.ts';
 import { segmentHeaderBytes } from '../../src/wal/record.ts';
 import { type SealedSegment, segmentName } from '../../src/wal/segment.ts';
 import type { Wal } from '../../src/wal/writer.ts';
+import { decodeRows } from './rows.ts';
 import type { World } from './world.ts';
 
 /** A recovered segment ends with its last record: it takes no more, and nothing else may look like its end. */
@@ -14,8 +16,25 @@ export function checkRecovered(world: World, segments: readonly SealedSegment[])
   }
 }
 
-/** What goes to the store under a token must be what every later life finds under it. */
-export function checkInserted(world: World, node: string, token: string): void {
+/**
+ * What goes to the store under a token must be what every later life finds under it, and nothing goes there before its
+ * labels: a reader would find samples without.
+ */
+export function checkInserted(world: World, node: string, batch: InsertBatch): void {
+  checkToken(world, node, batch.token);
+  if (!batch.table.endsWith('.samples')) return;
+  const ids = new Set(batch.blocks.flatMap((block) => decodeRows(block)).map(({ id }) => id));
+  for (const { rows, mayBeGone } of world.ledger.requests) {
+    const inBatch = [...rows.values()].flat().some((id) => ids.has(id));
+    if (!inBatch || mayBeGone) continue;
+    const labels = [...rows].filter(([table]) => table.endsWith('.series')).flatMap(([, series]) => series);
+    const missing = labels.find((id) => !world.store.isStored(id));
+    if (missing !== undefined)
+      world.violate(`samples were sent before row ${missing}, which holds their labels`);
+  }
+}
+
+function checkToken(world: World, node: string, token: string): void {
   const [, first = 'none', last = first] = new RegExp(`^${node}-(\\d+)(?:\\.\\.(\\d+))?-`).exec(token) ?? [];
   for (const number of [first, last]) {
     if (world.disk.isDurable(segmentName(Number(number)))) continue;

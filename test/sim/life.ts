@@ -31,7 +31,7 @@ const metrics = createMetrics();
 export async function startLife(world: World, process: SimProcess): Promise<Life> {
   const { log } = world;
   const { random } = world.scheduler;
-  const store = world.store.connect(process, (token) => checkInserted(world, node, token));
+  const store = world.store.connect(process, (batch) => checkInserted(world, node, batch));
   const catalog = new Catalog(store, new MetadataLog(store, node));
   const monitor = new StoreMonitor({ store, catalog, clock: process, log, metrics });
   await monitor.start();

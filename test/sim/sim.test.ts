@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { simulateMany } from './many.ts';
+import { mistakes } from './mistakes.ts';
 import { type RunReport, simulate } from './simulate.ts';
 
 const runs = 120;
@@ -22,20 +24,13 @@ describe('the log, the drain and the catalog under simulated faults', () => {
     expect(totals.unanswered).toBeGreaterThan(runs / 10);
   }, 120_000);
 
-  // Each finds its mistake when that is put back into the code, as long as a run draws the same numbers.
-  it.each([
-    [5, 'a failed write that was not cut off'],
-    [9, 'a cut that was not synced'],
-    [25, 'a power cut while a segment was made'],
-    [5, 'a start that used what had never been synced'],
-    [11, 'a start that took a sync for good after one that had failed'],
-    [2, 'records that nobody counted while they were sealed'],
-  ])('keep the promise with seed %i: %s', async (seed) => {
-    const report = await simulate(seed);
-    expect(report.violations, told(report)).toEqual([]);
-  });
-
   it('take the same way again with the same seed', async () => {
     expect(await simulate(7)).toEqual(await simulate(7));
   });
+});
+
+// `npm run torture -- --mistakes` makes them and looks for the first run that finds each.
+it.each(mistakes)('the source has the place where this mistake could be made: $what', ({ file, from }) => {
+  const source = readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8');
+  expect(source.split(from)).toHaveLength(2);
 });

@@ -80,9 +80,9 @@ export class ModelStore {
 
   /**
    * The store as one process reaches it.
-   * @param onInsert called with the token at the moment at which the process sends a batch
+   * @param onInsert called with a batch at the moment at which the process sends it
    */
-  connect(client: SimProcess, onInsert: (token: string) => void): Store {
+  connect(client: SimProcess, onInsert: (batch: InsertBatch) => void): Store {
     const server = this.#embedded ? client : this.#server;
     const call = async <Result>(work: () => Promise<Result>): Promise<Result> => {
       await client.delay();
@@ -115,7 +115,7 @@ export class ModelStore {
           return Buffer.from(token === undefined ? this.#engine.select(query) : `[${running}]`);
         }),
       insert: (batch) => {
-        onInsert(batch.token);
+        onInsert(batch);
         return call(() => this.#orGiveUp(client, this.#insert(batch, server)));
       },
       close: async () => {},

@@ -33,12 +33,14 @@ export class World {
     this.powerCuts = this.scheduler.random.chance(0.7);
     const { random } = this.scheduler;
     const many = random.chance(0.6);
+    const insertsPerSecond = random.integer(1, 20);
     this.quiet = {
       promptTables: many ? random.integer(0, 6) : 100,
       promptBytes: random.integer(0, 4000),
       maxWaitMs: random.integer(1, [100, 5000][random.integer(0, 1)] ?? 0),
       maxBytes: random.integer(1000, 100_000),
-      insertsPerSecond: random.integer(1, 20),
+      insertsPerSecond,
+      maxBundledDatasets: 1 + (insertsPerSecond % 4),
     };
     this.log = createLogger(traced ? 'info' : 'silent');
     this.#traced = traced;

@@ -51,6 +51,10 @@ export class CrashPoints {
   #file(file: WalFile): WalFile {
     return {
       write: (buffers, position) => this.#before(() => file.write(buffers, position)),
+      writeDurably: async (buffers, position) => {
+        await this.#before(() => file.write(buffers, position));
+        await this.#before(() => file.sync());
+      },
       read: (position, length) => file.read(position, length),
       truncate: (length) => this.#before(() => file.truncate(length)),
       sync: () => this.#before(() => file.sync()),

@@ -20,7 +20,7 @@ export interface KillRoundsOptions {
 
 export interface RoundReport {
   readonly round: number;
-  /** From the first request to the kill. */
+  /** From the first acknowledgement of the round to the kill. */
   readonly killedAfterMs: number;
   /** Further kills while the service was starting. */
   readonly killsInReplay: number;
@@ -61,7 +61,7 @@ export async function runKillRounds(options: KillRoundsOptions): Promise<RoundRe
     const reports: RoundReport[] = [];
     for (let round = 1; round <= options.rounds; round++) {
       const before = sent.length;
-      const killedAfterMs = random.integer(20, 1500);
+      const killedAfterMs = random.integer(0, 1500);
       await sendUntilKilled(service, sent, killedAfterMs, random);
       const restart = await restartWithKills(service, random);
       await service.drained();
@@ -103,6 +103,10 @@ async function sendUntilKilled(
   random: Random,
 ): Promise<void> {
   let killed = false;
+  let onReply = (): void => {};
+  const firstReply = new Promise<void>((resolve) => {
+    onReply = resolve;
+  });
   const sendOnAndOn = async (kind: SentBatch['kind']): Promise<void> => {
     while (!killed) {
       const batch: SentBatch = {
@@ -115,6 +119,7 @@ async function sendUntilKilled(
       try {
         await sendBatch(service, batch);
         batch.acknowledged = true;
+        onReply();
       } catch (error) {
         if (error instanceof UnexpectedReply && error.status === 503) await sleep(20);
         else if (!killed || error instanceof UnexpectedReply) throw error;
@@ -123,6 +128,9 @@ async function sendUntilKilled(
   };
   const senders = kinds.flatMap((kind) => Array.from({ length: connections[kind] }, () => sendOnAndOn(kind)));
   const kill = async (): Promise<void> => {
+    // A new process on a slow machine can need hundreds of milliseconds for its first reply; killed before, a round
+    // would try nothing.
+    await firstReply;
     await sleep(killAfterMs);
     killed = true;
     await service.kill();

@@ -64,7 +64,7 @@ export class MemoryFiles implements WalFiles {
 
   #handle(name: string): WalFile {
     const file = this.#file(name);
-    return {
+    const handle: WalFile = {
       write: async (buffers, position) => {
         const added = Buffer.concat(buffers);
         this.beforeWrite(added.length);
@@ -72,6 +72,10 @@ export class MemoryFiles implements WalFiles {
         file.bytes.copy(grown);
         added.copy(grown, position);
         file.bytes = grown;
+      },
+      writeDurably: async (buffers, position) => {
+        await handle.write(buffers, position);
+        await handle.sync();
       },
       read: async (position, length) => Buffer.from(file.bytes.subarray(position, position + length)),
       truncate: async (length) => {
@@ -84,6 +88,7 @@ export class MemoryFiles implements WalFiles {
       },
       close: async () => {},
     };
+    return handle;
   }
 
   #file(name: string): { bytes: Buffer; synced: Buffer } {

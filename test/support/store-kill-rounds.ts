@@ -38,7 +38,7 @@ export interface StoreKillReport extends Comparison {
 }
 
 const senders = ['events', 'events', 'samples', 'samples'] as const;
-const senderPauseMs = 10;
+const senderPauseMs = 25;
 const maxRowsPerBatch = 100;
 /** What came in while the server was mostly away is inserted in a row, on a machine that may be busy. */
 const drainTimeoutMs = 300_000;

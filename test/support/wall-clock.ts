@@ -24,6 +24,8 @@ export class WallClock {
       FAKETIME_TIMESTAMP_FILE: this.#file,
       FAKETIME_CACHE_DURATION: String(lookIntervalSeconds),
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      // It corrects timed waits by a clock that is not turned here: the engine's threads would hardly wait at all.
+      FAKETIME_FORCE_MONOTONIC_FIX: '0',
       NO_FAKE_STAT: '1',
     };
   }

@@ -8,8 +8,8 @@ import { type Action, privilegeNames } from '../../../src/model/identity.ts';
 const rows: ReadonlyArray<readonly [what: string, action: Action, dataset: string | undefined]> = [
   ['write events, logs, metrics, traces', 'ingest', 'app'],
   ['query', 'query', 'app'],
-  ['a dataset: schema, info, stats, retention', 'dataset.read', 'app'],
-  ['make or delete a dataset, change its retention', 'dataset.manage', 'app'],
+  ['a dataset: schema, info, stats, retention, limits', 'dataset.read', 'app'],
+  ['make or delete a dataset, its retention, limits', 'dataset.manage', 'app'],
   ['roles, users, API keys (all alike)', 'identity.manage', undefined],
   ['query [`millrace_audit`](#in-practice)', 'query', auditDataset],
 ];

@@ -2,17 +2,23 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import { IngestRates } from '../../../src/ingest/ingest-rates.ts';
 import { limits } from '../../../src/limits.ts';
+import { defaultLimits, type LimitsInForce, withLimits } from '../../../src/model/tenant-limits.ts';
+import { caughtError } from '../../support/caught.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const perSecond = 1000;
 const burst = perSecond * limits.ingestBurstSeconds;
 let clock: ManualClock;
 let rates: IngestRates;
-let bounds: { tenantIngestBytesPerSecond: number; datasetIngestBytesPerSecond: number };
+let bounds: LimitsInForce;
 const limitsOf = () => bounds;
 beforeEach(() => {
   clock = new ManualClock();
-  bounds = { tenantIngestBytesPerSecond: 4 * perSecond, datasetIngestBytesPerSecond: perSecond };
+  bounds = {
+    ...defaultLimits,
+    tenantIngestBytesPerSecond: 4 * perSecond,
+    datasetIngestBytesPerSecond: perSecond,
+  };
   rates = new IngestRates({ clock, limitsOf });
 });
 
@@ -69,13 +75,26 @@ describe('rates of ingest', () => {
     expect([waitOf('new'), waitOf('new', 'other')]).toEqual([3, 0]);
   });
 
-  it('name what is allowed', () => {
+  it('name what is allowed, and who has said so', () => {
     rates.take('acme', 'app', 2 * burst);
-    expect(() => rates.check('acme', 'app')).toThrow('the dataset app may send 1000 bytes a second');
+    const refusal = (dataset: string) => caughtError(() => rates.check('acme', dataset));
+    const limit = 'datasetIngestBytesPerSecond';
+    expect(refusal('app')).toMatchObject({
+      message: 'the dataset app may send 1000 bytes a second and has sent more',
+      details: { bytesPerSecond: 1000, limit, setBy: 'service' },
+    });
+    bounds = withLimits(bounds, { [limit]: 500 }, 'dataset');
+    expect(refusal('app')).toMatchObject({ details: { bytesPerSecond: 500, limit, setBy: 'dataset' } });
+    bounds = withLimits(bounds, { tenantIngestBytesPerSecond: 1500 }, 'tenant');
+    rates.take('acme', 'web', 2 * burst);
+    expect(refusal('new')).toMatchObject({
+      message: 'the tenant may send 1500 bytes a second and has sent more',
+      details: { limit: 'tenantIngestBytesPerSecond', setBy: 'tenant' },
+    });
   });
 
   it('remember a bounded number of datasets, those that were silent for longest last', () => {
-    bounds.tenantIngestBytesPerSecond = Number.POSITIVE_INFINITY;
+    bounds = { ...bounds, tenantIngestBytesPerSecond: Number.POSITIVE_INFINITY };
     rates = new IngestRates({ clock, limitsOf, maxDatasets: 3 });
     for (const name of ['a', 'b', 'c', 'a', 'd']) rates.take('acme', name, 2 * burst);
     expect(rates.size).toBe(3);
@@ -95,8 +114,7 @@ describe('rates of ingest', () => {
   });
 
   it('remember nothing where there is no bound', () => {
-    const infinite = Number.POSITIVE_INFINITY;
-    bounds = { tenantIngestBytesPerSecond: infinite, datasetIngestBytesPerSecond: infinite };
+    bounds = defaultLimits;
     rates.take('acme', 'app', 1e15);
     expect([rates.size, waitOf('app')]).toEqual([0, 0]);
   });

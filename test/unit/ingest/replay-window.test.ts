@@ -8,6 +8,7 @@ import type { RequestIdentity } from '../../../src/model/replay.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const windowMs = 60_000;
+const nothingStored = { counts: noCounts, refused: undefined, replayed: false };
 
 /** A window, and a store that counts how often each request went into it. */
 function setUp(maxEntries = 100) {
@@ -21,7 +22,7 @@ function setUp(maxEntries = 100) {
       await before();
       stored.push(identity.name);
       window.remember('default', dataset, { ...identity, receivedMicros: clock.nowMicros(), counts });
-      return counts;
+      return { counts, refused: undefined, replayed: false };
     });
   return { clock, metrics, window, stored, send };
 }
@@ -124,7 +125,7 @@ describe('requests at the same time', () => {
 
   it('of which the first held nothing to store are all tried', async () => {
     const { window } = setUp();
-    const nothing = () => window.once('default', 'd', request('a'), async () => noCounts);
+    const nothing = () => window.once('default', 'd', request('a'), async () => nothingStored);
     const replies = await Promise.all([nothing(), nothing()]);
     expect(replies.map(({ replayed }) => replayed)).toEqual([false, false]);
     expect(window.size).toBe(0);
@@ -204,7 +205,7 @@ describe('the end of a tenant', () => {
     for (const tenant of ['acme', 'acme.2', 'default']) window.remember(tenant, 'd', stored);
     window.forgetEnded((tenant) => tenant === 'acme');
     expect(window.size).toBe(2);
-    const again = (tenant: string) => window.once(tenant, 'd', request('a'), async () => noCounts);
+    const again = (tenant: string) => window.once(tenant, 'd', request('a'), async () => nothingStored);
     expect(await again('acme')).toMatchObject({ replayed: false });
     expect(await again('acme.2')).toMatchObject({ replayed: true });
     expect(await again('default')).toMatchObject({ replayed: true });

@@ -28,6 +28,6 @@ it.each([
   [{ datasetIngestBytesPerSecond: null }, 'from 1024 to 1099511627776, or "unlimited"'],
 ])('%j is refused with the reason', (value, reason) => {
   expect(() => parseOwnLimits(value)).toThrow(
-    expect.objectContaining({ code: 'bad_tenant_limits', message: expect.stringContaining(reason) }),
+    expect.objectContaining({ code: 'bad_limits', message: expect.stringContaining(reason) }),
   );
 });

@@ -31,6 +31,18 @@ describe('what the client throws', () => {
     expect(toStoreError(thrown)).toMatchObject({ clickHouseCode, retryable });
   });
 
+  it.each([
+    'DB::Exception: ',
+    'DB::NetException: ',
+    'DB::Coordination::Exception: ',
+    'DB::Exception: Code: 469. DB::Exception: ',
+  ])('has a message without what ClickHouse puts before it: %s', (prefix) => {
+    expect(toStoreError(new Error(`Code: 469. ${prefix}Constraint \`small\` is violated`))).toMatchObject({
+      message: 'Constraint `small` is violated',
+      clickHouseCode: 469,
+    });
+  });
+
   it('stays what it is when it is one already', () => {
     const error = new StoreError('x', 1, undefined);
     expect(toStoreError(error)).toBe(error);

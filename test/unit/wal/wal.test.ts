@@ -24,7 +24,10 @@ function record(text: string, dataset = 'app'): WalRecord {
   };
 }
 
-async function open(files: MemoryFiles, options: { maxBytes?: number; ageMs?: number } = {}) {
+async function open(
+  files: MemoryFiles,
+  options: { maxBytes?: number; ageMs?: number; clock?: typeof systemClock } = {},
+) {
   const metrics = createMetrics();
   const recovery = await recoverWal(files, log, metrics);
   const backlog = new Backlog(files);
@@ -32,7 +35,7 @@ async function open(files: MemoryFiles, options: { maxBytes?: number; ageMs?: nu
   const sealed: SealedSegment[] = [];
   const wal = await Wal.open({
     files,
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     log,
     metrics,
     recovery,
@@ -77,6 +80,37 @@ describe('the write-ahead log', () => {
     expect(files.syncs - before).toBe(1);
   });
 
+  it('waits a moment for the senders that were answered last, and no longer', async () => {
+    const files = new MemoryFiles();
+    const waits: Array<() => void> = [];
+    const after = (ms: number, action: () => void) => {
+      if (ms !== limits.walGatherMs) return systemClock.after(ms, action);
+      waits.push(action);
+      return () => {};
+    };
+    const { wal } = await open(files, { clock: { ...systemClock, after } });
+    const append = (names: readonly string[]) => names.map((name) => wal.append(record(name)));
+    await Promise.all(append(['a', 'b', 'c']));
+    const syncs = files.syncs;
+    const first = append(['d', 'e']);
+    await expect.poll(() => waits.length).toBe(1);
+    expect(files.syncs).toBe(syncs);
+    // All three are there again.
+    await Promise.all([...first, ...append(['f'])]);
+    expect(files.syncs).toBe(syncs + 1);
+    const second = append(['g', 'h']);
+    await expect.poll(() => waits.length).toBe(2);
+    expect(files.syncs).toBe(syncs + 1);
+    // The third does not come.
+    waits[1]?.();
+    await Promise.all(second);
+    expect(files.syncs).toBe(syncs + 2);
+    // Two are expected now.
+    await Promise.all(append(['i', 'j']));
+    expect(waits.length).toBe(2);
+    await wal.close();
+  });
+
   it('does not acknowledge what it could not sync, and goes on in another segment', async () => {
     const files = new MemoryFiles();
     const { wal, backlog, sealed } = await open(files);
@@ -98,6 +132,27 @@ describe('the write-ahead log', () => {
     await wal.append(record('x'.repeat(2000)));
     await expect(wal.append(record('y'))).rejects.toBeInstanceOf(AppError);
     expect(() => wal.checkRoom()).toThrow('at most 1000');
+  });
+
+  it('begins another segment with what comes right after a seal, and a seal right after an acknowledgement', async () => {
+    const { wal, backlog, sealed } = await open(new MemoryFiles());
+    for (const text of ['first', 'second', 'third']) {
+      await wal.append(record(text));
+      wal.seal();
+    }
+    await vi.waitFor(() => expect(sealed).toHaveLength(3));
+    expect(await texts(backlog, sealed)).toEqual(['first', 'second', 'third']);
+  });
+
+  it('hands over all that was appended when it closes, however many groups that makes', async () => {
+    const { wal, backlog, sealed } = await open(new MemoryFiles());
+    const appended = Array.from({ length: 2 * limits.walMaxGroupRecords + 1 }, (_, index) =>
+      wal.append(record(`${index}`)),
+    );
+    await wal.close();
+    await Promise.all(appended);
+    expect(await texts(backlog, sealed)).toEqual(appended.map((_, index) => `${index}`));
+    expect(wal.pendingSegments).toBe(sealed.length);
   });
 
   it('seals by age, and hands over the records in order', async () => {

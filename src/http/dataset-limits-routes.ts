@@ -1,0 +1,44 @@
+import type { DatasetLimits, ShownLimits } from '../datasets/dataset-limits.ts';
+import { showLimits } from '../model/tenant-limits.ts';
+import { administrationBody } from './administration.ts';
+import type { AuditLog } from './audit.ts';
+import { parseJsonBody } from './json-body.ts';
+import { jsonReply, type Reply } from './reply.ts';
+import type { DatasetRequest, Route } from './routes.ts';
+
+/** What a dataset may have. Each reply is what holds then, whoever has set it. */
+export function datasetLimitsRoutes(limits: Pick<DatasetLimits, 'get' | 'set'>, audit: AuditLog): Route[] {
+  const path = '/api/v1/logstream/{dataset}/limits';
+  const set = async (request: DatasetRequest, wanted: unknown): Promise<Reply> => {
+    const from = request.clientAddress();
+    const shown = await limits.set(request.tenant, request.dataset, wanted);
+    audit.changed(request, from, 'dataset.limits', request.dataset);
+    return show(shown);
+  };
+  return [
+    {
+      method: 'GET',
+      path,
+      permission: 'dataset.read',
+      dataset: 'path',
+      handler: ({ tenant, dataset }) => show(limits.get(tenant, dataset)),
+    },
+    {
+      method: 'PUT',
+      path,
+      permission: 'dataset.manage',
+      dataset: 'path',
+      body: administrationBody,
+      handler: (request) => set(request, parseJsonBody(request.body)),
+    },
+    {
+      method: 'DELETE',
+      path,
+      permission: 'dataset.manage',
+      dataset: 'path',
+      handler: (request) => set(request, {}),
+    },
+  ];
+}
+
+const show = ({ inForce, names }: ShownLimits): Reply => jsonReply(showLimits(inForce, names));

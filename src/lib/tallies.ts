@@ -1,0 +1,177 @@
+/**
+ * Counters and histograms for what each request counts. Those of prom-client look their labels up by a text of all of
+ * them and take microseconds for each count; these add to a number, and hand it over when somebody reads the registry.
+ */
+import {
+  Counter,
+  type CounterConfiguration,
+  type GaugeConfiguration,
+  Histogram,
+  type HistogramConfiguration,
+  type LabelValues,
+} from 'prom-client';
+import { liveGauge } from './live-gauge.ts';
+
+/** One series of a counter. */
+export class Tally {
+  #sum = 0;
+
+  inc(by = 1): void {
+    this.#sum += by;
+  }
+
+  /** What was counted since the last call. */
+  take(): number {
+    const sum = this.#sum;
+    this.#sum = 0;
+    return sum;
+  }
+}
+
+/** A counter without labels. */
+export function tally(configuration: CounterConfiguration<never>): Tally {
+  const sum = new Tally();
+  new Counter({
+    ...configuration,
+    collect() {
+      this.inc(sum.take());
+    },
+  });
+  return sum;
+}
+
+/** A counter with labels. Ask for each series once and keep it. */
+export class Tallies<T extends string> {
+  readonly #series: Array<readonly [LabelValues<T>, Tally]> = [];
+
+  constructor(configuration: CounterConfiguration<T>) {
+    const series = this.#series;
+    new Counter<T>({
+      ...configuration,
+      collect() {
+        for (const [labels, sum] of series) {
+          const count = sum.take();
+          // What was never counted is not shown.
+          if (count > 0) this.inc(labels, count);
+        }
+      },
+    });
+  }
+
+  /** A further series, which is added to others with these labels. */
+  labels(labels: LabelValues<T>): Tally {
+    const sum = new Tally();
+    this.#series.push([labels, sum]);
+    return sum;
+  }
+}
+
+/** The value of a gauge. */
+export class Level {
+  #value = 0;
+
+  get value(): number {
+    return this.#value;
+  }
+
+  set(value: number): void {
+    this.#value = value;
+  }
+}
+
+/** A gauge that is set for each request. */
+export function level(configuration: GaugeConfiguration<never>): Level {
+  const current = new Level();
+  liveGauge(configuration, () => current.value);
+  return current;
+}
+
+/** One series of a histogram. */
+export class Distribution {
+  /** Ascending. */
+  readonly #bounds: readonly number[];
+  /** How many values lie in each bucket and in none below it; the last one is that above all bounds. */
+  readonly #counts: number[];
+  #sum = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = new Array<number>(bounds.length + 1).fill(0);
+  }
+
+  observe(value: number): void {
+    const bounds = this.#bounds;
+    let bucket = 0;
+    while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket += 1;
+    (this.#counts[bucket] as number) += 1;
+    this.#sum += value;
+  }
+
+  get sum(): number {
+    return this.#sum;
+  }
+
+  /** For each bound how many values are not above it, and after them how many there are. */
+  get cumulative(): number[] {
+    let count = 0;
+    return this.#counts.map((ofBucket) => {
+      count += ofBucket;
+      return count;
+    });
+  }
+}
+
+/** A histogram of which the registry reads the series that were asked for with `labels`. */
+export class Distributions<T extends string> extends Histogram<T> {
+  readonly #configuration: HistogramConfiguration<T>;
+  readonly #bounds: readonly number[];
+  /** By their labels as JSON. */
+  readonly #series = new Map<string, readonly [LabelValues<T>, Distribution]>();
+
+  constructor(configuration: HistogramConfiguration<T> & { readonly buckets: number[] }) {
+    super(configuration);
+    this.#configuration = configuration;
+    this.#bounds = configuration.buckets;
+  }
+
+  /** Ask for each series once and keep it. */
+  series(labels: LabelValues<T>): Distribution {
+    const key = JSON.stringify(labels);
+    const [, series] = this.#series.get(key) ?? [labels, new Distribution(this.#bounds)];
+    this.#series.set(key, [labels, series]);
+    return series;
+  }
+
+  /** What the registry asks for where it writes text; `get` of prom-client is made of it, too. */
+  async getForPromString() {
+    const { name, help } = this.#configuration;
+    return { name, help, type: 'histogram', values: this.#values(), aggregator: 'sum' };
+  }
+
+  #values() {
+    const { name } = this.#configuration;
+    return [...this.#series.values()].flatMap(([labels, series]) => {
+      const cumulative = series.cumulative;
+      const count = cumulative.at(-1) ?? 0;
+      if (count === 0 && Object.keys(labels).length > 0) return [];
+      const entry = (suffix: string, value: number, le: { le?: number | string } = {}) => ({
+        metricName: `${name}_${suffix}`,
+        labels: { ...le, ...labels },
+        sharedLabels: {},
+        value,
+      });
+      return [
+        ...[...this.#bounds, '+Inf'].map((le, bucket) =>
+          entry('bucket', cumulative[bucket] ?? count, { le }),
+        ),
+        entry('sum', series.sum),
+        entry('count', count),
+      ];
+    });
+  }
+}
+
+/** A histogram without labels. */
+export const distribution = (
+  configuration: HistogramConfiguration<never> & { readonly buckets: number[] },
+): Distribution => new Distributions(configuration).series({});

@@ -1,0 +1,132 @@
+/** A mistake that somebody could make in the durable path: a piece of its source, which is there once, and another. */
+export interface Mistake {
+  readonly what: string;
+  /** Relative to `src`. */
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Mistakes that the simulation must find, each by one of the promises that are then broken. */
+export const mistakes: readonly Mistake[] = [
+  {
+    what: 'a request is answered before its record is synced',
+    file: 'wal/active-segment.ts',
+    from: 'return this.#file.writeDurably(buffers, this.#length);',
+    to: 'return this.#file.write(buffers, this.#length);',
+  },
+  {
+    what: 'a failed write stays behind the records of its segment',
+    file: 'wal/segment-chain.ts',
+    from: 'await segment.cutBack();',
+    to: '',
+  },
+  {
+    what: 'a failed write is cut off, and that not synced',
+    file: 'wal/active-segment.ts',
+    from: 'await this.#file.truncate(this.#length);\n    await this.#file.sync();',
+    to: 'await this.#file.truncate(this.#length);',
+  },
+  {
+    what: 'the name of a new segment is not synced',
+    file: 'wal/active-segment.ts',
+    from: 'await files.syncDirectory();',
+    to: '',
+  },
+  {
+    what: 'a start takes what it reads for durable',
+    file: 'wal/recovery.ts',
+    from: 'if (newest > 0) await writeAgain(files, segmentName(newest));',
+    to: '',
+  },
+  {
+    what: 'a start syncs what it reads without writing it again',
+    file: 'wal/recovery.ts',
+    from: 'await file.write([await file.read(position, copyBytes)], position);',
+    to: '',
+  },
+  {
+    what: 'the removal of a segment is not synced',
+    file: 'wal/backlog.ts',
+    from: 'await this.#files.syncDirectory();',
+    to: '',
+  },
+  {
+    what: 'the newest file may go, and its number comes again',
+    file: 'wal/backlog.ts',
+    from: '.filter(([number]) => number !== this.#highestNumber)',
+    to: '',
+  },
+  {
+    what: 'a note counts before it is synced',
+    file: 'wal/note-file.ts',
+    from: 'await file.writeDurably([encode(value)], 0);',
+    to: 'await file.write([encode(value)], 0);',
+  },
+  {
+    what: 'a segment leaves the log while a part of it waits',
+    file: 'ingest/shipment.ts',
+    from: 'this.waiting.size === 0 && ',
+    to: '',
+  },
+  {
+    what: 'a bundle is sent before it is noted',
+    file: 'ingest/bundling.ts',
+    from: 'this.send(waited, this.#noted);',
+    to: 'this.send(waited);',
+  },
+  {
+    what: 'recovered bundles let go of their segments before the first is sent',
+    file: 'ingest/drain.ts',
+    from: 'of recovered.completedBy(load)',
+    to: 'of [...recovered.completedBy(load)]',
+  },
+  {
+    what: 'an insert that failed is repeated with trust in its token',
+    file: 'ingest/drain.ts',
+    from: 'doubtful.add(lane);\n      throw error;',
+    to: 'throw error;',
+  },
+  {
+    what: 'what an earlier life may have sent is repeated with trust in its token',
+    file: 'ingest/drain.ts',
+    from: 'if (isLeft && lane.newest === undefined) shipment.doubtful.add(lane);',
+    to: '',
+  },
+  {
+    what: 'a table goes on while the log has all of its last insert',
+    file: 'ingest/drain.ts',
+    from: 'if (previous !== undefined && !(await this.#passage.mayPass(lane, previous))) return;',
+    to: '',
+  },
+  {
+    what: 'a table does not wait for the first one of its dataset',
+    file: 'ingest/drain.ts',
+    from: 'const before = [ready, lane.tail, this.#lanes.get(batch.lead)?.tail];',
+    to: 'const before = [ready, lane.tail];',
+  },
+  {
+    what: 'a doubtful insert does not wait for one that still runs',
+    file: 'ingest/doubtful-insert.ts',
+    from: '(await runningInserts(store, token)) > 0',
+    to: '(await runningInserts(store, token)) < 0',
+  },
+  {
+    what: 'rows that were not loaded count as compared',
+    file: 'ingest/doubtful-insert.ts',
+    from: 'if (loaded !== countRows(rows)) {',
+    to: 'if (loaded < 0) {',
+  },
+  {
+    what: 'what the log has of a deleted dataset goes to the next of its name',
+    file: 'store/dataset-ids.ts',
+    from: 'this.hasEnded(tenant) || !presumed || !this.#datasets.hadEnded(tenant, id)',
+    to: 'this.hasEnded(tenant)',
+  },
+  {
+    what: 'what came before the store was read ends with the dataset that had ended by then',
+    file: 'store/dataset-ids.ts',
+    from: 'return this.of(tenant, parseGenerationId(id).name);',
+    to: 'return undefined;',
+  },
+];
