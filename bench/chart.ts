@@ -6,7 +6,7 @@ export interface BarGroup {
 }
 
 const width = 760;
-const labelWidth = 150;
+const labelWidth = 165;
 const valueWidth = 150;
 const barHeight = 16;
 const groupGap = 14;
@@ -15,13 +15,12 @@ const headHeight = 62;
 const colors = ['#2f81f7', '#d29922', '#a371f7', '#3fb950'];
 
 /**
- * Horizontal bars as an SVG picture, in groups from the top down, with their values behind them. The longest bar is
- * the largest value; each name has a color of its own, and the legend tells which.
+ * Horizontal bars as an SVG picture, in groups from the top down, with their values behind them. The longest bar of each
+ * group is its largest value: a group compares, and groups differ fiftyfold. Each name has a color of its own, and the
+ * legend tells which.
  */
 export function barChart(title: string, groups: readonly BarGroup[]): string {
   const names = [...new Set(groups.flatMap(({ bars }) => bars.map(({ name }) => name)))];
-  const values = groups.flatMap(({ bars }) => bars.map(({ value }) => value)).filter(isNumber);
-  const scale = (width - labelWidth - valueWidth) / Math.max(...values);
   const colorOf = (name: string): string => colors[names.indexOf(name) % colors.length] ?? '';
   const parts = [
     text(0, 18, title, 'font-weight="600" font-size="15"'),
@@ -29,6 +28,8 @@ export function barChart(title: string, groups: readonly BarGroup[]): string {
   ];
   let top = headHeight;
   for (const { label, bars } of groups) {
+    const largest = Math.max(...bars.map(({ value }) => value).filter(isNumber));
+    const scale = (width - labelWidth - valueWidth) / largest;
     parts.push(text(0, top + (bars.length * barHeight) / 2 + 4, label, ''));
     for (const { name, value } of bars) {
       parts.push(...bar(top, value, scale, colorOf(name)));

@@ -94,7 +94,7 @@ function readArguments() {
     otlp,
     words,
     part: values.quick ? 0.1 : 1,
-    draws: named.includes(remoteWrite) && !values.quick,
+    draws: named.includes(remoteWrite) && !values.quick && !positionals.includes('durability'),
   };
 }
 
@@ -158,26 +158,35 @@ async function main(): Promise<void> {
     return;
   }
   const results: CaseResults[] = [];
-  for (const make of options.chosen) {
-    const workload = make(options.requests);
-    const { name, items, unit, bytesPerItem, bodies } = workload;
-    console.log(
-      `\n${name}: ${items} ${unit} of ${bytesPerItem.toFixed(0)} bytes in ${bodies.length} requests, 4 connections`,
-    );
-    if (options.durability) {
-      const { maxItemsPerSecond, table, cpuCost } = await measureDurability(workload, options.rounds);
-      console.log(`\nhighest load ${maxItemsPerSecond.toFixed(0)} ${unit} / s; at half of it:\n\n${table}`);
-      if (cpuCost !== undefined) console.log(`\nfsync costs ${(cpuCost * 100).toFixed(1)} % more CPU`);
-      continue;
-    }
-    results.push(await compare(workload, options));
+  try {
+    for (const make of options.chosen) await measureWorkload(make(options.requests), options, results);
+  } finally {
+    // Also when a later one fails: they have taken minutes.
+    if (results.length > 0) console.log(`\n${resultTable(results, millrace.name)}`);
   }
-  if (results.length === 0) return;
-  console.log(`\n${resultTable(results, millrace.name)}`);
   if (!options.draws) return;
   const chart = barChart('CPU seconds of the receiver for a million samples', resultBars(results));
   writeFileSync(join(packageRoot(), picture), chart);
   console.log(`\n${picture} is written`);
+}
+
+/** @param results gets those of the comparison of receivers, if that is what is measured */
+async function measureWorkload(
+  workload: Workload,
+  options: ReturnType<typeof readArguments>,
+  results: CaseResults[],
+): Promise<void> {
+  const { name, items, unit, bytesPerItem, bodies } = workload;
+  console.log(
+    `\n${name}: ${items} ${unit} of ${bytesPerItem.toFixed(0)} bytes in ${bodies.length} requests, 4 connections`,
+  );
+  if (!options.durability) {
+    results.push(await compare(workload, options));
+    return;
+  }
+  const { maxItemsPerSecond, table, cpuCost } = await measureDurability(workload, options.rounds);
+  console.log(`\nhighest load ${maxItemsPerSecond.toFixed(0)} ${unit} / s; at half of it:\n\n${table}`);
+  if (cpuCost !== undefined) console.log(`\nfsync costs ${(cpuCost * 100).toFixed(1)} % more CPU`);
 }
 
 try {

@@ -1,10 +1,11 @@
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createChdbConnection } from 'chdb/connection';
 import { authorization, type Service } from '../test/support/service.ts';
+import { LeanClient } from './lean-client.ts';
 import { residentBytes } from './proc.ts';
 import { startMillrace } from './receivers.ts';
 import { remoteWriteWorkload } from './remote-write-workloads.ts';
@@ -101,10 +102,10 @@ async function overhead(rig: TranslationRig, rounds: number): Promise<string> {
   const path = mkdtempSync(join(tmpdir(), 'millrace-bench-'));
   const server = await rig.serve(path);
   const direct = createChdbConnection({ path: join(path, 'engine') });
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const client = new LeanClient(server.url, authorization);
   try {
     const rows: string[][] = [];
-    const ask = (sql: string) => post(server.url, JSON.stringify({ query: sql }), agent, () => {});
+    const ask = (sql: string) => client.post(JSON.stringify({ query: sql }));
     for (let request = 0; request < warmUpRequests; request += 1) await ask('SELECT 1 AS one');
     for (const [name, sql] of Object.entries(rig.queries)) {
       const statement = await rig.statement(sql);
@@ -124,7 +125,7 @@ async function overhead(rig: TranslationRig, rounds: number): Promise<string> {
     const header = ['query, cached', 'engine p50 ms', '/api/v1/query p50 ms', 'overhead ms', 'engine CPU ms'];
     return markdownTable([...header, '/api/v1/query and client CPU ms'], rows);
   } finally {
-    agent.destroy();
+    client.close();
     await direct.close();
     await server.close();
     await rm(path, { recursive: true });
@@ -140,7 +141,7 @@ async function largeResult(events: number): Promise<string> {
       const start = performance.now();
       const body = JSON.stringify({ query: 'SELECT * FROM bench' });
       let bytes = 0;
-      await post(`${service.url}/api/v1/query?format=${format}`, body, undefined, (chunk) => {
+      await post(`${service.url}/api/v1/query?format=${format}`, body, (chunk) => {
         bytes += chunk.byteLength;
       });
       const seconds = (performance.now() - start) / 1000;
@@ -199,19 +200,14 @@ async function withService<T>(workload: Workload, use: (service: Service) => Pro
 }
 
 /** @throws Error on any reply but 200, and on one that breaks off */
-async function post(
-  url: string,
-  body: string,
-  agent: Agent | undefined,
-  onData: (chunk: Uint8Array) => void,
-): Promise<void> {
+async function post(url: string, body: string, onData: (chunk: Uint8Array) => void): Promise<void> {
   const reply = await new Promise<IncomingMessage>((resolve, reject) => {
     const headers = {
       authorization,
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
     };
-    const outgoing = request(url, { method: 'POST', headers, ...(agent === undefined ? {} : { agent }) });
+    const outgoing = request(url, { method: 'POST', headers });
     outgoing.once('response', resolve).once('error', reject).end(body);
   });
   for await (const chunk of reply) onData(chunk as Uint8Array);

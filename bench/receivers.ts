@@ -96,6 +96,7 @@ const victoriaMetrics: ReceiverKind = {
         '-loggerLevel=WARN',
         // It is asked for how many samples it has: of 2 million series where each scrape has new ones.
         '-search.maxUniqueTimeseries=4000000',
+        '-search.maxQueryDuration=10m',
       ],
     });
     const base = `http://127.0.0.1:${port}`;

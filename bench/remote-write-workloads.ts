@@ -1,6 +1,6 @@
 import { compressSync } from 'snappy';
 import { type Random, seededRandom } from '../test/support/random.ts';
-import { encodeRequestV2, encodeWriteRequest } from '../test/support/remote-write.ts';
+import { encodeRequestV2, encodeWriteRequest, type TestMetadata } from '../test/support/remote-write.ts';
 import { seed, type Workload } from './workloads.ts';
 
 const seriesCount = 20_000;
@@ -60,7 +60,11 @@ export function remoteWriteWorkload(name: keyof typeof remoteWriteCases, request
       if (churn > 0 && random.chance(churn)) one.labels = seriesLabels(first + offset, extraLabels, random);
       // Three of four are counters of whole numbers, the fourth is a gauge with a fraction.
       one.value += offset % 4 === 0 ? random.integer(-1000, 1000) / 7 : random.integer(0, 50);
-      return { labels: one.labels, samples: [{ value: one.value, timestampMs }] };
+      return {
+        labels: one.labels,
+        samples: [{ value: one.value, timestampMs }],
+        metadata: metadataOf(first + offset),
+      };
     });
     const raw = version === '2.0' ? encodeRequestV2(timeseries) : encodeWriteRequest(timeseries);
     rawBytes += raw.length;
@@ -77,6 +81,12 @@ export function remoteWriteWorkload(name: keyof typeof remoteWriteCases, request
     bytesPerItem: rawBytes / (total * seriesPerRequest),
   };
 }
+
+/** What Prometheus sends of the metric with each series in version 2.0, and apart from them in 1.0. */
+const metadataOf = (index: number): TestMetadata => ({
+  type: index % 4 === 0 ? 2 : 1,
+  help: `Requests that the service has answered on its endpoint ${index % 200}.`,
+});
 
 /** Ten labels, as a scraped Kubernetes service has them, and more; the pod names do not compress. */
 function seriesLabels(
