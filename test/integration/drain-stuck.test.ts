@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
+import { type Clock, systemClock, type Timers } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { limits } from '../../src/limits.ts';
@@ -206,23 +206,27 @@ describe('a store that comes back', () => {
     });
     onTestFinished(() => monitor.stop());
     await monitor.start();
+    // Pauses of seconds have no end here but a wake.
+    const clock: Clock & Timers = {
+      ...systemClock,
+      after: (ms, action) => (ms < 2000 ? systemClock.after(ms, action) : () => {}),
+    };
     const { write, wal, drain, metrics } = await live({
       files: new MemoryFiles(),
       store,
       storeReturned: monitor.returned,
       onNoAnswer: () => monitor.suspect(),
+      clock,
     });
     drain.start();
     await server.kill();
     await write('flap', [{ id: 1 }]);
     wal.seal();
-    // By now the pauses are seconds: 0.1, 0.2, 0.4 … from the first failure.
+    // 0.1 s after the first failure, then 0.2, 0.4, 0.8 and 1.6.
     const failures = async () => (await metrics.insertFailures.get()).values[0]?.value ?? 0;
-    await vi.waitUntil(async () => (await failures()) >= 7, { timeout: 20_000 });
+    await vi.waitUntil(async () => (await failures()) >= 6, { timeout: 30_000 });
     await server.start();
-    const start = performance.now();
     await drain.drained(1);
-    expect(performance.now() - start).toBeLessThan(1500);
     await drain.stop(1000);
   }, 60_000);
 });
