@@ -31,9 +31,10 @@ export default defineConfig({
     // Many tests wait for a real program, a signal or a clock: with three at a time, two cores are busy throughout.
     maxWorkers: 3,
     sequence: { sequencer: WaitingFirst },
-    // A bound on hanging, not on speed: the machine may be busy with other things.
+    // Bounds on hanging, not on speed: the machine may be busy with other things.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     reporters: process.env['CI'] === undefined ? ['default'] : ['default', 'json'],
     outputFile: { json: 'dist/test-report.json' },
   },

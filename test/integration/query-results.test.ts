@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Table, tableFromIPC } from 'apache-arrow';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import { quoteString } from '../../src/lib/quote.ts';
 import { limits } from '../../src/limits.ts';
@@ -35,7 +35,8 @@ describe.each(stores)('results of %s', (storeName, open) => {
   let store: TestStore;
   let service: QueryService;
   const bounds = {
-    timeoutMs: 20_000,
+    // Longer than any wait of a test: what ends before has been ended.
+    timeoutMs: 200_000,
     maxMemoryBytes: 1e9,
     maxThreads: 2,
     maxResultRows: 1_000_000,
@@ -192,7 +193,7 @@ describe.each(stores)('results of %s', (storeName, open) => {
         }
         expect(process.memoryUsage.rss() - before).toBeLessThan(150e6);
         // Whoever stops taking it ends it.
-        await vi.waitFor(async () => expect(await running()).toBe(0), 5000);
+        await expect.poll(running).toBe(0);
       },
     );
 
@@ -211,11 +212,11 @@ describe.each(stores)('results of %s', (storeName, open) => {
           })(),
         );
         if (sql === endless) {
-          await vi.waitFor(async () => expect(await running()).toBe(1), 5000);
+          await expect.poll(running).toBe(1);
           client.abort();
         }
         expect((await read).code).toBe('query_cancelled');
-        await vi.waitFor(async () => expect(await running()).toBe(0), 5000);
+        await expect.poll(running).toBe(0);
       }
     });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
@@ -140,7 +140,7 @@ describe('the write-ahead log', () => {
       await wal.append(record(text));
       wal.seal();
     }
-    await vi.waitFor(() => expect(sealed).toHaveLength(3));
+    await expect.poll(() => sealed).toHaveLength(3);
     expect(await texts(backlog, sealed)).toEqual(['first', 'second', 'third']);
   });
 
@@ -159,7 +159,7 @@ describe('the write-ahead log', () => {
     const { wal, backlog, sealed } = await open(new MemoryFiles(), { ageMs: 20 });
     await wal.append(record('first'));
     await wal.append(record('second'));
-    await vi.waitFor(() => expect(sealed).toHaveLength(1));
+    await expect.poll(() => sealed).toHaveLength(1);
     expect(await texts(backlog, sealed)).toEqual(['first', 'second']);
     expect(wal.pendingSegments).toBe(1);
     for (const segment of sealed) await backlog.remove(segment);
@@ -177,10 +177,11 @@ describe('the write-ahead log', () => {
       if (coming) appends.push(wal.append(record('x')));
     };
     appends.push(wal.append(record('first')));
-    const sealedTwice = vi.waitFor(() => expect(sealed.length).toBeGreaterThan(1));
-    await sealedTwice.finally(() => {
+    try {
+      await expect.poll(() => sealed.length).toBeGreaterThan(1);
+    } finally {
       coming = false;
-    });
+    }
     await Promise.all(appends);
   });
 
