@@ -65,6 +65,8 @@ export const limits = {
   /** Requests that share one write and one fdatasync. */
   walMaxGroupBytes: 16 * MiB,
   walMaxGroupRecords: 1000,
+  /** Zeros written behind a group, over which the next ones are written. */
+  walMaxRoomBytes: 256 * KiB,
   /** How long a group waits for senders that were just answered. Less than an fdatasync takes that it saves. */
   walGatherMs: 1,
   /** All segments together; above it new writes get 503 until the store has taken some. */

@@ -1,14 +1,30 @@
+import { limits } from '../limits.ts';
 import type { WalFile, WalFiles } from './files.ts';
 import { type EncodedRecord, encodeSegmentHeader, placeRecord, segmentHeaderBytes } from './record.ts';
 import { type SealedSegment, type SegmentRecord, segmentName, segmentRecord } from './segment.ts';
 import { noStoredTables } from './stored-notes.ts';
 
-/** The segment that takes records. Used by one writer at a time. */
+/** Room for fewer groups costs as much as it saves. */
+const minGroupsInRoom = 4;
+
+/** What room is made of. */
+const zeros = Buffer.alloc(limits.walMaxRoomBytes);
+
+/**
+ * The segment that takes records. Used by one writer at a time.
+ *
+ * A write over what is in the file already costs half as much as one that makes it longer, for which the file system
+ * finds blocks and writes its journal. So one that makes it longer writes room for the next ones, too: zeros, which no
+ * reader takes for a record. There is no room in a segment that is sealed.
+ */
 export class ActiveSegment {
   readonly number: number;
   readonly records: SegmentRecord[] = [];
   readonly #file: WalFile;
+  /** Behind the durable records. */
   #length = segmentHeaderBytes;
+  /** Behind the room. */
+  #fileLength = segmentHeaderBytes;
   /** When the first record came, microseconds since 1970; before that, when the file was made. */
   #sinceMicros: number;
   #torn = false;
@@ -56,6 +72,11 @@ export class ActiveSegment {
       position += record.byteLength;
       for (const buffer of record.buffers) buffers.push(buffer);
     }
+    if (position > this.#fileLength) {
+      const roomBytes = roomBehind(position, position - this.#length);
+      if (roomBytes > 0) buffers.push(zeros.subarray(0, roomBytes));
+      this.#fileLength = position + roomBytes;
+    }
     return this.#file.writeDurably(buffers, this.#length);
   }
 
@@ -75,6 +96,15 @@ export class ActiveSegment {
     await this.#file.sync();
   }
 
+  /** Takes the room away, durably. After a failure the segment is torn. */
+  async endHere(): Promise<void> {
+    if (this.#fileLength === this.#length) return;
+    this.#torn = true;
+    await this.cutBack();
+    this.#fileLength = this.#length;
+    this.#torn = false;
+  }
+
   async close(): Promise<void> {
     await this.#file.close();
   }
@@ -91,4 +121,10 @@ export class ActiveSegment {
       bundles: [],
     };
   }
+}
+
+/** As much as there is in the file, up to a bound; none where it would not be enough for several groups like the last. */
+function roomBehind(position: number, groupBytes: number): number {
+  const roomBytes = Math.min(position, limits.walMaxRoomBytes);
+  return roomBytes < minGroupsInRoom * groupBytes ? 0 : roomBytes;
 }

@@ -15,8 +15,8 @@ import { noStoredTables, recoverStored } from './stored-notes.ts';
  * are needed.
  *
  * - Only the newest file can have been written when the earlier life ended: the next one is made when all in the
- *   last is durable. Bytes at its end that are no whole record are a torn tail, never acknowledged. They are
- *   cut off and counted.
+ *   last is durable and the last ends with its records. Bytes at its end that are no whole record are a torn tail, never
+ *   acknowledged, and room for more (`active-segment.ts`). They are cut off, and counted without the room.
  * - All other bytes that are no whole record are damage, something that happened to the disk. They are copied to
  *   `<segment>.damaged-<position>`, counted and reported as an error; every other record is kept. A file that
  *   does not begin with its segment's header is searched from its first byte.
@@ -81,12 +81,13 @@ async function recoverSegment(
       );
       metrics.walDamagedBytes.inc(bytes);
     }
-    if (end < size && torn) {
+    const bytes = torn ? (await roomStart(file, end, size)) - end : 0;
+    if (bytes > 0) {
       log.warn(
-        { segment: name, position: end, bytes: size - end },
+        { segment: name, position: end, bytes },
         'cut an incomplete record off the end of the log; it was never acknowledged',
       );
-      metrics.walTornBytes.inc(size - end);
+      metrics.walTornBytes.inc(bytes);
     }
     if (end < size) await file.truncate(end);
     const byteLength = Math.max(0, end - segmentHeaderBytes);
@@ -97,6 +98,17 @@ async function recoverSegment(
 }
 
 const copyBytes = 1024 * 1024;
+
+/** Where the zeros begin with which a file ends; `from` if there is nothing else behind it. */
+async function roomStart(file: WalFile, from: number, size: number): Promise<number> {
+  let start = from;
+  for (let position = from; position < size; position += copyBytes) {
+    const chunk = await file.read(position, Math.min(copyBytes, size - position));
+    const last = chunk.findLastIndex((byte) => byte !== 0);
+    if (last >= 0) start = position + last + 1;
+  }
+  return start;
+}
 
 /** Copies a range of a segment to a file of its own. An earlier start may have begun the same. */
 async function setAside(

@@ -18,8 +18,8 @@ export interface SegmentChainOptions {
 /**
  * One segment after the other: makes them, and seals them. Used by one writer at a time.
  *
- * - The next file is made when all in the last one is durable, and the last one is then never written again. So
- *   only the newest file can be torn.
+ * - The next file is made when all in the last one is durable and nothing is behind it, and the last one is then never
+ *   written again. So only the newest file can be torn.
  * - A segment that was sealed never changes, and its number is never used again.
  * - A segment in which a write or sync failed is cut back to its records, durably, before it is sealed and before
  *   the next one is made. What was refused must not come back: neither under the token of a segment that the
@@ -67,12 +67,13 @@ export class SegmentChain {
   /**
    * Seals the active segment, if it has records. The next one is made first, so that it can be removed as soon as
    * the store has it. Without a next one it moves on all the same: a full disk gets its room back in no other way.
-   * @throws if a failed write could not be cut off, or the next segment not be made
+   * @throws if a failed write or the room behind the records could not be cut off, or the next segment not be made
    */
   async seal(): Promise<void> {
     await this.mend();
     const segment = this.withRecords;
     if (segment === undefined) return;
+    await segment.endHere();
     let next: ActiveSegment | undefined;
     try {
       next = await this.#create();

@@ -28,6 +28,12 @@ export const mistakes: readonly Mistake[] = [
     to: 'await this.#file.truncate(this.#length);',
   },
   {
+    what: 'a segment is sealed with room behind its records',
+    file: 'wal/segment-chain.ts',
+    from: 'await segment.endHere();',
+    to: '',
+  },
+  {
     what: 'the name of a new segment is not synced',
     file: 'wal/active-segment.ts',
     from: 'await files.syncDirectory();',

@@ -239,7 +239,9 @@ describe('recovery', () => {
       const { backlog, recovery, metrics } = await open(files);
       const expected = length < two ? [] : ['one'];
       expect(await texts(backlog, recovery.segments)).toEqual(expected);
-      if (length > two) expect(await value(metrics, 'walTornBytes')).toBe(length - two);
+      // Zeros at the end may be room.
+      const torn = bytes.subarray(two, Math.max(two, length)).findLastIndex((byte) => byte !== 0) + 1;
+      if (length > two) expect(await value(metrics, 'walTornBytes')).toBe(torn);
       // The cut is durable: the next start finds the same.
       const again = await open(files.afterPowerCut());
       expect(await texts(again.backlog, again.recovery.segments)).toEqual(expected);
