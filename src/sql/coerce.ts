@@ -2,7 +2,8 @@ import { quoteString } from '../lib/quote.ts';
 import { apply, literal } from './build.ts';
 import { sqlError, unsupported } from './errors.ts';
 import { conversion } from './functions/conversions.ts';
-import { intervalPartsText, intervalText } from './functions/interval-text.ts';
+import { literalParts, partsOf } from './functions/interval-parts.ts';
+import { intervalPartsText, intervalText, partsText } from './functions/interval-text.ts';
 import type { Expr, Literal, Mixed } from './ir.ts';
 import { readArrayText, readLiteral } from './literals.ts';
 import {
@@ -71,17 +72,23 @@ export function convert(expr: Expr, to: SqlType, at: number | undefined): Expr {
 }
 
 function intervalAsText(expr: Expr, at: number | undefined): Expr {
-  if (expr.kind === 'literal' && typeof expr.value === 'object' && expr.value !== null) {
-    return literal(text, intervalPartsText(expr.value));
-  }
+  const known = literalParts(expr);
+  if (known !== undefined) return literal(text, intervalPartsText(known));
   const form = expr.type.name === 'interval' ? expr.type.form : 'any';
-  if (form === 'any' || form === 'mixed') {
+  if (form === 'clock' || form === 'days') {
+    return apply(`text of ${form}`, text, (a) => `if(isNull(${a}), NULL, ${intervalText(a, form)})`, expr);
+  }
+  const parts = partsOf(expr);
+  if (parts === undefined) {
     throw unsupported(
-      'The text of an interval whose days and hours the store has lost (use extract (epoch from …), justify_hours (…))',
+      'The text of an interval whose days and hours the store has lost (use extract (epoch from …), justify_interval (…))',
       at,
     );
   }
-  return apply(`text of ${form}`, text, (a) => `if(isNull(${a}), NULL, ${intervalText(a, form)})`, expr);
+  // A part that is NULL makes NULL of the length.
+  const render = (a: string, m: string, d: string, u: string): string =>
+    `if(isNull(${a}), NULL, ${partsText(...([m, d, u].map((part) => `ifNull(${part}, 0)`) as [string, string, string]))})`;
+  return apply('text of parts', text, render, expr, parts.months, parts.days, parts.micros);
 }
 
 /** Tells apart types that print differently. */

@@ -73,9 +73,9 @@ export const refusals: readonly Refusal[] = [
     instead: '`->`, which gives JSON',
   },
   {
-    construct: 'intervals whose days and hours are mixed, as results',
+    construct: 'intervals as results of aggregates, `CASE` and subqueries, where days and hours are mixed',
     example: "select sum(p_timestamp - timestamp '2024-01-01') from app",
-    instead: '`extract (epoch from …)`, `justify_hours`',
+    instead: '`extract (epoch from …)`, `justify_interval`',
   },
   {
     construct: 'time zones other than by area and city',

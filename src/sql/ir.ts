@@ -65,6 +65,8 @@ export interface Apply {
   readonly args: readonly Expr[];
   /** Of two doubles, to be checked together with those in its operands; the printer knows how. */
   readonly arithmetic?: DoubleOperator;
+  /** True for an interval whose arguments are its months, its days and the microseconds of its clock. */
+  readonly ofParts?: true;
 }
 
 export type DoubleOperator = '+' | '-' | '*' | '/';

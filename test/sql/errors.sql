@@ -185,3 +185,24 @@ select '1'::json = '1'::json;
 select * from jsonb_each('[1]');
 -- class
 select overlay('abc' placing 'x' from 0);
+-- class
+select make_date(2023, 2, 29);
+-- class
+select make_timestamp(2024, 2, 29, 1, 60, 3.5);
+-- class
+select make_timestamp(2024, 2, 29, 24, 0, 1);
+-- class
+select make_timestamp(2024, 2, 29, 1, 0, 'nan');
+-- class
+select to_date('2024-02-30', 'YYYY-MM-DD');
+-- class
+select to_timestamp('2024-02-03 25:00', 'YYYY-MM-DD HH24:MI');
+select make_interval(dayz => 3);
+select make_interval(days => 3, days => 4);
+select (1, 2) overlaps (3, 4);
+-- class
+select ('2024-01-01', '2024-01-02') overlaps ('2024-01-01', '2024-01-02');
+select date_trunc('week', interval '3 days');
+select extract(week from interval '3 days');
+select extract(timezone from timestamp '2024-01-01');
+select extract(timezone from date '2024-01-01');

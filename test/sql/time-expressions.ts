@@ -23,6 +23,8 @@ const moments = [
   '2021-01-03 00:00',
   '2020-12-31 18:00',
   '1969-12-31 23:59:59',
+  '1969-12-30 23:59:59.999999',
+  '1967-12-31 22:59:59.5',
   '1950-06-15 04:05:06',
   '1901-05-06 07:08:09',
   '2000-02-29 00:00',
@@ -68,6 +70,7 @@ const units = one(
   "'month'",
   "'quarter'",
   "'year'",
+  "'decade'",
 );
 const fields = one(
   'year',
@@ -135,6 +138,53 @@ const { zoned, local, day } = fc.letrec<Times>((tie) => {
 const comparisons = one('=', '<>', '<', '<=', '>', '>=', 'is distinct from');
 const moment = fc.oneof(zoned, local, day);
 
+const counts = one('1', '0', '-3', '14', 'id::int', 'status::int % 7');
+const intervalFields = one(
+  'millennium',
+  'century',
+  'decade',
+  'year',
+  'quarter',
+  'month',
+  'day',
+  'hour',
+  'minute',
+  'second',
+  'milliseconds',
+  'microseconds',
+  'epoch',
+);
+/** Intervals of which the months, days and hours are known apart. */
+const { span } = fc.letrec<{ readonly span: string }>((tie) => {
+  const inner = tie('span');
+  return {
+    span: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true, maxDepth: 3 },
+      steps,
+      written`age(${moment}, ${moment})`,
+      written`(${moment} - ${fc.oneof(zoned, local)})`,
+      written`make_interval(months => ${counts}, days => ${counts}, secs => ${one('0', '-0.5', 'ms', '3700.000001')})`,
+      written`make_interval(${counts}, ${counts}, ${counts}, ${counts}, ${counts}, ${counts})`,
+      written`(${inner} ${one('+', '-')} ${inner})`,
+      written`(-${inner})`,
+      written`(${inner} * ${counts})`,
+      written`${one('justify_days', 'justify_hours', 'justify_interval')}(${inner})`,
+      written`date_trunc(${units}, ${inner})`,
+    ),
+  };
+});
+const dateFormats = one("'YYYY-MM-DD'", "'DD Mon YYYY'", "'YYYYMMDD'", "'MM/DD/YY'");
+const timeFormats = one(
+  "'YYYY-MM-DD HH24:MI:SS.US'",
+  "'YYYYMMDDHH24MISSMS'",
+  "'DD/Mon/YYYY HH12:MI PM'",
+  '\'Month DD, YYYY "at" HH24\'',
+);
+/** What `to_char` writes, read again by the same format. */
+const readAgain = (name: string, formats: fc.Arbitrary<string>) =>
+  fc.tuple(local, formats).map(([value, format]) => `${name}(to_char(${value}, ${format}), ${format})`);
+const end = fc.oneof(moment, steps);
+
 /** Any value made of dates and timestamps. */
 export const anyOfTimes = fc.oneof(
   zoned,
@@ -149,4 +199,17 @@ export const anyOfTimes = fc.oneof(
   written`${moment}::text`,
   written`(${day} + ${int} * interval '1 hour')`,
   written`(${moment} between ${moment} and ${moment})`,
+  span,
+  span,
+  written`${span}::text`,
+  written`extract(${intervalFields} from ${span})`,
+  written`(${span} ${comparisons} ${span})`,
+  written`(${moment} ${one('+', '-')} make_interval(months => ${counts}, days => ${counts}, hours => ${counts}))`,
+  written`(${local} + ${counts} * ${steps})`,
+  written`((${moment}, ${end}) overlaps (${moment}, ${end}))`,
+  written`make_date(${one('1950', '2024', 'id::int + 1960')}, ${one('2', '12', 'id::int % 12 + 1', '13')}, ${one('1', '29', 'id::int % 31 + 1', '0')})`,
+  written`make_timestamp(2023, 7, 31, ${one('0', '23', '24', 'id::int')}, ${one('0', '59')}, ${one('0', '59.9999999', 'ms', '60')})`,
+  readAgain('to_date', dateFormats),
+  readAgain('to_timestamp', timeFormats),
+  written`extract(julian from ${day})`,
 );

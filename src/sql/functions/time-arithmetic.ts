@@ -1,14 +1,16 @@
-import { microsPerDay } from '../../lib/timestamp.ts';
+import { microsPerDay, microsPerSecond } from '../../lib/timestamp.ts';
 import { apply, literal } from '../build.ts';
 import { convert } from '../coerce.ts';
 import { unsupported } from '../errors.ts';
-import type { Expr, IntervalParts } from '../ir.ts';
+import type { Expr, IntervalParts, Renderer } from '../ir.ts';
 import { intervalLiteral } from '../literals.ts';
+import { withNames } from '../named.ts';
 import {
   commonForm,
   date,
   float,
   int4,
+  int8,
   intervalOf,
   isInteger,
   isNumber,
@@ -16,6 +18,15 @@ import {
   timestamp,
 } from '../types.ts';
 import type { CallSite } from './definition.ts';
+import {
+  addParts,
+  intervalOfParts,
+  isZero,
+  literalParts,
+  mapParts,
+  microsInDay,
+  partsOf,
+} from './interval-parts.ts';
 
 /** The arithmetic of times, dates and intervals; undefined if the operands are neither. */
 export function timeArithmetic(
@@ -65,17 +76,16 @@ function difference(left: Expr, right: Expr, site: CallSite): Expr | undefined {
   );
 }
 
-/** A literal's months are calendar months; what has none is a number of microseconds. */
+/** Months are calendar months; what has none is a number of microseconds. */
 function plusInterval(base: Expr, amount: Expr, sign: 1 | -1, site: CallSite): Expr | undefined {
   const operator = sign < 0 ? '-' : '+';
   if (base.type.name === 'interval') return addIntervals(base, amount, operator);
   const moment = base.type.name === 'date' ? convert(base, timestamp, site.at) : base;
   if (!isTimestamp(moment.type)) return undefined;
-  const parts = intervalParts(amount);
-  if (parts === undefined && amount.type.name === 'interval' && amount.type.form === 'any') {
-    throw unsupported('A timestamp and an interval that may have months, other than a literal,', site.at);
-  }
-  if (parts === undefined || parts.months === 0) {
+  const known = literalParts(amount);
+  if (known !== undefined && known.months !== 0) return plusKnown(moment, known, sign);
+  const hasNoMonths = amount.type.name === 'interval' && amount.type.form !== 'any';
+  if (known !== undefined || hasNoMonths) {
     return apply(
       `timestamp ${operator} interval`,
       moment.type,
@@ -84,27 +94,58 @@ function plusInterval(base: Expr, amount: Expr, sign: 1 | -1, site: CallSite): E
       amount,
     );
   }
+  const parts = partsOf(amount);
+  if (parts === undefined) {
+    throw unsupported('A timestamp and an interval that may have months, from a subquery or CASE,', site.at);
+  }
+  const minus = sign < 0 ? '-' : '';
+  const render: Renderer = (a, m, d, u) =>
+    withNames([a], (t) => {
+      const micros = `${minus}(${d} * ${microsInDay} + ${u}) + ${fractionOf(t)}`;
+      return `addMicroseconds(addMonths(toStartOfSecond(${t}), ${minus}${m}), ${micros})`;
+    });
+  const { months, days, micros } = parts;
+  return apply(`timestamp ${operator} parts`, moment.type, render, moment, months, days, micros);
+}
+
+function plusKnown(moment: Expr, parts: IntervalParts, sign: 1 | -1): Expr {
   const months = sign * parts.months;
   const micros = sign * (parts.days * microsPerDay + parts.micros);
   return apply(
     `timestamp + ${months} months ${micros}`,
     moment.type,
-    (a) =>
-      micros === 0 ? `addMonths(${a}, ${months})` : `addMicroseconds(addMonths(${a}, ${months}), ${micros})`,
+    (a) => {
+      if (mayHaveFraction(moment)) {
+        const later = (t: string): string => `addMonths(toStartOfSecond(${t}), ${months})`;
+        return withNames([a], (t) => `addMicroseconds(${later(t)}, ${fractionOf(t)} + ${micros})`);
+      }
+      const later = `addMonths(${a}, ${months})`;
+      return micros === 0 ? later : `addMicroseconds(${later}, ${micros})`;
+    },
     moment,
   );
 }
 
+/** What the engine rounds up where it adds months before 1970. */
+const fractionOf = (moment: string): string =>
+  `positiveModulo(toUnixTimestamp64Micro(${moment}), toInt64(${microsPerSecond}))`;
+
+/** False for what is known to be whole seconds or behind 1970. */
+const mayHaveFraction = (moment: Expr): boolean =>
+  moment.kind === 'literal'
+    ? Number(moment.value) < 0
+    : moment.kind !== 'apply' || !/^(now|cast date) /.test(moment.name);
+
 function addIntervals(left: Expr, right: Expr, operator: '+' | '-'): Expr {
   const forms = [left, right].map((side) => (side.type.name === 'interval' ? side.type.form : 'any'));
+  const [leftParts, rightParts] = [partsOf(left), partsOf(right)];
+  const areClocks = forms.every((each) => each === 'clock');
+  if (!areClocks && leftParts !== undefined && rightParts !== undefined) {
+    return intervalOfParts(`interval ${operator}`, addParts(leftParts, rightParts, operator));
+  }
   // Days are added to days and hours to hours, so that hours may come to more than a day.
-  const form = forms.every((each) => each === 'clock') ? 'clock' : commonForm(forms, 'mixed');
+  const form = areClocks ? 'clock' : commonForm(forms, 'mixed');
   return apply(`interval ${operator}`, intervalOf(form), (a, b) => `(${a} ${operator} ${b})`, left, right);
-}
-
-function intervalParts(expr: Expr): IntervalParts | undefined {
-  const isParts = expr.kind === 'literal' && typeof expr.value === 'object' && expr.value !== null;
-  return isParts ? (expr.value as IntervalParts) : undefined;
 }
 
 const scaledParts = ({ months, days, micros }: IntervalParts, times: number): IntervalParts => ({
@@ -115,20 +156,36 @@ const scaledParts = ({ months, days, micros }: IntervalParts, times: number): In
 
 /** `-interval '…'` */
 export function negateInterval(amount: Expr): Expr {
-  const parts = intervalParts(amount);
-  if (parts !== undefined) return intervalLiteral(scaledParts(parts, -1));
+  const known = literalParts(amount);
+  if (known !== undefined) return intervalLiteral(scaledParts(known, -1));
+  const parts = partsOf(amount);
+  if (parts !== undefined && hasDaysApart(amount)) {
+    const negated = mapParts(parts, (part) => apply('part negated', int8, (a) => `(-${a})`, part));
+    return intervalOfParts('interval -', negated);
+  }
   return apply('interval -', amount.type, (a) => `(-${a})`, amount);
 }
 
+/** True where the length and the form do not say all. */
+const hasDaysApart = ({ type }: Expr): boolean =>
+  type.name === 'interval' && (type.form === 'any' || type.form === 'mixed');
+
 function scaleInterval(amount: Expr, factor: Expr, operator: '*' | '/', site: CallSite): Expr {
-  const parts = intervalParts(amount);
   if (factor.kind === 'literal' && factor.value === null) return literal(amount.type, null);
-  if (parts !== undefined && operator === '*' && factor.kind === 'literal' && isInteger(factor.type)) {
-    return intervalLiteral(scaledParts(parts, Number(factor.value)));
+  const known = literalParts(amount);
+  const times = operator === '*' && isInteger(factor.type) ? factor : undefined;
+  if (known !== undefined && times?.kind === 'literal') {
+    return intervalLiteral(scaledParts(known, Number(times.value)));
   }
   const form = amount.type.name === 'interval' ? amount.type.form : 'any';
-  if (parts !== undefined && parts.months !== 0) {
-    throw unsupported('An interval with months times something other than an integer literal', site.at);
+  const parts = partsOf(amount);
+  if (times !== undefined && parts !== undefined && form !== 'clock') {
+    const multiply = (part: Expr): Expr =>
+      apply('part *', int8, (a, n) => `(${a} * toInt64(${n}))`, part, times);
+    return intervalOfParts('interval * whole', mapParts(parts, multiply));
+  }
+  if (parts !== undefined && !isZero(parts.months)) {
+    throw unsupported('An interval with months times something other than an integer', site.at);
   }
   const number = convert(factor, float, site.at);
   const scaled = operator === '*' ? '*' : '/';

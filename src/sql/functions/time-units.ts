@@ -1,8 +1,9 @@
-import { apply, literal } from '../build.ts';
+import { apply } from '../build.ts';
 import { unsupported } from '../errors.ts';
-import type { Expr, IntervalParts, Renderer } from '../ir.ts';
-import { numeric, numericScale, type SqlType } from '../types.ts';
+import type { Expr } from '../ir.ts';
+import { int8, numeric, type SqlType } from '../types.ts';
 import { type CallSite, constantText } from './definition.ts';
+import { intervalOfParts, partsOf, whole } from './interval-parts.ts';
 
 /** PostgreSQL's other words for its units (`datetktbl` and `deltatktbl` in src/backend/utils/adt/datetime.c). */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
@@ -36,64 +37,104 @@ export const decimalMicros = (micros: string, scale: number): string =>
     ? `toDecimal256(${micros}, 0)`
     : `divideDecimal(toDecimal256(${micros}, 0), toDecimal256(${10 ** scale}, 0), ${scale})`;
 
-/** What of an interval is a clock's, in microseconds, and how it is shown. */
-interface ClockPart {
-  readonly unitMicros: number;
-  readonly within: number;
-  readonly type: SqlType;
-}
 const minuteMicros = 60_000_000;
 const hourMicros = 60 * minuteMicros;
-const clockParts: Readonly<Record<string, ClockPart>> = {
-  hour: { unitMicros: hourMicros, within: Number.POSITIVE_INFINITY, type: numeric(0, true) },
-  minute: { unitMicros: minuteMicros, within: hourMicros, type: numeric(0, true) },
-  second: { unitMicros: 1, within: minuteMicros, type: numeric(6, true) },
-  milliseconds: { unitMicros: 1, within: minuteMicros, type: numeric(3, true) },
-  microseconds: { unitMicros: 1, within: minuteMicros, type: numeric(0, true) },
+const dayMicros = 24 * hourMicros;
+/** `DAYS_PER_YEAR` of src/include/datatype/timestamp.h, for the epoch of an interval. */
+const yearMicros = 365.25 * dayMicros;
+
+/** What of the parts of an interval a unit is; of a fraction, microseconds. */
+interface PartOfInterval {
+  readonly type: SqlType;
+  readonly render: (months: string, days: string, micros: string) => string;
+}
+const integral = (render: PartOfInterval['render']): PartOfInterval => ({
+  type: numeric(0, true),
+  render: (m, d, u) => `toDecimal256(${render(m, d, u)}, 0)`,
+});
+const fraction = (scale: number, render: PartOfInterval['render']): PartOfInterval => ({
+  type: numeric(scale, true),
+  render: (m, d, u) => decimalMicros(render(m, d, u), scale),
+});
+const years = (count: number) => integral((m) => `intDiv(${m}, ${12 * count})`);
+const ofMinute = (u: string): string => `(${u} % toInt64(${minuteMicros}))`;
+
+const partsOfInterval: Readonly<Record<string, PartOfInterval>> = {
+  epoch: fraction(6, (m, d, u) => {
+    const months = `intDiv(${m}, 12) * toInt64(${yearMicros}) + (${m} % 12) * toInt64(${30 * dayMicros})`;
+    return `(${months} + ${d} * toInt64(${dayMicros}) + ${u})`;
+  }),
+  millennium: years(1000),
+  century: years(100),
+  decade: years(10),
+  year: years(1),
+  quarter: integral((m) => `intDiv(${m} % 12, 3) + 1`),
+  month: integral((m) => `(${m} % 12)`),
+  day: integral((_, d) => d),
+  hour: integral((_m, _d, u) => `intDiv(${u}, toInt64(${hourMicros}))`),
+  minute: integral((_m, _d, u) => `intDiv(${u} % toInt64(${hourMicros}), toInt64(${minuteMicros}))`),
+  second: fraction(6, (_m, _d, u) => ofMinute(u)),
+  milliseconds: fraction(3, (_m, _d, u) => ofMinute(u)),
+  microseconds: fraction(0, (_m, _d, u) => ofMinute(u)),
 };
 
-/** Of what has no months, no days beyond those of its form. */
-const dayMicros = 24 * hourMicros;
-
-/** `extract (unit from interval)`, where its days and hours are known. */
+/** `extract (unit from interval)`, where its months, days and hours are known. */
 export function partOfInterval(unit: string, value: Expr, site: CallSite): Expr {
-  if (unit === 'epoch') return apply('extract epoch', numeric(6, true), (a) => decimalMicros(a, 6), value);
-  if (value.kind === 'literal' && typeof value.value === 'object' && value.value !== null) {
-    return partOfLiteral(unit, value.value, site);
+  const part = Object.hasOwn(partsOfInterval, unit) ? partsOfInterval[unit] : undefined;
+  if (part === undefined) throw unsupported(`extract(${unit} from an interval)`, site.at);
+  const hasMonths = value.type.name !== 'interval' || value.type.form === 'any';
+  if (unit === 'epoch' && !hasMonths) {
+    return apply('extract epoch', part.type, (a) => decimalMicros(a, 6), value);
   }
-  const form = value.type.name === 'interval' ? value.type.form : 'any';
-  const clock = Object.hasOwn(clockParts, unit) ? clockParts[unit] : undefined;
-  const isKnown = form === 'clock' || form === 'days';
-  if (!isKnown || (clock === undefined && !['day', 'month', 'year'].includes(unit))) {
-    throw unsupported(
-      `extract(${unit} from an interval${isKnown ? '' : ' whose days and hours are mixed'})`,
-      site.at,
-    );
+  const parts = partsOf(value);
+  if (parts === undefined) {
+    throw unsupported(`extract(${unit} from an interval whose days and hours are mixed)`, site.at);
   }
-  const hasDays = form === 'days';
-  const render: Renderer = (a) => {
-    const zero = `if(isNull(${a}), NULL, 0)`;
-    if (clock === undefined)
-      return `toDecimal256(${hasDays && unit === 'day' ? `intDiv(${a}, toInt64(${dayMicros}))` : zero}, 0)`;
-    const limit = Math.min(clock.within, hasDays ? dayMicros : Number.POSITIVE_INFINITY);
-    const rest = Number.isFinite(limit) ? `(${a} % toInt64(${limit}))` : a;
-    const scale = numericScale(clock.type);
-    return clock.unitMicros === 1
-      ? decimalMicros(rest, scale)
-      : `toDecimal256(intDiv(${rest}, toInt64(${clock.unitMicros})), 0)`;
-  };
-  return apply(`extract ${unit} of ${form}`, clock?.type ?? numeric(0, true), render, value);
+  // Of NULL, no part may be left.
+  const render = (a: string, m: string, d: string, u: string): string =>
+    `if(isNull(${a}), NULL, ${part.render(m, d, u)})`;
+  const args = [value, parts.months, parts.days, parts.micros];
+  return apply(`extract ${unit} of parts`, part.type, render, ...args);
 }
 
-function partOfLiteral(unit: string, { months, days, micros }: IntervalParts, site: CallSite): Expr {
-  const whole = (number: number): Expr => literal(numeric(0, true), String(Math.trunc(number) + 0));
-  const clock = Object.hasOwn(clockParts, unit) ? clockParts[unit] : undefined;
-  if (unit === 'year') return whole(months / 12);
-  if (unit === 'month') return whole(months % 12);
-  if (unit === 'day') return whole(days);
-  if (clock === undefined) throw unsupported(`extract(${unit} from an interval)`, site.at);
-  const rest = Number.isFinite(clock.within) ? micros % clock.within : micros;
-  const scale = numericScale(clock.type);
-  if (clock.unitMicros > 1) return whole(rest / clock.unitMicros);
-  return literal(clock.type, (rest / 10 ** scale).toFixed(scale));
+/** How many months the larger units have. */
+const monthsOf: Readonly<Record<string, number>> = {
+  month: 1,
+  quarter: 3,
+  year: 12,
+  decade: 120,
+  century: 1200,
+  millennium: 12_000,
+};
+const clockUnits: Readonly<Record<string, number>> = {
+  microseconds: 1,
+  milliseconds: 1000,
+  second: 1_000_000,
+  minute: minuteMicros,
+  hour: hourMicros,
+  day: dayMicros,
+};
+
+/** `date_trunc (unit, interval)`: without what is smaller than the unit. */
+export function truncatedInterval(unit: string, value: Expr, site: CallSite): Expr {
+  const parts = partsOf(value);
+  if (parts === undefined) {
+    throw unsupported('date_trunc of an interval whose days and hours are mixed', site.at);
+  }
+  // NULL also where only a part is NULL that is left out.
+  const cut = (part: Expr, by: string): Expr =>
+    apply(`cut ${by}`, int8, (all, a) => `if(isNull(${all}), NULL, ${a} - ${a} % ${by})`, value, part);
+  const clockUnit = Object.hasOwn(clockUnits, unit) ? clockUnits[unit] : undefined;
+  if (clockUnit !== undefined) {
+    const none = apply('no clock', int8, (all) => `if(isNull(${all}), NULL, toInt64(0))`, value);
+    const micros = unit === 'day' ? none : cut(parts.micros, `toInt64(${clockUnit})`);
+    return intervalOfParts(`date_trunc ${unit}`, { ...parts, micros });
+  }
+  const months = Object.hasOwn(monthsOf, unit) ? monthsOf[unit] : undefined;
+  if (months === undefined) throw unsupported(`date_trunc of an interval to "${unit}"`, site.at);
+  return intervalOfParts(`date_trunc ${unit}`, {
+    months: cut(parts.months, String(months)),
+    days: whole(0),
+    micros: whole(0),
+  });
 }

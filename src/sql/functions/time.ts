@@ -1,21 +1,10 @@
 import { apply } from '../build.ts';
 import { coerce, convert } from '../coerce.ts';
-import { sqlError, unsupported } from '../errors.ts';
+import { unsupported } from '../errors.ts';
 import type { Expr, Renderer } from '../ir.ts';
 import { momentDay, momentTimestamp } from '../moments.ts';
-import {
-  bool,
-  date,
-  float,
-  interval,
-  intervalOf,
-  isTimestamp,
-  numeric,
-  type SqlType,
-  timestamp,
-  timestamptz,
-  typeLabel,
-} from '../types.ts';
+import { bool, date, float, interval, numeric, type SqlType, timestamp, timestamptz } from '../types.ts';
+import { dateTrunc } from './date-trunc.ts';
 import {
   argument,
   type CallSite,
@@ -24,8 +13,12 @@ import {
   fn,
   type SpecialForm,
 } from './definition.ts';
+import { makeFunctions } from './make-times.ts';
+import { toDate, toTimestamp } from './read-times.ts';
+import { moment } from './time-moments.ts';
+import { spanFunctions } from './time-spans.ts';
 import { decimalMicros, partOfInterval, unitOf } from './time-units.ts';
-import { atTimeZone, timeZone, zoneOf } from './time-zones.ts';
+import { timeZone } from './time-zones.ts';
 import { toChar } from './to-char.ts';
 
 /** The moment of the query, the same wherever it is asked for, as in a transaction of PostgreSQL. */
@@ -38,56 +31,6 @@ const nowAs =
       day ? `toDate32(${momentDay('now')})` : momentTimestamp('now'),
     );
   };
-
-/** A date becomes a timestamp, which every unit can be taken from. */
-function moment(expr: Expr | undefined, dateAs: SqlType, site: CallSite): Expr {
-  if (expr === undefined) throw sqlError('sql_unknown_function', `${site.name} needs a timestamp`, site.at);
-  if (expr.type.name === 'date') return convert(expr, dateAs, site.at);
-  if (expr.type.name === 'unknown') return coerce(expr, timestamptz, site.at);
-  if (isTimestamp(expr.type)) return expr;
-  throw sqlError(
-    'sql_unknown_function',
-    `${site.name} needs a timestamp, not ${typeLabel(expr.type)}`,
-    site.at,
-  );
-}
-
-const truncatedUnits: ReadonlySet<string> = new Set([
-  'microseconds',
-  'milliseconds',
-  'second',
-  'minute',
-  'hour',
-  'day',
-  'week',
-  'month',
-  'quarter',
-  'year',
-]);
-const engineUnits: Readonly<Record<string, string>> = {
-  microseconds: 'microsecond',
-  milliseconds: 'millisecond',
-};
-
-const dateTrunc: SpecialForm = (args, site) => {
-  checkCount(args, 2, 3, site);
-  const unit = unitOf(args[0], site);
-  if (!truncatedUnits.has(unit)) throw unsupported(`date_trunc to "${unit}"`, site.at);
-  const value = moment(args[1], timestamptz, site);
-  if (args.length === 3) {
-    const zone = zoneOf(args[2], site);
-    const local = atTimeZone(coerce(value, timestamptz, site.at), zone, site);
-    return atTimeZone(truncated(local, unit), zone, site);
-  }
-  return truncated(value, unit);
-};
-
-/** Where the unit began that a moment lies in. */
-function truncated(value: Expr, unit: string): Expr {
-  const engineUnit = engineUnits[unit] ?? unit;
-  const render: Renderer = (a) => `toDateTime64(date_trunc('${engineUnit}', ${a}, 'UTC'), 6, 'UTC')`;
-  return apply(`date_trunc ${unit}`, value.type, render, value);
-}
 
 /** `date_bin (width, t, origin)`: the begin of the bin that a moment lies in. */
 const dateBin: SpecialForm = (args, site) => {
@@ -140,15 +83,29 @@ const fractions: Readonly<Record<string, { readonly scale: number; readonly rend
   dow: { scale: 0, render: (a) => `toDecimal256(toDayOfWeek(${a}) % 7, 0)` },
 };
 
+/** The Julian day on which 1970 begins. */
+const julianEpoch = 2_440_588;
+const zoneParts: ReadonlySet<string> = new Set(['timezone', 'timezone_hour', 'timezone_minute']);
+
 const extract: SpecialForm = (args, site) => {
   checkCount(args, 2, 2, site);
   const unit = unitOf(args[0], site);
   const [, value] = args;
   if (value?.type.name === 'interval') return partOfInterval(unit, value, site);
-  if (value?.type.name === 'date' && clockParts.has(unit)) {
+  if (value?.type.name === 'date' && (clockParts.has(unit) || zoneParts.has(unit))) {
     throw unsupported(`extract(${unit} from a date)`, site.at);
   }
   const source = moment(value, timestamp, site);
+  if (unit === 'julian') return julianDay(value, source, site);
+  if (zoneParts.has(unit) && value?.type.name === 'timestamptz') {
+    // Sessions are in UTC.
+    return apply(
+      'extract timezone',
+      numeric(0, true),
+      (a) => `if(isNull(${a}), NULL, toDecimal256(0, 0))`,
+      source,
+    );
+  }
   const fraction = Object.hasOwn(fractions, unit) ? fractions[unit] : undefined;
   if (fraction !== undefined) {
     return apply(`extract ${unit}`, numeric(fraction.scale, true), fraction.render, source);
@@ -158,6 +115,13 @@ const extract: SpecialForm = (args, site) => {
   return apply(`extract ${unit}`, numeric(0, true), (a) => `toDecimal256(${whole(a)}, 0)`, source);
 };
 
+/** Of a timestamp with the part of the day that has passed, of which PostgreSQL shows digits as it happens. */
+function julianDay(value: Expr | undefined, source: Expr, site: CallSite): Expr {
+  if (value?.type.name !== 'date') throw unsupported('extract(julian from a timestamp)', site.at);
+  const render: Renderer = (a) => `toDecimal256(toInt32(toDate32(${a})) + ${julianEpoch}, 0)`;
+  return apply('extract julian', numeric(0, true), render, source);
+}
+
 /** As `extract`, of a date too what its first moment has. */
 const datePart: SpecialForm = (args, site) => {
   const [unit, value] = args;
@@ -165,16 +129,12 @@ const datePart: SpecialForm = (args, site) => {
   return convert(extract(isDate ? [unit, moment(value, timestamp, site)] : args, site), float, site.at);
 };
 
-/** As many days as fit, which is possible where there are no months. */
-function justified([type]: readonly SqlType[]): SqlType {
-  if (type?.name !== 'interval' || type.form === 'any') throw unsupported('justify_hours of months');
-  return intervalOf('days');
-}
-
 const now = nowAs(timestamptz);
 
 export const timeFunctions: FunctionTable = {
   now,
+  // A clock that stands still during the query.
+  clock_timestamp: now,
   transaction_timestamp: now,
   statement_timestamp: now,
   current_timestamp: now,
@@ -194,12 +154,8 @@ export const timeFunctions: FunctionTable = {
   isfinite: (['timestamp', 'date', 'interval'] as const).map((formal) =>
     fn([formal], bool, (a) => `if(isNull(${a}), NULL, true)`),
   ),
-  justify_hours: [fn(['interval'], justified, (a) => a)],
-  to_timestamp: [
-    fn(
-      ['float'],
-      timestamptz,
-      (a) => `fromUnixTimestamp64Micro(accurateCast(roundBankers(${a} * 1000000), 'Int64'), 'UTC')`,
-    ),
-  ],
+  to_timestamp: toTimestamp,
+  to_date: toDate,
+  ...makeFunctions,
+  ...spanFunctions,
 };

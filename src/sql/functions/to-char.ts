@@ -21,7 +21,7 @@ const fixed = (render: (moment: string) => string): Pattern => ({ padded: render
 const micros = (a: string): string => `positiveModulo(toUnixTimestamp64Micro(${a}), 1000000)`;
 const hour12 = (a: string): string => `if(toHour(${a}) % 12 = 0, 12, toHour(${a}) % 12)`;
 const days = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
-const months = [
+export const monthNames = [
   'January',
   'February',
   'March',
@@ -72,12 +72,12 @@ const patterns: ReadonlyArray<readonly [string, Pattern]> = [
   ['IYYY', number((a) => `toISOYear(${a})`, 4)],
   ['IW', number((a) => `toISOWeek(${a})`, 2)],
   ['ID', number(dayIndex, 1)],
-  ['MONTH', name(months, monthIndex, upper)],
-  ['Month', name(months, monthIndex, asWritten)],
-  ['month', name(months, monthIndex, lower)],
-  ['MON', withoutPadding(name(months, monthIndex, shortened(upper)))],
-  ['Mon', withoutPadding(name(months, monthIndex, shortened(asWritten)))],
-  ['mon', withoutPadding(name(months, monthIndex, shortened(lower)))],
+  ['MONTH', name(monthNames, monthIndex, upper)],
+  ['Month', name(monthNames, monthIndex, asWritten)],
+  ['month', name(monthNames, monthIndex, lower)],
+  ['MON', withoutPadding(name(monthNames, monthIndex, shortened(upper)))],
+  ['Mon', withoutPadding(name(monthNames, monthIndex, shortened(asWritten)))],
+  ['mon', withoutPadding(name(monthNames, monthIndex, shortened(lower)))],
   ['MM', number(monthIndex, 2)],
   ['DAY', name(days, dayIndex, upper)],
   ['Day', name(days, dayIndex, asWritten)],

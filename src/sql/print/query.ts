@@ -115,7 +115,9 @@ export function printStatement(
   prefix: string,
 ): string {
   const outer = query.kind === 'select' ? query : selectFrom(query, `${prefix}0`);
-  const items = outer.items.map((item, index) => named(shown(item), names[index] ?? outputName(index)));
+  const items = outer.items.map((item, index) =>
+    named(shown(item, outer.distinct), names[index] ?? outputName(index)),
+  );
   const definitions = ctes.map(
     ({ name, query: body }) => `${quoteIdentifier(name)} AS (${printQuery(body)})`,
   );
@@ -145,11 +147,20 @@ function selectFrom(query: QueryIr, alias: string): SelectIr {
   };
 }
 
-/** What a column needs to be shown as its type: comparisons are integers in the store. */
-function shown(expr: Expr): Expr {
+/**
+ * What a column needs to be shown as its type: comparisons are integers in the store.
+ * @param distinct true where equal rows are shown once: intervals are equal that have other parts
+ */
+function shown(expr: Expr, distinct: boolean): Expr {
   const { type } = expr;
   if (type.name === 'bool') return apply('show bool', bool, (a) => `toBool(${a})`, expr);
-  if (type.name === 'interval') return convert(expr, text, undefined);
+  if (type.name === 'interval') {
+    return convert(
+      distinct && expr.kind === 'apply' ? apply('length', type, (a) => a, expr) : expr,
+      text,
+      undefined,
+    );
+  }
   return type.name === 'array' ? shownArray(expr, type.element) : expr;
 }
 

@@ -66,10 +66,11 @@ function checkGrouped(expr: Expr, groupKeys: ReadonlySet<string>, at: number | u
 
 /**
  * Keeps group keys that are arithmetic apart from the operations around them: these would be computed together with it,
- * and the store would not find its key again.
+ * and the store would not find its key again. Of an interval, the length is grouped by, and nothing else is left.
  */
 export function keepKeys(ir: SelectIr): SelectIr {
-  const isArithmetic = (key: Expr): boolean => key.kind === 'apply' && key.arithmetic !== undefined;
+  const isArithmetic = (key: Expr): boolean =>
+    key.kind === 'apply' && (key.arithmetic !== undefined || key.ofParts === true);
   const keys = new Set(ir.groupingSets.flat().filter(isArithmetic).map(exprKey));
   if (keys.size === 0) return ir;
   const keep = (expr: Expr): Expr => keepIn(expr, keys);

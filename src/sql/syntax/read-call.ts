@@ -1,6 +1,7 @@
 import type { Expression, SortKey } from '../ast.ts';
 import { sqlError } from '../errors.ts';
 import type { ReadContext } from './context.ts';
+import { readArguments } from './named-arguments.ts';
 import type { SyntaxNode } from './node.ts';
 import { callOf } from './read-operator.ts';
 import { readSortKey, readWindow } from './read-window.ts';
@@ -25,17 +26,14 @@ export function readCall(node: SyntaxNode, context: ReadContext): Expression {
   if (names.length > 1 && names[0] !== 'pg_catalog') {
     throw sqlError('sql_unknown_function', `function ${names.join('.')} does not exist`, node.at);
   }
+  const name = names.at(-1) ?? '';
   const order = node.list('agg_order');
   const filter = node.child('agg_filter');
   const over = node.part('over', 'WindowDef');
   const keys: readonly SortKey[] = order.map((key) => readSortKey(key, context));
   const isWithinGroup = node.flag('agg_within_group');
   return {
-    ...callOf(
-      names.at(-1) ?? '',
-      node.list('args').map((arg) => context.expression(arg)),
-      node.at,
-    ),
+    ...callOf(name, readArguments(name, node.list('args'), context), node.at),
     star: node.flag('agg_star'),
     distinct: node.flag('agg_distinct'),
     filter: filter && context.expression(filter),
