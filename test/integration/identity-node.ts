@@ -28,7 +28,7 @@ import { Directory } from '../../src/identity/directory.ts';
 import { RoleAdministration } from '../../src/identity/roles.ts';
 import { TenantAdministration } from '../../src/identity/tenants.ts';
 import { UserAdministration } from '../../src/identity/users.ts';
-import { systemClock } from '../../src/lib/clock.ts';
+import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { Catalog } from '../../src/store/catalog.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
@@ -65,14 +65,17 @@ export interface IdentityNodeOptions {
   readonly secret?: string;
   readonly multiTenant?: boolean;
   readonly oidc?: OidcConfig;
+  /** Of the audit log. */
+  readonly auditClock?: Clock;
 }
 
 /** A node with every route group, real but for what is behind ingest and query; the tables of metadata must exist. */
 export async function startIdentityNode(
   store: Store,
   name: string,
-  { secret = 's'.repeat(32), multiTenant = false, oidc: oidcConfig }: IdentityNodeOptions = {},
+  options: IdentityNodeOptions = {},
 ): Promise<IdentityNode> {
+  const { secret = 's'.repeat(32), multiTenant = false, oidc: oidcConfig } = options;
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
   const box = new SecretBox(secret);
@@ -91,7 +94,7 @@ export async function startIdentityNode(
   const passwords = new PasswordIdentities((tenant, user) =>
     user === 'admin' ? administrator : directory.user(tenant, user),
   );
-  const audit = new AuditLog(log, systemClock, { add: () => {} });
+  const audit = new AuditLog(log, options.auditClock ?? systemClock, { add: () => {} });
   const shared = { clock: systemClock, log };
   const oauthUsers = createOauthUsers(oidcConfig, { directory, tenants, ...shared });
   const oidc = oidcConfig && createOidc(oidcConfig, { shared, oauthUsers, box, audit });
