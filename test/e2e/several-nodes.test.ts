@@ -1,20 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ClickHouseServer } from '../support/clickhouse-server.ts';
 import { authorization, Service } from '../support/service.ts';
 
 const leaseMs = 6000;
 
 let server: ClickHouseServer;
+/** Of a service whose lease has the usual length: minutes. */
+let env: Readonly<Record<string, string>>;
 let one: Service;
 let two: Service;
 beforeAll(async () => {
   server = await ClickHouseServer.start();
-  const env = {
+  env = {
     MILLRACE_CLICKHOUSE_URL: server.url,
     MILLRACE_SECRET: 'the same on all nodes, and long enough',
-    MILLRACE_IDENTITY_LEASE_MS: String(leaseMs),
   };
-  [one, two] = await Promise.all([Service.start({ env }), Service.start({ env })]);
+  const impatient = { env: { ...env, MILLRACE_IDENTITY_LEASE_MS: String(leaseMs) } };
+  [one, two] = await Promise.all([Service.start(impatient), Service.start(impatient)]);
 }, 60_000);
 afterAll(async () => {
   await Promise.all([one?.dispose(), two?.dispose()]);
@@ -47,7 +49,7 @@ const makeKey = (at: Service, keyName: string) =>
 /** What becomes of an ingest with this key. */
 const ingest = async (at: Service, key: string) =>
   (await send(at, 'POST', '/api/v1/ingest', [{}], { 'x-api-key': key, 'x-p-stream': 'app' })).status;
-const eventually = async (holds: () => Promise<boolean>, withinMs = 15_000): Promise<void> => {
+const eventually = async (holds: () => Promise<boolean>, withinMs = 60_000): Promise<void> => {
   const deadline = performance.now() + withinMs;
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`never held: ${holds.toString()}`);
@@ -62,7 +64,7 @@ describe('two processes on one store', () => {
     const { apiKey } = await makeKey(two, 'made there');
     expect(await ingest(two, apiKey)).toBe(200);
     await eventually(async () => (await ingest(one, apiKey)) === 200);
-  }, 30_000);
+  }, 120_000);
 
   it.each([
     ['keys', (at: Service, name: string) => send(at, 'POST', keys, { keyName: name, roles: [] })],
@@ -91,7 +93,7 @@ describe('two processes on one store', () => {
       );
       expect(listed[0]).toBe(listed[1]);
     },
-    60_000,
+    120_000,
   );
 
   it('know how a dataset is to be with the reply to its making, and learn of each other’s columns', async () => {
@@ -111,7 +113,7 @@ describe('two processes on one store', () => {
       { from_one: null, from_two: 2 },
     ]);
     expect(await rows(two)).toEqual(await rows(one));
-  }, 30_000);
+  }, 120_000);
 
   it('agree on what a role grants when both change it at the same time', async () => {
     for (let round = 0; round < 3; round += 1) {
@@ -125,7 +127,7 @@ describe('two processes on one store', () => {
       const shown = (at: Service) => send(at, 'GET', '/api/v1/role/contested').then((each) => each.text());
       await eventually(async () => (await shown(one)) === (await shown(two)));
     }
-  }, 60_000);
+  }, 120_000);
 
   it('refuse a deleted key, both, as soon as the reply to its deletion is there', async () => {
     for (let round = 0; round < 3; round += 1) {
@@ -135,16 +137,20 @@ describe('two processes on one store', () => {
       expect(await ingest(two, apiKey)).toBe(401);
       expect(await ingest(one, apiKey)).toBe(401);
     }
-  }, 60_000);
+  }, 120_000);
 
   it('do not wait for one that has stopped', async () => {
-    const { keyId } = await makeKey(one, 'deleted by one alone');
-    await two.stop();
-    const startMs = performance.now();
-    await ok(send(one, 'DELETE', `${keys}/${keyId}`));
-    expect(performance.now() - startMs).toBeLessThan(leaseMs - 1000);
-    await two.restart();
-  }, 60_000);
+    // Their lease outlasts the test, so there is no end to a wait.
+    const [three, four] = await Promise.all([Service.start({ env }), Service.start({ env })]);
+    onTestFinished(async () => {
+      await Promise.all([three.dispose(), four.dispose()]);
+    });
+    const { keyId } = await makeKey(three, 'deleted by three');
+    await four.stop();
+    await ok(send(three, 'DELETE', `${keys}/${keyId}`));
+    // The others need not wait for it, either.
+    await three.stop();
+  }, 120_000);
 
   it('wait for one that hangs until it trusts nothing any more, and it lets nobody in then', async () => {
     const { keyId, apiKey } = await makeKey(one, 'remembered by two');
@@ -157,7 +163,7 @@ describe('two processes on one store', () => {
     // It has not read the log yet: it knows that it does not know.
     expect([401, 503]).toContain(await ingest(two, apiKey));
     await eventually(async () => (await ingest(two, apiKey)) === 401);
-  }, 60_000);
+  }, 120_000);
 
   it('let nobody but the administrator in when the store has been away for a lease, until it is back', async () => {
     const { apiKey } = await makeKey(one, 'through an outage');
@@ -167,7 +173,7 @@ describe('two processes on one store', () => {
     await eventually(async () => (await ingest(two, apiKey)) === 503, 3 * leaseMs);
     expect(await two.ingest('app', [{ by: 'root' }])).toBe(1);
     await server.start();
-    await eventually(async () => (await ingest(two, apiKey)) === 200, 30_000);
-    await eventually(async () => (await ingest(one, apiKey)) === 200, 30_000);
+    await eventually(async () => (await ingest(two, apiKey)) === 200);
+    await eventually(async () => (await ingest(one, apiKey)) === 200);
   }, 120_000);
 });
