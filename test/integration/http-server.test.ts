@@ -131,9 +131,8 @@ describe('close', () => {
     const client = await RawClient.open(harness.port);
     client.request('POST /api/v1/ingest', { ...head, 'Content-Length': '2' }, '[]');
     await waitFor(() => harness.ingest.requests.length === 1);
-    const before = performance.now();
+    // The reply never comes.
     await harness.server.close(100);
-    expect(performance.now() - before).toBeLessThan(2000);
     await client.until(({ closed }) => closed);
     expect(client.received).toBe('');
   });
@@ -253,8 +252,6 @@ describe('a large reply', () => {
     await waitFor(() => ended);
     await waitFor(async () => (await harness.metrics.registry.metrics()).includes('status="499"} 1'));
     // The server has nothing left to wait for.
-    const before = performance.now();
-    await harness.server.close(10_000);
-    expect(performance.now() - before).toBeLessThan(2000);
+    await harness.server.close(2 ** 30);
   });
 });
