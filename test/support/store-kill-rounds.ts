@@ -40,6 +40,8 @@ export interface StoreKillReport extends Comparison {
 const senders = ['events', 'events', 'samples', 'samples'] as const;
 const senderPauseMs = 25;
 const maxRowsPerBatch = 100;
+/** Acknowledged before its kill, on average: a round with next to none would try little. */
+const minRowsPerRound = 650;
 /** What came in while the server was mostly away is inserted in a row, on a machine that may be busy. */
 const drainTimeoutMs = 300_000;
 /** More than the service sends at the same time. */
@@ -54,12 +56,18 @@ export async function runStoreKillRounds(options: StoreKillOptions): Promise<Sto
     try {
       const sent: SentBatch[] = [];
       let over = false;
+      let failed = false;
       const sendOnAndOn = async (kind: SentBatch['kind']): Promise<void> => {
         while (!over) {
           const rows = random.integer(1, maxRowsPerBatch);
           const batch: SentBatch = { kind, number: sent.length, rows, acknowledged: false };
           sent.push(batch);
-          await sendBatch(service, batch);
+          try {
+            await sendBatch(service, batch);
+          } catch (error) {
+            failed = true;
+            throw error;
+          }
           batch.acknowledged = true;
           await sleep(senderPauseMs);
         }
@@ -70,6 +78,8 @@ export async function runStoreKillRounds(options: StoreKillOptions): Promise<Sto
           const awayMs = random.integer(0, 2000);
           const when = random.chance(0.5) ? 'before' : 'after';
           await sleep(killedAfterMs);
+          const wantedRows = round * minRowsPerRound;
+          while (acknowledgedRows(sent) < wantedRows && !failed) await sleep(senderPauseMs);
           await insertUnderWay(server, when);
           await sleep(random.integer(0, 1000));
           await server.kill();
