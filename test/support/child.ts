@@ -154,16 +154,35 @@ export function removeFolder(folder: string): void {
   folders.delete(folder);
 }
 
-/** A TCP port of the loopback interface that nobody listens on right now. */
+/**
+ * Below those that Linux and macOS give to whoever asks for any: one of these may be another's while its service is down,
+ * and there are dozens of such moments in a run of all tests. Each process of the test runner has a part of its own.
+ */
+const portsPerProcess = 2000;
+const firstPort = 10_000 + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 11) * portsPerProcess;
+let portInPart = Math.floor(Math.random() * portsPerProcess);
+
+/** A TCP port of the loopback interface that nobody listens on right now, another one each time. */
 export async function freePort(): Promise<number> {
+  for (let tried = 0; tried < portsPerProcess; tried += 1) {
+    portInPart = (portInPart + 1) % portsPerProcess;
+    if (await isFree(firstPort + portInPart)) return firstPort + portInPart;
+  }
+  throw new Error('Every TCP port of this process is taken');
+}
+
+async function isFree(candidate: number): Promise<boolean> {
   const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  try {
+    server.listen(candidate, '127.0.0.1');
+    await once(server, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    throw error;
+  }
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No TCP port was given');
-  return address.port;
+  return true;
 }
 
 /** Whether a program can be started from the PATH. */
