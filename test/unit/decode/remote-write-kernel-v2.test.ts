@@ -145,7 +145,7 @@ describe('of version 2.0, the decoder with the kernel says what the one without 
   test('of messages cut, overwritten and lengthened anywhere', () => {
     const pair = new Pair(2);
     pair.learn(known);
-    compareMutations(pair, known, 2000);
+    compareMutations(pair, known, 4000);
   });
 
   test('of any bytes behind a message, and of one cut off at each of its bytes', () => {

@@ -330,7 +330,8 @@ describe('snappy in the kernel', () => {
         expect(actual).toEqual(expected);
         if (expected !== undefined) accepted++;
       }),
-      runs(1500),
+      // All of them, however slow the machine is: of few, it is chance how many are accepted.
+      { numRuns: 1500 },
     );
     expect(accepted).toBeGreaterThan(tried / 150);
   });
