@@ -115,7 +115,7 @@ test('without its server the service starts and takes writes, which arrive when 
   );
   expect(rows.map(({ n }) => n)).toEqual([1, 2, 3]);
   await expect
-    .poll(() => readiness(service), { timeout: 10_000 })
+    .poll(() => readiness(service))
     .toEqual({
       status: 'ready',
       store: 'available',

@@ -78,9 +78,9 @@ describe('a table that cannot move', () => {
         await first.write(free, [{ id }]);
         if (id > 4) await first.write(late, [{ id }]);
         first.wal.seal();
-        await vi.waitUntil(async () => (await ids(free)).includes(id), { timeout: 10_000 });
+        await vi.waitUntil(async () => (await ids(free)).includes(id), { timeout: 60_000 });
       }
-      await vi.waitUntil(async () => (await ids(late).catch(() => [])).length === 4, { timeout: 10_000 });
+      await vi.waitUntil(async () => (await ids(late).catch(() => [])).length === 4, { timeout: 60_000 });
       expect(await ids(free)).toEqual([0, ...numbers]);
       expect(first.wal.pendingSegments).toBe(numbers.length);
       // Rows that wait for a table take no memory; the newest segment may not be noted yet.
@@ -91,7 +91,7 @@ describe('a table that cannot move', () => {
       second.drain.start();
       await second.write(free, [{ id: 9 }]);
       await second.wal.close();
-      await vi.waitUntil(async () => (await ids(free)).includes(9), { timeout: 10_000 });
+      await vi.waitUntil(async () => (await ids(free)).includes(9), { timeout: 60_000 });
       // The last one of the first life is not noted, since nothing went on behind it.
       expect(inserted.length).toBeLessThanOrEqual(3);
       await second.drain.stop(0);
@@ -124,10 +124,10 @@ describe('a table that cannot move', () => {
       await write('beside', [{ id }]);
       wal.seal();
     }
-    await vi.waitUntil(async () => (await ids('beside').catch(() => [])).length === 4, { timeout: 10_000 });
+    await vi.waitUntil(async () => (await ids('beside').catch(() => [])).length === 4, { timeout: 60_000 });
     stuck = false;
     await wal.close();
-    await drain.stop(20_000);
+    await drain.stop(60_000);
     expect(seen).toEqual([1, 2, 3, 4]);
     expect(await ids('ordered')).toEqual([1, 2, 3, 4]);
     expect(wal.pendingSegments).toBe(0);
@@ -150,15 +150,15 @@ describe('a table that cannot move', () => {
     wal.seal();
     await write('goes-on', [{ id: 2 }]);
     wal.seal();
-    await vi.waitUntil(() => files.begun, { timeout: 10_000 });
+    await vi.waitUntil(() => files.begun, { timeout: 60_000 });
     moves = true;
-    await vi.waitUntil(() => moved, { timeout: 10_000 });
+    await vi.waitUntil(() => moved, { timeout: 60_000 });
     // The store has all of the segment, and nothing but the note keeps it.
     for (let turn = 0; turn < 50; turn += 1) await systemClock.turn();
     expect(files.names()).toContain(segmentName(1));
     files.release();
     await wal.close();
-    await drain.stop(20_000);
+    await drain.stop(60_000);
     expect(files.names()).toHaveLength(1);
     expect(await ids('late-mover')).toEqual([1]);
     expect(await ids('goes-on')).toEqual([1, 2]);
@@ -182,7 +182,7 @@ describe('a drain that is stopped', () => {
     for (const dataset of datasets) await write(dataset, [{ id: 1 }]);
     await wal.close();
     drain.start();
-    await vi.waitUntil(() => begun === limits.maxParallelInserts, { timeout: 10_000 });
+    await vi.waitUntil(() => begun === limits.maxParallelInserts, { timeout: 60_000 });
     const stopped = drain.stop(0);
     release();
     await stopped;
@@ -224,7 +224,7 @@ describe('a store that comes back', () => {
     wal.seal();
     // 0.1 s after the first failure, then 0.2, 0.4, 0.8 and 1.6.
     const failures = async () => (await metrics.insertFailures.get()).values[0]?.value ?? 0;
-    await vi.waitUntil(async () => (await failures()) >= 6, { timeout: 30_000 });
+    await vi.waitUntil(async () => (await failures()) >= 6, { timeout: 60_000 });
     await server.start();
     await drain.drained(1);
     await drain.stop(1000);

@@ -61,7 +61,7 @@ it('new columns of one dataset hold up neither writes nor inserts of others', as
   expect(await columnsOf('slow')).toEqual(['p_timestamp']);
   gate.resolve();
   await wal.close();
-  await drain.stop(20_000);
+  await drain.stop(60_000);
   expect(await columnsOf('slow')).toEqual(['p_timestamp', 'fresh:num', 'other:num']);
   expect([await countOf('slow'), await countOf('quick')]).toEqual([2, 2]);
 });
@@ -81,7 +81,7 @@ it('datasets that are new hold up no inserts and no new columns of others, howev
   expect(names.filter((name) => catalog.isReady(tenant, name, 'events'))).toEqual([]);
   gate.resolve();
   await wal.close();
-  await drain.stop(20_000);
+  await drain.stop(60_000);
   expect(await Promise.all(names.map(countOf))).toEqual(names.map(() => 1));
 });
 

@@ -177,7 +177,7 @@ describe('the way to the server', () => {
       await test.store.insert(batch('parallel', `parallel-${n}`, n));
       answered += 1;
     });
-    await vi.waitUntil(async () => (await server.faultsLeft()) === 0 || answered > 0, { timeout: 30_000 });
+    await vi.waitUntil(async () => (await server.faultsLeft()) === 0 || answered > 0, { timeout: 60_000 });
     expect(answered).toBe(0);
     await Promise.all(inserts);
     expect(await stored('parallel')).toEqual(numbers);

@@ -98,7 +98,7 @@ export async function live(options: LifeOptions) {
   const finish = async () => {
     await wal.close();
     drain.start();
-    await drain.stop(20_000);
+    await drain.stop(60_000);
   };
   return { wal, drain, catalog, backlog, deadLetters, metrics, append, write, finish };
 }
