@@ -1,12 +1,10 @@
 import type { Metrics } from '../lib/metrics.ts';
 import type { Tally } from '../lib/tallies.ts';
 
-/** The counters of one route. Each is looked up by its labels once, which costs more than counting. */
+/** The counters of one route. They are kept, since to look one up by its labels costs more than to count. */
 export class RouteMetrics {
   readonly #metrics: Metrics;
   readonly #route: string;
-  /** By method and status. */
-  readonly #requests = new Map<string, Tally>();
   #last: { readonly method: string; readonly status: number; readonly requests: Tally } | undefined;
   readonly #duration: { observe(seconds: number): void };
   readonly #bodyBytes: { inc(bytes: number): void };
@@ -16,26 +14,17 @@ export class RouteMetrics {
     this.#metrics = metrics;
     this.#route = route;
     this.#duration = metrics.httpDuration.series({ route });
-    this.#bodyBytes = metrics.httpRequestBytes.labels({ route });
+    this.#bodyBytes = metrics.httpRequestBytes.series({ route });
   }
 
   count(method: string, status: number, durationSeconds: number, bodyBytes: number): void {
     // Most requests of a route are like the one before.
     if (this.#last?.status !== status || this.#last.method !== method) {
-      this.#last = { method, status, requests: this.#requestsOf(method, status) };
+      const requests = this.#metrics.httpRequests.series({ route: this.#route, method, status });
+      this.#last = { method, status, requests };
     }
     this.#last.requests.inc();
     this.#duration.observe(durationSeconds);
     if (bodyBytes > 0) this.#bodyBytes.inc(bodyBytes);
-  }
-
-  #requestsOf(method: string, status: number): Tally {
-    const key = `${method} ${status}`;
-    let requests = this.#requests.get(key);
-    if (requests === undefined) {
-      requests = this.#metrics.httpRequests.labels({ route: this.#route, method, status });
-      this.#requests.set(key, requests);
-    }
-    return requests;
   }
 }

@@ -40,16 +40,17 @@ export function tally(configuration: CounterConfiguration<never>): Tally {
   return sum;
 }
 
-/** A counter with labels. Ask for each series once and keep it. */
+/** A counter with labels. */
 export class Tallies<T extends string> {
-  readonly #series: Array<readonly [LabelValues<T>, Tally]> = [];
+  /** By their labels as JSON. */
+  readonly #series = new Map<string, readonly [LabelValues<T>, Tally]>();
 
   constructor(configuration: CounterConfiguration<T>) {
     const series = this.#series;
     new Counter<T>({
       ...configuration,
       collect() {
-        for (const [labels, sum] of series) {
+        for (const [labels, sum] of series.values()) {
           const count = sum.take();
           // What was never counted is not shown.
           if (count > 0) this.inc(labels, count);
@@ -58,11 +59,12 @@ export class Tallies<T extends string> {
     });
   }
 
-  /** A further series, which is added to others with these labels. */
-  labels(labels: LabelValues<T>): Tally {
-    const sum = new Tally();
-    this.#series.push([labels, sum]);
-    return sum;
+  /** Ask for each series once and keep it. */
+  series(labels: LabelValues<T>): Tally {
+    const key = JSON.stringify(labels);
+    const [, series] = this.#series.get(key) ?? [labels, new Tally()];
+    this.#series.set(key, [labels, series]);
+    return series;
   }
 }
 

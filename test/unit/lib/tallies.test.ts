@@ -42,7 +42,7 @@ describe('tallies', () => {
         theirLevel.set(value);
         ourAll.observe(value);
         theirAll.observe(value);
-        ourRequests.labels({ route }).inc();
+        ourRequests.series({ route }).inc();
         theirRequests.labels({ route }).inc();
         ourDurations.series({ route }).observe(value);
         theirDurations.labels({ route }).observe(value);
