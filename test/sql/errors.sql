@@ -206,3 +206,24 @@ select date_trunc('week', interval '3 days');
 select extract(week from interval '3 days');
 select extract(timezone from timestamp '2024-01-01');
 select extract(timezone from date '2024-01-01');
+-- class
+select trim_array(array[1,2,3], 4);
+-- class
+select trim_array(array[1,2,3], -1);
+-- class
+select format('%s %s', 'a');
+-- class
+select format('%y', 'a');
+-- class
+select format('%', 'a');
+-- class
+select format('%0$s', 'a');
+-- class
+select jsonb_build_object('a', 1, 'b');
+-- class
+select jsonb_build_object(null, 1);
+select to_json('a');
+-- class
+select percentile_cont(array[0.25, 1.5]) within group (order by ms) from app;
+-- class
+select percentile_cont('{0.1,0.9}') within group (order by id) from app;

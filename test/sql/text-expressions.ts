@@ -84,6 +84,9 @@ const regexes = one(
 export const anyOfText = fc.oneof(
   words,
   written`${one('length', 'octet_length')}(${words})`,
+  written`format('%s|%-9s|%12s|%L|%2$s', ${words}, ${words}, ${bool}, ${words})`,
+  written`concat_ws(${words}, ${words}, ${words}, ${bool})`,
+  written`to_json(${words})`,
   written`position(${pieces} in ${words})`,
   written`strpos(${words}, ${words})`,
   written`starts_with(${words}, ${pieces})`,
@@ -91,7 +94,7 @@ export const anyOfText = fc.oneof(
   written`(${words} ${one('~', '~*', '!~', '!~*')} ${regexes})`,
   written`(${words} ${one('=', '<>', '<', '>=', 'is distinct from')} ${words})`,
   written`regexp_count(${words}, ${one("'[[:alpha:]]'", "'\\s'", "'.'", "'ä'")})`,
-  written`string_to_array(${words}, ${delimiters})`,
+  written`string_to_array(${words}, ${fc.oneof(delimiters, one("''", 'null'))})`,
   written`regexp_split_to_array(${words}, ${one("'\\s+'", "'[aeö]'")})`,
   written`regexp_match(${words}, ${one("'(\\w+) (\\w+)'", "'ö'", "'(.)(.)'")})`,
 );

@@ -1,6 +1,7 @@
 import { apply, literal } from '../build.ts';
 import { coerce, convert } from '../coerce.ts';
-import { unsupported } from '../errors.ts';
+import type { Expr } from '../ir.ts';
+import { raiseIf } from '../raise.ts';
 import { arrayOf, int4, text } from '../types.ts';
 import { arrayAndValue, elementOf, inner, unlessMissing } from './arrays.ts';
 import { argument, checkCount, constantText, type FunctionTable, type SpecialForm } from './definition.ts';
@@ -50,12 +51,23 @@ const remove: SpecialForm = (args, site) => {
   );
 };
 
+/** Booleans as PostgreSQL's output shows them. */
+const wordsOf = (array: Expr, at: number | undefined): Expr =>
+  array.type.name === 'array' && array.type.element.name === 'bool'
+    ? apply(
+        'shown booleans',
+        arrayOf(text),
+        (a) => `arrayMap(e -> arrayMap(x -> multiIf(x, 't', NOT x, 'f', NULL), e), ${a})`,
+        array,
+      )
+    : convert(array, arrayOf(text), at);
+
 const toText: SpecialForm = (args, site) => {
   checkCount(args, 2, 3, site);
   const [, separator, forNull] = args;
   const array = argument(args, 0);
   elementOf(array, site);
-  const words = convert(array, arrayOf(text), site.at);
+  const words = wordsOf(array, site.at);
   const by = literal(text, constantText(separator, 'the delimiter', site));
   const missing = forNull && literal(text, constantText(forNull, 'the text for NULL', site));
   return apply(
@@ -78,8 +90,9 @@ const toText: SpecialForm = (args, site) => {
 const fromText: SpecialForm = (args, site) => {
   checkCount(args, 2, 3, site);
   const value = argument(args, 0);
-  const by = constantText(args[1], 'the delimiter', site);
-  if (by === '') throw unsupported(`${site.name} with an empty delimiter`, site.at);
+  const [, delimiter] = args;
+  const isNull = delimiter?.kind === 'literal' && delimiter.value === null;
+  const by = isNull ? null : constantText(delimiter, 'the delimiter', site);
   const [, , forNull] = args;
   const isNeverNull = forNull === undefined || (forNull.kind === 'literal' && forNull.value === null);
   const missing = isNeverNull ? [] : [literal(text, constantText(forNull, 'the text for NULL', site))];
@@ -87,7 +100,7 @@ const fromText: SpecialForm = (args, site) => {
     'string_to_array',
     arrayOf(text),
     (a, sep, nothing) => {
-      const parts = `splitByString(${sep}, ifNull(${a}, ''))`;
+      const parts = splitBy(by, sep, `ifNull(${a}, '')`);
       const shown = nothing === undefined ? parts : `arrayMap(x -> nullIf(x, ${nothing}), ${parts})`;
       return `multiIf(isNull(${a}), [], ${a} = '', [[]], [${shown}])`;
     },
@@ -95,6 +108,25 @@ const fromText: SpecialForm = (args, site) => {
     literal(text, by),
     ...missing,
   );
+};
+
+/** Without a delimiter, into characters; by an empty one, not at all. */
+function splitBy(delimiter: string | null, printed: string, value: string): string {
+  if (delimiter === null) return `extractAll(${value}, '(?s).')`;
+  return delimiter === '' ? `[${value}]` : `splitByString(${printed}, ${value})`;
+}
+
+/** All elements but the last ones. */
+const trimArray: SpecialForm = (args, site) => {
+  checkCount(args, 2, 2, site);
+  const array = argument(args, 0);
+  elementOf(array, site);
+  const render = (a: string, n: string): string => {
+    const size = `length(${inner(a)})`;
+    const checked = `${n} + ${raiseIf(`notEmpty(${a}) AND (${n} < 0 OR ${n} > ${size})`, 'outOfRange')}`;
+    return `if(empty(${a}) OR isNull(${n}), [], [arraySlice(${inner(a)}, 1, toInt64(greatest(0, ${size} - ifNull(${checked}, 0))))])`;
+  };
+  return apply('trim_array', array.type, render, array, coerce(argument(args, 1), int4, site.at));
 };
 
 /** A row for each part. */
@@ -108,4 +140,5 @@ export const elementFunctions: FunctionTable = {
   array_replace: replace,
   array_to_string: toText,
   string_to_array: fromText,
+  trim_array: trimArray,
 };

@@ -14,6 +14,7 @@ import {
   type FunctionTable,
   type SpecialForm,
 } from './definition.ts';
+import { jsonBuilders } from './json-build.ts';
 
 /**
  * PostgreSQL's operators on JSON, which the store keeps as text: of type `json` or `jsonb`, or as an extension any text. SQL NULL
@@ -200,4 +201,5 @@ export const jsonFunctions: FunctionTable = {
   json_extract_path: extractPath((json) => json),
   jsonb_extract_path_text: extractPath(textOf),
   json_extract_path_text: extractPath(textOf),
+  ...jsonBuilders,
 };

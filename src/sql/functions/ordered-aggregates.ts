@@ -3,7 +3,7 @@ import { literal } from '../build.ts';
 import { coerce, settle } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { Expr, Sort } from '../ir.ts';
-import { arrayOf, type SqlType, text } from '../types.ts';
+import { arrayOf, json, jsonb, type SqlType, text } from '../types.ts';
 import {
   type AggregateCall,
   type AggregateDefinition,
@@ -12,6 +12,7 @@ import {
   rejectOrderAndStar,
 } from './aggregate-call.ts';
 import { argument, type CallSite, checkCount, constantText } from './definition.ts';
+import { jsonWriter } from './json-text.ts';
 
 /**
  * Aggregates whose result depends on the order of the rows. The store has no ORDER BY in an aggregate: the values
@@ -119,7 +120,28 @@ const stringAggregate: AggregateForm = (call, site) => {
   return gathered(`string_agg ${by}`, text, words, call, site, finish);
 };
 
+/** A JSON array of all values, of NULLs too; NULL of no rows. */
+const jsonAggregate =
+  (binary: boolean): AggregateForm =>
+  (call, site) => {
+    rejectOrderAndStar(call, site);
+    checkCount(call.args, 1, 1, site);
+    const value = settle(argument(call.args, 0), site.at);
+    if (value.type.name === 'array' || value.type.name === 'interval') {
+      throw unsupported(`${site.name} of ${value.type.name}s`, site.at);
+    }
+    const write = jsonWriter(value.type, binary, site.at);
+    const finish = (sorted: string): string => {
+      const items = `arrayMap(t -> ${write('tupleElement(t, 1)')}, list)`;
+      const joined = `concat('[', arrayStringConcat(${items}, ', '), ']')`;
+      return `arrayMap(list -> if(empty(list), NULL, ${joined}), [${sorted}])[1]`;
+    };
+    return gathered(site.name, binary ? jsonb : json, value, call, site, finish);
+  };
+
 export const orderedAggregates: Readonly<Record<string, AggregateDefinition>> = {
   array_agg: arrayAggregate,
   string_agg: stringAggregate,
+  json_agg: jsonAggregate(false),
+  jsonb_agg: jsonAggregate(true),
 };

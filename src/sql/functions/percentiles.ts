@@ -1,7 +1,8 @@
+import { quoteString } from '../../lib/quote.ts';
 import { coerce, settle } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
-import type { Renderer, Sort } from '../ir.ts';
-import { float } from '../types.ts';
+import type { Expr, Renderer, Sort } from '../ir.ts';
+import { arrayOf, float, type SqlType, storeType } from '../types.ts';
 import {
   type AggregateCall,
   type AggregateDefinition,
@@ -11,12 +12,49 @@ import {
 import { type CallSite, checkCount, constantText } from './definition.ts';
 
 /** The fraction of a percentile: a literal from 0 to 1. */
-function fraction(call: AggregateCall, site: CallSite): number {
-  checkCount(call.args, 1, 1, site);
-  const value = Number(constantText(call.args[0], 'the fraction', site));
-  if (value >= 0 && value <= 1) return value;
-  throw sqlError('sql_out_of_range', `percentile value ${value} is not between 0 and 1`, site.at);
+function fraction(value: Expr | undefined, site: CallSite): number {
+  const level = Number(constantText(value, 'the fraction', site));
+  if (level >= 0 && level <= 1) return level;
+  throw sqlError('sql_out_of_range', `percentile value ${level} is not between 0 and 1`, site.at);
 }
+
+/** The fractions of `ARRAY[…]`, null for NULL; undefined if it is one fraction. */
+function fractions(call: AggregateCall, site: CallSite): readonly (number | null)[] | undefined {
+  checkCount(call.args, 1, 1, site);
+  const [array] = call.args;
+  if (array?.type.name !== 'array') return undefined;
+  const items = array.kind === 'apply' && array.name === 'array' ? array.args : undefined;
+  if (items === undefined) throw unsupported(`${site.name} of fractions that are no literals`, site.at);
+  return items.map((item) => {
+    const [written] = item.kind === 'apply' && item.name.startsWith('cast ') ? item.args : [item];
+    return written?.kind === 'literal' && written.value === null ? null : fraction(written, site);
+  });
+}
+
+/** An array of what stands at several places of the values, sorted; NULL of no rows. */
+function atPlaces(
+  levels: readonly (number | null)[],
+  type: SqlType,
+  call: AggregateCall,
+  value: Expr,
+  sort: Sort,
+  at: (level: number) => string,
+  site: CallSite,
+): Expr {
+  const items = levels.map((level) => (level === null ? 'NULL' : at(level)));
+  const values = `CAST([${items.join(', ')}], ${quoteString(`Array(Nullable(${storeType(type)}))`)})`;
+  return aggregate(
+    `${site.name} ${levels.join(' ')} ${sort.descending}`,
+    arrayOf(type),
+    (a) => `groupArray(${a})`,
+    call,
+    [value],
+    (a) => `arrayMap(x -> if(empty(x), [], [${values}]), [${sorted(a, sort)}])[1]`,
+  );
+}
+
+const sorted = (values: string, { descending }: Sort): string =>
+  `${descending ? 'arrayReverseSort' : 'arraySort'}(${values})`;
 
 function orderOf(call: AggregateCall, site: CallSite): Sort {
   const [sort] = call.withinGroup;
@@ -30,11 +68,20 @@ function orderOf(call: AggregateCall, site: CallSite): Sort {
   return sort;
 }
 
+const between = (level: number): string => {
+  const place = `(${level} * (length(x) - 1))`;
+  const [low, high] = [`x[toUInt64(floor(${place})) + 1]`, `x[toUInt64(ceil(${place})) + 1]`];
+  return `(${low} + (${place} - floor(${place})) * (${high} - ${low}))`;
+};
+
 /** Between the two nearest values; for a descending order the fraction counts from the other end. */
 const percentileContinuous: AggregateForm = (call, site) => {
   const sort = orderOf(call, site);
-  const level = sort.descending ? 1 - fraction(call, site) : fraction(call, site);
   const value = coerce(sort.expr, float, site.at);
+  const several = fractions(call, site);
+  if (several !== undefined) return atPlaces(several, float, call, value, sort, between, site);
+  const given = fraction(call.args[0], site);
+  const level = sort.descending ? 1 - given : given;
   return aggregate(`percentile_cont ${level}`, float, (a) => `quantileExactInclusive(${level})(${a})`, call, [
     value,
   ]);
@@ -43,17 +90,19 @@ const percentileContinuous: AggregateForm = (call, site) => {
 /** The first value whose share of the rows up to it reaches the fraction. */
 const percentileDiscrete: AggregateForm = (call, site) => {
   const sort = orderOf(call, site);
-  if (sort.descending) throw unsupported('percentile_disc with a descending order', site.at);
-  const level = fraction(call, site);
   const value = settle(sort.expr, site.at);
-  const index = `toUInt64(greatest(1, ceil(${level} * length(x))))`;
+  const at = (level: number): string =>
+    `arrayElementOrNull(x, toUInt64(greatest(1, ceil(${level} * length(x)))))`;
+  const several = fractions(call, site);
+  if (several !== undefined) return atPlaces(several, value.type, call, value, sort, at, site);
+  const level = fraction(call.args[0], site);
   return aggregate(
-    `percentile_disc ${level}`,
+    `percentile_disc ${level} ${sort.descending}`,
     value.type,
     (a) => `groupArray(${a})`,
     call,
     [value],
-    (a) => `arrayMap(x -> arrayElementOrNull(arraySort(x), ${index}), [${a}])[1]`,
+    (a) => `arrayMap(x -> ${at(level)}, [${sorted(a, sort)}])[1]`,
   );
 };
 
@@ -61,13 +110,20 @@ const percentileDiscrete: AggregateForm = (call, site) => {
 const mode: AggregateForm = (call, site) => {
   checkCount(call.args, 0, 0, site);
   const sort = orderOf(call, site);
-  if (sort.descending) throw unsupported('mode with a descending order', site.at);
   const value = settle(sort.expr, site.at);
   // Values in order, and how often each was met.
   const counted: Renderer = (a) =>
     `sumMap(if(isNull(${a}), [], [assumeNotNull(${a})]), if(isNull(${a}), [], [toUInt64(1)]))`;
-  const first = 'arrayElementOrNull(x.1, indexOf(x.2, arrayMax(x.2)))';
-  return aggregate('mode', value.type, counted, call, [value], (a) => `arrayMap(x -> ${first}, [${a}])[1]`);
+  const inOrder = (part: string): string => (sort.descending ? `arrayReverse(${part})` : part);
+  const first = `arrayElementOrNull(${inOrder('x.1')}, indexOf(${inOrder('x.2')}, arrayMax(x.2)))`;
+  return aggregate(
+    `mode ${sort.descending}`,
+    value.type,
+    counted,
+    call,
+    [value],
+    (a) => `arrayMap(x -> ${first}, [${a}])[1]`,
+  );
 };
 
 /** Aggregates over sorted values: `percentile_cont (0.5) WITHIN GROUP (ORDER BY x)`. */

@@ -1,8 +1,9 @@
 import { quoteString } from '../../lib/quote.ts';
 import { apply, literal } from '../build.ts';
-import { coerce, convert, settle } from '../coerce.ts';
+import { coerce } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { Expr } from '../ir.ts';
+import { named } from '../named.ts';
 import { raiseIf } from '../raise.ts';
 import { bool, int4, text } from '../types.ts';
 import {
@@ -15,6 +16,7 @@ import {
   fn,
   type SpecialForm,
 } from './definition.ts';
+import { format, shownText } from './format.ts';
 import { lowerCase, upperCase } from './letter-case.ts';
 import { substringByRegex } from './regex-functions.ts';
 
@@ -45,16 +47,10 @@ const trim =
 const textArguments = (args: readonly Expr[], site: CallSite): readonly Expr[] =>
   args.map((arg) => coerce(arg, text, site.at));
 
-/** `concat` shows booleans as PostgreSQL's output does, casts show them as words. */
-const shownText = (arg: Expr, site: CallSite): Expr =>
-  arg.type.name === 'bool'
-    ? apply('show bool', text, (a) => `multiIf(${a}, 't', NOT ${a}, 'f', NULL)`, arg)
-    : convert(settle(arg, site.at), text, site.at);
-
 /** Any values as text, without the NULLs. */
 const concat: SpecialForm = (args, site) => {
   checkCount(args, 1, 1000, site);
-  const parts = args.map((arg) => shownText(arg, site));
+  const parts = args.map((arg) => shownText(arg, site.at));
   return apply(
     'concat()',
     text,
@@ -63,18 +59,26 @@ const concat: SpecialForm = (args, site) => {
   );
 };
 
+/** NULL where the separator is. */
 const concatWithSeparator: SpecialForm = (args, site) => {
   checkCount(args, 2, 1000, site);
   const [separator, ...parts] = args;
-  const literalSeparator = constantText(separator, 'the separator', site);
-  const converted = parts.map((part) => shownText(part, site));
-  return apply(
-    'concat_ws',
-    text,
-    (by, ...each) => `arrayStringConcat([${each.join(', ')}], ${by})`,
-    literal(text, literalSeparator),
-    ...converted,
-  );
+  const converted = parts.map((part) => shownText(part, site.at));
+  if (separator?.kind === 'literal' && typeof separator.value === 'string') {
+    return apply(
+      'concat_ws',
+      text,
+      (by, ...each) => `arrayStringConcat([${each.join(', ')}], ${by})`,
+      literal(text, separator.value),
+      ...converted,
+    );
+  }
+  const render = (by: string, ...each: string[]): string => {
+    // Each part with a separator before it, and that before the first one cut off.
+    const all = `arrayMap(x -> concat(b, assumeNotNull(x)), arrayFilter(x -> isNotNull(x), [${each.join(', ')}]))`;
+    return named(['b'], [by], `if(isNull(b), NULL, substring(arrayStringConcat(${all}), length(b) + 1))`);
+  };
+  return apply('concat_ws by', text, render, coerce(argument(args, 0), text, site.at), ...converted);
 };
 
 /** The field counted from 1, or from the end if negative; empty where there is none. */
@@ -192,4 +196,5 @@ export const textFunctions: FunctionTable = {
   split_part: splitPart,
   concat,
   concat_ws: concatWithSeparator,
+  format,
 };

@@ -13,6 +13,7 @@ import { suggestion } from '../nearest.ts';
 import { text } from '../types.ts';
 import type { ExpressionContext } from './context.ts';
 import { framed } from './frame.ts';
+import { catalogName, publicSchema } from './information-schema.ts';
 
 /** A call by its name: an aggregate, a window function or a scalar function of the tables. */
 export function resolveCall(call: Call, context: ExpressionContext): Expr {
@@ -28,6 +29,8 @@ export function resolveCall(call: Call, context: ExpressionContext): Expr {
   if (call.name === 'version' && call.args.length === 0) {
     return literal(text, `Millrace ${context.env.catalog.version}`);
   }
+  const name = Object.hasOwn(catalogNames, call.name) ? catalogNames[call.name] : undefined;
+  if (name !== undefined && call.args.length === 0) return literal(text, name);
   const definition = findFunction(call.name);
   const rows = findSetFunction(call.name);
   if (rows !== undefined) return resolveRows(call, rows, context, site);
@@ -41,6 +44,13 @@ export function resolveCall(call: Call, context: ExpressionContext): Expr {
   const args = call.args.map((arg) => context.resolve(arg, context));
   return typeof definition === 'function' ? definition(args, site) : callOverload(definition, args, site);
 }
+
+/** What clients ask for when they connect. */
+const catalogNames: Readonly<Record<string, string>> = {
+  current_database: catalogName,
+  current_catalog: catalogName,
+  current_schema: publicSchema,
+};
 
 const clausesWithRows: ReadonlySet<string> = new Set(['SELECT', 'GROUP BY', 'ORDER BY']);
 

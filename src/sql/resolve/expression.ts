@@ -104,10 +104,11 @@ function isTruth(expression: Kind<'is truth'>, arg: Expr): Expr {
 function isDistinct(left: Expr, right: Expr, negated: boolean, at: number | undefined): Expr {
   const different = compare('<>', left, right, at);
   const sides = different.kind === 'apply' ? different.args : [];
+  const isMissing = sides[0]?.type.name === 'array' ? 'empty' : 'isNull';
   const distinct = apply(
     'is distinct',
     bool,
-    (unequal, a, b) => `ifNull(${unequal}, isNull(${a}) != isNull(${b}))`,
+    (unequal, a, b) => `ifNull(${unequal}, ${isMissing}(${a}) != ${isMissing}(${b}))`,
     different,
     ...sides,
   );

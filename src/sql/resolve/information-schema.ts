@@ -14,8 +14,8 @@ export interface CatalogRelation {
 }
 
 /** The schema in which the datasets stand; what belongs to a dataset stands in a schema of its name. */
-const publicSchema = 'public';
-const catalogName = 'millrace';
+export const publicSchema = 'public';
+export const catalogName = 'millrace';
 
 interface CatalogTable {
   readonly schema: string;

@@ -59,3 +59,9 @@ select array_replace(array[1,2,null,2], 2, 9), array_replace(array[1,null], null
 select * from unnest(array[1,2], array['a','b','c']) with ordinality as t(a, b, n);
 select * from unnest(array[1,2], array['a','b','c'], null::text[]);
 select id, a, b from app, unnest(string_to_array(message, ' '), array[id, status]) as t(a, b);
+
+select array_to_string(array[true, false, null], ','), array_to_string(array[true, null], ',', '*');
+select array[1,2] is distinct from null, null::int[] is distinct from null, array[1] is not distinct from array[1], array[1] is distinct from array[2], null::int[] is not distinct from array[1];
+select string_to_array('abc', null), string_to_array('äb,c', null), string_to_array('', null), string_to_array('abc', ''), string_to_array('', ''), string_to_array(null, ''), string_to_array('a,b,', ',', ''), string_to_array('aba', null, 'b');
+select string_to_array(message, null), string_to_array(message, ''), string_to_array(level, ',') from app;
+select trim_array(array[1,2,3], 2), trim_array(array[1,2], 0), trim_array(array[1,null], 2), trim_array(null::int[], 5), trim_array(array[1], null);

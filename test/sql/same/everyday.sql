@@ -304,3 +304,4 @@ select id, width_bucket(ms, 0, 500, 5), width_bucket(ms, 500, 0, 5), width_bucke
 select width_bucket(ms, 0, 1000, 10) as bucket, count(*), min(ms), max(ms) from app group by 1 order by 1 nulls last;
 select width_bucket(5, 0, 10, 5), width_bucket(10, 0, 10, 5), width_bucket(-1, 0, 10, 5), width_bucket(11.0::float8, 0, 10, 5), width_bucket(0, 0, 10, 5), width_bucket(null, 0, 10, 5), width_bucket(-1, 0, 10, null::int), width_bucket(3, 10, 0, 3), width_bucket(10, 10, 0, 3);
 select x, width_bucket(x / 16.0::float8, 0.125::float8, 0.875::float8, 6) from generate_series(-2, 12) x order by x;
+select current_schema(), current_schema;

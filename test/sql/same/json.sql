@@ -37,3 +37,13 @@ select * from jsonb_each_text('{"a":1,"b":"x","c":null}') as t(k, v) where v is 
 select id, key, value from app, json_each_text('{"a":1,"b":"x","c":null}') where id < 2;
 select j.key, count(*) from (values ('{"a":1,"b":2}'::jsonb), ('{"a":null}'), (null)) v(d), jsonb_each(v.d) j group by 1 order by 1;
 select j.key, j.value from (values ('{"a":1,"b":2}'::jsonb), ('{"a":null}'), (null)) v(d) left join lateral jsonb_each_text(v.d) j on true;
+
+select jsonb_build_object('a', 1, 'b', level, 'ccc', null, 'aa', ok, 'b', ms), json_build_object('a', 1, 'b', level, 'ccc', null, 'aa', ok, 'b', ms), jsonb_build_object(), json_build_object(), jsonb_build_array(), json_build_array() from app;
+select jsonb_build_array(1, 'x', true, null, level, message, p_timestamp, p_timestamp::date, timestamp '2024-01-01 01:02:03.5', array[1,2], 1.50, service), json_build_array(1, 'x"\', true, null, level, message, p_timestamp, p_timestamp::date, array[1,null], array['a','b'], 1.50, ms) from app;
+select jsonb_build_object('k', jsonb_build_object('b', 1, 'a', jsonb_build_array(id::int))), json_build_object('k', json_build_array(id, ms)) from app;
+select to_json(level), to_jsonb(level), to_json(id), to_jsonb(ms), to_json(ok), to_jsonb(p_timestamp), to_json(array[1,2]), to_jsonb(array['a','b']), to_json(service), to_json(null::int), to_jsonb(null::int[]), to_json(1.5) from app;
+select json_agg(level order by id), jsonb_agg(id order by id desc), json_agg(service order by id), jsonb_agg(ok order by id), json_agg(ms order by id), jsonb_agg(p_timestamp order by id) filter (where id < 3), json_agg(jsonb_build_object('a', id) order by id) filter (where id < 3) from app;
+select json_agg(level) from app where false;
+select level, jsonb_agg(distinct service) from app group by level order by level;
+select jsonb_build_object('a', 1) -> 'a', jsonb_build_object('a', level) ->> 'a' from app;
+select to_json(1e20::float8), to_json(1e-7::float8), to_json('Infinity'::float8), json_build_array(-0.0::float8), jsonb_build_array(-0.0::float8);

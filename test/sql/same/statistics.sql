@@ -29,3 +29,8 @@ select regr_count(y, x), covar_samp(y, x), regr_avgx(y, x) from (values (1e200::
 select id, var_pop(ms) over (partition by level), regr_slope(ms, id) over (order by id) from app order by id;
 select var_pop(ms) filter (where id > 1000), var_pop(ms) filter (where id = 1), var_samp(ms) filter (where id = 1), stddev(distinct status) from app;
 select bit_xor(id::int), bit_xor(status::int) from app;
+
+select percentile_cont(array[0.25,0.5,null,1]) within group (order by ms), percentile_disc(array[0,0.25,0.5,1]) within group (order by ms), percentile_disc(array[0.3]) within group (order by level) from app;
+select level, percentile_cont(array[0.25,0.5]) within group (order by ms desc) from app group by level order by 1;
+select percentile_cont(array[0.25,0.5]) within group (order by ms), percentile_disc(array[0.5]) within group (order by level) from app where false;
+select percentile_disc(0.5) within group (order by ms desc), percentile_disc(0.3) within group (order by level desc), percentile_disc(0) within group (order by p_timestamp desc), mode() within group (order by level desc), mode() within group (order by status desc) from app;

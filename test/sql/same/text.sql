@@ -16,3 +16,6 @@ select starts_with(message, 'GET'), count(*) from app group by 1 order by 1;
 select lpad('a', null::int, 'x'), rpad(level, nullif(id::int, 3)) from app;
 select upper('ŉ ΐ ﬁ ό'), lower('ΣΊΣΥΦΟΣ İ ẞ Ⅷ'), upper(message), lower(message), upper(null), upper(concat(upper(message), 'ö', lower(level), 'abcdefghijklmnopqrstuvwxyz')) from app;
 select overlay('abcdef' placing 'xx' from 2), overlay('abcdef' placing 'xx' from 2 for 3), overlay(message placing 'Ä' from 3 for 0), overlay('abc' placing 'x' from 5), overlay('abc' placing 'xyz' from 2 for -1), overlay('abc' placing 'x' from 2 for null), bit_length(message) from app;
+
+select concat_ws(level, service, message, id::int, ok), concat_ws(service, 'a', null, 'b'), concat_ws(null, 'a'), concat_ws(',', ok, null, 5), concat_ws(level, null) from app;
+select format('%s|%L|%%', level, service), format('%2$s-%1$s|%-10s|%10s', level, message, id::int, ok), format('%5s', null), format('%L', message), format('x'), format('%-6L|', null), format('%s %s %1$s %s', 'a', 'b', 'c') from app;
