@@ -27,6 +27,7 @@ export const remoteWriteCases = {
   'remote-write-churn-10': { churn: 0.1 },
   'remote-write-churn-100': { churn: 1 },
   'remote-write-small': { seriesPerRequest: 50 },
+  'remote-write-small-known': { seriesPerRequest: 50, isWarm: true },
   'remote-write-v2': { version: '2.0' },
 } as const satisfies Record<string, RemoteWriteCase>;
 

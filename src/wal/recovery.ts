@@ -17,7 +17,8 @@ import { noStoredTables, recoverStored } from './stored-notes.ts';
  * - Only the newest file can have been written when the earlier life ended: the next one is made when all in the
  *   last is durable and the last ends with its records. Bytes at its end that are no whole record are a torn tail, never
  *   acknowledged, and room for more (`active-segment.ts`). They are cut off, and counted without the room.
- * - All other bytes that are no whole record are damage, something that happened to the disk. They are copied to
+ * - All other bytes that are no whole record are damage, something that happened to the disk; in the newest file they
+ *   may also be of a group of which a power cut let the disk write later records only, none acknowledged. They are copied to
  *   `<segment>.damaged-<position>`, counted and reported as an error; every other record is kept. A file that
  *   does not begin with its segment's header is searched from its first byte.
  * - A file that ends within its header was never written to.
@@ -77,7 +78,9 @@ async function recoverSegment(
       const bytes = behind - position;
       log.error(
         { segment: name, position, bytes },
-        'a part of the log is damaged; it was set aside and the rest is kept',
+        isNewest
+          ? 'a part of the newest segment is damaged, or was being written when the power went; it was set aside and the rest is kept'
+          : 'a part of the log is damaged; it was set aside and the rest is kept',
       );
       metrics.walDamagedBytes.inc(bytes);
     }
