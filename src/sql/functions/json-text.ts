@@ -22,25 +22,32 @@ const escapes: readonly (readonly [string, string])[] = [
   ['\f', '\\f'],
 ];
 
-/** A string of JSON. Other control characters than those with a letter are seldom in a text. */
+/** Control characters that have no letter. */
+const controls = quoteString('[\\x00-\\x07\\x0b\\x0e-\\x1f]');
+
+/** A string of JSON. */
 export const jsonString: Writer = (value) => {
-  const controls = "'[\\\\x00-\\\\x07\\\\x0b\\\\x0e-\\\\x1f]'";
-  const refused = `throwIf(match(${value}, ${controls}), 'a control character in JSON')`;
   const escaped = escapes.reduce(
     (sql, [from, to]) => `replaceAll(${sql}, ${quoteString(from)}, ${quoteString(to)})`,
     value,
   );
-  return `concat('"', ${escaped}, if(${refused}, '', '"'))`;
+  const byNumber = `if(match(c, ${controls}), concat('\\\\u00', lower(hex(c))), c)`;
+  const each = `arrayStringConcat(arrayMap(c -> ${byNumber}, extractAll(${escaped}, '(?s).')))`;
+  return `concat('"', if(match(${value}, ${controls}), ${each}, ${escaped}), '"')`;
 };
 
-/** In `jsonb` numbers are decimals, which have no exponent, no sign of zero and no infinity. */
-const floatOf = (binary: boolean): Writer =>
-  binary
-    ? (x) => {
-        const isOther = `NOT (${x} = 0 OR (abs(${x}) >= 1e-4 AND abs(${x}) < 1e15))`;
-        return `if(${x} = 0, '0', concat(toString(${x}), if(throwIf(${isOther}, 'a number with an exponent in jsonb'), '', '')))`;
-      }
-    : (x) => `if(isFinite(${x}), ${floatText(x)}, concat('"', ${floatText(x)}, '"'))`;
+/** In `jsonb` numbers are decimals, which have no exponent and no sign of zero. What is not finite is text in both. */
+const floatOf =
+  (binary: boolean): Writer =>
+  (x) =>
+    `if(isFinite(${x}), ${binary ? decimalOf(x) : floatText(x)}, concat('"', ${floatText(x)}, '"'))`;
+
+/** The engine writes numbers from 1e-6 to 1e21 without an exponent. */
+const decimalOf: Writer = (x) => {
+  const hasExponent = `NOT (${x} = 0 OR (abs(${x}) >= 1e-6 AND abs(${x}) < 1e21))`;
+  const refused = `throwIf(${hasExponent}, 'a number below 1e-6 or from 1e21 on in jsonb')`;
+  return `if(${x} = 0, '0', concat(toString(${x}), if(${refused}, '', '')))`;
+};
 
 function scalarWriter(type: SqlType, binary: boolean, at: number | undefined): Writer {
   if (isInteger(type)) return (x) => `toString(${x})`;

@@ -47,3 +47,5 @@ select json_agg(level) from app where false;
 select level, jsonb_agg(distinct service) from app group by level order by level;
 select jsonb_build_object('a', 1) -> 'a', jsonb_build_object('a', level) ->> 'a' from app;
 select to_json(1e20::float8), to_json(1e-7::float8), to_json('Infinity'::float8), json_build_array(-0.0::float8), jsonb_build_array(-0.0::float8);
+select to_json(E'\x1b[31mred\x1b[0m \x01\x7f é 😀 \u2028 "\\/'::text), to_jsonb(E'\x1b[31m\b\t\x0b\x0c\x0e\x1f'::text), json_build_array(E'a\x02', level || E'\x03') from app;
+select to_jsonb(1.7e18::float8), to_jsonb(1e-6::float8), to_jsonb(1.25e-5::float8), to_jsonb(9.99e20::float8), to_jsonb(-123456789012345678::float8), to_jsonb('Infinity'::float8), to_jsonb('-Infinity'::float8), jsonb_build_array('NaN'::float8);
