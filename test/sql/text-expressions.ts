@@ -86,7 +86,7 @@ export const anyOfText = fc.oneof(
   written`${one('length', 'octet_length')}(${words})`,
   written`format('%s|%-9s|%12s|%L|%2$s', ${words}, ${words}, ${bool}, ${words})`,
   written`concat_ws(${words}, ${words}, ${words}, ${bool})`,
-  written`to_json(${words})`,
+  written`to_json((${words})::text)`,
   written`position(${pieces} in ${words})`,
   written`strpos(${words}, ${words})`,
   written`starts_with(${words}, ${pieces})`,

@@ -138,7 +138,7 @@ const { zoned, local, day } = fc.letrec<Times>((tie) => {
 const comparisons = one('=', '<>', '<', '<=', '>', '>=', 'is distinct from');
 const moment = fc.oneof(zoned, local, day);
 
-const counts = one('1', '0', '-3', '14', 'id::int', 'status::int % 7');
+const counts = one('1', '0', '-3', '14', 'id::int', '(status::int % 7)');
 const intervalFields = one(
   'millennium',
   'century',

@@ -166,7 +166,9 @@ let portInPart = Math.floor(Math.random() * portsPerProcess);
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < portsPerProcess; tried += 1) {
     portInPart = (portInPart + 1) % portsPerProcess;
-    if (await isFree(firstPort + portInPart)) return firstPort + portInPart;
+    // Others may ask for one while this one is tried.
+    const candidate = firstPort + portInPart;
+    if (await isFree(candidate)) return candidate;
   }
   throw new Error('Every TCP port of this process is taken');
 }
