@@ -31,3 +31,5 @@ select regexp_matches(null, 'a');
 select regexp_split_to_array('a,b c', '\,'), regexp_split_to_array(E'a \t b', '[[:space:]]+'), regexp_split_to_array('aXbxc', '(?i)x'), regexp_count('a1(2', '[[:digit:](]');
 select regexp_replace(t, '\W+', '_', 'g'), substring(t from '(\w+)$'), substring(t from '\s(\S+)'), regexp_replace(t, '[\s,]', '.', 'g') from (values ('Über die, Brücke'), ('over the, bridge'), (E'a\x0bb'), (null)) as v(t) order by 1;
 select c, c ~ '[[:upper:]]' as upper, c ~ '[[:lower:]]' as lower from unnest(string_to_array('Ⅷ ⅷ ა A', ' ')) as c order by 1;
+select 'ς' ilike 'Σ%', 'σ' ilike 'Σ', 'Σ' ilike 'ς', 'ſ' ilike 's', U&'\212A' ilike 'k', 'İSTANBUL' ilike 'istanbul', 'STRAẞE' ilike 'straße', 'É\_%' ilike 'é\\\_\%', null ilike 'a', 'ÄB' not ilike '_b';
+select id from app where level ilike level and message ilike '%' || upper(level) || '%' or service ilike '_P%' order by id;
