@@ -13,6 +13,7 @@ import { catalogOf, fixtures, loadEvents, postgresStatements } from '../sql/fixt
 import type { Oracle, PostgresAnswer } from '../sql/oracle.ts';
 import { type Ask, asker, nowMicros, queryService } from '../sql/querier.ts';
 import { anyQuery } from '../sql/queries.ts';
+import { randomRuns } from '../sql/random-runs.ts';
 import { startOracle } from '../sql/start-oracle.ts';
 import { anyTiedQuery } from '../sql/tied-queries.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
@@ -45,7 +46,7 @@ test.each([
       expect(await compared(queries[index] ?? '', expected), queries[index]).toBeUndefined();
     }
   });
-  await fc.assert(property, { numRuns: 10 });
+  await fc.assert(property, randomRuns(10));
 });
 
 async function compared(query: string, expected: PostgresAnswer): Promise<string | undefined> {
@@ -84,5 +85,5 @@ test('the store reads no other tables than those of the datasets that a translat
     expect([...new Set(read)].filter((table) => table !== 'system.one').sort()).toEqual([...allowed].sort());
     expect(lines.filter((line) => line.includes('TABLE_FUNCTION'))).toEqual([]);
   });
-  await fc.assert(property, { numRuns: 40 });
+  await fc.assert(property, randomRuns(40));
 });

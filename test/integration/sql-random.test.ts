@@ -7,6 +7,7 @@ import { anyExpression } from '../sql/expressions.ts';
 import { catalogOf, fixtures, loadEvents, postgresStatements } from '../sql/fixtures.ts';
 import type { Oracle, PostgresAnswer } from '../sql/oracle.ts';
 import { type Ask, asker, queryService } from '../sql/querier.ts';
+import { randomRuns } from '../sql/random-runs.ts';
 import { startOracle } from '../sql/start-oracle.ts';
 import { anyOfText } from '../sql/text-expressions.ts';
 import { anyOfTimes } from '../sql/time-expressions.ts';
@@ -44,7 +45,11 @@ test('what is printed for any expression is understood by the store', async () =
     );
   });
   // Within the time of a test, so that a failure names its seed, also where it takes long to make it smaller.
-  await fc.assert(property, { numRuns: 75, interruptAfterTimeLimit: 90_000, markInterruptAsFailure: true });
+  await fc.assert(property, {
+    ...randomRuns(75),
+    interruptAfterTimeLimit: 90_000,
+    markInterruptAsFailure: true,
+  });
 });
 
 describe('random expressions', () => {
@@ -68,7 +73,7 @@ describe('random expressions', () => {
         expect(await compare(queries[index] ?? '', expected), queries[index]).toBeUndefined();
       }
     });
-    await fc.assert(property, { numRuns });
+    await fc.assert(property, randomRuns(numRuns));
   });
 
   async function compare(query: string, expected: PostgresAnswer): Promise<string | undefined> {
