@@ -203,7 +203,6 @@ select (1, 2) overlaps (3, 4);
 -- class
 select ('2024-01-01', '2024-01-02') overlaps ('2024-01-01', '2024-01-02');
 select date_trunc('week', interval '3 days');
-select extract(week from interval '3 days');
 select extract(timezone from timestamp '2024-01-01');
 select extract(timezone from date '2024-01-01');
 -- class

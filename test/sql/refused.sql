@@ -48,6 +48,7 @@ select to_timestamp('2024-03-05 +02', 'YYYY-MM-DD TZH');
 select to_date('12', 'MM');
 select to_date('2024 03', 'YYYY-MM');
 select extract(julian from p_timestamp) from app;
+select extract(quarter from interval '-5 months');
 select make_time(1, 2, 3);
 select format('%I', 'x');
 select format('%*s', 5, 'x');

@@ -144,7 +144,6 @@ const intervalFields = one(
   'century',
   'decade',
   'year',
-  'quarter',
   'month',
   'day',
   'hour',

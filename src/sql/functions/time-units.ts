@@ -59,6 +59,7 @@ const fraction = (scale: number, render: PartOfInterval['render']): PartOfInterv
 const years = (count: number) => integral((m) => `intDiv(${m}, ${12 * count})`);
 const ofMinute = (u: string): string => `(${u} % toInt64(${minuteMicros}))`;
 
+/** No quarter and no week: what they are of an interval is new in PostgreSQL 18, and another for negative ones. */
 const partsOfInterval: Readonly<Record<string, PartOfInterval>> = {
   epoch: fraction(6, (m, d, u) => {
     const months = `intDiv(${m}, 12) * toInt64(${yearMicros}) + (${m} % 12) * toInt64(${30 * dayMicros})`;
@@ -68,7 +69,6 @@ const partsOfInterval: Readonly<Record<string, PartOfInterval>> = {
   century: years(100),
   decade: years(10),
   year: years(1),
-  quarter: integral((m) => `intDiv(${m} % 12, 3) + 1`),
   month: integral((m) => `(${m} % 12)`),
   day: integral((_, d) => d),
   hour: integral((_m, _d, u) => `intDiv(${u}, toInt64(${hourMicros}))`),
