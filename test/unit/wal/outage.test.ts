@@ -1,44 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { createLogger } from '../../../src/lib/log.ts';
-import { createMetrics } from '../../../src/lib/metrics.ts';
 import { limits } from '../../../src/limits.ts';
-import { Backlog } from '../../../src/wal/backlog.ts';
 import { DiskGuard, diskSpace } from '../../../src/wal/disk-guard.ts';
-import type { WalRecord } from '../../../src/wal/record.ts';
-import { recoverWal } from '../../../src/wal/recovery.ts';
-import type { SealedSegment } from '../../../src/wal/segment.ts';
-import { Wal } from '../../../src/wal/writer.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
-
-const log = createLogger('silent');
-
-const record = (text: string): WalRecord => ({
-  tenant: 'default',
-  dataset: 'app',
-  kind: 'events',
-  blocks: [{ table: 'events', rows: 1, columns: [], bytes: Buffer.from(text) }],
-});
-
-async function open(files: MemoryFiles) {
-  const metrics = createMetrics();
-  const recovery = await recoverWal(files, log, metrics);
-  const backlog = new Backlog(files);
-  for (const segment of recovery.segments) backlog.add(segment);
-  const sealed: SealedSegment[] = [];
-  const wal = await Wal.open({
-    files,
-    clock: systemClock,
-    log,
-    metrics,
-    recovery,
-    backlog,
-    maxBytes: limits.walMaxBytes,
-    segmentMaxAgeMs: 60_000,
-    onSealed: (segment) => sealed.push(segment),
-  });
-  return { wal, backlog, sealed, recovery };
-}
+import { openLog, silent, textRecord } from '../../support/open-log.ts';
 
 const failure = (code: string) => () => {
   throw Object.assign(new Error(code), { code });
@@ -59,7 +24,7 @@ function breakDisk(files: MemoryFiles, code: string) {
 }
 
 async function texts(files: MemoryFiles): Promise<string[]> {
-  const { backlog, recovery } = await open(files);
+  const { backlog, recovery } = await openLog(files);
   const found: string[] = [];
   for (const segment of recovery.segments) {
     await backlog.hold(segment, segment.records);
@@ -74,14 +39,14 @@ afterEach(() => void vi.useRealTimers());
 describe('a log on a full disk', () => {
   it('refuses without touching the disk, is probed once in a while, and recovers by itself', async () => {
     const files = new MemoryFiles();
-    const { wal } = await open(files);
-    await wal.append(record('before'));
+    const { wal } = await openLog(files);
+    await wal.append(textRecord('before'));
     const disk = breakDisk(files, 'ENOSPC');
-    await expect(wal.append(record('a'))).rejects.toMatchObject({ code: 'log_full' });
+    await expect(wal.append(textRecord('a'))).rejects.toMatchObject({ code: 'log_full' });
     expect(disk.writes).toBe(1);
     for (let request = 0; request < 100; request += 1) {
       expect(() => wal.checkRoom()).toThrow('disk of the write-ahead log is full');
-      await expect(wal.append(record('b'))).rejects.toMatchObject({ code: 'log_full' });
+      await expect(wal.append(textRecord('b'))).rejects.toMatchObject({ code: 'log_full' });
     }
     expect(disk.writes).toBe(1);
     for (let probe = 2; probe <= 4; probe += 1) {
@@ -92,15 +57,15 @@ describe('a log on a full disk', () => {
     disk.mend();
     await vi.advanceTimersByTimeAsync(limits.walProbeIntervalMs);
     await vi.waitFor(() => wal.checkRoom());
-    await wal.append(record('after'));
+    await wal.append(textRecord('after'));
     expect(await texts(files.afterPowerCut())).toEqual(['before', 'after']);
   });
 
   it('leaves no file behind for each probe', async () => {
     const files = new MemoryFiles();
-    const { wal } = await open(files);
+    const { wal } = await openLog(files);
     const disk = breakDisk(files, 'ENOSPC');
-    await expect(wal.append(record('a'))).rejects.toThrow();
+    await expect(wal.append(textRecord('a'))).rejects.toThrow();
     const before = files.names().length;
     for (let probe = 0; probe < 5; probe += 1) await vi.advanceTimersByTimeAsync(limits.walProbeIntervalMs);
     await vi.waitFor(() => expect(disk.writes).toBeGreaterThanOrEqual(3));
@@ -109,10 +74,10 @@ describe('a log on a full disk', () => {
 
   it('refuses at once all that waited behind the write that failed', async () => {
     const files = new MemoryFiles();
-    const { wal } = await open(files);
+    const { wal } = await openLog(files);
     const disk = breakDisk(files, 'ENOSPC');
     const half = 'x'.repeat(limits.walMaxGroupBytes / 2 + 1);
-    const replies = await Promise.allSettled([1, 2, 3, 4].map(() => wal.append(record(half))));
+    const replies = await Promise.allSettled([1, 2, 3, 4].map(() => wal.append(textRecord(half))));
     expect(replies.map((reply) => reply.status === 'rejected' && reply.reason.code)).toEqual(
       Array(4).fill('log_full'),
     );
@@ -121,8 +86,8 @@ describe('a log on a full disk', () => {
 
   it('still hands over the segment under way, so that the store can make room', async () => {
     const files = new MemoryFiles();
-    const { wal, sealed } = await open(files);
-    await wal.append(record('acknowledged'));
+    const { wal, sealed } = await openLog(files);
+    await wal.append(textRecord('acknowledged'));
     breakDisk(files, 'ENOSPC');
     wal.seal();
     await vi.waitFor(() => expect(sealed).toHaveLength(1));
@@ -134,27 +99,27 @@ describe('a log on a full disk', () => {
 describe('a log on a disk that fails', () => {
   it('goes on at once when the next segment can be made', async () => {
     const files = new MemoryFiles();
-    const { wal } = await open(files);
+    const { wal } = await openLog(files);
     files.beforeSync = () => {
       files.beforeSync = () => {};
       failure('EIO')();
     };
-    await expect(wal.append(record('lost'))).rejects.toMatchObject({ code: 'log_failed' });
-    await wal.append(record('after'));
+    await expect(wal.append(textRecord('lost'))).rejects.toMatchObject({ code: 'log_failed' });
+    await wal.append(textRecord('after'));
     expect(await texts(files.afterPowerCut())).toEqual(['after']);
   });
 
   it('acknowledges nothing before what a failed write left is cut off for good', async () => {
     const files = new MemoryFiles();
-    const { wal } = await open(files);
-    await wal.append(record('good'));
+    const { wal } = await openLog(files);
+    await wal.append(textRecord('good'));
     let failures = 3;
     files.beforeSync = () => {
       failures -= 1;
       if (failures >= 0) failure('EIO')();
     };
     const names = files.names();
-    await expect(wal.append(record('lost'))).rejects.toMatchObject({ code: 'log_failed' });
+    await expect(wal.append(textRecord('lost'))).rejects.toMatchObject({ code: 'log_failed' });
     for (let probe = 0; probe < 2; probe += 1) {
       await vi.waitFor(() => expect(() => wal.checkRoom()).toThrow('disk of the write-ahead log fails'));
       expect(files.names()).toEqual(names);
@@ -162,30 +127,30 @@ describe('a log on a disk that fails', () => {
     }
     await vi.waitFor(() => wal.checkRoom());
     expect(failures).toBeLessThan(0);
-    await wal.append(record('after'));
+    await wal.append(textRecord('after'));
     expect(await texts(files.afterPowerCut())).toEqual(['good', 'after']);
   });
 
   it('refuses while it became read-only, and works when it is not', async () => {
     const files = new MemoryFiles();
-    const { wal } = await open(files);
+    const { wal } = await openLog(files);
     files.beforeCreate = failure('EROFS');
     const disk = breakDisk(files, 'EROFS');
-    await expect(wal.append(record('a'))).rejects.toMatchObject({ code: 'log_failed' });
+    await expect(wal.append(textRecord('a'))).rejects.toMatchObject({ code: 'log_failed' });
     await vi.waitFor(() => expect(() => wal.checkRoom()).toThrow('disk of the write-ahead log fails'));
     files.beforeCreate = () => {};
     disk.mend();
     await vi.advanceTimersByTimeAsync(limits.walProbeIntervalMs);
     await vi.waitFor(() => wal.checkRoom());
-    await wal.append(record('b'));
+    await wal.append(textRecord('b'));
     expect(await texts(files.afterPowerCut())).toEqual(['b']);
   });
 
   it('stops its probes when it is closed', async () => {
     const files = new MemoryFiles();
-    const { wal } = await open(files);
+    const { wal } = await openLog(files);
     const disk = breakDisk(files, 'ENOSPC');
-    await expect(wal.append(record('a'))).rejects.toThrow();
+    await expect(wal.append(textRecord('a'))).rejects.toThrow();
     await wal.close();
     const { writes } = disk;
     await vi.advanceTimersByTimeAsync(10 * limits.walProbeIntervalMs);
@@ -204,7 +169,7 @@ describe('the room that is kept on the disk', () => {
         return current;
       },
       timers: systemClock,
-      log,
+      log: silent,
     });
     const become = async (next: typeof space | undefined) => {
       current = next;

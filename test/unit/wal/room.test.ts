@@ -1,58 +1,18 @@
 import { describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../../src/lib/clock.ts';
-import { createLogger } from '../../../src/lib/log.ts';
-import { createMetrics } from '../../../src/lib/metrics.ts';
 import { limits } from '../../../src/limits.ts';
-import { Backlog } from '../../../src/wal/backlog.ts';
-import { segmentHeaderBytes, type WalRecord } from '../../../src/wal/record.ts';
-import { recoverWal } from '../../../src/wal/recovery.ts';
-import type { SealedSegment } from '../../../src/wal/segment.ts';
-import { Wal } from '../../../src/wal/writer.ts';
+import { segmentHeaderBytes } from '../../../src/wal/record.ts';
+import type { Wal } from '../../../src/wal/writer.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
-
-const log = createLogger('silent');
-
-const record = (text: string): WalRecord => ({
-  tenant: 'default',
-  dataset: 'app',
-  kind: 'events',
-  blocks: [{ table: 'events', rows: 1, columns: [], bytes: Buffer.from(text) }],
-});
-
-async function open(files: MemoryFiles) {
-  const metrics = createMetrics();
-  const recovery = await recoverWal(files, log, metrics);
-  const backlog = new Backlog(files);
-  for (const segment of recovery.segments) backlog.add(segment);
-  const sealed: SealedSegment[] = [];
-  const wal = await Wal.open({
-    files,
-    clock: systemClock,
-    log,
-    metrics,
-    recovery,
-    backlog,
-    maxBytes: limits.walMaxBytes,
-    segmentMaxAgeMs: 60_000,
-    onSealed: (segment) => sealed.push(segment),
-  });
-  return { wal, backlog, sealed, recovery, metrics };
-}
+import { openLog, textRecord, textsOf } from '../../support/open-log.ts';
 
 const numbers = (count: number): string[] => Array.from({ length: count }, (_, index) => `record ${index}`);
 
 async function append(wal: Wal, all: readonly string[]): Promise<void> {
-  for (const text of all) await wal.append(record(text));
+  for (const text of all) await wal.append(textRecord(text));
 }
 
-async function texts({ backlog, recovery }: Awaited<ReturnType<typeof open>>): Promise<string[]> {
-  const found: string[] = [];
-  for (const segment of recovery.segments) {
-    await backlog.hold(segment, segment.records);
-    for (const { blocks } of segment.records) for (const block of blocks ?? []) found.push(String(block));
-  }
-  return found;
-}
+const texts = ({ backlog, recovery }: Awaited<ReturnType<typeof openLog>>): Promise<string[]> =>
+  textsOf(backlog, recovery.segments);
 
 const failOnce = (files: MemoryFiles, code: string) => {
   files.beforeSync = () => {
@@ -64,11 +24,11 @@ const failOnce = (files: MemoryFiles, code: string) => {
 describe('room behind the records of a segment', () => {
   it('is written with a group that makes the file longer, and most groups do not', async () => {
     const files = new MemoryFiles();
-    const { wal } = await open(files);
+    const { wal } = await openLog(files);
     const [name = ''] = files.names();
     const lengths = new Set<number>();
     for (const text of numbers(1000)) {
-      await wal.append(record(text));
+      await wal.append(textRecord(text));
       lengths.add(files.contents(name).length);
     }
     expect(lengths.size).toBeLessThan(30);
@@ -78,22 +38,22 @@ describe('room behind the records of a segment', () => {
 
   it('is bounded, and there is none for groups that would soon fill it', async () => {
     const files = new MemoryFiles();
-    const { wal } = await open(files);
+    const { wal } = await openLog(files);
     const [name = ''] = files.names();
     const roomBytes = () => files.contents(name).length - segmentHeaderBytes - wal.bytes;
     const large = 'x'.repeat(limits.walMaxRoomBytes);
     for (let count = 0; count < 10; count += 1) {
-      await wal.append(record(large));
+      await wal.append(textRecord(large));
       expect(roomBytes()).toBe(0);
     }
-    await wal.append(record('small'));
+    await wal.append(textRecord('small'));
     expect(roomBytes()).toBe(limits.walMaxRoomBytes);
     await wal.close();
   });
 
   it('is not in a segment that is sealed, also after a power cut', async () => {
     const files = new MemoryFiles();
-    const { wal, sealed } = await open(files);
+    const { wal, sealed } = await openLog(files);
     await append(wal, numbers(100));
     wal.seal();
     await vi.waitFor(() => expect(sealed).toHaveLength(1));
@@ -104,7 +64,7 @@ describe('room behind the records of a segment', () => {
 
   it('is no torn record after a power cut, and what is torn counts without it', async () => {
     const files = new MemoryFiles();
-    const { wal } = await open(files);
+    const { wal } = await openLog(files);
     await append(wal, numbers(100));
     const left = files.afterPowerCut();
     const [name = ''] = left.names();
@@ -113,12 +73,12 @@ describe('room behind the records of a segment', () => {
     const torn = left.afterPowerCut();
     torn.set(name, Buffer.from(left.contents(name)).fill('MREC', recordEnd, recordEnd + 4));
 
-    const whole = await open(left);
+    const whole = await openLog(left);
     expect(await texts(whole)).toEqual(numbers(100));
     expect((await whole.metrics.walTornBytes.get()).values[0]?.value).toBe(0);
     expect(left.contents(name).length).toBe(recordEnd);
 
-    const cut = await open(torn);
+    const cut = await openLog(torn);
     expect(await texts(cut)).toEqual(numbers(100));
     expect((await cut.metrics.walTornBytes.get()).values[0]?.value).toBe(4);
     expect((await cut.metrics.walDamagedBytes.get()).values[0]?.value).toBe(0);
@@ -127,7 +87,7 @@ describe('room behind the records of a segment', () => {
 
   it('keeps a segment from being sealed until it is gone', async () => {
     const files = new MemoryFiles();
-    const { wal, sealed } = await open(files);
+    const { wal, sealed } = await openLog(files);
     await append(wal, numbers(100));
     const [name = ''] = files.names();
     failOnce(files, 'EIO');
@@ -139,7 +99,7 @@ describe('room behind the records of a segment', () => {
     await append(wal, ['after']);
     const left = files.afterPowerCut();
     expect(left.contents(name).length).toBe(segmentHeaderBytes + (sealed[0]?.byteLength ?? 0));
-    expect(await texts(await open(left))).toEqual([...numbers(100), 'after']);
+    expect(await texts(await openLog(left))).toEqual([...numbers(100), 'after']);
     await wal.close();
   });
 });

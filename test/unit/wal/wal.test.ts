@@ -1,63 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { createLogger } from '../../../src/lib/log.ts';
-import { createMetrics } from '../../../src/lib/metrics.ts';
+import type { createMetrics } from '../../../src/lib/metrics.ts';
 import { limits } from '../../../src/limits.ts';
-import { Backlog } from '../../../src/wal/backlog.ts';
-import type { WalRecord } from '../../../src/wal/record.ts';
-import { recoverWal } from '../../../src/wal/recovery.ts';
-import type { SealedSegment } from '../../../src/wal/segment.ts';
-import { Wal } from '../../../src/wal/writer.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
-
-const log = createLogger('silent');
-
-function record(text: string, dataset = 'app'): WalRecord {
-  const bytes = Buffer.from(text);
-  const columns = [{ name: 'p_timestamp', type: "DateTime64(6, 'UTC')" }];
-  return {
-    tenant: 'default',
-    dataset,
-    kind: 'events',
-    blocks: [{ table: 'events', rows: 1, columns, bytes }],
-  };
-}
-
-async function open(
-  files: MemoryFiles,
-  options: { maxBytes?: number; ageMs?: number; clock?: typeof systemClock } = {},
-) {
-  const metrics = createMetrics();
-  const recovery = await recoverWal(files, log, metrics);
-  const backlog = new Backlog(files);
-  for (const segment of recovery.segments) backlog.add(segment);
-  const sealed: SealedSegment[] = [];
-  const wal = await Wal.open({
-    files,
-    clock: options.clock ?? systemClock,
-    log,
-    metrics,
-    recovery,
-    backlog,
-    maxBytes: options.maxBytes ?? limits.walMaxBytes,
-    segmentMaxAgeMs: options.ageMs ?? 60_000,
-    onSealed: (segment) => sealed.push(segment),
-  });
-  return { wal, backlog, sealed, recovery, metrics };
-}
-
-/** The texts that the segments hold, in order. */
-async function texts(backlog: Backlog, segments: readonly SealedSegment[]): Promise<string[]> {
-  const found: string[] = [];
-  for (const segment of segments) {
-    await backlog.hold(segment, segment.records);
-    for (const { blocks } of segment.records) {
-      for (const block of blocks ?? []) found.push(Buffer.from(block).toString());
-    }
-  }
-  return found;
-}
+import { openLog, textRecord, textsOf } from '../../support/open-log.ts';
 
 const value = async (metrics: ReturnType<typeof createMetrics>, name: 'walTornBytes' | 'walDamagedBytes') =>
   (await metrics[name].get()).values[0]?.value;
@@ -65,18 +12,18 @@ const value = async (metrics: ReturnType<typeof createMetrics>, name: 'walTornBy
 describe('the write-ahead log', () => {
   it('keeps an acknowledged record through a power cut', async () => {
     const files = new MemoryFiles();
-    const { wal } = await open(files);
-    await wal.append(record('one'));
-    await wal.append(record('two'));
-    const after = await open(files.afterPowerCut());
-    expect(await texts(after.backlog, after.recovery.segments)).toEqual(['one', 'two']);
+    const { wal } = await openLog(files);
+    await wal.append(textRecord('one'));
+    await wal.append(textRecord('two'));
+    const after = await openLog(files.afterPowerCut());
+    expect(await textsOf(after.backlog, after.recovery.segments)).toEqual(['one', 'two']);
   });
 
   it('shares one sync among the records that wait for it', async () => {
     const files = new MemoryFiles();
-    const { wal } = await open(files);
+    const { wal } = await openLog(files);
     const before = files.syncs;
-    await Promise.all(Array.from({ length: 100 }, (_, index) => wal.append(record(`r${index}`))));
+    await Promise.all(Array.from({ length: 100 }, (_, index) => wal.append(textRecord(`r${index}`))));
     expect(files.syncs - before).toBe(1);
   });
 
@@ -88,8 +35,8 @@ describe('the write-ahead log', () => {
       waits.push(action);
       return () => {};
     };
-    const { wal } = await open(files, { clock: { ...systemClock, after } });
-    const append = (names: readonly string[]) => names.map((name) => wal.append(record(name)));
+    const { wal } = await openLog(files, { clock: { ...systemClock, after } });
+    const append = (names: readonly string[]) => names.map((name) => wal.append(textRecord(name)));
     await Promise.all(append(['a', 'b', 'c']));
     const syncs = files.syncs;
     const first = append(['d', 'e']);
@@ -113,54 +60,54 @@ describe('the write-ahead log', () => {
 
   it('does not acknowledge what it could not sync, and goes on in another segment', async () => {
     const files = new MemoryFiles();
-    const { wal, backlog, sealed } = await open(files);
-    await wal.append(record('good'));
+    const { wal, backlog, sealed } = await openLog(files);
+    await wal.append(textRecord('good'));
     files.beforeSync = () => {
       files.beforeSync = () => {};
       throw Object.assign(new Error('EIO'), { code: 'EIO' });
     };
-    await expect(wal.append(record('lost'))).rejects.toMatchObject({ code: 'log_failed' });
-    await wal.append(record('after'));
+    await expect(wal.append(textRecord('lost'))).rejects.toMatchObject({ code: 'log_failed' });
+    await wal.append(textRecord('after'));
     await wal.close();
-    expect(await texts(backlog, sealed)).toEqual(['good', 'after']);
-    const after = await open(files.afterPowerCut());
-    expect(await texts(after.backlog, after.recovery.segments)).toEqual(['good', 'after']);
+    expect(await textsOf(backlog, sealed)).toEqual(['good', 'after']);
+    const after = await openLog(files.afterPowerCut());
+    expect(await textsOf(after.backlog, after.recovery.segments)).toEqual(['good', 'after']);
   });
 
   it('refuses new records above its bound of bytes', async () => {
-    const { wal } = await open(new MemoryFiles(), { maxBytes: 1000 });
-    await wal.append(record('x'.repeat(2000)));
-    await expect(wal.append(record('y'))).rejects.toBeInstanceOf(AppError);
+    const { wal } = await openLog(new MemoryFiles(), { maxBytes: 1000 });
+    await wal.append(textRecord('x'.repeat(2000)));
+    await expect(wal.append(textRecord('y'))).rejects.toBeInstanceOf(AppError);
     expect(() => wal.checkRoom()).toThrow('at most 1000');
   });
 
   it('begins another segment with what comes right after a seal, and a seal right after an acknowledgement', async () => {
-    const { wal, backlog, sealed } = await open(new MemoryFiles());
+    const { wal, backlog, sealed } = await openLog(new MemoryFiles());
     for (const text of ['first', 'second', 'third']) {
-      await wal.append(record(text));
+      await wal.append(textRecord(text));
       wal.seal();
     }
     await expect.poll(() => sealed).toHaveLength(3);
-    expect(await texts(backlog, sealed)).toEqual(['first', 'second', 'third']);
+    expect(await textsOf(backlog, sealed)).toEqual(['first', 'second', 'third']);
   });
 
   it('hands over all that was appended when it closes, however many groups that makes', async () => {
-    const { wal, backlog, sealed } = await open(new MemoryFiles());
+    const { wal, backlog, sealed } = await openLog(new MemoryFiles());
     const appended = Array.from({ length: 2 * limits.walMaxGroupRecords + 1 }, (_, index) =>
-      wal.append(record(`${index}`)),
+      wal.append(textRecord(`${index}`)),
     );
     await wal.close();
     await Promise.all(appended);
-    expect(await texts(backlog, sealed)).toEqual(appended.map((_, index) => `${index}`));
+    expect(await textsOf(backlog, sealed)).toEqual(appended.map((_, index) => `${index}`));
     expect(wal.pendingSegments).toBe(sealed.length);
   });
 
   it('seals by age, and hands over the records in order', async () => {
-    const { wal, backlog, sealed } = await open(new MemoryFiles(), { ageMs: 20 });
-    await wal.append(record('first'));
-    await wal.append(record('second'));
+    const { wal, backlog, sealed } = await openLog(new MemoryFiles(), { ageMs: 20 });
+    await wal.append(textRecord('first'));
+    await wal.append(textRecord('second'));
     await expect.poll(() => sealed).toHaveLength(1);
-    expect(await texts(backlog, sealed)).toEqual(['first', 'second']);
+    expect(await textsOf(backlog, sealed)).toEqual(['first', 'second']);
     expect(wal.pendingSegments).toBe(1);
     for (const segment of sealed) await backlog.remove(segment);
     expect(wal.pendingSegments).toBe(0);
@@ -169,14 +116,14 @@ describe('the write-ahead log', () => {
 
   it('seals by age also when records never stop coming', async () => {
     const files = new MemoryFiles();
-    const { wal, sealed } = await open(files, { ageMs: 10 });
+    const { wal, sealed } = await openLog(files, { ageMs: 10 });
     let coming = true;
     const appends: Promise<void>[] = [];
     // While one is written, the next one comes.
     files.beforeWrite = () => {
-      if (coming) appends.push(wal.append(record('x')));
+      if (coming) appends.push(wal.append(textRecord('x')));
     };
-    appends.push(wal.append(record('first')));
+    appends.push(wal.append(textRecord('first')));
     try {
       await expect.poll(() => sealed.length).toBeGreaterThan(1);
     } finally {
@@ -190,8 +137,8 @@ describe('the write-ahead log', () => {
     const used = new Set<number>();
     let directory = files;
     for (let round = 0; round < 5; round += 1) {
-      const { wal, backlog, sealed } = await open(directory);
-      await wal.append(record(`round ${round}`));
+      const { wal, backlog, sealed } = await openLog(directory);
+      await wal.append(textRecord(`round ${round}`));
       if (round % 2 === 0) {
         // The segment fails, is sealed and removed while no newer one exists.
         const failing = directory;
@@ -199,7 +146,7 @@ describe('the write-ahead log', () => {
           failing.beforeSync = () => {};
           throw Object.assign(new Error('EIO'), { code: 'EIO' });
         };
-        await expect(wal.append(record('lost'))).rejects.toThrow();
+        await expect(wal.append(textRecord('lost'))).rejects.toThrow();
       } else await wal.close();
       for (const segment of sealed) {
         expect(used.has(segment.number)).toBe(false);
@@ -213,19 +160,19 @@ describe('the write-ahead log', () => {
 
   it('reads blocks back from the file when they are no longer in memory', async () => {
     const files = new MemoryFiles();
-    const { wal, backlog, sealed } = await open(files);
-    await wal.append(record('kept on disk'));
+    const { wal, backlog, sealed } = await openLog(files);
+    await wal.append(textRecord('kept on disk'));
     await wal.close();
     for (const { records } of sealed) for (const each of records) each.blocks = undefined;
-    expect(await texts(backlog, sealed)).toEqual(['kept on disk']);
+    expect(await textsOf(backlog, sealed)).toEqual(['kept on disk']);
   });
 });
 
 describe('recovery', () => {
   async function written(...all: string[]): Promise<{ files: MemoryFiles; name: string; bytes: Buffer }> {
     const files = new MemoryFiles();
-    const { wal } = await open(files);
-    for (const text of all) await wal.append(record(text));
+    const { wal } = await openLog(files);
+    for (const text of all) await wal.append(textRecord(text));
     const [name = ''] = files.names();
     return { files: files.afterPowerCut(), name, bytes: Buffer.from(files.contents(name)) };
   }
@@ -236,15 +183,15 @@ describe('recovery', () => {
     for (let length = 0; length < bytes.length; length += 1) {
       const files = new MemoryFiles();
       files.set(name, Buffer.from(bytes.subarray(0, length)));
-      const { backlog, recovery, metrics } = await open(files);
+      const { backlog, recovery, metrics } = await openLog(files);
       const expected = length < two ? [] : ['one'];
-      expect(await texts(backlog, recovery.segments)).toEqual(expected);
+      expect(await textsOf(backlog, recovery.segments)).toEqual(expected);
       // Zeros at the end may be room.
       const torn = bytes.subarray(two, Math.max(two, length)).findLastIndex((byte) => byte !== 0) + 1;
       if (length > two) expect(await value(metrics, 'walTornBytes')).toBe(torn);
       // The cut is durable: the next start finds the same.
-      const again = await open(files.afterPowerCut());
-      expect(await texts(again.backlog, again.recovery.segments)).toEqual(expected);
+      const again = await openLog(files.afterPowerCut());
+      expect(await textsOf(again.backlog, again.recovery.segments)).toEqual(expected);
     }
   });
 
@@ -255,8 +202,8 @@ describe('recovery', () => {
     damaged[at] = 0x54;
     const files = new MemoryFiles();
     files.set(name, damaged);
-    const { backlog, recovery, metrics } = await open(files);
-    expect(await texts(backlog, recovery.segments)).toEqual(['one', 'three']);
+    const { backlog, recovery, metrics } = await openLog(files);
+    expect(await textsOf(backlog, recovery.segments)).toEqual(['one', 'three']);
     const aside = files.names().find((each) => each.includes('.damaged-'));
     expect(aside).toBeDefined();
     expect(files.contents(aside ?? '').includes('Two')).toBe(true);
@@ -273,8 +220,8 @@ describe('recovery', () => {
       damaged[at] = (damaged[at] ?? 0) ^ 0x20;
       const files = new MemoryFiles();
       files.set(name, damaged);
-      const { backlog, recovery } = await open(files);
-      expect(await texts(backlog, recovery.segments)).toEqual(['one', 'three']);
+      const { backlog, recovery } = await openLog(files);
+      expect(await textsOf(backlog, recovery.segments)).toEqual(['one', 'three']);
     }
   });
 
@@ -284,8 +231,8 @@ describe('recovery', () => {
     for (const left of [Buffer.alloc(0), Buffer.alloc(32), bytes.subarray(0, 20), bytes.subarray(0, 32)]) {
       const directory = files.afterPowerCut();
       directory.set(next, Buffer.from(left));
-      const { backlog, recovery, metrics, wal } = await open(directory);
-      expect(await texts(backlog, recovery.segments)).toEqual(['one']);
+      const { backlog, recovery, metrics, wal } = await openLog(directory);
+      expect(await textsOf(backlog, recovery.segments)).toEqual(['one']);
       expect(await value(metrics, 'walDamagedBytes')).toBe(0);
       await wal.close();
       expect(directory.names()).toEqual([name, next.replace('2.wal', '3.wal')]);
@@ -295,8 +242,8 @@ describe('recovery', () => {
   it('keeps the records of a segment whose header is damaged', async () => {
     const { files, name, bytes } = await written('one', 'two');
     files.set(name, Buffer.concat([Buffer.alloc(32, 0xff), bytes.subarray(32)]));
-    const { backlog, recovery } = await open(files);
-    expect(await texts(backlog, recovery.segments)).toEqual(['one', 'two']);
+    const { backlog, recovery } = await openLog(files);
+    expect(await textsOf(backlog, recovery.segments)).toEqual(['one', 'two']);
     expect(files.contents(`${name}.damaged-0`)).toEqual(Buffer.alloc(32, 0xff));
   });
 
@@ -306,13 +253,13 @@ describe('recovery', () => {
     const broken = Buffer.from(bytes);
     broken[bytes.length - 1] = 0;
     files.set(name, broken);
-    const { wal } = await open(files);
+    const { wal } = await openLog(files);
     await wal.close();
     const newer = new MemoryFiles();
     for (const each of files.names()) newer.set(each, files.contents(each));
     newer.set(name, broken);
-    const { backlog, recovery, metrics } = await open(newer);
-    expect(await texts(backlog, recovery.segments)).toEqual(['one']);
+    const { backlog, recovery, metrics } = await openLog(newer);
+    expect(await textsOf(backlog, recovery.segments)).toEqual(['one']);
     expect(newer.contents(`${name}.damaged-${two}`)).toEqual(broken.subarray(two));
     expect(await value(metrics, 'walTornBytes')).toBe(0);
     expect(await value(metrics, 'walDamagedBytes')).toBe(bytes.length - two);
@@ -322,9 +269,9 @@ describe('recovery', () => {
     const { bytes } = await written('one');
     const elsewhere = bytes.subarray(bytes.indexOf('MREC')).toString('latin1');
     const files = new MemoryFiles();
-    const { wal } = await open(files);
-    await wal.append(record('first'));
-    const inside = record('');
+    const { wal } = await openLog(files);
+    await wal.append(textRecord('first'));
+    const inside = textRecord('');
     const [block] = inside.blocks;
     await wal.append({
       ...inside,
@@ -337,8 +284,8 @@ describe('recovery', () => {
     torn.fill(0, second, second + 16);
     const left = new MemoryFiles();
     left.set(name, Buffer.concat([torn, bytes.subarray(32)]));
-    const { backlog, recovery } = await open(left);
-    expect(await texts(backlog, recovery.segments)).toEqual(['first']);
+    const { backlog, recovery } = await openLog(left);
+    expect(await textsOf(backlog, recovery.segments)).toEqual(['first']);
   });
 
   it('makes again a copy of damaged bytes that an earlier start did not finish', async () => {
@@ -350,7 +297,7 @@ describe('recovery', () => {
     files.set(name, damaged);
     const start = damaged.indexOf('MREC', damaged.indexOf('MREC') + 1);
     files.set(`${name}.damaged-${start}`, Buffer.from('MR'));
-    await open(files);
+    await openLog(files);
     expect(files.contents(`${name}.damaged-${start}`)).toEqual(
       damaged.subarray(start, damaged.lastIndexOf('MREC')),
     );
@@ -363,6 +310,6 @@ describe('recovery', () => {
     bytes.writeUInt32LE(99, 8);
     bytes.writeUInt32LE(crc32(bytes.subarray(0, 28)), 28);
     files.set(name, bytes);
-    await expect(open(files)).rejects.toThrow('segment 1 of the log has format 99');
+    await expect(openLog(files)).rejects.toThrow('segment 1 of the log has format 99');
   });
 });
