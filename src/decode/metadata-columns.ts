@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Column64, StringColumn, UIntColumn } from '../columnar/columns.ts';
 import { LowCardinalityColumn } from '../columnar/dictionary-columns.ts';
 import { encodeTableBlock } from '../columnar/native-block.ts';
+import { microsPerDay } from '../lib/timestamp.ts';
 import { limits } from '../limits.ts';
 import type { TableBlock } from '../model/block.ts';
 import { LabelHash } from './label-hash.ts';
@@ -29,9 +30,8 @@ const unknownType = Buffer.from('unknown');
 /** The name of a metric type of Remote Write. */
 export const metricTypeName = (type: number): Buffer => typeNames[type] ?? unknownType;
 
-const dayMicros = 86_400_000_000;
 /** The day of the rows of a request, since 1970. @param receivedMicros since 1970 */
-export const metadataDay = (receivedMicros: number): number => Math.floor(receivedMicros / dayMicros);
+export const metadataDay = (receivedMicros: number): number => Math.floor(receivedMicros / microsPerDay);
 
 /** Date, time and string lengths of a row, in bytes. */
 const rowBytes = 24;

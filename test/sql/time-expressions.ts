@@ -72,15 +72,12 @@ const units = one(
   "'year'",
   "'decade'",
 );
+const clockFields = ['hour', 'minute', 'second', 'milliseconds', 'microseconds'] as const;
 const fields = one(
   'year',
   'month',
   'day',
-  'hour',
-  'minute',
-  'second',
-  'milliseconds',
-  'microseconds',
+  ...clockFields,
   'doy',
   'dow',
   'isodow',
@@ -146,11 +143,7 @@ const intervalFields = one(
   'year',
   'month',
   'day',
-  'hour',
-  'minute',
-  'second',
-  'milliseconds',
-  'microseconds',
+  ...clockFields,
   'epoch',
 );
 /** Intervals of which the months, days and hours are known apart. */

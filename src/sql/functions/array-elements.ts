@@ -5,6 +5,7 @@ import { raiseIf } from '../raise.ts';
 import { arrayOf, int4, text } from '../types.ts';
 import { arrayAndValue, elementOf, inner, unlessMissing } from './arrays.ts';
 import { argument, checkCount, constantText, type FunctionTable, type SpecialForm } from './definition.ts';
+import { shownBool } from './format.ts';
 
 /** From a place on, if one is given. */
 const position: SpecialForm = (args, site) => {
@@ -57,7 +58,7 @@ const wordsOf = (array: Expr, at: number | undefined): Expr =>
     ? apply(
         'shown booleans',
         arrayOf(text),
-        (a) => `arrayMap(e -> arrayMap(x -> multiIf(x, 't', NOT x, 'f', NULL), e), ${a})`,
+        (a) => `arrayMap(e -> arrayMap(x -> ${shownBool('x')}, e), ${a})`,
         array,
       )
     : convert(array, arrayOf(text), at);

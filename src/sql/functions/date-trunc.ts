@@ -1,3 +1,4 @@
+import { microsPerDay } from '../../lib/timestamp.ts';
 import { apply } from '../build.ts';
 import { coerce } from '../coerce.ts';
 import { unsupported } from '../errors.ts';
@@ -7,30 +8,20 @@ import { raiseIf } from '../raise.ts';
 import { timestamptz } from '../types.ts';
 import { checkCount, type SpecialForm } from './definition.ts';
 import { moment } from './time-moments.ts';
-import { truncatedInterval, unitOf } from './time-units.ts';
+import { truncatedInterval, unitMicros, unitOf } from './time-units.ts';
 import { atTimeZone, zoneOf } from './time-zones.ts';
 
-const dayMicros = 86_400_000_000;
-
-/** Units of one length each: how long, and how long before 1970 one began. */
-const lengths: Readonly<Record<string, { readonly micros: number; readonly before: number }>> = {
-  microseconds: { micros: 1, before: 0 },
-  milliseconds: { micros: 1000, before: 0 },
-  second: { micros: 1_000_000, before: 0 },
-  minute: { micros: 60_000_000, before: 0 },
-  hour: { micros: 3_600_000_000, before: 0 },
-  day: { micros: dayMicros, before: 0 },
-  // 1970 began on a Thursday, weeks do on Mondays.
-  week: { micros: 7 * dayMicros, before: 3 * dayMicros },
-};
+/** 1970 began on a Thursday, weeks do on Mondays. */
+const weekMicros = 7 * microsPerDay;
+const mondayBeforeMicros = 3 * microsPerDay;
 
 /** By whole microseconds: the engine's own function rounds the last fraction of a second before 1970 up. */
 const cut =
-  ({ micros, before }: { readonly micros: number; readonly before: number }): Renderer =>
+  (unitLength: number, beganBefore = 0): Renderer =>
   (a) =>
     withNames([a], (t) => {
       const since = `toUnixTimestamp64Micro(${t})`;
-      const rest = `positiveModulo(${since}${before === 0 ? '' : ` + ${before}`}, toInt64(${micros}))`;
+      const rest = `positiveModulo(${since}${beganBefore === 0 ? '' : ` + ${beganBefore}`}, toInt64(${unitLength}))`;
       return `fromUnixTimestamp64Micro(${since} - ${rest}, 'UTC')`;
     });
 
@@ -42,6 +33,7 @@ const newYear = (year: string): string => {
 };
 
 const calendarUnits: Readonly<Record<string, Renderer>> = {
+  week: cut(weekMicros, mondayBeforeMicros),
   month: (a) => firstDay(`date_trunc('month', toDate32(${a}))`),
   quarter: (a) => firstDay(`date_trunc('quarter', toDate32(${a}))`),
   year: (a) => firstDay(`date_trunc('year', toDate32(${a}))`),
@@ -51,8 +43,8 @@ const calendarUnits: Readonly<Record<string, Renderer>> = {
 };
 
 const rendererOf = (unit: string): Renderer | undefined => {
-  const length = Object.hasOwn(lengths, unit) ? lengths[unit] : undefined;
-  if (length !== undefined) return length.micros === 1 ? (a) => a : cut(length);
+  const length = Object.hasOwn(unitMicros, unit) ? unitMicros[unit] : undefined;
+  if (length !== undefined) return length === 1 ? (a) => a : cut(length);
   return Object.hasOwn(calendarUnits, unit) ? calendarUnits[unit] : undefined;
 };
 

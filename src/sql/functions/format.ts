@@ -9,11 +9,12 @@ import { checkCount, constantText, type SpecialForm } from './definition.ts';
 /** `%[position$][-][width]type` of a format. */
 const specifier = /^%(?:(\d+)\$)?(-)?(\d+)?([A-Za-z])/;
 
-/** Booleans as PostgreSQL's output shows them; casts show them as words. */
+/** A boolean as PostgreSQL's output shows it; casts show it as a word. */
+export const shownBool = (value: string): string => `multiIf(${value}, 't', NOT ${value}, 'f', NULL)`;
+
+/** Any value as PostgreSQL's output shows it. */
 export const shownText = (arg: Expr, at: number | undefined): Expr =>
-  arg.type.name === 'bool'
-    ? apply('show bool', text, (a) => `multiIf(${a}, 't', NOT ${a}, 'f', NULL)`, arg)
-    : convert(settle(arg, at), text, at);
+  arg.type.name === 'bool' ? apply('show bool', text, shownBool, arg) : convert(settle(arg, at), text, at);
 
 /** With what is special in a literal doubled. */
 const literalOf = (value: string): string => {

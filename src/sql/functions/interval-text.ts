@@ -1,9 +1,9 @@
 import type { IntervalParts } from '../ir.ts';
-import { named as withNames } from '../named.ts';
+import { named } from '../named.ts';
 import type { IntervalForm } from '../types.ts';
 
 /** A part with its unit. Behind a negative part PostgreSQL says that one is positive (EncodeInterval in datetime.c). */
-const named = (amount: number, unit: string, plus: boolean): string =>
+const partText = (amount: number, unit: string, plus: boolean): string =>
   `${plus && amount > 0 ? '+' : ''}${amount} ${unit}${amount === 1 ? '' : 's'}`;
 
 /** An interval as PostgreSQL prints it: `1 year 2 mons -3 days +04:05:06.7`. */
@@ -17,7 +17,7 @@ export function intervalPartsText({ months, days, micros }: IntervalParts): stri
     [days, 'day'],
   ] as const) {
     if (amount === 0) continue;
-    words.push(named(amount, unit, negative));
+    words.push(partText(amount, unit, negative));
     negative = amount < 0;
   }
   if (micros === 0 && words.length > 0) return words.join(' ');
@@ -72,5 +72,5 @@ export function partsText(months: string, days: string, micros: string): string 
     `if(c = 0 AND (m != 0 OR d != 0), '', concat(multiIf(c < 0, '-', if(d != 0, d, m) < 0, '+', ''), ${storeClock()}))`,
   ];
   const text = `arrayStringConcat(arrayFilter(w -> w != '', [${words.join(', ')}]), ' ')`;
-  return withNames(['m', 'd', 'c'], [months, days, micros], text);
+  return named(['m', 'd', 'c'], [months, days, micros], text);
 }

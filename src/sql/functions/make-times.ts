@@ -6,7 +6,7 @@ import { raiseIf } from '../raise.ts';
 import { date, float, int4, int8, timestamp } from '../types.ts';
 import { argument, checkCount, type FunctionTable, type SpecialForm } from './definition.ts';
 import { intervalOfParts, isZero, whole } from './interval-parts.ts';
-import { atTimeZone, zoneOf } from './time-zones.ts';
+import { atTimeZone, utc, zoneOf } from './time-zones.ts';
 
 /** The days of month `m` of year `y`, without a call that could leave the store's dates. */
 const daysInMonth =
@@ -51,7 +51,6 @@ const makeTimestamp: SpecialForm = (args, site) => {
 const makeTimestampInZone: SpecialForm = (args, site) => {
   checkCount(args, 6, 7, site);
   const [zone] = args.slice(6);
-  const utc = { name: 'UTC', aheadSeconds: 0 };
   return atTimeZone(
     makeTimestamp(args.slice(0, 6), site),
     zone === undefined ? utc : zoneOf(zone, site),

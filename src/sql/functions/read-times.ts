@@ -126,7 +126,7 @@ function reader(format: string, site: CallSite) {
   return {
     regex: regexOf(pieces),
     sample,
-    field: (name: Field, otherwise = '0') => fields.get(name) ?? otherwise,
+    fields,
   };
 }
 
@@ -135,14 +135,12 @@ const read =
   (args, site) => {
     checkCount(args, 2, 2, site);
     const format = constantText(args[1], 'the format', site);
-    const { regex, sample, field } = reader(format, site);
+    const { regex, sample, fields } = reader(format, site);
+    const field = (name: Field, otherwise = '0'): string => fields.get(name) ?? otherwise;
     const day = dayOf(field('year'), field('month', '1'), field('day', '1'));
-    const hour = field('half', '-1');
-    const clock = [
-      hour === '-1' ? field('hour') : hour12(hour, field('noon')),
-      field('minute'),
-      field('second'),
-    ];
+    const half = fields.get('half');
+    const hour = half === undefined ? field('hour') : hour12(half, field('noon'));
+    const clock = [hour, field('minute'), field('second')];
     const result = type.name === 'date' ? day : addClock(day, clock, field('micros'));
     const render: Renderer = (a) => {
       const isOther = `throwIf(isNotNull(${a}) AND NOT match(${a}, ${quoteString(regex)}), 'a text that is not written like the format')`;

@@ -1,3 +1,4 @@
+import { microsPerDay, microsPerSecond } from '../../lib/timestamp.ts';
 import { apply } from '../build.ts';
 import { unsupported } from '../errors.ts';
 import type { Expr } from '../ir.ts';
@@ -37,11 +38,10 @@ export const decimalMicros = (micros: string, scale: number): string =>
     ? `toDecimal256(${micros}, 0)`
     : `divideDecimal(toDecimal256(${micros}, 0), toDecimal256(${10 ** scale}, 0), ${scale})`;
 
-const minuteMicros = 60_000_000;
+const minuteMicros = 60 * microsPerSecond;
 const hourMicros = 60 * minuteMicros;
-const dayMicros = 24 * hourMicros;
 /** `DAYS_PER_YEAR` of src/include/datatype/timestamp.h, for the epoch of an interval. */
-const yearMicros = 365.25 * dayMicros;
+const yearMicros = 365.25 * microsPerDay;
 
 /** What of the parts of an interval a unit is; of a fraction, microseconds. */
 interface PartOfInterval {
@@ -62,8 +62,8 @@ const ofMinute = (u: string): string => `(${u} % toInt64(${minuteMicros}))`;
 /** No quarter and no week: what they are of an interval is new in PostgreSQL 18, and another for negative ones. */
 const partsOfInterval: Readonly<Record<string, PartOfInterval>> = {
   epoch: fraction(6, (m, d, u) => {
-    const months = `intDiv(${m}, 12) * toInt64(${yearMicros}) + (${m} % 12) * toInt64(${30 * dayMicros})`;
-    return `(${months} + ${d} * toInt64(${dayMicros}) + ${u})`;
+    const months = `intDiv(${m}, 12) * toInt64(${yearMicros}) + (${m} % 12) * toInt64(${30 * microsPerDay})`;
+    return `(${months} + ${d} * toInt64(${microsPerDay}) + ${u})`;
   }),
   millennium: years(1000),
   century: years(100),
@@ -106,13 +106,14 @@ const monthsOf: Readonly<Record<string, number>> = {
   century: 1200,
   millennium: 12_000,
 };
-const clockUnits: Readonly<Record<string, number>> = {
+/** How long those units are that have one length each, in microseconds. */
+export const unitMicros: Readonly<Record<string, number>> = {
   microseconds: 1,
   milliseconds: 1000,
-  second: 1_000_000,
+  second: microsPerSecond,
   minute: minuteMicros,
   hour: hourMicros,
-  day: dayMicros,
+  day: microsPerDay,
 };
 
 /** `date_trunc (unit, interval)`: without what is smaller than the unit. */
@@ -124,10 +125,10 @@ export function truncatedInterval(unit: string, value: Expr, site: CallSite): Ex
   // NULL also where only a part is NULL that is left out.
   const cut = (part: Expr, by: string): Expr =>
     apply(`cut ${by}`, int8, (all, a) => `if(isNull(${all}), NULL, ${a} - ${a} % ${by})`, value, part);
-  const clockUnit = Object.hasOwn(clockUnits, unit) ? clockUnits[unit] : undefined;
-  if (clockUnit !== undefined) {
+  const length = Object.hasOwn(unitMicros, unit) ? unitMicros[unit] : undefined;
+  if (length !== undefined) {
     const none = apply('no clock', int8, (all) => `if(isNull(${all}), NULL, toInt64(0))`, value);
-    const micros = unit === 'day' ? none : cut(parts.micros, `toInt64(${clockUnit})`);
+    const micros = unit === 'day' ? none : cut(parts.micros, `toInt64(${length})`);
     return intervalOfParts(`date_trunc ${unit}`, { ...parts, micros });
   }
   const months = Object.hasOwn(monthsOf, unit) ? monthsOf[unit] : undefined;
