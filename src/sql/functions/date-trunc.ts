@@ -17,11 +17,11 @@ const mondayBeforeMicros = 3 * microsPerDay;
 
 /** By whole microseconds: the engine's own function rounds the last fraction of a second before 1970 up. */
 const cut =
-  (unitLength: number, beganBefore = 0): Renderer =>
+  (lengthMicros: number, beforeMicros = 0): Renderer =>
   (a) =>
     withNames([a], (t) => {
       const since = `toUnixTimestamp64Micro(${t})`;
-      const rest = `positiveModulo(${since}${beganBefore === 0 ? '' : ` + ${beganBefore}`}, toInt64(${unitLength}))`;
+      const rest = `positiveModulo(${since}${beforeMicros === 0 ? '' : ` + ${beforeMicros}`}, toInt64(${lengthMicros}))`;
       return `fromUnixTimestamp64Micro(${since} - ${rest}, 'UTC')`;
     });
 
