@@ -15,6 +15,13 @@ const withoutEngine = [
   'test/integration/{http-[!s]*,decode-turns,inline-decoding,oidc-hardening}.test.ts',
 ];
 
+/** The tests that take longest, or need programs in other languages: `npm run test:full`. */
+const long = [
+  'test/e2e/{clickhouse-server,clock-jump,kill,otlp-collector,prometheus,scrapers}.test.ts',
+  'test/e2e/{several-nodes,tenants-several-nodes}.test.ts',
+  'test/integration/{poison,poison-crash}.test.ts',
+];
+
 /**
  * One configuration for every kind of test. Files run in processes of their own: the embedded engine
  * binds one data directory per process, so two test files can never share one. Files that open no engine share processes,
@@ -25,7 +32,11 @@ export default defineConfig({
     root: new URL('..', import.meta.url).pathname,
     projects: [
       { extends: true, test: { name: 'shared', include: withoutEngine, isolate: false } },
-      { extends: true, test: { name: 'alone', include: ['test/**/*.test.ts'], exclude: withoutEngine } },
+      {
+        extends: true,
+        test: { name: 'alone', include: ['test/**/*.test.ts'], exclude: [...withoutEngine, ...long] },
+      },
+      { extends: true, test: { name: 'long', include: long } },
     ],
     pool: 'forks',
     // Many tests wait for a real program, a signal or a clock: with three at a time, two cores are busy throughout.
