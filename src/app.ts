@@ -122,6 +122,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     audit: identities.audit,
     clock: shared.clock,
     publicOrigin: config.oidc?.publicOrigin,
+    trustedProxies: config.trustedProxies,
     onRequest: compileLateUntil(lateRequests),
   });
 

@@ -14,6 +14,7 @@ import { splitArguments } from './lib/arguments.ts';
 import { type ClickHouseAddress, clickHouseUrlSyntax, parseClickHouseUrl } from './lib/clickhouse-url.ts';
 import { collectLate } from './lib/collection.ts';
 import { compileLate } from './lib/compilation.ts';
+import { type Networks, parseNetworks } from './lib/ip-address.ts';
 import { type LogLevel, logLevels } from './lib/log.ts';
 import { type Address, boolean, byteCount, integer, parseAddress } from './lib/option-values.ts';
 import { limits } from './limits.ts';
@@ -26,6 +27,8 @@ import { limits } from './limits.ts';
  */
 export interface Config extends SharingConfig {
   readonly httpAddr: Address;
+  /** Networks of the proxies in front; undefined: there are none that are trusted. */
+  readonly trustedProxies: Networks | undefined;
   readonly dataDir: string;
   readonly adminUsername: string;
   /** Undefined: made at the first start and kept in the data directory. */
@@ -68,6 +71,13 @@ const options = {
     fallback: '127.0.0.1:8000',
     parse: parseAddress,
     allowed: 'host:port, such as 0.0.0.0:8000 or [::1]:8000; port 0 takes a free one',
+  },
+  trustedProxies: {
+    env: 'MILLRACE_TRUSTED_PROXIES',
+    meaning: 'the proxies in front, believed in X-Forwarded-For or Forwarded whom they ask for',
+    fallback: undefined,
+    parse: parseNetworks,
+    allowed: 'addresses and networks with commas between them, such as 10.0.0.0/8, 2001:db8::/32',
   },
   dataDir: {
     env: 'MILLRACE_DATA_DIR',
@@ -234,6 +244,7 @@ function readConfig(texts: OptionTexts): Config {
   const need = <T>(option: Option<T>): T => needOption(option, texts);
   const config: Config = {
     httpAddr: need(options.httpAddr),
+    trustedProxies: read(options.trustedProxies),
     dataDir: need(options.dataDir),
     adminUsername: need(options.adminUsername),
     adminPassword: read(options.adminPassword),

@@ -4,14 +4,16 @@ import { mayEnter } from '../auth/policy.ts';
 import { AppError } from '../errors.ts';
 import { Cancellation, type CancelSignal } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Networks } from '../lib/ip-address.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Principal } from '../model/identity.ts';
 import { decodeParameter, ownTenant, requestTenant, type Tenancy } from './access.ts';
 import type { AuditLog } from './audit.ts';
 import { BodyReader } from './body.ts';
+import { clientAddress, type ForwardingHeaders, notForwarded } from './client-address.ts';
 import { admit, authorize, noContent } from './entry.ts';
-import { declaredLength, presentedCredential, readHeaders } from './headers.ts';
+import { declaredLength, forwardingHeaders, presentedCredential, readHeaders } from './headers.ts';
 import { requireSameSite } from './origin.ts';
 import { problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
 import type { RouteMetrics } from './route-metrics.ts';
@@ -32,6 +34,8 @@ export interface ExchangeContext {
   readonly clock: Clock;
   /** Where browsers reach the service; undefined: what their requests say. */
   readonly publicOrigin: string | undefined;
+  /** Networks of the proxies that are believed whom they ask for; undefined: there are none. */
+  readonly trustedProxies: Networks | undefined;
   /** True once the server stops: what is under way may end, nothing new begins. */
   readonly isClosing: () => boolean;
   /** Called once for each exchange, when it is over. */
@@ -64,6 +68,9 @@ export class Exchange {
   #principal: Principal | undefined;
   /** Id of the tenant that the request is about, once that is known; empty if there is none. */
   #tenant = '';
+  #forwarding: ForwardingHeaders = notForwarded;
+  /** Of the client, once somebody has asked for it. */
+  #address: string | undefined;
   #body: BodyReader | undefined;
   /** Body length from the headers, bytes; undefined when only the body itself will tell. */
   #declaredBytes: number | undefined = 0;
@@ -118,6 +125,8 @@ export class Exchange {
     if (route.permission === 'public') return route.handler(this.#publicRequest(req));
 
     const headers = readHeaders(req);
+    this.#forwarding = headers;
+    const clientAddress = () => this.#clientAddress();
     const queryString = req.getQuery() ?? '';
     this.#declaredBytes = declaredLength(headers);
     const { publicOrigin } = this.#context;
@@ -157,12 +166,13 @@ export class Exchange {
       encoding: content.encoding,
       idempotencyKey: content.idempotencyKey,
       body,
-      clientAddress: () => this.#clientAddress(),
+      clientAddress,
       signal: () => this.#signal(),
     });
   }
 
   #publicRequest(req: HttpRequest): PublicRequest {
+    if (this.#context.trustedProxies !== undefined) this.#forwarding = forwardingHeaders(req);
     return {
       queryString: req.getQuery() ?? '',
       header: (name) => req.getHeader(name),
@@ -170,9 +180,13 @@ export class Exchange {
     };
   }
 
-  /** uWebSockets.js tells it as long as the request is open. */
+  /** uWebSockets.js tells the peer's as long as the request is open. */
   #clientAddress(): string {
-    return this.#clientLeft ? '' : Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
+    if (this.#address !== undefined) return this.#address;
+    if (this.#clientLeft) return '';
+    const peer = Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
+    this.#address = clientAddress(peer, this.#forwarding, this.#context.trustedProxies);
+    return this.#address;
   }
 
   /**
@@ -181,6 +195,8 @@ export class Exchange {
    * a body, and cuts a reply that takes longer.
    */
   async #hold(check: Promise<Principal | undefined>): Promise<Principal | undefined> {
+    // Whoever leaves before the check is done is told apart all the same.
+    this.#clientAddress();
     if (this.#declaredBytes === 0) return check;
     const body = new BodyReader(this.#res, this.#declaredBytes);
     this.#body = body;

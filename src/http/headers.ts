@@ -2,6 +2,7 @@ import type { HttpRequest } from 'uWebSockets.js';
 import type { PresentedCredential } from '../auth/credentials.ts';
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import type { ForwardingHeaders } from './client-address.ts';
 import { cookieIn, talksHttps } from './cookies.ts';
 
 /** The request headers that mean something here. An absent header is the empty string. */
@@ -23,6 +24,9 @@ export interface RequestHeaders {
   fetchSite: string;
   /** Of several proxies that each add one, in their order. */
   forwardedProto: string;
+  /** Likewise; see `clientAddress`. */
+  forwardedFor: string;
+  forwarded: string;
   /** All others that begin with `x-p-`, by their names in small letters. */
   extensions: ReadonlyMap<string, string>;
 }
@@ -47,7 +51,12 @@ const fields: ReadonlyMap<string, TextHeader> = new Map([
   ['origin', 'origin'],
   ['sec-fetch-site', 'fetchSite'],
   ['x-forwarded-proto', 'forwardedProto'],
+  ['x-forwarded-for', 'forwardedFor'],
+  ['forwarded', 'forwarded'],
 ]);
+
+/** Those that may be sent in several parts, which are one list. */
+const lists: ReadonlySet<TextHeader> = new Set(['accept', 'forwardedProto', 'forwardedFor', 'forwarded']);
 
 /**
  * Reads the headers once. One walk over all of them costs 0.2 µs more than asking for each by name, and sees
@@ -72,6 +81,8 @@ export function readHeaders(req: HttpRequest): RequestHeaders {
     origin: '',
     fetchSite: '',
     forwardedProto: '',
+    forwardedFor: '',
+    forwarded: '',
     extensions: noExtensions,
   };
   let extensions: Map<string, string> | undefined;
@@ -87,13 +98,23 @@ export function readHeaders(req: HttpRequest): RequestHeaders {
       return;
     }
     const before = headers[field];
-    if (before !== '' && field !== 'accept' && field !== 'forwardedProto') repeated = name;
+    if (before !== '' && !lists.has(field)) repeated = name;
     headers[field] = before === '' ? value : `${before},${value}`;
   });
   if (repeated !== undefined)
     throw new AppError('bad_header', `the header ${repeated} was sent more than once`);
   if (extensions !== undefined) headers.extensions = extensions;
   return headers;
+}
+
+/** What proxies say about whom they ask for: all parts, since the last one counts. */
+export function forwardingHeaders(req: HttpRequest): ForwardingHeaders {
+  const parts: Record<keyof ForwardingHeaders, string[]> = { forwardedFor: [], forwarded: [] };
+  req.forEach((name, value) => {
+    const field = fields.get(name);
+    if (field === 'forwardedFor' || field === 'forwarded') parts[field].push(value);
+  });
+  return { forwardedFor: parts.forwardedFor.join(), forwarded: parts.forwarded.join() };
 }
 
 /**

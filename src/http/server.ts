@@ -6,6 +6,7 @@ import uWS, {
 } from 'uWebSockets.js';
 import type { Authorizer } from '../auth/authorizer.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Networks } from '../lib/ip-address.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Tenancy } from './access.ts';
@@ -27,6 +28,8 @@ export interface HttpServerOptions {
   readonly clock: Clock;
   /** Where browsers reach the service; undefined: what their requests say. */
   readonly publicOrigin?: string | undefined;
+  /** Networks of the proxies that are believed whom they ask for; undefined: there are none. */
+  readonly trustedProxies?: Networks | undefined;
   /** Called for each request. */
   readonly onRequest?: () => void;
 }
@@ -92,6 +95,7 @@ export function createHttpServer(): HttpServer {
     audit: options.audit,
     clock: options.clock,
     publicOrigin: options.publicOrigin,
+    trustedProxies: options.trustedProxies,
     isClosing: () => closed !== undefined,
     onEnd: () => underWay.end(),
   });

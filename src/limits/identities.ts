@@ -10,8 +10,18 @@ export const identityLimits = {
   recentCredentialMs: 1000,
   /** A refused password or key is checked again after this long. */
   refusedCacheTtlMs: 5 * 60_000,
-  /** Passwords (argon2id, about 50 ms of CPU each) that wait for their turn; above it 503 for the tenant with most. */
+  /**
+   * Passwords (argon2id, about 50 ms of CPU each) that wait to be checked: of clients without a wrong password, and of
+   * the others; above it 503 for the client, or the name, with most. Whoever is in waits seven seconds at most.
+   */
   maxPendingPasswordChecks: 64,
+  /** New passwords that wait to be hashed; above it 503 for the tenant with most. */
+  maxPendingPasswordHashes: 64,
+  /** How long a client from which a wrong password came waits behind the others, and how many are remembered. */
+  suspectedClientMs: 10 * 60_000,
+  maxSuspectedClients: 20_000,
+  /** Addresses in X-Forwarded-For or Forwarded that are looked at, from the end; nobody has so many proxies. */
+  maxForwardedAddresses: 16,
   /** Checks of one kind of credentials under way: of tokens, say, that wait for the identity provider's keys; above it 503. */
   maxPendingChecks: 256,
   /** A refused token is checked again after this long: it may be signed with a key that was not known yet. */

@@ -32,6 +32,13 @@ describe('the configuration', () => {
     expect(read(['--max-body-bytes', '1048576']).maxBodyBytes).toBe(2 ** 20);
   });
 
+  it('trusts the proxies that it is told of, and none otherwise', () => {
+    expect(read([]).trustedProxies).toBeUndefined();
+    const { trustedProxies } = read([], { MILLRACE_TRUSTED_PROXIES: '10.0.0.0/8,::1' });
+    expect(trustedProxies?.check('10.1.2.3')).toBe(true);
+    expect(trustedProxies?.check('192.0.2.1')).toBe(false);
+  });
+
   it('bounds no rate unless told to', () => {
     expect(read([]).tenantIngestBytesPerSecond).toBe(Number.POSITIVE_INFINITY);
     const config = read([
@@ -57,6 +64,7 @@ describe('the configuration', () => {
     ['--max-columns', '1'],
     ['--admin-username', 'a:b'],
     ['--data-dir', ''],
+    ['--trusted-proxies', '10.0.0.0/33'],
   ])('refuses %s %s, naming the flag, the value and what is allowed', (flag, value) => {
     expect(() => read([flag, value])).toThrow(ConfigError);
     try {

@@ -17,6 +17,8 @@ const headers = (value: string): RequestHeaders => ({
   origin: '',
   fetchSite: '',
   forwardedProto: '',
+  forwardedFor: '',
+  forwarded: '',
   extensions: new Map(),
   idempotencyKey: value,
 });
