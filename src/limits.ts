@@ -165,8 +165,8 @@ const relations: ReadonlyArray<readonly [boolean, string]> = [
   ],
   [limits.storeQueryConnections > limits.storeSparedQueryConnections, 'a tenant can have a connection'],
   [
-    limits.maxPendingChecks >= 2 * limits.maxPendingPasswordChecks,
-    'tenants, and not all, are refused passwords',
+    limits.maxPendingChecks > 2 * limits.maxPendingPasswordChecks,
+    'clients, and not all, are refused passwords',
   ],
   [limits.walMaxBytes >= 4 * limits.walSegmentMaxBytes, 'the log holds several segments'],
   [limits.maxReplayJournalBytes >= limits.replayWindowEntries * 256, 'the journal holds what memory does'],

@@ -76,9 +76,10 @@ export class Authorizer {
   /**
    * Who presents this credential; undefined for nobody. Answers at once when it was checked before or takes no
    * waiting to check, so that the caller can go on in the same tick; a promise otherwise.
+   * @param clientAddress where it comes from, asked for only where a check must take its turn, and before this returns
    * @throws AppError `overloaded` when too many checks of this kind are under way, and what the sources throw
    */
-  authenticate(presented: PresentedCredential): Verdict {
+  authenticate(presented: PresentedCredential, clientAddress: () => string = noAddress): Verdict {
     const lane = this.#lanes[schemeOf(presented)];
     const { tenant, value } = presented;
     const recent = lane.recent.find(tenant, value)?.principal;
@@ -91,7 +92,7 @@ export class Authorizer {
       return this.#verdict(known);
     }
     if (lane.refused.get(key) === true) return this.#verdict(undefined);
-    return lane.pending.get(key) ?? this.#check(lane, key, presented);
+    return lane.pending.get(key) ?? this.#check(lane, key, presented, clientAddress);
   }
 
   /** There are new identities: credentials that were refused may be good now. */
@@ -101,14 +102,14 @@ export class Authorizer {
     this.#forgotten += 1;
   }
 
-  #check(lane: Lane, key: string, presented: PresentedCredential): Verdict {
+  #check(lane: Lane, key: string, presented: PresentedCredential, clientAddress: () => string): Verdict {
     const credentials = parseCredentials(presented);
     if (credentials === undefined) return undefined;
     if (lane.pending.size >= limits.maxPendingChecks) {
       throw new AppError('overloaded', 'too many credentials of this kind are being checked at the moment');
     }
     const forgotten = this.#forgotten;
-    const identity = this.#identify(credentials, 0);
+    const identity = this.#identify(credentials, clientAddress, 0);
     if (!(identity instanceof Promise)) return this.#remember(lane, key, identity, forgotten);
     const check = identity
       .then((found) => this.#remember(lane, key, found, forgotten))
@@ -139,12 +140,16 @@ export class Authorizer {
     return principal;
   }
 
-  #identify(credentials: Credentials, first: number): ReturnType<IdentitySource['verify']> {
+  #identify(
+    credentials: Credentials,
+    clientAddress: () => string,
+    first: number,
+  ): ReturnType<IdentitySource['verify']> {
     for (const [index, source] of this.#sources.entries()) {
       if (index < first) continue;
-      const identity = source.verify(credentials);
+      const identity = source.verify(credentials, clientAddress);
       if (identity instanceof Promise) {
-        return identity.then((found) => found ?? this.#identify(credentials, index + 1));
+        return identity.then((found) => found ?? this.#identify(credentials, clientAddress, index + 1));
       }
       if (identity !== undefined) return identity;
     }
@@ -163,6 +168,8 @@ function createLane(clock: Clock, refusedTtlMs: number): Lane {
     pending: new Map(),
   };
 }
+
+const noAddress = (): string => '';
 
 /**
  * The tenant goes in too: two of them may have a user of the same name and password. It holds no line break. That a key

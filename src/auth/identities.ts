@@ -1,7 +1,8 @@
 import { defaultTenant } from '../model/dataset.ts';
 import type { Principal } from '../model/identity.ts';
 import type { Credentials } from './credentials.ts';
-import { hashOfNoPassword, Passwords, UnhashedPassword } from './password.ts';
+import { hashOfNoPassword, UnhashedPassword } from './password.ts';
+import { PasswordChecks, type SignIn } from './password-checks.ts';
 
 /**
  * Somebody who has credentials. A verification is remembered; what it was worth may change meanwhile, so whoever
@@ -17,9 +18,13 @@ export interface IdentitySource {
   /**
    * Who these credentials belong to, in whatever tenant; undefined when they are wrong or not of this source's kind. A promise only where
    * there is something to wait for: the checks that are waited for are bounded.
+   * @param clientAddress where they come from; asked for before anything is awaited
    * @throws AppError `store_unavailable` while the source cannot know
    */
-  verify(credentials: Credentials): Identity | undefined | Promise<Identity | undefined>;
+  verify(
+    credentials: Credentials,
+    clientAddress: () => string,
+  ): Identity | undefined | Promise<Identity | undefined>;
 }
 
 /** Somebody who signs in with a name and a password. */
@@ -40,6 +45,9 @@ export function administratorAccount(username: string, password: string): Passwo
   };
 }
 
+/** All who come from nowhere in particular share their turns. */
+const noAddress = (): string => '';
+
 /** The account of that name that may act in a tenant, if there is one. */
 type FindAccount = (tenant: string, username: string) => PasswordAccount | undefined;
 
@@ -47,23 +55,27 @@ type FindAccount = (tenant: string, username: string) => PasswordAccount | undef
 export class PasswordIdentities implements IdentitySource {
   readonly #find: FindAccount;
   readonly #nobodyHash = hashOfNoPassword();
-  readonly #passwords: Passwords;
+  readonly #checks: PasswordChecks;
 
-  constructor(find: FindAccount, passwords = new Passwords()) {
+  constructor(find: FindAccount, checks = new PasswordChecks()) {
     this.#find = find;
-    this.#passwords = passwords;
+    this.#checks = checks;
   }
 
-  verify(credentials: Credentials): Promise<Identity | undefined> | undefined {
-    return credentials.scheme === 'basic'
-      ? this.#check(credentials.tenant, credentials.username, credentials.password)
-      : undefined;
+  verify(
+    credentials: Credentials,
+    clientAddress: () => string = noAddress,
+  ): Promise<Identity | undefined> | undefined {
+    if (credentials.scheme !== 'basic') return undefined;
+    const { tenant, username, password } = credentials;
+    return this.#check({ tenant, username, address: clientAddress() }, password);
   }
 
-  async #check(tenant: string, username: string, password: string): Promise<Identity | undefined> {
-    const account = this.#find(tenant, username);
+  async #check(signIn: SignIn, password: string): Promise<Identity | undefined> {
+    const account = this.#find(signIn.tenant, signIn.username);
     // An unknown name costs what a wrong password costs, or the time would tell which names exist.
-    const matches = await this.#passwords.verify(tenant, account?.passwordHash ?? this.#nobodyHash, password);
+    const kept = account?.passwordHash ?? this.#nobodyHash;
+    const matches = await this.#checks.verify(signIn, kept, password);
     return matches ? account : undefined;
   }
 }

@@ -43,19 +43,14 @@ export function hashOfNoPassword(): string {
 }
 
 /**
- * Makes and checks hashes of passwords, one after another, tenants in turn.
- *
- * Argon2 runs on libuv's pool, which the write-ahead log needs for its fdatasync: a flood of wrong passwords, or of new
- * users, must not take more than one of the pool's threads, nor 64 MiB more than once. And one that is aimed at a tenant
- * must not hold up the sign-ins of another.
+ * Makes hashes of new passwords, one after another, tenants in turn: like checks (`PasswordChecks`) they take one thread
+ * of libuv's pool, and are apart from them, so that neither waits for the other.
  */
 export class Passwords {
-  readonly #turns: FairTurns;
-
-  /** @param maxWaiting passwords that wait for their turn, of all tenants together */
-  constructor(maxWaiting: number = limits.maxPendingPasswordChecks) {
-    this.#turns = new FairTurns(maxWaiting, 'too many passwords are being checked at the moment');
-  }
+  readonly #turns = new FairTurns(
+    limits.maxPendingPasswordHashes,
+    'too many passwords are being made at the moment',
+  );
 
   /**
    * A password as a PHC string, with a salt of its own.
@@ -63,15 +58,5 @@ export class Passwords {
    */
   hash(tenant: string, password: string): Promise<string> {
     return this.#turns.run(tenant, () => hash(password, parameters));
-  }
-
-  /**
-   * @param kept what `hash` made, or a password that was never hashed
-   * @throws AppError `overloaded`
-   */
-  verify(tenant: string, kept: string | UnhashedPassword, password: string): Promise<boolean> {
-    return this.#turns.run(tenant, () =>
-      typeof kept === 'string' ? verify(kept, password) : kept.matches(password),
-    );
   }
 }

@@ -134,11 +134,10 @@ export class Exchange {
     requireSameSite(credential, this.#method, headers, publicOrigin);
     const asked = requestTenant(route, headers, this.#context.tenancy, credential);
     this.#tenant = asked.id ?? '';
-    const verdict = this.#context.authorizer.authenticate({
-      header: credential.header,
-      value: credential.value,
-      tenant: this.#tenant,
-    });
+    const verdict = this.#context.authorizer.authenticate(
+      { header: credential.header, value: credential.value, tenant: this.#tenant },
+      clientAddress,
+    );
     const principal = verdict instanceof Promise ? await this.#hold(verdict) : verdict;
     if (this.#clientLeft) return undefined;
     const tenant = asked.id ?? ownTenant(principal, this.#context.tenancy);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Passwords } from '../../src/auth/password.ts';
+import { PasswordChecks } from '../../src/auth/password-checks.ts';
+import { parseNetworks } from '../../src/lib/ip-address.ts';
 import { limits } from '../../src/limits.ts';
 import {
   adminCredentials,
@@ -235,9 +236,37 @@ describe('while a credential is being checked', () => {
     await other.close();
   });
 
+  it('90 loops of wrong passwords for one name fail no first sign-in of anybody else', async () => {
+    const other = await startServer();
+    const about = (pair: string) => fetch(`${other.url}/api/v1/about`, { headers: basic(pair) });
+    let ended = false;
+    let tried = 0;
+    const statuses = new Set<number>();
+    const loop = async () => {
+      while (!ended) {
+        tried += 1;
+        const reply = await about(`somebody:wrong ${tried}`);
+        statuses.add(reply.status);
+        // A client that is told so waits.
+        if (reply.status === 503) expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+    const loops = Array.from({ length: 90 }, loop);
+    await waitFor(() => statuses.has(503));
+    // From the address of the attack: none other is to be had here. A wrong password of theirs is told to be wrong.
+    expect((await about('admin:sesame')).status).toBe(200);
+    const others = ['a', 'b', 'c'].map((name) => about(`${name}:wrong`));
+    expect((await Promise.all(others)).map(({ status }) => status)).toEqual([401, 401, 401]);
+    ended = true;
+    await Promise.all(loops);
+    expect(statuses).toEqual(new Set([401, 503]));
+    await other.close();
+  });
+
   it('a flood of wrong passwords gets 401 or 503, and who is known still gets in', async () => {
     const maxPending = 4;
-    const other = await startServer([], new Passwords(maxPending));
+    const other = await startServer([], new PasswordChecks(maxPending));
     const send = (headers: Record<string, string>) =>
       fetch(`${other.url}/api/v1/ingest`, {
         method: 'POST',
@@ -251,6 +280,55 @@ describe('while a credential is being checked', () => {
     expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(maxPending);
     expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(0);
     expect(new Set(statuses)).toEqual(new Set([401, 503]));
+    await other.close();
+  });
+});
+
+describe('the address of a refused client', () => {
+  const refusedFrom = async (trusted: string | undefined, headers: Record<string, string>) => {
+    const options = { trustedProxies: trusted === undefined ? undefined : parseNetworks(trusted) };
+    const other = await startServer([], new PasswordChecks(), options);
+    const reply = await fetch(`${other.url}/api/v1/about`, { headers: { ...basic('a:b'), ...headers } });
+    expect(reply.status).toBe(401);
+    await other.close();
+    const denied = other.logLines.map((line) => JSON.parse(line)).find(({ audit }) => audit === 'denied');
+    return denied.from;
+  };
+
+  it('is the one that a trusted proxy names, and that of the peer otherwise', async () => {
+    const headers = { 'x-forwarded-for': '203.0.113.9, 192.0.2.1' };
+    expect(await refusedFrom(undefined, headers)).toBe('127.0.0.1');
+    expect(await refusedFrom('10.0.0.0/8', headers)).toBe('127.0.0.1');
+    expect(await refusedFrom('127.0.0.0/8', headers)).toBe('192.0.2.1');
+    expect(await refusedFrom('127.0.0.1', { forwarded: 'for="[2001:db8::1]:7";proto=https' })).toBe(
+      '2001:db8::1',
+    );
+  });
+
+  it('is what the proxy adds to a header of the client, also as a header of its own', async () => {
+    const options = { trustedProxies: parseNetworks('127.0.0.1') };
+    const other = await startServer([], new PasswordChecks(), options);
+    const client = await RawClient.open(other.port);
+    client.request('GET /api/v1/about', {
+      'X-Forwarded-For': '203.0.113.9',
+      'x-forwarded-for': '192.0.2.1',
+      'x-api-key': 'unknown',
+    });
+    await client.until(({ received }) => received.includes('}'));
+    expect(client.statuses).toEqual([401]);
+    expect(other.logLines.join('')).toContain('"from":"192.0.2.1"');
+    client.socket.destroy();
+    await other.close();
+  });
+
+  it('parts the turns of clients behind a proxy', async () => {
+    const options = { trustedProxies: parseNetworks('127.0.0.1') };
+    const other = await startServer([], new PasswordChecks(2), options);
+    const about = (pair: string, address: string) =>
+      fetch(`${other.url}/api/v1/about`, { headers: { ...basic(pair), 'x-forwarded-for': address } });
+    const flood = Array.from({ length: 12 }, (_, index) => about(`name${index}:wrong`, '192.0.2.1'));
+    expect((await about('admin:sesame', '192.0.2.2')).status).toBe(200);
+    await Promise.all(flood);
     await other.close();
   });
 });

@@ -7,7 +7,7 @@ import {
   type IdentitySource,
   PasswordIdentities,
 } from '../../src/auth/identities.ts';
-import { Passwords } from '../../src/auth/password.ts';
+import { PasswordChecks } from '../../src/auth/password-checks.ts';
 import type { AppError } from '../../src/errors.ts';
 import type { Tenancy } from '../../src/http/access.ts';
 import { AuditLog } from '../../src/http/audit.ts';
@@ -16,7 +16,7 @@ import { otlpRoutes } from '../../src/http/otlp-routes.ts';
 import { queryRoutes } from '../../src/http/query-routes.ts';
 import { remoteWriteRoutes } from '../../src/http/remote-write-routes.ts';
 import type { Route } from '../../src/http/routes.ts';
-import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../src/http/server.ts';
 import { statusRoutes } from '../../src/http/status-routes.ts';
 import type { Acknowledgement, Ingest, IngestRequest } from '../../src/ingest/request.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -161,7 +161,8 @@ export interface Harness {
 /** A server on a free port, real but for what is behind `Ingest` and `Query`. */
 export async function startServer(
   extraRoutes: readonly Route[] = [],
-  signIns = new Passwords(),
+  checks = new PasswordChecks(),
+  options: Pick<HttpServerOptions, 'trustedProxies'> = {},
 ): Promise<Harness> {
   const ingest = new RecordingIngest();
   const query = new RecordingQuery();
@@ -175,7 +176,7 @@ export async function startServer(
   const logLines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
   const admin = administratorAccount('admin', 'sesame');
-  const passwords = new PasswordIdentities((_, name) => (name === 'admin' ? admin : undefined), signIns);
+  const passwords = new PasswordIdentities((_, name) => (name === 'admin' ? admin : undefined), checks);
   const routes: Route[] = [
     ...statusRoutes({
       version: '1.2.3',
@@ -198,6 +199,7 @@ export async function startServer(
     log,
     audit: new AuditLog(log, systemClock, { add: () => {} }),
     clock: systemClock,
+    ...options,
   });
   const { port } = await server.listen('127.0.0.1', 0);
   const url = `http://127.0.0.1:${port}`;
