@@ -33,7 +33,7 @@ export function createOidc(
   const { clientId, audience, scope, sessionLifetimeMs, publicOrigin } = config;
   const claimNames: ClaimNames = config;
   const provider = new OidcProvider({ ...config, clock, log });
-  const verifier = new TokenVerifier(provider, clock);
+  const verifier = new TokenVerifier(provider, clientId, clock);
   const tokens = new OidcIdentities({ verifier, audience, claimNames, users });
   const sessions = new Sessions(users, clock, sessionLifetimeMs);
   const login = new OidcLogin({ provider, verifier, clientId, scope, claimNames, box, clock });

@@ -55,7 +55,7 @@ function verifierOf(provider: OddProvider) {
   const clock = { ms: 1_000_000, nowMicros: () => Date.now() * 1000, monotonicMs: () => clock.ms };
   const log = pino({ level: 'silent' });
   const options = { issuer: new URL(provider.issuer), clientId, clientSecret: undefined, clock, log };
-  const verifier = new TokenVerifier(new OidcProvider(options), clock);
+  const verifier = new TokenVerifier(new OidcProvider(options), clientId, clock);
   const verify = async (kid = key.id) => {
     const token = await signToken({ key, issuer: provider.issuer, header: { kid } });
     return await verifier.verify(token, clientId).then(

@@ -6,6 +6,7 @@ import { freePort } from '../support/child.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 import {
   Browser,
+  clientId,
   createSigningKey,
   IdentityProvider,
   issuerOn,
@@ -97,12 +98,39 @@ describe('bearer tokens', () => {
       'an issuer that only looks alike': await signToken({ key, issuer: `${issuer}/` }),
       expired: await signToken({ key, issuer, lifetimeSeconds: -31 }),
       'not yet good': await signToken({ key, issuer, claims: { nbf: nowSeconds + 60 } }),
-      'a logout token': await signToken({ key, issuer, header: { typ: 'logout+jwt' } }),
+      'a logout token': await signToken({ key, issuer, claims, header: { typ: 'logout+jwt' } }),
+      'a logout token without its type': await signToken({
+        key,
+        issuer,
+        claims: { ...claims, events: { 'http://schemas.openid.net/event/backchannel-logout': {} } },
+      }),
+      'several audiences': await signToken({ key, issuer, claims, audience: [clientId, 'account'] }),
+      'several audiences and another client': await signToken({
+        key,
+        issuer,
+        audience: [clientId, 'account'],
+        claims: { ...claims, azp: 'account' },
+      }),
+      'a proof by DPoP': await signToken({ key, issuer, claims: { ...claims, cnf: { jkt: 'thumbprint' } } }),
+      'a proof by a certificate': await signToken({
+        key,
+        issuer,
+        claims: { ...claims, cnf: { 'x5t#S256': 'thumbprint' } },
+      }),
       'no subject': await signToken({ key, issuer, claims: { sub: undefined } }),
     };
     for (const [what, token] of Object.entries(tokens)) {
       expect([what, ...(await access(bearer(token)))]).toEqual([what, 401, 401]);
     }
+  });
+
+  it('for several audiences are good where they were made for this client', async () => {
+    const audience = [clientId, 'account'];
+    const own = await signToken({ key, issuer, audience, claims: { ...claims, azp: clientId } });
+    expect(await access(bearer(own))).toEqual([200, 403]);
+    expect(await access(bearer(await signToken({ key, issuer, audience: [clientId], claims })))).toEqual([
+      200, 403,
+    ]);
   });
 
   it('are good through a small difference between the clocks', async () => {

@@ -139,7 +139,7 @@ function configurationOf(options: IdentityProviderOptions): Configuration {
 export interface TokenOptions {
   readonly key: SigningKey;
   readonly issuer: string;
-  readonly audience?: string;
+  readonly audience?: string | string[];
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly header?: Readonly<Record<string, unknown>>;
   /** From now; negative for a token that has expired. */

@@ -36,13 +36,33 @@ const providerFailures: ReadonlySet<string> = new Set([
   errors.JWKInvalid.code,
 ]);
 
-/** Verifies tokens (RFC 7519) by the keys of their provider: signature, issuer, audience, type and times. */
+/**
+ * Whether the claims of a verified token make it one that whoever has it may use here.
+ *
+ * - `events` makes it a message about somebody, as a logout token is (OpenID Connect Back-Channel Logout, section 2.4), also
+ *   where its type does not say so.
+ * - `cnf` makes it good only together with a proof (RFC 7800) that its bearer has a key: DPoP or a client certificate. No
+ *   proof is checked here, so that somebody who stole the token would be let in.
+ * - One for several audiences was made for the client in `azp`, and any of the others could hand it on.
+ */
+const isForBearer = (payload: JWTPayload, clientId: string): boolean =>
+  payload['events'] === undefined &&
+  payload['cnf'] === undefined &&
+  (!Array.isArray(payload.aud) || payload.aud.length <= 1 || payload['azp'] === clientId);
+
+/**
+ * Verifies tokens (RFC 7519) by the keys of their provider: signature, issuer, audience, type and times; and refuses those
+ * that are for another use.
+ */
 export class TokenVerifier {
   readonly #provider: OidcProvider;
+  readonly #clientId: string;
   readonly #clock: Clock;
 
-  constructor(provider: OidcProvider, clock: Clock) {
+  /** @param clientId what the provider calls this service */
+  constructor(provider: OidcProvider, clientId: string, clock: Clock) {
     this.#provider = provider;
+    this.#clientId = clientId;
     this.#clock = clock;
   }
 
@@ -62,7 +82,7 @@ export class TokenVerifier {
         clockTolerance: limits.oidcClockSkewMs / 1000,
         currentDate: new Date(this.#clock.nowMicros() / 1000),
       });
-      return isType(protectedHeader.typ) ? payload : undefined;
+      return isType(protectedHeader.typ) && isForBearer(payload, this.#clientId) ? payload : undefined;
     } catch (error) {
       if (error instanceof errors.JOSEError && !providerFailures.has(error.code)) return undefined;
       throw error instanceof AppError ? error : this.#provider.unavailable(error);
