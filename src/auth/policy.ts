@@ -1,5 +1,6 @@
 import { auditDataset } from '../model/dataset.ts';
-import type { Action, Principal, Privilege, PrivilegeName, ReadableRows, Tag } from '../model/identity.ts';
+import type { Action, Principal, Privilege, PrivilegeName, ReadableRows } from '../model/identity.ts';
+import { PrivilegeIndex, type PrivilegeSet, privilegeSet } from './privilege-index.ts';
 
 /**
  * What a privilege must cover for an action to be allowed.
@@ -14,26 +15,43 @@ type Scope = 'dataset' | 'visible' | 'tenant' | 'server';
 
 interface Rule {
   readonly scope: Scope;
-  readonly privileges: readonly PrivilegeName[];
+  /** Any of them is enough. */
+  readonly privileges: PrivilegeSet;
 }
+
+const rule = (scope: Scope, ...privileges: readonly PrivilegeName[]): Rule => ({
+  scope,
+  privileges: privilegeSet(privileges),
+});
 
 /** What each action needs. Whatever is not listed is refused. */
 const rules: Readonly<Record<Action, Rule>> = {
-  ingest: { scope: 'dataset', privileges: ['admin', 'writer', 'ingestor'] },
-  query: { scope: 'visible', privileges: ['admin', 'writer', 'reader'] },
-  'dataset.list': { scope: 'visible', privileges: ['admin', 'writer', 'reader'] },
-  'dataset.read': { scope: 'dataset', privileges: ['admin', 'writer', 'reader'] },
-  'dataset.manage': { scope: 'dataset', privileges: ['admin'] },
-  'identity.manage': { scope: 'tenant', privileges: ['admin'] },
-  'tenant.manage': { scope: 'server', privileges: [] },
-  'service.read': { scope: 'visible', privileges: ['admin', 'writer', 'reader'] },
+  ingest: rule('dataset', 'admin', 'writer', 'ingestor'),
+  query: rule('visible', 'admin', 'writer', 'reader'),
+  'dataset.list': rule('visible', 'admin', 'writer', 'reader'),
+  'dataset.read': rule('dataset', 'admin', 'writer', 'reader'),
+  'dataset.manage': rule('dataset', 'admin'),
+  'identity.manage': rule('tenant', 'admin'),
+  'tenant.manage': rule('server'),
+  'service.read': rule('visible', 'admin', 'writer', 'reader'),
 };
 
-function covers(privilege: Privilege, scope: Scope, dataset: string | undefined): boolean {
-  if (privilege.dataset === undefined) return true;
-  if (scope === 'tenant') return false;
-  if (dataset === undefined) return scope === 'visible';
-  return privilege.dataset === dataset;
+/** An identity's array is the same until its roles change, and so is its index. */
+const indexes = new WeakMap<readonly Privilege[], PrivilegeIndex>();
+
+function indexOf(privileges: readonly Privilege[]): PrivilegeIndex {
+  const known = indexes.get(privileges);
+  if (known !== undefined) return known;
+  const index = new PrivilegeIndex(privileges, rules.query.privileges);
+  indexes.set(privileges, index);
+  return index;
+}
+
+/** What is held of privileges that count in this scope. */
+function heldIn(index: PrivilegeIndex, scope: Scope, dataset: string | undefined): PrivilegeSet {
+  if (scope === 'tenant') return index.everywhere;
+  if (dataset !== undefined) return index.on(dataset);
+  return scope === 'visible' ? index.somewhere : index.everywhere;
 }
 
 /** Whether a principal may act in a tenant at all: nobody but the root administrator leaves the own one. */
@@ -46,11 +64,9 @@ export const mayEnter = (principal: Principal, tenant: string): boolean =>
  */
 export function decide(principal: Principal, action: Action, dataset?: string): boolean {
   if (dataset === auditDataset) return decideOnAudit(principal, action);
-  const rule = rules[action];
-  if (rule.scope === 'server') return principal.kind === 'root';
-  return principal.privileges.some(
-    (privilege) => rule.privileges.includes(privilege.privilege) && covers(privilege, rule.scope, dataset),
-  );
+  const { scope, privileges } = rules[action];
+  if (scope === 'server') return principal.kind === 'root';
+  return (heldIn(indexOf(principal.privileges), scope, dataset) & privileges) !== 0;
 }
 
 /** Nobody writes the audit trail but the service, those who administer the tenant read it, and root may clear it. */
@@ -62,15 +78,5 @@ function decideOnAudit(principal: Principal, action: Action): boolean {
 /** The rows of a dataset that a principal may read. Privileges add up: one without a tag lets all rows through. */
 export function readableRows(principal: Principal, dataset: string): ReadableRows {
   if (dataset === auditDataset) return decideOnAudit(principal, 'query') ? 'all' : 'none';
-  const { privileges } = rules.query;
-  const granting = principal.privileges.filter(
-    (privilege) => privileges.includes(privilege.privilege) && covers(privilege, 'dataset', dataset),
-  );
-  if (granting.length === 0) return 'none';
-  const tags: Tag[] = [];
-  for (const { tag } of granting) {
-    if (tag === undefined) return 'all';
-    tags.push(tag);
-  }
-  return tags;
+  return indexOf(principal.privileges).rows(dataset);
 }

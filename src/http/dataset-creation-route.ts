@@ -1,6 +1,7 @@
 import type { DatasetAdministration } from '../datasets/administration.ts';
 import { type AskedOptions, parseDatasetOptions } from '../datasets/options.ts';
 import { AppError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import { administrationBody } from './administration.ts';
 import type { AuditLog } from './audit.ts';
 import { parseJsonBody } from './json-body.ts';
@@ -20,7 +21,7 @@ export function datasetCreationRoute(
     path: '/api/v1/logstream/{dataset}',
     permission: 'dataset.manage',
     dataset: 'path',
-    body: administrationBody,
+    body: { ...administrationBody, maxBytes: limits.maxDatasetBodyBytes },
     handler: async (request) => {
       const from = request.clientAddress();
       const options = parseDatasetOptions(askedOptions(request));

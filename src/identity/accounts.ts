@@ -1,5 +1,6 @@
 import type { PasswordAccount } from '../auth/identities.ts';
-import type { Principal, Privilege } from '../model/identity.ts';
+import type { Principal } from '../model/identity.ts';
+import type { Grants } from './grants.ts';
 
 /** What the metadata log keeps of a user. */
 export interface UserValue {
@@ -36,49 +37,57 @@ export interface ApiKeyValue {
   readonly modifiedAt: string;
 }
 
-/** Turns the names of roles into what they grant. */
-type Grant = (tenant: string, roles: readonly string[]) => readonly Privilege[];
-
 /** An identity that an administrator has made. The object lives as long as its credentials are good. */
 class Account<Value extends { readonly roles: readonly string[] }> {
   readonly kind: 'user' | 'apiKey';
   readonly tenant: string;
   readonly name: string;
+  readonly #grants: Grants;
   #value: Value;
   #principal: Principal | undefined;
+  /** Of the grants, for which the principal holds. */
+  #revision = -1;
+  #ended = false;
 
-  constructor(kind: 'user' | 'apiKey', tenant: string, name: string, value: Value, grant: Grant) {
+  constructor(kind: 'user' | 'apiKey', tenant: string, name: string, value: Value, grants: Grants) {
     this.kind = kind;
     this.tenant = tenant;
     this.name = name;
     this.#value = value;
-    this.update(value, grant);
+    this.#grants = grants;
   }
 
   get value(): Value {
     return this.#value;
   }
 
+  /** @throws AppError `forbidden`, see `Grants.of` */
   get principal(): Principal | undefined {
+    if (this.#ended) return undefined;
+    if (this.#principal === undefined || this.#revision !== this.#grants.revision) {
+      const privileges = this.#grants.of(this.#value.roles);
+      const { kind, name, tenant } = this;
+      if (this.#principal?.privileges !== privileges) this.#principal = { kind, name, tenant, privileges };
+      this.#revision = this.#grants.revision;
+    }
     return this.#principal;
   }
 
-  /** Its roles, or what they grant, have changed. */
-  update(value: Value, grant: Grant): void {
-    const { kind, name, tenant } = this;
+  /** It has other roles. */
+  update(value: Value): void {
     this.#value = value;
-    this.#principal = { kind, name, tenant, privileges: grant(tenant, value.roles) };
+    this.#principal = undefined;
   }
 
   /** Its credentials are good no more. */
   end(): void {
-    this.#principal = undefined;
+    this.#ended = true;
   }
 }
 
 export class UserAccount extends Account<UserValue> implements PasswordAccount {
-  constructor(tenant: string, name: string, value: UserValue, grant: Grant) {
-    super('user', tenant, name, value, grant);
+  constructor(tenant: string, name: string, value: UserValue, grants: Grants) {
+    super('user', tenant, name, value, grants);
   }
 
   get passwordHash(): string {
@@ -87,7 +96,7 @@ export class UserAccount extends Account<UserValue> implements PasswordAccount {
 }
 
 export class ApiKeyAccount extends Account<ApiKeyValue> {
-  constructor(tenant: string, name: string, value: ApiKeyValue, grant: Grant) {
-    super('apiKey', tenant, name, value, grant);
+  constructor(tenant: string, name: string, value: ApiKeyValue, grants: Grants) {
+    super('apiKey', tenant, name, value, grants);
   }
 }

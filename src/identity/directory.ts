@@ -12,7 +12,7 @@ import { TenantIdentities } from './tenant-identities.ts';
 /**
  * Roles, users and API keys, as this node knows them: all of it in memory, fed from the metadata log.
  *
- * What an account may do is worked out when its roles change, not when it asks. A role that does not exist grants
+ * What an account may do is worked out once after each change of its roles, not each time it asks. A role that does not exist grants
  * nothing. An account whose credentials have ended says so by itself to whoever remembers it.
  *
  * Tenants are apart, so that none waits while those of another are looked through.
@@ -71,13 +71,22 @@ export class Directory implements TenantHolder {
 
   role(tenant: string, name: string): readonly Privilege[] | undefined {
     this.#requireLoaded();
-    return this.#of(tenant)?.roles.get(name);
+    return this.#of(tenant)?.grants.roles.get(name);
   }
 
   /** By name, in its order. */
   roles(tenant: string): ReadonlyMap<string, readonly Privilege[]> {
     this.#requireLoaded();
-    return new Map([...(this.#of(tenant)?.roles ?? [])].sort(byName));
+    return new Map([...(this.#of(tenant)?.grants.roles ?? [])].sort(byName));
+  }
+
+  /**
+   * What roles grant together: the same array each time, until one of them changes.
+   * @throws AppError `forbidden`, see `Grants.of`
+   */
+  grant(tenant: string, roles: readonly string[]): readonly Privilege[] {
+    this.#requireLoaded();
+    return this.#of(tenant)?.grants.of(roles) ?? noPrivileges;
   }
 
   user(tenant: string, name: string): UserAccount | undefined {
@@ -105,6 +114,11 @@ export class Directory implements TenantHolder {
   apiKey(tenant: string, name: string): ApiKeyAccount | undefined {
     this.#requireLoaded();
     return this.#of(tenant)?.apiKeys.get(name);
+  }
+
+  apiKeyById(tenant: string, keyId: string): ApiKeyAccount | undefined {
+    this.#requireLoaded();
+    return this.#of(tenant)?.apiKeysById.get(keyId);
   }
 
   /** In no particular order. */
@@ -197,6 +211,8 @@ export class Directory implements TenantHolder {
     throw new AppError('store_unavailable', reason);
   }
 }
+
+const noPrivileges: readonly Privilege[] = [];
 
 const kinds = ['role', 'user', 'oauthUser', 'apiKey', 'setting'] as const;
 

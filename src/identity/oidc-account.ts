@@ -27,7 +27,7 @@ export class OidcAccount implements Identity {
     this.#clock = clock;
   }
 
-  /** @throws AppError `store_unavailable` while roles are not known */
+  /** @throws AppError `store_unavailable` while roles are not known; `forbidden`, see `Grants.of` */
   get principal(): Principal | undefined {
     if (this.#ended || this.#clock.nowMicros() / 1000 >= this.#claims.expiresAtMs) return undefined;
     const { revision } = this.#directory;
@@ -54,12 +54,11 @@ export class OidcAccount implements Identity {
     const { roles, subject, issuedAtMs } = this.#claims;
     const user = this.#directory.oauthUser(this.#tenant, subject);
     if (user !== undefined && issuedAtMs < user.goodSinceMs) return undefined;
-    const roleOf = (role: string) => this.#directory.role(this.#tenant, role);
     const known = [...new Set([...roles, ...(user?.roles ?? [])])].filter(
-      (role) => roleOf(role) !== undefined,
+      (role) => this.#directory.role(this.#tenant, role) !== undefined,
     );
     const fallback = this.#directory.defaultRole(this.#tenant);
     const granted = known.length > 0 || fallback === undefined ? known : [fallback];
-    return { ...this.somebody, privileges: granted.flatMap((role) => roleOf(role) ?? []) };
+    return { ...this.somebody, privileges: this.#directory.grant(this.#tenant, granted) };
   }
 }

@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Privilege } from '../model/identity.ts';
 import { type Directory, defaultRoleSetting } from './directory.ts';
+import { excessOf, sizeOf } from './grants.ts';
 import { checkIdentifier, oauthId } from './names.ts';
 
 /** Administration of roles. Callers have checked that it is allowed. */
@@ -26,7 +27,8 @@ export class RoleAdministration {
 
   /**
    * Makes a role, or replaces it: what it grants changes for all who have it.
-   * @throws AppError `bad_name`, `too_many_identities`, `identity_changed`
+   * @throws AppError `bad_name`, `bad_role` when it is too large, or for somebody who has it, `too_many_identities`,
+   *   `identity_changed`
    */
   async put(tenant: string, name: string, privileges: readonly Privilege[]): Promise<void> {
     checkIdentifier(name, 'role');
@@ -41,6 +43,7 @@ export class RoleAdministration {
           `there are ${limits.maxRolesPerTenant} roles, no more are allowed`,
         );
       }
+      this.#requireRoom(tenant, name, privileges);
       await write({ tenant, kind: 'role', key: name }, privileges.map(showPrivilege));
     });
   }
@@ -71,28 +74,62 @@ export class RoleAdministration {
     });
   }
 
+  /** @throws AppError `bad_role`, `too_many_identities` */
+  #requireRoom(tenant: string, name: string, privileges: readonly Privilege[]): void {
+    const size = sizeOf(privileges);
+    const excess = excessOf([size]);
+    if (excess !== undefined) throw new AppError('bad_role', `the role has ${excess}`);
+    const others = [...this.#directory.roles(tenant)].filter(([role]) => role !== name);
+    const storedLength = others.reduce((total, [, role]) => total + storedLengthOf(role), 0);
+    if (storedLength + storedLengthOf(privileges) > limits.maxRolesLengthPerTenant) {
+      throw new AppError(
+        'too_many_identities',
+        `all roles together would be larger than ${limits.maxRolesLengthPerTenant} characters`,
+      );
+    }
+    const before = sizeOf(this.#directory.role(tenant, name) ?? []);
+    if (size.count <= before.count && size.length <= before.length) return;
+    const sizes = new Map(others.map(([role, held]) => [role, sizeOf(held)])).set(name, size);
+    const tooMuch = (roles: readonly string[]) => excessOf(roles.flatMap((role) => sizes.get(role) ?? []));
+    const [first] = this.#holders(tenant, name).filter(({ roles }) => tooMuch(roles) !== undefined);
+    if (first === undefined) return;
+    throw new AppError('bad_role', `with it, the roles of ${first.shown} have ${tooMuch(first.roles)}`);
+  }
+
   #users(tenant: string, role: string): readonly string[] {
-    const has = (account: { readonly value: { readonly roles: readonly string[] } }) =>
-      account.value.roles.includes(role);
     return [
       ...(this.#directory.defaultRole(tenant) === role ? ['the default role'] : []),
-      ...this.#directory
-        .users(tenant)
-        .filter(has)
-        .map(({ name }) => `user ${name}`),
-      ...this.#directory
-        .apiKeys(tenant)
-        .filter(has)
-        .map(({ name }) => `API key ${JSON.stringify(name)}`),
-      ...[...this.#directory.oauthUsers(tenant)]
-        .filter(([, { roles }]) => roles.includes(role))
-        .map(([subject]) => `user ${JSON.stringify(oauthId(subject))}`),
+      ...this.#holders(tenant, role).map(({ shown }) => shown),
     ];
+  }
+
+  /** Who was given a role here. */
+  #holders(
+    tenant: string,
+    role: string,
+  ): ReadonlyArray<{ readonly shown: string; readonly roles: readonly string[] }> {
+    const users = this.#directory
+      .users(tenant)
+      .map(({ name, value }) => ({ shown: `user ${name}`, roles: value.roles }));
+    const keys = this.#directory
+      .apiKeys(tenant)
+      .map(({ name, value }) => ({ shown: `API key ${JSON.stringify(name)}`, roles: value.roles }));
+    const oauthUsers = [...this.#directory.oauthUsers(tenant)].map(([subject, { roles }]) => ({
+      shown: `user ${JSON.stringify(oauthId(subject))}`,
+      roles,
+    }));
+    return [...users, ...keys, ...oauthUsers].filter(({ roles }) => roles.includes(role));
   }
 }
 
 /** `/api/v1/role/default` says which role is the default. */
 const reservedName = 'default';
+
+/** Each privilege has members of its own in what is kept. */
+function storedLengthOf(role: readonly Privilege[]): number {
+  const { count, length } = sizeOf(role);
+  return count * limits.privilegeOverheadLength + length;
+}
 
 const noRole = (name: string): AppError =>
   new AppError(
@@ -102,7 +139,7 @@ const noRole = (name: string): AppError =>
 
 /**
  * The roles of an identity, each once.
- * @throws AppError `role_unknown` naming those that do not exist, `bad_role` when there are too many
+ * @throws AppError `role_unknown` naming those that do not exist, `bad_role` when they are or grant too many
  */
 export function requireRoles(
   directory: Directory,
@@ -116,6 +153,8 @@ export function requireRoles(
       `${roles.length} roles are given; ${limits.maxRolesPerIdentity} are allowed`,
     );
   }
+  const excess = excessOf(roles.map((name) => sizeOf(directory.role(tenant, name) ?? [])));
+  if (excess !== undefined) throw new AppError('bad_role', `the roles have ${excess}`);
   const unknown = roles.filter((name) => directory.role(tenant, name) === undefined);
   if (unknown.length === 0) return roles;
   const listed = unknown
@@ -136,5 +175,8 @@ export const changedRoles = (
   roles: readonly string[],
 ): readonly string[] =>
   change === 'remove'
-    ? before.filter((role) => !roles.includes(role))
+    ? withoutAll(before, new Set(roles))
     : requireRoles(directory, tenant, [...before, ...roles]);
+
+const withoutAll = (before: readonly string[], gone: ReadonlySet<string>): readonly string[] =>
+  before.filter((role) => !gone.has(role));

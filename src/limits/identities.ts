@@ -1,6 +1,7 @@
 /** Bounds on who asks and how it is known, with their reasons. Part of `limits`. */
 
-const MiB = 1024 * 1024;
+const KiB = 1024;
+const MiB = 1024 * KiB;
 
 export const identityLimits = {
   /** Credentials whose verification is remembered: of each kind, good and bad ones counted separately. */
@@ -59,11 +60,24 @@ export const identityLimits = {
   maxOauthUsersPerTenant: 100_000,
   maxPrivilegesPerRole: 1000,
   maxRolesPerIdentity: 100,
+  /**
+   * Privileges that the roles of an identity grant together, and the characters of their datasets and tags: each new query
+   * looks at them, and all that narrow a reader on a dataset are in its SQL.
+   */
+  maxPrivilegesPerIdentity: 2000,
+  maxPrivilegesLengthPerIdentity: 256 * KiB,
+  /** All roles of a tenant, which each node holds in memory and one reply lists: characters, and so many for each privilege. */
+  maxRolesLengthPerTenant: 4 * MiB,
+  privilegeOverheadLength: 64,
+  /** Privileges in arrays that identities with the same roles share. Who has others makes one of its own. */
+  maxSharedPrivilegesPerTenant: 100_000,
   identityNameMaxLength: 128,
   /** `field=value` of a privilege. */
   maxTagLength: 1000,
-  /** The largest role fits in. */
-  maxIdentityBodyBytes: 2 * MiB,
+  /** Bodies about roles, users and keys, which are read on the event loop. The largest role fits in. */
+  maxIdentityBodyBytes: 512 * KiB,
+  /** Bodies about datasets: the most columns that one can be made with fit in. */
+  maxDatasetBodyBytes: 2 * MiB,
   /** Changes of roles, users and keys that wait for their turn, some 20 ms each; above it 503 for the tenant with most. */
   maxPendingChanges: 256,
   /** How often a node looks for what other nodes have changed; a change takes effect there this much later. */

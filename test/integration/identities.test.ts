@@ -99,6 +99,59 @@ describe('roles', () => {
     expect((await node.send('GET', '/api/v1/role/bad')).status).toBe(404);
   });
 
+  it('are refused where somebody would have too many privileges, or too long ones, naming who', async () => {
+    const readers = (from: number, count: number) =>
+      Array.from({ length: count }, (_, index) => ({
+        privilege: 'reader',
+        resource: { dataset: `d${from + index}` },
+      }));
+    const names = ['many1', 'many2', 'many3'];
+    const { maxPrivilegesPerIdentity: most } = limits;
+    const each = Math.floor(most / names.length);
+    for (const [index, name] of names.entries()) {
+      await node.json('PUT', `/api/v1/role/${name}`, readers(index * each, each));
+    }
+    const { keyId, apiKey: value } = await makeKey('many', ...names);
+    await node.json('PUT', '/api/v1/role/one-more', readers(9000, 1000));
+    const growing = await refusal('PUT', '/api/v1/role/many1', readers(0, each + 10));
+    expect(growing).toMatchObject({ status: 400, code: 'bad_role' });
+    expect(growing.detail).toContain('API key "many" have');
+    const given = await refusal('POST', keys, { keyName: 'too many', roles: ['one-more', 'many1', 'many2'] });
+    expect(given).toMatchObject({ status: 400, code: 'bad_role' });
+    expect(given.detail).toContain(`${most} are allowed`);
+    await makeUser('nearly', 'one-more');
+    expect(await refusal('PATCH', '/api/v1/user/nearly/role/add', ['many1', 'many2'])).toMatchObject({
+      code: 'bad_role',
+    });
+    const long = Array.from({ length: 1000 }, (_, index) => ({
+      privilege: 'reader',
+      resource: { tag: `field=${index}${'x'.repeat(400)}` },
+    }));
+    expect(await refusal('PUT', '/api/v1/role/long', long)).toMatchObject({ status: 400, code: 'bad_role' });
+    expect(await ingest(apiKey(value))).toBe(403);
+    // Less is always taken.
+    await node.json('PUT', '/api/v1/role/many1', []);
+    await node.json('PUT', '/api/v1/role/many2', []);
+    await node.json('DELETE', `${keys}/${keyId}`);
+    await node.send('DELETE', '/api/v1/user/nearly');
+    for (const name of [...names, 'one-more']) await node.send('DELETE', `/api/v1/role/${name}`);
+  });
+
+  it('of all together are bounded', async () => {
+    const role = Array.from({ length: 500 }, (_, index) => ({
+      privilege: 'reader',
+      resource: { tag: `field=${index}${'x'.repeat(400)}` },
+    }));
+    const outcomes: string[] = [];
+    for (let index = 0; index < 30 && outcomes.at(-1) !== 'too_many_identities'; index += 1) {
+      const reply = await node.send('PUT', `/api/v1/role/large${index}`, role);
+      outcomes.push(reply.status === 200 ? 'put' : (await problemOf(reply)).code);
+    }
+    expect(outcomes.at(-1)).toBe('too_many_identities');
+    expect(outcomes.length).toBeGreaterThan(5);
+    for (const index of outcomes.keys()) await node.send('DELETE', `/api/v1/role/large${index}`);
+  });
+
   it.each(['..', '%20', 'a%2Fb', 'ö', '-x', `x${'x'.repeat(limits.identityNameMaxLength)}`, '%zz'])(
     'refuse the name %s',
     async (name) => {

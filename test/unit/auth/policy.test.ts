@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide, mayEnter } from '../../../src/auth/policy.ts';
-import type { Action, Principal, Privilege, PrivilegeName } from '../../../src/model/identity.ts';
+import { decide, mayEnter, readableRows } from '../../../src/auth/policy.ts';
+import type { Action, Principal, Privilege, PrivilegeName, Tag } from '../../../src/model/identity.ts';
 
 const names: readonly PrivilegeName[] = ['admin', 'writer', 'reader', 'ingestor'];
 const actions: readonly Action[] = [
@@ -106,5 +106,65 @@ describe('the root administrator', () => {
       expect(mayEnter(other, 'default')).toBe(true);
       for (const tenant of ['acme', 'Default', 'default.2', '']) expect(mayEnter(other, tenant)).toBe(false);
     }
+  });
+});
+
+describe('the rows that somebody may read', () => {
+  const tag = fc.constantFrom<Tag | undefined>(
+    undefined,
+    { field: 'f', value: '1' },
+    { field: 'f', value: '2' },
+  );
+  const held = fc.array(
+    fc.tuple(fc.constantFrom(...names), fc.constantFrom(undefined, 'a', 'b'), tag).map(
+      ([privilege, dataset, narrowed]): Privilege => ({
+        privilege,
+        ...(dataset === undefined ? {} : { dataset }),
+        ...(narrowed === undefined || privilege !== 'reader' ? {} : { tag: narrowed }),
+      }),
+    ),
+  );
+
+  it('are those of all privileges that let read and are of the dataset or of all, in their order', () => {
+    fc.assert(
+      fc.property(held, fc.constantFrom('a', 'b', 'c'), (privileges, dataset) => {
+        const granting = privileges.filter(
+          (each) => each.privilege !== 'ingestor' && (each.dataset ?? dataset) === dataset,
+        );
+        const tags = granting.flatMap((each) => (each.tag === undefined ? [] : [each.tag]));
+        const all = tags.length < granting.length ? 'all' : tags;
+        expect(readableRows(principal(...privileges), dataset)).toEqual(granting.length === 0 ? 'none' : all);
+      }),
+    );
+  });
+
+  it('and what may be done are known without a look at all privileges for each dataset', () => {
+    let looks = 0;
+    const many: readonly Privilege[] = new Proxy(
+      Array.from(
+        { length: 2000 },
+        (_, index): Privilege => ({
+          privilege: 'reader',
+          dataset: `d${index}`,
+          tag: { field: 'f', value: `${index}` },
+        }),
+      ),
+      {
+        get: (target, property, receiver) => {
+          looks += 1;
+          return Reflect.get(target, property, receiver);
+        },
+      },
+    );
+    const reader = principal();
+    const asked = { ...reader, privileges: many };
+    for (let index = 0; index < 4000; index += 1) {
+      expect(decide(asked, 'dataset.list', `d${index}`)).toBe(index < 2000);
+      expect(readableRows(asked, `d${index}`)).toEqual(
+        index < 2000 ? [{ field: 'f', value: `${index}` }] : 'none',
+      );
+    }
+    expect(looks).toBeLessThan(3 * many.length);
+    expect(readableRows(asked, 'd7')).toBe(readableRows(asked, 'd7'));
   });
 });

@@ -20,6 +20,7 @@ function setup() {
     revision: 1,
     oauthUser: () => undefined,
     role: () => undefined,
+    grant: () => [],
     defaultRole: () => undefined,
   };
   const directory = empty as unknown as Directory;

@@ -1,0 +1,100 @@
+import { LRUCache } from 'lru-cache';
+import { AppError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { Privilege } from '../model/identity.ts';
+
+/** How large some privileges are. */
+export interface PrivilegeSize {
+  readonly count: number;
+  /** Characters of datasets and tags. */
+  readonly length: number;
+}
+
+/** Of the array: a reference. */
+const bytesPerPrivilege = 8;
+
+interface Granted {
+  readonly roles: readonly string[];
+  readonly privileges: readonly Privilege[];
+}
+
+/**
+ * What the roles of a tenant grant.
+ *
+ * Those who have the same roles share one array, which stays the same until one of these roles changes: whatever is worked
+ * out from it, such as an index or a digest, is good for as long. It is made when it is first asked for, so that a
+ * change of a role that a hundred thousand keys have costs nothing.
+ */
+export class Grants {
+  readonly #roles = new Map<string, readonly Privilege[]>();
+  readonly #known = new LRUCache<string, Granted>({
+    maxSize: limits.maxSharedPrivilegesPerTenant,
+    sizeCalculation: ({ privileges }, key) =>
+      1 + privileges.length + Math.ceil(key.length / bytesPerPrivilege),
+  });
+  #revision = 0;
+
+  /** By name. */
+  get roles(): ReadonlyMap<string, readonly Privilege[]> {
+    return this.#roles;
+  }
+
+  /** Another number after each change of a role. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** @param privileges undefined when the role has ended */
+  set(role: string, privileges: readonly Privilege[] | undefined): void {
+    if (privileges === undefined) this.#roles.delete(role);
+    else this.#roles.set(role, privileges);
+    for (const [key, { roles }] of this.#known.entries()) if (roles.includes(role)) this.#known.delete(key);
+    this.#revision += 1;
+  }
+
+  /**
+   * What these roles grant together, each privilege once. A role that does not exist grants nothing.
+   * @throws AppError `forbidden` when it is more than one may have: roles of the identity provider are not known before
+   */
+  of(roles: readonly string[]): readonly Privilege[] {
+    const key = JSON.stringify(roles);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known.privileges;
+    const held = roles.map((role) => this.#roles.get(role) ?? []);
+    const excess = excessOf(held.map(sizeOf));
+    if (excess !== undefined)
+      throw new AppError('forbidden', `the roles of these credentials have ${excess}`);
+    const privileges = [...new Map(held.flat().map((each) => [identityOf(each), each])).values()];
+    this.#known.set(key, { roles, privileges });
+    return privileges;
+  }
+}
+
+const sizes = new WeakMap<readonly Privilege[], PrivilegeSize>();
+
+/** Of a role, whose array is never changed. */
+export function sizeOf(privileges: readonly Privilege[]): PrivilegeSize {
+  const known = sizes.get(privileges);
+  if (known !== undefined) return known;
+  const length = privileges.reduce(
+    (total, { dataset = '', tag }) =>
+      total + dataset.length + (tag === undefined ? 0 : tag.field.length + tag.value.length),
+    0,
+  );
+  const size = { count: privileges.length, length };
+  sizes.set(privileges, size);
+  return size;
+}
+
+/** What of roles is more than somebody may have, for people; undefined if nothing is. */
+export function excessOf(roles: readonly PrivilegeSize[]): string | undefined {
+  const { maxPrivilegesPerIdentity: maxCount, maxPrivilegesLengthPerIdentity: maxLength } = limits;
+  const count = roles.reduce((total, role) => total + role.count, 0);
+  if (count > maxCount) return `${count} privileges together; ${maxCount} are allowed`;
+  const length = roles.reduce((total, role) => total + role.length, 0);
+  if (length <= maxLength) return undefined;
+  return `datasets and tags of ${length} characters together; ${maxLength} are allowed`;
+}
+
+const identityOf = ({ privilege, dataset, tag }: Privilege): string =>
+  JSON.stringify([privilege, dataset, tag?.field, tag?.value]);
