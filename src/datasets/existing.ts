@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { quotedName } from '../lib/credential-shape.ts';
 import type { Catalog } from '../store/catalog.ts';
 import type { DatasetInfo } from '../store/dataset-entry.ts';
 import { StoreError } from '../store/errors.ts';
@@ -6,7 +7,8 @@ import { StoreError } from '../store/errors.ts';
 /** @throws AppError `dataset_not_found`, `store_unavailable` */
 export function existingDataset(catalog: Pick<Catalog, 'get'>, tenant: string, name: string): DatasetInfo {
   const dataset = catalog.get(tenant, name);
-  if (dataset === undefined) throw new AppError('dataset_not_found', `there is no dataset ${name}`);
+  if (dataset === undefined)
+    throw new AppError('dataset_not_found', `there is no dataset ${quotedName(name)}`);
   return dataset;
 }
 

@@ -1,6 +1,7 @@
 import type { PresentedCredential } from '../auth/credentials.ts';
 import { decide } from '../auth/policy.ts';
 import { AppError } from '../errors.ts';
+import { quotedName } from '../lib/credential-shape.ts';
 import { checkDatasetName, defaultTenant } from '../model/dataset.ts';
 import type { Action, Principal } from '../model/identity.ts';
 import { checkTenantName } from '../model/tenant.ts';
@@ -35,7 +36,7 @@ export function decodeParameter({ parameter = '' }: Match, code: 'bad_name' | 'b
 /** @throws AppError `forbidden` */
 export function requirePermission(principal: Principal, action: Action, dataset?: string): void {
   if (decide(principal, action, dataset)) return;
-  const where = dataset === undefined ? '' : ` on dataset ${JSON.stringify(dataset)}`;
+  const where = dataset === undefined ? '' : ` on dataset ${quotedName(dataset)}`;
   throw new AppError('forbidden', `this needs a privilege for ${action}${where}`);
 }
 
@@ -80,7 +81,7 @@ export function requestTenant(
     throw new AppError('tenant_required', 'the header X-P-Tenant must name the tenant');
   }
   const id = tenancy.idOf(checkTenantName(name));
-  return id === undefined ? { id: '', problem: notFound(name) } : { id };
+  return id === undefined ? { id: '', problem: notFound } : { id };
 }
 
 /** The id of the tenant that somebody belongs to; empty if there is none, or none any more. */
@@ -94,5 +95,4 @@ const notSupported = new AppError(
   `leave the header X-P-Tenant out, or set it to ${JSON.stringify(defaultTenant)}`,
 );
 
-const notFound = (name: string): AppError =>
-  new AppError('tenant_not_found', `there is no tenant ${JSON.stringify(name)}`);
+const notFound = new AppError('tenant_not_found', 'there is no tenant of this name');

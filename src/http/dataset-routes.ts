@@ -4,6 +4,7 @@ import type { DatasetLimits } from '../datasets/dataset-limits.ts';
 import type { DatasetDetails, DatasetQuestions, DatasetStatistics } from '../datasets/details.ts';
 import { type DatasetRetention, parseRetention, showRetention } from '../datasets/retention.ts';
 import { AppError } from '../errors.ts';
+import { quotedName } from '../lib/credential-shape.ts';
 import { parseDay } from '../lib/timestamp.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import type { Principal } from '../model/identity.ts';
@@ -172,7 +173,10 @@ function showStatistics({ kind, received, waiting, stored, deleted }: DatasetSta
  */
 function requireAllRows(principal: Principal, dataset: string): void {
   if (readableRows(principal, dataset) === 'all') return;
-  throw new AppError('forbidden', `this needs a privilege to read all rows of dataset "${dataset}"`);
+  throw new AppError(
+    'forbidden',
+    `this needs a privilege to read all rows of dataset ${quotedName(dataset)}`,
+  );
 }
 
 /** @throws AppError `bad_request` */

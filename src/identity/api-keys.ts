@@ -117,7 +117,7 @@ export class ApiKeyAdministration {
   #find(tenant: string, keyId: string): ApiKeyAccount {
     const found = this.#directory.apiKeyById(tenant, keyId);
     if (found !== undefined) return found;
-    throw new AppError('not_found', `there is no API key ${JSON.stringify(keyId.slice(0, 40))}`);
+    throw new AppError('not_found', 'there is no API key of this id; GET /api/console/v1/apikeys lists them');
   }
 }
 

@@ -12,7 +12,7 @@ export function checkIdentifier(name: string, what: 'role' | 'user'): string {
   if (identifier.test(name)) return name;
   throw new AppError(
     'bad_name',
-    `${shown(name)} is not a ${what} name: use letters, digits and . _ @ + -, starting with a letter or digit, at most ${limits.identityNameMaxLength}`,
+    `this is not a ${what} name: use letters, digits and . _ @ + -, starting with a letter or digit, at most ${limits.identityNameMaxLength}`,
   );
 }
 
@@ -24,7 +24,7 @@ export function checkKeyName(name: string): string {
   if (name.length <= limits.identityNameMaxLength && keyName.test(name)) return name;
   throw new AppError(
     'bad_name',
-    `${shown(name)} is not the name of a key: use 1 to ${limits.identityNameMaxLength} printable characters, with no space at either end`,
+    `this is not the name of a key: use 1 to ${limits.identityNameMaxLength} printable characters, with no space at either end`,
   );
 }
 
@@ -37,4 +37,5 @@ export const oauthId = (subject: string): string => oauthPrefix + subject;
 export const subjectOf = (id: string): string | undefined =>
   id.startsWith(oauthPrefix) ? id.slice(oauthPrefix.length) : undefined;
 
-const shown = (name: string): string => JSON.stringify(name.length > 40 ? `${name.slice(0, 40)}…` : name);
+/** The name is not repeated, nor is that of a role or the id of a key: somebody may have put a secret in its place. */
+export const noUser = (): AppError => new AppError('not_found', 'there is no user of this name');

@@ -1,11 +1,10 @@
 import type { VerifiedClaims } from '../auth/oidc/claims.ts';
-import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits.ts';
 import type { OauthUserValue } from './accounts.ts';
 import type { Directory } from './directory.ts';
-import { oauthId } from './names.ts';
+import { noUser, oauthId } from './names.ts';
 import { OidcAccount } from './oidc-account.ts';
 import { changedRoles } from './roles.ts';
 
@@ -113,8 +112,7 @@ export class OauthUsers {
   #find(tenant: string, subject: string): OauthUserValue {
     const value = this.#options.directory.oauthUser(tenant, subject);
     if (value?.removed === false) return value;
-    const shown = JSON.stringify(oauthId(subject).slice(0, limits.identityNameMaxLength));
-    throw new AppError('not_found', `there is no user ${shown}`);
+    throw noUser();
   }
 
   #list(tenant: string, { subject, name }: VerifiedClaims): void {

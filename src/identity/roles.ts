@@ -1,5 +1,6 @@
 import { showPrivilege } from '../auth/privilege-entries.ts';
 import { AppError } from '../errors.ts';
+import { quotedName } from '../lib/credential-shape.ts';
 import { limits } from '../limits.ts';
 import type { Privilege } from '../model/identity.ts';
 import { type Directory, defaultRoleSetting } from './directory.ts';
@@ -21,7 +22,7 @@ export class RoleAdministration {
   /** @throws AppError `not_found` */
   get(tenant: string, name: string): readonly Privilege[] {
     const role = this.#directory.role(tenant, name);
-    if (role === undefined) throw noRole(name);
+    if (role === undefined) throw new AppError('not_found', 'there is no role of this name');
     return role;
   }
 
@@ -131,12 +132,6 @@ function storedLengthOf(role: readonly Privilege[]): number {
   return count * limits.privilegeOverheadLength + length;
 }
 
-const noRole = (name: string): AppError =>
-  new AppError(
-    'not_found',
-    `there is no role ${JSON.stringify(name.slice(0, limits.identityNameMaxLength))}`,
-  );
-
 /**
  * The roles of an identity, each once.
  * @throws AppError `role_unknown` naming those that do not exist, `bad_role` when they are or grant too many
@@ -157,9 +152,7 @@ export function requireRoles(
   if (excess !== undefined) throw new AppError('bad_role', `the roles have ${excess}`);
   const unknown = roles.filter((name) => directory.role(tenant, name) === undefined);
   if (unknown.length === 0) return roles;
-  const listed = unknown
-    .map((name) => JSON.stringify(name.slice(0, limits.identityNameMaxLength)))
-    .join(', ');
+  const listed = unknown.map((name) => quotedName(name.slice(0, limits.identityNameMaxLength))).join(', ');
   throw new AppError('role_unknown', `these roles do not exist: ${listed}`);
 }
 

@@ -6,7 +6,7 @@ import { defaultTenant } from '../model/dataset.ts';
 import type { Privilege } from '../model/identity.ts';
 import type { UserAccount } from './accounts.ts';
 import type { Directory } from './directory.ts';
-import { checkIdentifier, subjectOf } from './names.ts';
+import { checkIdentifier, noUser, subjectOf } from './names.ts';
 import type { OauthUser, OauthUsers } from './oauth-users.ts';
 import { changedRoles, requireRoles } from './roles.ts';
 
@@ -135,8 +135,7 @@ export class UserAdministration {
     this.#refuseRoot(name);
     const user = this.#directory.user(tenant, name);
     if (user !== undefined) return user;
-    const shown = JSON.stringify(name.slice(0, limits.identityNameMaxLength));
-    throw new AppError('not_found', `there is no user ${shown}`);
+    throw noUser();
   }
 
   async #newPassword(tenant: string): Promise<{ readonly password: string; readonly passwordHash: string }> {

@@ -1,6 +1,7 @@
 import type { BodyFormat } from '../decode/task.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { quotedName } from '../lib/credential-shape.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { TableBlock } from '../model/block.ts';
@@ -113,7 +114,7 @@ export class IngestService implements Ingest {
     if (mustExist && catalog.get(tenant, name) === undefined) {
       throw new AppError(
         'dataset_not_found',
-        `there is no dataset ${name}; POST /api/v1/ingest with the header X-P-Stream: ${name} makes it`,
+        `there is no dataset ${quotedName(name)}; POST /api/v1/ingest with its name in the header X-P-Stream makes it`,
       );
     }
     // Each by its name, here and below: a copy, and what follows one, costs V8 microseconds.

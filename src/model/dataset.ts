@@ -19,10 +19,9 @@ const datasetName = new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${limits.datasetNameMax
  */
 export function checkDatasetName(name: string): string {
   if (datasetName.test(name)) return name;
-  const shown = name.length > 40 ? `${name.slice(0, 40)}…` : name;
   throw new AppError(
     'bad_dataset_name',
-    `${JSON.stringify(shown)} is not a dataset name: use letters, digits, "-" and "_", starting with a letter, at most ${limits.datasetNameMaxLength}`,
+    `this is not a dataset name: use letters, digits, "-" and "_", starting with a letter, at most ${limits.datasetNameMaxLength}`,
   );
 }
 

@@ -9,9 +9,8 @@ const tenantName = new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${limits.tenantNameMaxLe
  */
 export function checkTenantName(name: string): string {
   if (tenantName.test(name)) return name;
-  const shown = name.length > 40 ? `${name.slice(0, 40)}…` : name;
   throw new AppError(
     'bad_tenant_name',
-    `${JSON.stringify(shown)} is not a tenant name: use letters, digits, "-" and "_", starting with a letter, at most ${limits.tenantNameMaxLength}`,
+    `this is not a tenant name: use letters, digits, "-" and "_", starting with a letter, at most ${limits.tenantNameMaxLength}`,
   );
 }

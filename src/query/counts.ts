@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { quotedName } from '../lib/credential-shape.ts';
 import { limits } from '../limits.ts';
 import { eventTimeColumn } from '../model/column.ts';
 import { checkDatasetName, type DatasetKind } from '../model/dataset.ts';
@@ -39,7 +40,9 @@ export async function countRows(
   const translation = await parts
     .translate({ principal, tenant, sql, moments: { ...range, nowMicros } })
     .catch((thrown: unknown) => {
-      throw isUnknown(thrown) ? new AppError('dataset_not_found', `there is no dataset "${stream}"`) : thrown;
+      throw isUnknown(thrown)
+        ? new AppError('dataset_not_found', `there is no dataset ${quotedName(stream)}`)
+        : thrown;
     });
   const bins = Math.ceil((endMicros - startMicros) / widthMicros);
   const statement = { ...binned(translation, startMicros, widthMicros), maxRows: bins };

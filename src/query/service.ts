@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { quotedName } from '../lib/credential-shape.ts';
 import { narrowedSettings, semanticSettings } from '../sql/print/settings.ts';
 import type { Translation } from '../sql/translate.ts';
 import { countRows } from './counts.ts';
@@ -101,6 +102,6 @@ function checkStreamName(streamName: string | undefined, { datasets }: Translati
   const read = datasets.length === 0 ? 'none' : datasets.join(', ');
   throw new AppError(
     'bad_request',
-    `streamName is "${streamName}", which the query does not read; it reads ${read}`,
+    `streamName is ${quotedName(streamName)}, which the query does not read; it reads ${read}`,
   );
 }

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { quotedName } from '../lib/credential-shape.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
@@ -253,7 +254,8 @@ export class Catalog implements CatalogView, TenantHolder {
     await this.datasets.catchUp();
     // One that is only in the log counts, too, or its name would mean the same as before.
     const ending = this.datasets.get(tenant, name) ?? this.get(tenant, name);
-    if (ending === undefined) throw new AppError('dataset_not_found', `there is no dataset ${name}`);
+    if (ending === undefined)
+      throw new AppError('dataset_not_found', `there is no dataset ${quotedName(name)}`);
     await this.datasets.end(tenant, ending.id);
     return ending.id;
   }

@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
 import { systemClock } from '../lib/clock.ts';
+import { quotedName } from '../lib/credential-shape.ts';
 import { type DatasetKind, tablesOfKind } from '../model/dataset.ts';
 import { narrowed, type OwnDatasetLimits, readDatasetLimits } from '../model/dataset-limits.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
@@ -224,7 +225,8 @@ export class Datasets {
     let made = false;
     while (!made) {
       const living = this.get(tenant, name);
-      if (living?.id !== id) throw new AppError('dataset_not_found', `there is no dataset ${name}`);
+      if (living?.id !== id)
+        throw new AppError('dataset_not_found', `there is no dataset ${quotedName(name)}`);
       const { kind, createdAt, retention, options, limits } = living;
       const noted = { kind, generation, createdAt, retention, options, limits: limits && showLimits(limits) };
       made = await this.#change(tenant, name, { ...noted, ...change });

@@ -120,7 +120,8 @@ export class Tenants {
     const named = this.#named.get(name.toLowerCase());
     if (named?.lives === true && named.name === name) return named;
     this.#requireLoaded();
-    throw new AppError('tenant_not_found', `there is no tenant ${JSON.stringify(checkTenantName(name))}`);
+    checkTenantName(name);
+    throw new AppError('tenant_not_found', 'there is no tenant of this name');
   }
 
   /**

@@ -147,7 +147,7 @@ describe('replies', () => {
     });
     expect(response.status).toBe(400);
     expect(response.headers.get('x-injected')).toBeNull();
-    expect((await problemOf(response)).detail).toContain('\\r\\nX-Injected');
+    expect((await problemOf(response)).detail).not.toContain('X-Injected');
   });
 });
 

@@ -28,6 +28,7 @@ import { Directory } from '../../src/identity/directory.ts';
 import { RoleAdministration } from '../../src/identity/roles.ts';
 import { TenantAdministration } from '../../src/identity/tenants.ts';
 import { UserAdministration } from '../../src/identity/users.ts';
+import type { AuditRow } from '../../src/ingest/audit-trail.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { Catalog } from '../../src/store/catalog.ts';
@@ -54,6 +55,7 @@ export interface IdentityNode {
   readonly query: RecordingQuery;
   readonly routes: readonly Route[];
   readonly logLines: string[];
+  readonly auditRows: AuditRow[];
   /** Sends a value as JSON, or no body; as the root administrator, if nobody else is named. */
   send(method: string, path: string, body?: unknown, credential?: Credential): Promise<Response>;
   /** The JSON of a reply that must be 200. */
@@ -94,7 +96,9 @@ export async function startIdentityNode(
   const passwords = new PasswordIdentities((tenant, user) =>
     user === 'admin' ? administrator : directory.user(tenant, user),
   );
-  const audit = new AuditLog(log, options.auditClock ?? systemClock, { add: () => {} });
+  const auditRows: AuditRow[] = [];
+  const trail = { add: (_: string, row: AuditRow) => void auditRows.push(row) };
+  const audit = new AuditLog(log, options.auditClock ?? systemClock, trail);
   const shared = { clock: systemClock, log };
   const oauthUsers = createOauthUsers(oidcConfig, { directory, tenants, ...shared });
   const oidc = oidcConfig && createOidc(oidcConfig, { shared, oauthUsers, box, audit });
@@ -175,6 +179,7 @@ export async function startIdentityNode(
     query,
     routes,
     logLines,
+    auditRows,
     send,
     json: async <T>(method: string, path: string, body?: unknown, credential?: Credential) => {
       const reply = await send(method, path, body, credential);
