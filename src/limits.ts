@@ -154,6 +154,7 @@ const relations: ReadonlyArray<readonly [boolean, string]> = [
   [limits.maxInflightBodyBytes >= 2 * limits.maxBodyBytes, 'a tenant can send the largest body'],
   [limits.maxHeaderBytes >= 2 * limits.maxCredentialBytes, 'the largest credentials fit the headers'],
   [limits.maxDenialLinesPerSecondInAll >= limits.maxDenialLinesPerSecond, 'all may say what one may'],
+  [limits.maxWaitingAuditRows > limits.maxWaitingDenialRows, 'changes have rows of their own'],
   [limits.walMaxRecordBytes >= 4 * limits.maxBodyBytes, 'the blocks of the largest body fit a record'],
   [
     limits.walMaxRecordBytes >= limits.maxInflatedBlockBytes + 4 * limits.maxBodyBytes,

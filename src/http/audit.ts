@@ -2,8 +2,9 @@ import type { AppError } from '../errors.ts';
 import type { AuditRow } from '../ingest/audit-trail.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import { limits } from '../limits.ts';
 import type { Principal } from '../model/identity.ts';
-import { DenialBounds } from './denial-bounds.ts';
+import { DenialBounds, type DenialRates } from './denial-bounds.ts';
 import type { AuthorizedRequest } from './routes.ts';
 
 /** What administrators do to identities, tenants and datasets, and what people do to their sign-ins. */
@@ -55,7 +56,9 @@ export class AuditLog {
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #trail: AuditRows;
-  readonly #bounds = new DenialBounds();
+  /** Of those who are known, and of all others: a flood that anybody can send silences nobody else. */
+  readonly #bounds = new DenialBounds(knownRates);
+  readonly #anonymousBounds = new DenialBounds(anonymousRates);
 
   constructor(log: Logger, clock: Clock, trail: AuditRows) {
     this.#log = log;
@@ -75,7 +78,8 @@ export class AuditLog {
   }
 
   denied({ error, principal, tenant, method, route, from }: Denial): void {
-    const leftOut = this.#bounds.admit(tenant, this.#clock.monotonicMs());
+    const bounds = principal === undefined ? this.#anonymousBounds : this.#bounds;
+    const leftOut = bounds.admit(tenant, this.#clock.monotonicMs());
     if (leftOut === undefined) return;
     this.#log.warn(
       {
@@ -104,6 +108,21 @@ export class AuditLog {
     });
   }
 }
+
+const knownRates: DenialRates = {
+  ofTenant: { burst: limits.maxDenialLinesPerSecond, perSecond: limits.maxDenialLinesPerSecond },
+  inAll: { burst: limits.maxDenialLinesPerSecondInAll, perSecond: limits.maxDenialLinesPerSecondInAll },
+};
+const anonymousRates: DenialRates = {
+  ofTenant: {
+    burst: limits.maxAnonymousDenialLines,
+    perSecond: limits.maxAnonymousDenialLinesPerSecond,
+  },
+  inAll: {
+    burst: limits.maxAnonymousDenialLinesInAll,
+    perSecond: limits.maxAnonymousDenialLinesPerSecondInAll,
+  },
+};
 
 const nothing: AuditRow = {
   audit: '',

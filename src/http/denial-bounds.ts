@@ -1,8 +1,19 @@
 import { limits } from '../limits.ts';
 
+/** So much at once, and so much more with each second. */
+export interface Rate {
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+export interface DenialRates {
+  readonly ofTenant: Rate;
+  readonly inAll: Rate;
+}
+
 interface Tenant {
-  /** In the window of now. */
-  said: number;
+  /** How much may be said now. */
+  room: number;
   /** Since the last one that was said. */
   leftOut: number;
 }
@@ -13,35 +24,43 @@ interface Tenant {
  * somebody does to another.
  */
 export class DenialBounds {
-  #windowStartMs = Number.NEGATIVE_INFINITY;
-  #said = 0;
-  /** Those with something in this window, or left out before it; the one seen first goes first. */
+  readonly #rates: DenialRates;
+  #secondStartMs = Number.NEGATIVE_INFINITY;
+  #room: number;
+  /** Those with less than all their room, or something left out; the one seen first goes first. */
   readonly #tenants = new Map<string, Tenant>();
+
+  constructor(rates: DenialRates) {
+    this.#rates = rates;
+    this.#room = rates.inAll.burst;
+  }
 
   /**
    * @param nowMs monotonic
    * @returns how many of this tenant were left out before this one; undefined if this one is to be left out, too
    */
   admit(tenant: string, nowMs: number): number | undefined {
-    if (nowMs - this.#windowStartMs >= 1000) this.#begin(nowMs);
+    if (nowMs - this.#secondStartMs >= 1000) this.#begin(nowMs);
     const own = this.#tenants.get(tenant) ?? this.#add(tenant);
-    if (own.said >= limits.maxDenialLinesPerSecond || this.#said >= limits.maxDenialLinesPerSecondInAll) {
+    if (own.room < 1 || this.#room < 1) {
       own.leftOut += 1;
       return undefined;
     }
     const { leftOut } = own;
     own.leftOut = 0;
-    own.said += 1;
-    this.#said += 1;
+    own.room -= 1;
+    this.#room -= 1;
     return leftOut;
   }
 
   #begin(nowMs: number): void {
-    this.#windowStartMs = nowMs;
-    this.#said = 0;
+    const seconds = Math.floor((nowMs - this.#secondStartMs) / 1000);
+    const { ofTenant, inAll } = this.#rates;
+    this.#secondStartMs = nowMs;
+    this.#room = refilled(this.#room, inAll, seconds);
     for (const [tenant, own] of this.#tenants) {
-      own.said = 0;
-      if (own.leftOut === 0) this.#tenants.delete(tenant);
+      own.room = refilled(own.room, ofTenant, seconds);
+      if (own.leftOut === 0 && own.room === ofTenant.burst) this.#tenants.delete(tenant);
     }
   }
 
@@ -52,8 +71,11 @@ export class DenialBounds {
         break;
       }
     }
-    const own = { said: 0, leftOut: 0 };
+    const own = { room: this.#rates.ofTenant.burst, leftOut: 0 };
     this.#tenants.set(tenant, own);
     return own;
   }
 }
+
+const refilled = (room: number, { burst, perSecond }: Rate, seconds: number): number =>
+  Math.min(burst, room + seconds * perSecond);

@@ -35,15 +35,31 @@ export interface AuditTrailOptions {
   readonly onLost: (rows: number) => void;
 }
 
+/** Rows about refusals of nobody who is known; those and about other refusals; those and about changes. */
+type Kind = 0 | 1 | 2;
+
+/** How many rows of a kind, or of a lesser one, may wait: so a flood of refusals pushes out no change. */
+const maxWaiting: Readonly<Record<Kind, number>> = [
+  limits.maxWaitingAnonymousDenialRows,
+  limits.maxWaitingDenialRows,
+  limits.maxWaitingAuditRows,
+];
+
+interface Waiting {
+  readonly tenant: string;
+  readonly line: string;
+  readonly kind: Kind;
+}
+
 /**
  * The audit trail as a dataset of each tenant, on the way that all events take: log, then store. Rows go there at once,
- * those that come meanwhile together. While the log takes nothing they wait, up to a bound; what is beyond is counted
+ * those that come meanwhile together. While the log takes nothing they wait, up to a bound for each kind; what is beyond is counted
  * as lost, and still a line in the service's own log. Nothing that is done here is audited again.
  */
 export class AuditTrail {
   readonly #options: AuditTrailOptions;
   readonly #stopping = new AbortController();
-  #waiting: Array<{ readonly tenant: string; readonly line: string }> = [];
+  #waiting: Waiting[] = [];
   #writing: Promise<void> | undefined;
 
   constructor(options: AuditTrailOptions) {
@@ -52,11 +68,14 @@ export class AuditTrail {
 
   /** @param tenant its id; empty for one that does not exist, whose rows are the default tenant's */
   add(tenant: string, row: AuditRow): void {
-    if (this.#waiting.length >= limits.maxWaitingAuditRows) {
+    const kind = kindOf(row);
+    const alike = this.#waiting.filter((each) => each.kind <= kind).length;
+    if (alike >= maxWaiting[kind]) {
       this.#options.onLost(1);
       return;
     }
-    this.#waiting.push({ tenant: tenant === '' ? defaultTenant : tenant, line: JSON.stringify(row) });
+    const line = JSON.stringify(row);
+    this.#waiting.push({ tenant: tenant === '' ? defaultTenant : tenant, line, kind });
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined;
     });
@@ -107,3 +126,5 @@ export class AuditTrail {
     }
   }
 }
+
+const kindOf = ({ audit, by_kind }: AuditRow): Kind => (audit !== 'denied' ? 2 : by_kind === '' ? 0 : 1);

@@ -95,9 +95,23 @@ export const identityLimits = {
   nodeLeaveWaitMs: 2000,
   /** Rows of the audit relation that wait for a log that takes nothing; and how often it is tried. */
   maxWaitingAuditRows: 1000,
+  /** Of these, about refusals, and about refusals of nobody who is known: neither may push out what was changed. */
+  maxWaitingDenialRows: 500,
+  maxWaitingAnonymousDenialRows: 100,
   auditRetryMs: 1000,
-  /** Lines of the log about refused requests, a second, for each tenant; what is beyond is counted in its next line. */
+  /**
+   * Lines of the log, and rows of the audit relation, about refused requests of those who are known, a second, for each
+   * tenant; what is beyond is counted in the next one.
+   */
   maxDenialLinesPerSecond: 20,
   /** The same for all tenants together. */
   maxDenialLinesPerSecondInAll: 200,
+  /**
+   * The same about requests that nobody known has sent: anybody can go on with them for months, so there are a few at
+   * once, and then as many a second as come to 100 MB of log a day, of all tenants together.
+   */
+  maxAnonymousDenialLines: 20,
+  maxAnonymousDenialLinesPerSecond: 1,
+  maxAnonymousDenialLinesInAll: 100,
+  maxAnonymousDenialLinesPerSecondInAll: 5,
 } as const;

@@ -420,7 +420,7 @@ describe('the audit log', () => {
 
   it('has a line for what was refused, and a bound on these', async () => {
     const { apiKey: key } = await makeKey('curious', 'reading');
-    auditClock.advance(1000);
+    auditClock.advance(60_000);
     node.logLines.length = 0;
     expect(await ingest(apiKey(key))).toBe(403);
     expect(lines()).toMatchObject([
@@ -433,10 +433,18 @@ describe('the audit log', () => {
     ]);
     const flood = Array.from({ length: 2 * limits.maxDenialLinesPerSecond }, () => ingest(apiKey('guess')));
     expect(new Set(await Promise.all(flood))).toEqual(new Set([401]));
-    expect(lines()).toHaveLength(limits.maxDenialLinesPerSecond);
+    // Of those who are not known there are as many, and they take nothing from those who are.
+    expect(lines()).toHaveLength(1 + limits.maxAnonymousDenialLines);
+    expect(await ingest(apiKey(key))).toBe(403);
+    expect(lines().at(-1)).toMatchObject({ code: 'forbidden', by: { name: 'curious' } });
     expect(node.logLines.join('')).not.toContain('guess');
     auditClock.advance(1000);
     await ingest(apiKey('guess'));
-    expect(lines().at(-1)?.['leftOut']).toBe(limits.maxDenialLinesPerSecond + 1);
+    expect(lines().at(-1)?.['leftOut']).toBe(
+      2 * limits.maxDenialLinesPerSecond - limits.maxAnonymousDenialLines,
+    );
+    const { length } = lines();
+    for (let index = 0; index < 5; index += 1) await ingest(apiKey('guess'));
+    expect(lines()).toHaveLength(length);
   });
 });

@@ -89,6 +89,23 @@ describe('the audit trail', () => {
     expect(state.lost).toBe(7);
   });
 
+  it('lets no flood of refusals push out changes, nor one of nobody known the other refusals', async () => {
+    const { trail, state, targets } = setup();
+    state.room = false;
+    const denied = (target: string, by_kind: string) => ({ ...row(target), audit: 'denied', by_kind });
+    for (let index = 0; index < 2000; index += 1) trail.add('default', denied('anonymous', ''));
+    for (let index = 0; index < 2000; index += 1) trail.add('acme', denied('known', 'user'));
+    trail.add('default', row('change'));
+    await moment();
+    state.room = true;
+    while (!targets().includes('change')) await moment();
+    await trail.stop();
+    const { maxWaitingAnonymousDenialRows: anonymous, maxWaitingDenialRows: denials } = limits;
+    expect(targets()).toEqual([...Array<string>(anonymous).fill('anonymous'), 'change']);
+    expect(targets('acme')).toHaveLength(denials - anonymous);
+    expect(state.lost).toBe(4000 - denials);
+  });
+
   it('does not try again what can never be stored', async () => {
     const { trail, state, targets } = setup();
     state.failure = new AppError('kind_conflict', 'metrics');
