@@ -169,6 +169,10 @@ const relations: ReadonlyArray<readonly [boolean, string]> = [
     limits.maxPendingChecks > 2 * limits.maxPendingPasswordChecks,
     'clients, and not all, are refused passwords',
   ],
+  [
+    limits.maxPendingChecksPerClient > 2 * limits.maxPendingPasswordChecks,
+    'passwords are refused by their own turns',
+  ],
   [limits.walMaxBytes >= 4 * limits.walSegmentMaxBytes, 'the log holds several segments'],
   [limits.maxReplayJournalBytes >= limits.replayWindowEntries * 256, 'the journal holds what memory does'],
   [limits.quietFlushIntervalMs >= limits.walSegmentMaxAgeMs, 'quiet tables wait for more than a segment'],

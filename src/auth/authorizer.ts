@@ -2,6 +2,8 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { Counts } from '../lib/counts.ts';
+import { clientNetwork } from '../lib/ip-address.ts';
 import { limits } from '../limits.ts';
 import type { Principal } from '../model/identity.ts';
 import {
@@ -31,6 +33,8 @@ interface Lane {
   /** Refused ones, for a while; apart, so that a flood of them cannot push out good ones. */
   readonly refused: LRUCache<string, true>;
   readonly pending: Map<string, Promise<Principal | undefined>>;
+  /** How many of these are of each client. */
+  readonly pendingOf: Counts;
 }
 
 type Verdict = Principal | undefined | Promise<Principal | undefined>;
@@ -105,16 +109,19 @@ export class Authorizer {
   #check(lane: Lane, key: string, presented: PresentedCredential, clientAddress: () => string): Verdict {
     const credentials = parseCredentials(presented);
     if (credentials === undefined) return undefined;
-    if (lane.pending.size >= limits.maxPendingChecks) {
-      throw new AppError('overloaded', 'too many credentials of this kind are being checked at the moment');
-    }
+    requireRoom(lane, clientAddress);
     const forgotten = this.#forgotten;
     const identity = this.#identify(credentials, clientAddress, 0);
     if (!(identity instanceof Promise)) return this.#remember(lane, key, identity, forgotten);
+    const client = clientNetwork(clientAddress());
     const check = identity
       .then((found) => this.#remember(lane, key, found, forgotten))
-      .finally(() => lane.pending.delete(key));
+      .finally(() => {
+        lane.pending.delete(key);
+        lane.pendingOf.remove(client);
+      });
     lane.pending.set(key, check);
+    lane.pendingOf.add(client);
     return check;
   }
 
@@ -166,7 +173,17 @@ function createLane(clock: Clock, refusedTtlMs: number): Lane {
     accepted: new LRUCache(bound),
     refused: new LRUCache({ ...bound, ttl: refusedTtlMs, ttlResolution: ttlResolutionMs, perf }),
     pending: new Map(),
+    pendingOf: new Counts(),
   };
+}
+
+/** @throws AppError `overloaded` */
+function requireRoom({ pending, pendingOf }: Lane, clientAddress: () => string): void {
+  // Nobody has that many before all have.
+  if (pending.size < limits.maxPendingChecksPerClient) return;
+  const own = pendingOf.get(clientNetwork(clientAddress()));
+  if (pending.size < limits.maxPendingChecks && own < limits.maxPendingChecksPerClient) return;
+  throw new AppError('overloaded', 'too many credentials of this kind are being checked at the moment');
 }
 
 const noAddress = (): string => '';

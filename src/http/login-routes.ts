@@ -46,7 +46,8 @@ async function complete(options: LoginRouteOptions, request: PublicRequest): Pro
   const secure = isSecure(originOf(request, publicOrigin));
   const from = request.clientAddress();
   const cookie = request.header('cookie');
-  const signedIn = await login.complete(request.queryString, cookieIn(cookie, 'millrace-login', secure));
+  const sealed = cookieIn(cookie, 'millrace-login', secure);
+  const signedIn = await login.complete(request.queryString, sealed, from);
   const { id, principal } = sessions.begin(signedIn);
   audit.changed({ principal, tenant: principal.tenant }, from, 'session.begin', principal.name);
   return seeOther(signedIn.returnTo, [

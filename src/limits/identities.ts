@@ -25,13 +25,16 @@ export const identityLimits = {
   maxForwardedAddresses: 16,
   /** Checks of one kind of credentials under way: of tokens, say, that wait for the identity provider's keys; above it 503. */
   maxPendingChecks: 256,
+  /** Of these, those of one client: others get in while one sends tokens that wait for keys that there are not. */
+  maxPendingChecksPerClient: 192,
   /** A refused token is checked again after this long: it may be signed with a key that was not known yet. */
   refusedTokenTtlMs: 10_000,
   /** How long a reply of the identity provider is waited for, and how large it may be: keys and claims take some KiB. */
   oidcTimeoutMs: 5000,
   maxOidcReplyBytes: 1 * MiB,
-  /** Sign-ins whose code is being redeemed at the provider; above it 503. */
+  /** Sign-ins whose code is being redeemed at the provider, of all clients and of one; above it 503. */
   maxPendingLogins: 64,
+  maxPendingLoginsPerClient: 16,
   /** What the provider says about itself is read again after this long, and after a failure this soon. */
   oidcMetadataMaxAgeMs: 60 * 60_000,
   oidcRetryIntervalMs: 2000,

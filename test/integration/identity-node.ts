@@ -30,6 +30,7 @@ import { TenantAdministration } from '../../src/identity/tenants.ts';
 import { UserAdministration } from '../../src/identity/users.ts';
 import type { AuditRow } from '../../src/ingest/audit-trail.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
+import type { Networks } from '../../src/lib/ip-address.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { Catalog } from '../../src/store/catalog.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
@@ -69,6 +70,7 @@ export interface IdentityNodeOptions {
   readonly oidc?: OidcConfig;
   /** Of the audit log. */
   readonly auditClock?: Clock;
+  readonly trustedProxies?: Networks | undefined;
 }
 
 /** A node with every route group, real but for what is behind ingest and query; the tables of metadata must exist. */
@@ -159,7 +161,8 @@ export async function startIdentityNode(
     hasEnded: (id) => tenants.hasEnded(id),
   };
   const server = createHttpServer();
-  server.serve({ routes, authorizer, tenancy, metrics, log, audit, clock: systemClock });
+  const { trustedProxies } = options;
+  server.serve({ routes, authorizer, tenancy, metrics, log, audit, clock: systemClock, trustedProxies });
   const { port } = await server.listen('127.0.0.1', 0);
   const url = `http://127.0.0.1:${port}`;
   const send: IdentityNode['send'] = (method, path, body, credential = root) =>

@@ -1,5 +1,6 @@
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parseNetworks } from '../../src/lib/ip-address.ts';
 import { limits } from '../../src/limits.ts';
 import { MetadataLog } from '../../src/store/metadata.ts';
 import { freePort } from '../support/child.ts';
@@ -42,7 +43,10 @@ beforeAll(async () => {
   port = await freePort();
   issuer = issuerOn(port);
   key = await createSigningKey('first');
-  node = await startIdentityNode(store.store, 'one', { oidc: oidcOn(port) });
+  node = await startIdentityNode(store.store, 'one', {
+    oidc: oidcOn(port),
+    trustedProxies: parseNetworks('127.0.0.1'),
+  });
   await node.directory.refresh();
   await node.json('PUT', '/api/v1/role/reading', [{ privilege: 'reader' }]);
   await node.json('PUT', '/api/v1/role/ingesting', [{ privilege: 'ingestor' }]);
@@ -357,17 +361,25 @@ describe('a sign-in', () => {
     const browser = new Browser();
     const callback = await browser.follow(`${node.url}/api/v1/o/login`, `${node.url}/api/v1/o/code`);
     const cookie = `millrace-login=${browser.cookie(node.url, 'millrace-login')}`;
-    const complete = async () => (await fetch(callback, { redirect: 'manual', headers: { cookie } })).status;
+    const complete = async (client: number) => {
+      const headers = { cookie, 'x-forwarded-for': `192.0.2.${client}` };
+      return (await fetch(callback, { redirect: 'manual', headers })).status;
+    };
     const gate = deferred();
     provider.gate = gate.promise;
-    const completed = Array.from({ length: limits.maxPendingLogins + 6 }, complete);
+    const { maxPendingLogins: inAll, maxPendingLoginsPerClient: ofOne } = limits;
+    // One client alone cannot take it all.
+    const flood = Array.from({ length: ofOne + 6 }, () => complete(1));
+    const others = Array.from({ length: inAll - ofOne }, (_, index) => complete(2 + (index % 10)));
+    const completed = [...flood, ...others];
     const refused: number[] = [];
     for (const each of completed) void each.then((status) => status === 503 && refused.push(status));
     await waitFor(() => refused.length === 6);
+    expect(await complete(200)).toBe(503);
     provider.gate = Promise.resolve();
     gate.resolve();
     const reached = (await Promise.all(completed)).filter((status) => status !== 503);
-    expect(reached).toHaveLength(limits.maxPendingLogins);
+    expect(reached).toHaveLength(inAll);
     expect(reached).toContain(303);
   });
 

@@ -2,6 +2,8 @@ import type { JWTPayload } from 'jose';
 import * as client from 'openid-client';
 import { AppError, errorText } from '../../errors.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { Counts } from '../../lib/counts.ts';
+import { clientNetwork } from '../../lib/ip-address.ts';
 import { limits } from '../../limits.ts';
 import type { SecretBox } from '../secret-box.ts';
 import { type ClaimNames, hasClaims, readClaims, type VerifiedClaims } from './claims.ts';
@@ -47,6 +49,7 @@ const sealContext = 'oidc sign-in';
 export class OidcLogin {
   readonly #options: OidcLoginOptions;
   #pending = 0;
+  readonly #pendingOf = new Counts();
 
   constructor(options: OidcLoginOptions) {
     this.#options = options;
@@ -86,18 +89,25 @@ export class OidcLogin {
   /**
    * @param query what the provider sent the browser back with
    * @param sealed what `begin` gave the browser
+   * @param clientAddress of the browser
    * @throws AppError `login_failed`, `oidc_unavailable`, `overloaded`
    */
-  async complete(query: string, sealed: string): Promise<SignedIn> {
+  async complete(query: string, sealed: string, clientAddress: string): Promise<SignedIn> {
     // Anybody can begin a sign-in and bring back whatever code: each is a request to the provider in our name.
-    if (this.#pending >= limits.maxPendingLogins) {
+    const client = clientNetwork(clientAddress);
+    const isFull =
+      this.#pending >= limits.maxPendingLogins ||
+      this.#pendingOf.get(client) >= limits.maxPendingLoginsPerClient;
+    if (isFull) {
       throw new AppError('overloaded', 'too many sign-ins are being completed at the moment');
     }
     this.#pending += 1;
+    this.#pendingOf.add(client);
     try {
       return await this.#complete(query, sealed);
     } finally {
       this.#pending -= 1;
+      this.#pendingOf.remove(client);
     }
   }
 

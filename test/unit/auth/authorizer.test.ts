@@ -65,7 +65,7 @@ describe('Authorizer', () => {
     source.answer = (credentials) =>
       credentials.scheme === 'basic' ? gate : Promise.resolve({ principal: alice });
     const flood = Array.from({ length: limits.maxPendingChecks }, (_, index) =>
-      authorizer.authenticate(basic(`admin:${index}`)),
+      authorizer.authenticate(basic(`admin:${index}`), () => `192.0.2.${index}`),
     );
     expect(() => authorizer.authenticate(basic('admin:more'))).toThrow(
       expect.objectContaining({ code: 'overloaded' }),
@@ -135,7 +135,7 @@ describe('Authorizer', () => {
     });
     source.answer = () => gate;
     const flood = Array.from({ length: limits.maxPendingChecks }, (_, index) =>
-      authorizer.authenticate(key(`flood ${index}`)),
+      authorizer.authenticate(key(`flood ${index}`), () => `192.0.2.${index % 3}`),
     );
     expect(() => authorizer.authenticate(key('one more'))).toThrow(AppError);
     expect(authorizer.authenticate(key('good'))).toBe(alice);
@@ -143,6 +143,26 @@ describe('Authorizer', () => {
     letGo();
     await Promise.all(flood);
     expect(await authorizer.authenticate(key('one more'))).toBeUndefined();
+  });
+
+  it('lets one client have some of the checks under way, and not all', async () => {
+    const { source, authorizer } = setup();
+    const { answer } = source;
+    let letGo = (): void => {};
+    const gate = new Promise<undefined>((resolve) => {
+      letGo = () => resolve(undefined);
+    });
+    source.answer = () => gate;
+    const from = (address: string, value: string) => authorizer.authenticate(key(value), () => address);
+    const flood = Array.from({ length: limits.maxPendingChecksPerClient }, (_, index) =>
+      from(`2001:db8::${(index + 1).toString(16)}`, `flood ${index}`),
+    );
+    expect(() => from('2001:db8::ffff', 'one more')).toThrow(expect.objectContaining({ code: 'overloaded' }));
+    source.answer = answer;
+    expect(await from('192.0.2.1', 'good')).toBe(alice);
+    letGo();
+    await Promise.all(flood);
+    expect(await from('2001:db8::ffff', 'one more')).toBeUndefined();
   });
 
   it('keeps a good credential through more bad ones than it remembers', async () => {
