@@ -26,18 +26,18 @@ interface Check {
 /**
  * Checks passwords, one after another, so that an attack slows itself and nobody else.
  *
- * Argon2 runs on libuv's pool, which the write-ahead log needs for its fdatasync: a flood of wrong passwords must not
- * take more than one of the pool's threads, nor 64 MiB more than once.
+ * Argon2 runs on libuv's pool, which the write-ahead log needs for its fdatasync: a flood of wrong passwords
+ * must not take more than one of the pool's threads, nor 64 MiB more than once.
  *
  *     sign-in ──▶ fresh ───┐
  *        │                 ├─▶ in turn ──▶ one check at a time ──▶ wrong: the client is suspected for a while
  *        └──────▶ suspected┘
  *
- * Within each queue clients take turns, and the names that a client tries (`PasswordQueue`). A client from which a wrong
- * password came goes to the second queue, with all that waits of it, and stays for a while: so clients without a wrong
- * password have half of all checks for themselves, and an attacker needs a new network for every password. Nobody is
- * locked out: one who is suspected waits for a turn, and a right password is right from anywhere. A name is never
- * suspected: others could make it so.
+ * Within each queue a flood, of one client or for one name, holds up nobody else (`PasswordQueue`). A client
+ * from which a wrong password came goes to the second queue, with all that waits of it, and stays for a
+ * while: so clients without a wrong password have half of all checks for themselves, and an attacker needs a
+ * new network for every password. Nobody is locked out: one who is suspected waits for a turn, and a right
+ * password is right from anywhere. A name is never suspected: others could make it so.
  *
  * Names that do not exist are treated like others: whether they wait shorter or longer would tell which exist.
  */

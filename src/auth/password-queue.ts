@@ -1,3 +1,5 @@
+import { Counts } from '../lib/counts.ts';
+
 /** Whose password is to be checked, as far as turns go. */
 export interface Attempt {
   /** The network of the client. */
@@ -12,105 +14,74 @@ interface Waiting<Item> {
 }
 
 /**
- * A bounded queue of sign-ins in which each client gets its turn, and of each client's each name, whatever the others put in.
+ * A bounded queue of sign-ins that are an attack alone if there are many of them: of one client, with however
+ * many names, or for one name, from however many clients. So how much else waits of the same client and for
+ * the same name is the weight of a sign-in. By turns the lightest goes next, so that nobody waits behind a
+ * flood, and the one that has waited longest, so that none waits for ever. When the queue is full the
+ * heaviest gives way, the latest of them, if whoever comes is lighter: a flood takes room from itself alone.
  *
- * When it is full, somebody gives up what they put in last, if whoever comes has less in it: the client that has most;
- * or else the name that has most, of a client that has no less than the one that comes. So one client, with however many
- * names, and one name, from however many clients, take room from themselves alone.
- *
- * It is small, and what waits in it takes a core's tens of milliseconds each: so it is looked through, and not indexed.
+ * It is small, and what waits in it takes a core tens of milliseconds each: so it is looked through, and not
+ * indexed.
  */
 export class PasswordQueue<Item> {
   readonly #maxItems: number;
-  /** By client and by name, each in the order of their turns; none is empty. */
-  readonly #clients = new Map<string, Map<string, Array<Waiting<Item>>>>();
-  #size = 0;
+  /** In the order in which they came. */
+  #waiting: ReadonlyArray<Waiting<Item>> = [];
+  #tookLightest = false;
 
   constructor(maxItems: number) {
     this.#maxItems = maxItems;
   }
 
   get size(): number {
-    return this.#size;
+    return this.#waiting.length;
   }
 
   /** @returns what has no room: undefined, the item itself, or one that had waited */
   push(attempt: Attempt, item: Item): Item | undefined {
-    const gone = this.#size < this.#maxItems ? undefined : this.#makeRoom(attempt);
-    if (this.#size >= this.#maxItems) return item;
-    const names = this.#clients.get(attempt.client) ?? new Map<string, Array<Waiting<Item>>>();
-    const items = names.get(attempt.name) ?? [];
-    items.push({ attempt, item });
-    names.set(attempt.name, items);
-    this.#clients.set(attempt.client, names);
-    this.#size += 1;
-    return gone;
+    const all = [...this.#waiting, { attempt, item }];
+    // What came last is first among those that give way.
+    const gone = all.length <= this.#maxItems ? undefined : heaviest(all.toReversed());
+    this.#waiting = all.filter((each) => each !== gone);
+    return gone?.item;
   }
 
   shift(): Item | undefined {
-    for (const [client, names] of this.#clients) {
-      for (const [name, items] of names) {
-        const first = items.shift();
-        this.#size -= 1;
-        // Both go behind the others.
-        names.delete(name);
-        if (items.length > 0) names.set(name, items);
-        this.#clients.delete(client);
-        if (names.size > 0) this.#clients.set(client, names);
-        return first?.item;
-      }
-    }
-    return undefined;
+    this.#tookLightest = !this.#tookLightest;
+    const next = this.#tookLightest ? lightest(this.#waiting) : this.#waiting[0];
+    this.#waiting = this.#waiting.filter((each) => each !== next);
+    return next?.item;
   }
 
   /** Takes out all of a client. */
   take(client: string): ReadonlyArray<Waiting<Item>> {
-    const all = [...(this.#clients.get(client)?.values() ?? [])].flat();
-    this.#clients.delete(client);
-    this.#size -= all.length;
+    const all = this.#waiting.filter(({ attempt }) => attempt.client === client);
+    this.#waiting = this.#waiting.filter(({ attempt }) => attempt.client !== client);
     return all;
   }
-
-  #makeRoom({ client, name }: Attempt): Item | undefined {
-    const byClient = new Map<string, number>();
-    const byName = new Map<string, number>();
-    const all = [...this.#clients.values()].flatMap((names) => [...names.values()].flat());
-    for (const { attempt } of all) {
-      byClient.set(attempt.client, (byClient.get(attempt.client) ?? 0) + 1);
-      byName.set(attempt.name, (byName.get(attempt.name) ?? 0) + 1);
-    }
-    const own = byClient.get(client) ?? 0;
-    const largest = largestOf(byClient);
-    // With one less, the other would have most.
-    if (largest.count > own + 1) {
-      return this.#removeLast(largest.key, largestNameOf(this.#clients.get(largest.key)));
-    }
-    const contested = largestOf(byName);
-    if (contested.count <= (byName.get(name) ?? 0) + 1) return undefined;
-    const holders = [...byClient.keys()].filter(
-      (each) => (byClient.get(each) ?? 0) >= own && this.#clients.get(each)?.has(contested.key) === true,
-    );
-    const count = (each: string) => this.#clients.get(each)?.get(contested.key)?.length ?? 0;
-    const [holder] = holders.sort((a, b) => count(b) - count(a));
-    return holder === undefined ? undefined : this.#removeLast(holder, contested.key);
-  }
-
-  #removeLast(client: string, name: string): Item | undefined {
-    const names = this.#clients.get(client);
-    const items = names?.get(name);
-    const last = items?.pop();
-    if (last !== undefined) this.#size -= 1;
-    if (items?.length === 0) names?.delete(name);
-    if (names?.size === 0) this.#clients.delete(client);
-    return last?.item;
-  }
 }
 
-function largestOf(counts: ReadonlyMap<string, number>): { readonly key: string; readonly count: number } {
-  let largest = { key: '', count: 0 };
-  for (const [key, count] of counts) if (count > largest.count) largest = { key, count };
-  return largest;
-}
+/** The first of those that no other is lighter than. */
+const lightest = <Item>(waiting: ReadonlyArray<Waiting<Item>>): Waiting<Item> | undefined =>
+  extreme(waiting, (weight, least) => weight < least);
 
-const largestNameOf = (names: ReadonlyMap<string, readonly unknown[]> | undefined): string =>
-  largestOf(new Map([...(names ?? [])].map(([name, items]) => [name, items.length]))).key;
+const heaviest = <Item>(waiting: ReadonlyArray<Waiting<Item>>): Waiting<Item> | undefined =>
+  extreme(waiting, (weight, most) => weight > most);
+
+function extreme<Item>(
+  waiting: ReadonlyArray<Waiting<Item>>,
+  isBeyond: (weight: number, found: number) => boolean,
+): Waiting<Item> | undefined {
+  const clients = new Counts();
+  const names = new Counts();
+  for (const { attempt } of waiting) {
+    clients.add(attempt.client);
+    names.add(attempt.name);
+  }
+  let [found] = waiting;
+  const weightOf = ({ attempt }: Waiting<Item>) => clients.get(attempt.client) + names.get(attempt.name);
+  for (const each of waiting) {
+    if (found !== undefined && isBeyond(weightOf(each), weightOf(found))) found = each;
+  }
+  return found;
+}

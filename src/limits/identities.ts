@@ -12,20 +12,25 @@ export const identityLimits = {
   /** A refused password or key is checked again after this long. */
   refusedCacheTtlMs: 5 * 60_000,
   /**
-   * Passwords (argon2id, about 50 ms of CPU each) that wait to be checked: of clients without a wrong password, and of
-   * the others; above it 503 for the client, or the name, with most. Whoever is in waits seven seconds at most.
+   * Passwords (argon2id, about 50 ms of CPU each) that wait to be checked: of clients without a wrong
+   * password, and of the others; above it 503 for those of the client, or for the name, with most.
    */
   maxPendingPasswordChecks: 64,
   /** New passwords that wait to be hashed; above it 503 for the tenant with most. */
   maxPendingPasswordHashes: 64,
-  /** How long a client from which a wrong password came waits behind the others, and how many are remembered. */
+  /**
+   * How long a client from which a wrong password came waits behind the others, and how many are remembered.
+   */
   suspectedClientMs: 10 * 60_000,
   maxSuspectedClients: 20_000,
   /** Addresses in X-Forwarded-For or Forwarded that are looked at, from the end; nobody has so many proxies. */
   maxForwardedAddresses: 16,
   /** Checks of one kind of credentials under way: of tokens, say, that wait for the identity provider's keys; above it 503. */
   maxPendingChecks: 256,
-  /** Of these, those of one client: others get in while one sends tokens that wait for keys that there are not. */
+  /**
+   * Of these, those of one client: others get in while one sends tokens that wait for keys that there are
+   * not.
+   */
   maxPendingChecksPerClient: 192,
   /** A refused token is checked again after this long: it may be signed with a key that was not known yet. */
   refusedTokenTtlMs: 10_000,
@@ -64,12 +69,15 @@ export const identityLimits = {
   maxPrivilegesPerRole: 1000,
   maxRolesPerIdentity: 100,
   /**
-   * Privileges that the roles of an identity grant together, and the characters of their datasets and tags: each new query
-   * looks at them, and all that narrow a reader on a dataset are in its SQL.
+   * Privileges that the roles of an identity grant together, and the characters of their datasets and tags:
+   * each new query looks at them, and all that narrow a reader on a dataset are in its SQL.
    */
   maxPrivilegesPerIdentity: 2000,
   maxPrivilegesLengthPerIdentity: 256 * KiB,
-  /** All roles of a tenant, which each node holds in memory and one reply lists: characters, and so many for each privilege. */
+  /**
+   * All roles of a tenant, which each node holds in memory and one reply lists: characters, and so many for
+   * each privilege.
+   */
   maxRolesLengthPerTenant: 4 * MiB,
   privilegeOverheadLength: 64,
   /** Privileges in arrays that identities with the same roles share. Who has others makes one of its own. */
@@ -98,20 +106,23 @@ export const identityLimits = {
   nodeLeaveWaitMs: 2000,
   /** Rows of the audit relation that wait for a log that takes nothing; and how often it is tried. */
   maxWaitingAuditRows: 1000,
-  /** Of these, about refusals, and about refusals of nobody who is known: neither may push out what was changed. */
+  /**
+   * Of these, about refusals, and about refusals of nobody who is known: neither may push out what was
+   * changed.
+   */
   maxWaitingDenialRows: 500,
   maxWaitingAnonymousDenialRows: 100,
   auditRetryMs: 1000,
   /**
-   * Lines of the log, and rows of the audit relation, about refused requests of those who are known, a second, for each
-   * tenant; what is beyond is counted in the next one.
+   * Lines of the log, and rows of the audit relation, about refused requests of those who are known, a
+   * second, for each tenant; what is beyond is counted in the next one.
    */
   maxDenialLinesPerSecond: 20,
   /** The same for all tenants together. */
   maxDenialLinesPerSecondInAll: 200,
   /**
-   * The same about requests that nobody known has sent: anybody can go on with them for months, so there are a few at
-   * once, and then as many a second as come to 100 MB of log a day, of all tenants together.
+   * The same about requests that nobody known has sent: anybody can go on with them for months, so there are
+   * a few at once, and then as many a second as come to 100 MB of log a day, of all tenants together.
    */
   maxAnonymousDenialLines: 20,
   maxAnonymousDenialLinesPerSecond: 1,
