@@ -43,8 +43,8 @@ export function hashOfNoPassword(): string {
 }
 
 /**
- * Makes hashes of new passwords, one after another, tenants in turn: like checks (`PasswordChecks`) they take one thread
- * of libuv's pool, and are apart from them, so that neither waits for the other.
+ * Makes hashes of new passwords, one after another, tenants in turn: like checks (`PasswordChecks`) they take
+ * one thread of libuv's pool, and are apart from them, so that neither waits for the other.
  */
 export class Passwords {
   readonly #turns = new FairTurns(

@@ -26,7 +26,8 @@ interface OnDataset {
 }
 
 /**
- * The privileges of somebody, by dataset: what they hold on one of thousands is known at once, however many they have.
+ * The privileges of somebody, by dataset: what they hold on one of thousands is known at once, however many
+ * they have.
  */
 export class PrivilegeIndex {
   /** Held on all datasets. */

@@ -1,7 +1,10 @@
 import { isWithin, type Networks, normalAddress } from '../lib/ip-address.ts';
 import { limits } from '../limits.ts';
 
-/** What proxies say about whom they ask for; a header that is not there is empty, and one sent in parts is joined. */
+/**
+ * What proxies say about whom they ask for; a header that is not there is empty, and one sent in parts is
+ * joined.
+ */
 export interface ForwardingHeaders {
   /** `X-Forwarded-For` */
   readonly forwardedFor: string;
@@ -14,12 +17,12 @@ export const notForwarded: ForwardingHeaders = { forwardedFor: '', forwarded: ''
 /**
  * The address of the client of a request.
  *
- * Anybody can send these headers, so they count only where the peer of the connection is a proxy that is trusted, and
- * then from their end: the last address was written by that proxy. Addresses of trusted proxies are passed over, the
- * first other one is the client's. What stands before it may be made up by the client.
+ * Anybody can send these headers, so they count only where the peer of the connection is a proxy that is
+ * trusted, and then from their end: the last address was written by that proxy. Addresses of trusted proxies
+ * are passed over, the first other one is the client's. What stands before it may be made up by the client.
  *
- * A proxy writes one of the two headers and hands on the other as it came. So where both are there and say different
- * things, neither is believed.
+ * A proxy writes one of the two headers and hands on the other as it came. So where both are there and say
+ * different things, neither is believed.
  *
  * @param peer of the connection, as text
  * @param trusted the networks of the proxies; undefined: there are none
@@ -72,8 +75,8 @@ function plainAddress(element: string): string | undefined {
 }
 
 /**
- * The address in `for=192.0.2.1;proto=https;by=…`; a name that hides it, or `unknown`, is none. A comma or semicolon in
- * a quoted value ends what is read, and then nothing is: no address has one.
+ * The address in `for=192.0.2.1;proto=https;by=…`; a name that hides it, or `unknown`, is none. A comma or
+ * semicolon in a quoted value ends what is read, and then nothing is: no address has one.
  */
 function forAddress(element: string): string | undefined {
   if (element.length > maxForwardedElementLength) return undefined;

@@ -12,8 +12,9 @@ import { TenantIdentities } from './tenant-identities.ts';
 /**
  * Roles, users and API keys, as this node knows them: all of it in memory, fed from the metadata log.
  *
- * What an account may do is worked out once after each change of its roles, not each time it asks. A role that does not exist grants
- * nothing. An account whose credentials have ended says so by itself to whoever remembers it.
+ * What an account may do is worked out once after each change of its roles, not each time it asks. A role
+ * that does not exist grants nothing. An account whose credentials have ended says so by itself to whoever
+ * remembers it.
  *
  * Tenants are apart, so that none waits while those of another are looked through.
  */

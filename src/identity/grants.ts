@@ -21,9 +21,9 @@ interface Granted {
 /**
  * What the roles of a tenant grant.
  *
- * Those who have the same roles share one array, which stays the same until one of these roles changes: whatever is worked
- * out from it, such as an index or a digest, is good for as long. It is made when it is first asked for, so that a
- * change of a role that a hundred thousand keys have costs nothing.
+ * Those who have the same roles share one array, which stays the same until one of these roles changes:
+ * whatever is worked out from it, such as an index or a digest, is good for as long. It is made when it is
+ * first asked for, so that a change of a role that a hundred thousand keys have costs nothing.
  */
 export class Grants {
   readonly #roles = new Map<string, readonly Privilege[]>();

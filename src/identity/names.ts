@@ -37,5 +37,8 @@ export const oauthId = (subject: string): string => oauthPrefix + subject;
 export const subjectOf = (id: string): string | undefined =>
   id.startsWith(oauthPrefix) ? id.slice(oauthPrefix.length) : undefined;
 
-/** The name is not repeated, nor is that of a role or the id of a key: somebody may have put a secret in its place. */
+/**
+ * The name is not repeated, nor is that of a role or the id of a key: somebody may have put a secret in its
+ * place.
+ */
 export const noUser = (): AppError => new AppError('not_found', 'there is no user of this name');

@@ -52,9 +52,10 @@ interface Waiting {
 }
 
 /**
- * The audit trail as a dataset of each tenant, on the way that all events take: log, then store. Rows go there at once,
- * those that come meanwhile together. While the log takes nothing they wait, up to a bound for each kind; what is beyond is counted
- * as lost, and still a line in the service's own log. Nothing that is done here is audited again.
+ * The audit trail as a dataset of each tenant, on the way that all events take: log, then store. Rows go
+ * there at once, those that come meanwhile together. While the log takes nothing they wait, up to a bound for
+ * each kind; what is beyond is counted as lost, and still a line in the service's own log. Nothing that is
+ * done here is audited again.
  */
 export class AuditTrail {
   readonly #options: AuditTrailOptions;

@@ -4,8 +4,9 @@ const hexadecimal = /^[0-9A-Fa-f]{32,}$/;
 const minRandomLength = 20;
 
 /**
- * Whether a text could be a key, a password or a token that somebody has put where a name belongs: a UUID, as API keys
- * are, a long hexadecimal number, or a long text with small and capital letters and digits, as base64 has them.
+ * Whether a text could be a key, a password or a token that somebody has put where a name belongs: a UUID, as
+ * API keys are, a long hexadecimal number, or a long text with small and capital letters and digits, as
+ * base64 has them.
  */
 export const looksLikeCredential = (text: string): boolean =>
   uuid.test(text) ||

@@ -1,8 +1,8 @@
 import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net';
 
 /**
- * An IP address in its one usual form: IPv6 in small letters and with its longest run of zeros left out (RFC 5952), and
- * one that stands for an IPv4 address as that.
+ * An IP address in its one usual form: IPv6 in small letters and with its longest run of zeros left out (RFC
+ * 5952), and one that stands for an IPv4 address as that.
  * @returns undefined for what is no address; one with a zone is none, since it means nothing on another machine
  */
 export function normalAddress(text: string): string | undefined {
@@ -19,8 +19,8 @@ const mappedPrefix = '::ffff:';
 const customerGroups = 4;
 
 /**
- * What one client is known by: its IPv4 address, or the /64 network of its IPv6 address, in which it can have as many
- * addresses as it likes.
+ * What one client is known by: its IPv4 address, or the /64 network of its IPv6 address, in which it can have
+ * as many addresses as it likes.
  * @param address as `normalAddress` gives it; any other text is its own
  */
 export function clientNetwork(address: string): string {
@@ -37,7 +37,8 @@ export function clientNetwork(address: string): string {
 export type Networks = BlockList;
 
 /**
- * Networks in CIDR notation, or single addresses, with commas between them: `10.0.0.0/8, 2001:db8::/32, 192.0.2.7`.
+ * Networks in CIDR notation, or single addresses, with commas between them: `10.0.0.0/8, 2001:db8::/32,
+ * 192.0.2.7`.
  * @returns undefined when one of them is none, or has a prefix that is too long
  */
 export function parseNetworks(text: string): Networks | undefined {

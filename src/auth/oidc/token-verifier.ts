@@ -39,10 +39,10 @@ const providerFailures: ReadonlySet<string> = new Set([
 /**
  * Whether the claims of a verified token make it one that whoever has it may use here.
  *
- * - `events` makes it a message about somebody, as a logout token is (OpenID Connect Back-Channel Logout, section 2.4), also
- *   where its type does not say so.
- * - `cnf` makes it good only together with a proof (RFC 7800) that its bearer has a key: DPoP or a client certificate. No
- *   proof is checked here, so that somebody who stole the token would be let in.
+ * - `events` makes it a message about somebody, as a logout token is (OpenID Connect Back-Channel Logout, section
+ *   2.4), also where its type does not say so.
+ * - `cnf` makes it good only together with a proof (RFC 7800) that its bearer has a key: DPoP or a client
+ *   certificate. No proof is checked here, so that somebody who stole the token would be let in.
  * - One for several audiences was made for the client in `azp`, and any of the others could hand it on.
  */
 const isForBearer = (payload: JWTPayload, clientId: string): boolean =>
@@ -51,8 +51,8 @@ const isForBearer = (payload: JWTPayload, clientId: string): boolean =>
   (!Array.isArray(payload.aud) || payload.aud.length <= 1 || payload['azp'] === clientId);
 
 /**
- * Verifies tokens (RFC 7519) by the keys of their provider: signature, issuer, audience, type and times; and refuses those
- * that are for another use.
+ * Verifies tokens (RFC 7519) by the keys of their provider: signature, issuer, audience, type and times; and
+ * refuses those that are for another use.
  */
 export class TokenVerifier {
   readonly #provider: OidcProvider;
