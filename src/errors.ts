@@ -27,6 +27,7 @@ export const errorDefinitions = {
   // The request itself
   bad_request: permanent(400, 'The request is malformed'),
   bad_header: permanent(400, 'A header is missing or malformed'),
+  bad_framing: permanent(400, 'Where the request ends is not certain'),
   bad_encoding: permanent(400, 'The body does not match its Content-Encoding'),
   bad_json: permanent(400, 'The body is not valid JSON'),
   bad_event: permanent(400, 'An event cannot be stored'),

@@ -21,7 +21,11 @@ export const limits = {
   maxBodyBytes: 64 * MiB,
   /** Bodies received and not yet acknowledged, all requests together; above it new ones get 503. */
   maxInflightBodyBytes: 256 * MiB,
-  /** All headers of one request. Holds the largest credentials with room for the rest. */
+  /** Of a chunked body that is refused while it comes: so much is let in, so that its sender sees the reply. */
+  maxDiscardedBodyBytes: 1 * MiB,
+  /** The same in time: one who waits for the reply with half of a body sent gets it. */
+  maxDiscardedBodyWaitMs: 1000,
+  /** The request line and all headers of one request. Holds the largest credentials with room for the rest. */
   maxHeaderBytes: 32 * KiB,
   /** `Retry-After` of a 503 when nothing better is known. */
   retryAfterSeconds: 1,

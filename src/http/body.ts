@@ -17,7 +17,7 @@ export interface BodyBounds {
  *
  *     held ── accept ──▶ reading ── last chunk ──▶ complete
  *       └───────┬───────────┘
- *             stop ──▶ stopped      (refused, or the client left)
+ *             stop ──▶ stopped      (refused, or the client left; what still comes is discarded)
  *
  * While `held`, nobody has said yet that this body is wanted: it may take no more of this process' memory than
  * what came with the headers, so the socket is paused. After `accept` it goes into one buffer of its declared
@@ -36,6 +36,9 @@ export class BodyReader {
   readonly #reservations: Reservation[] = [];
   #settle: (() => void) | undefined;
   #error: unknown;
+  /** Of a stopped body: what may still come before `#onDiscarded` is called. */
+  #discardableBytes = Number.POSITIVE_INFINITY;
+  #onDiscarded: (() => void) | undefined;
 
   /**
    * Must be called before the request handler returns to uWebSockets.js, or chunks are lost.
@@ -96,6 +99,26 @@ export class BodyReader {
     this.#stopped = true;
     this.#buffer = emptyBytes;
     this.#settle?.();
+    this.#onDiscarded?.();
+  }
+
+  /** Waits for the last byte of a stopped body; until as many as these have come, it is late, or it is stopped again. */
+  async discarded(maxBytes: number, maxWaitMs: number): Promise<void> {
+    this.#discardableBytes = maxBytes - this.#receivedBytes;
+    if (this.#complete || this.#discardableBytes <= 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, maxWaitMs);
+      this.#onDiscarded = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #discard(bytes: number, isLast: boolean): void {
+    this.#complete = isLast;
+    this.#discardableBytes -= bytes;
+    if (isLast || this.#discardableBytes <= 0) this.#onDiscarded?.();
   }
 
   /** Gives back the room that was reserved. */
@@ -104,11 +127,15 @@ export class BodyReader {
   }
 
   #onData(chunk: ArrayBuffer, isLast: boolean): void {
-    if (this.#stopped) return;
+    if (this.#stopped) {
+      this.#discard(chunk.byteLength, isLast);
+      return;
+    }
     try {
       this.#append(chunk, isLast);
     } catch (error) {
       this.#stopped = true;
+      this.#complete = isLast;
       this.#error = error;
       this.#settle?.();
       return;

@@ -7,13 +7,14 @@ import type { Clock } from '../lib/clock.ts';
 import type { Networks } from '../lib/ip-address.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { limits } from '../limits.ts';
 import type { Principal } from '../model/identity.ts';
 import { decodeParameter, ownTenant, requestTenant, type Tenancy } from './access.ts';
 import type { AuditLog } from './audit.ts';
 import { BodyReader } from './body.ts';
 import { clientAddress, type ForwardingHeaders, notForwarded } from './client-address.ts';
 import { admit, authorize, noContent } from './entry.ts';
-import { declaredLength, forwardingHeaders, presentedCredential, readHeaders } from './headers.ts';
+import { declaredLength, presentedCredential, readHeaders } from './headers.ts';
 import { requireSameSite } from './origin.ts';
 import { problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
 import type { RouteMetrics } from './route-metrics.ts';
@@ -46,6 +47,8 @@ export interface ExchangeContext {
 const clientLeftStatus = 499;
 /** Refusals that are about who asks. */
 const deniedCodes: ReadonlySet<string> = new Set(['forbidden', 'unauthenticated', 'login_failed']);
+/** Refusals after which nobody can say where the next request begins. */
+const endingCodes: ReadonlySet<string> = new Set(['bad_framing', 'headers_too_large']);
 const emptyBody = new Uint8Array(0);
 const asProblem: RefusalFormat = (error) => problemReply(error);
 
@@ -75,6 +78,7 @@ export class Exchange {
   /** Body length from the headers, bytes; undefined when only the body itself will tell. */
   #declaredBytes: number | undefined = 0;
   #clientLeft = false;
+  #mustEndAtOnce = false;
   #isSending = false;
   #sending: Sending | undefined;
   /** Of an exchange that ends without its whole reply, for the counters. */
@@ -102,14 +106,15 @@ export class Exchange {
       this.#body?.stop();
       this.#body?.release();
     }
+    if (this.#declaredBytes === undefined) await this.#passChunks();
     if (this.#clientLeft || reply === undefined) {
       this.#end(clientLeftStatus);
       return;
     }
     const { status } = reply;
-    const closeConnection = this.#context.isClosing() || this.#mustCutBody();
+    const connection = this.#mustEndAtOnce ? 'cut' : this.#mayKeepConnection() ? 'keep' : 'close';
     this.#isSending = true;
-    const options = { headOnly: this.#method === 'HEAD', closeConnection };
+    const options = { headOnly: this.#method === 'HEAD', connection } as const;
     this.#sending = send(this.#res, reply, options, {
       onSent: () => this.#end(status),
       onBroken: (error) => this.#breakOff(error),
@@ -118,17 +123,21 @@ export class Exchange {
 
   /** The reply of the route's handler; undefined when the client left before there was one. */
   async #answer(req: HttpRequest): Promise<Reply | undefined> {
+    const queryString = req.getQuery() ?? '';
+    const headers = readHeaders(req, this.#path.length + queryString.length);
+    this.#forwarding = headers;
+    this.#declaredBytes = declaredLength(headers);
+    if (this.#declaredBytes === undefined) this.#body = new BodyReader(this.#res, undefined);
     const match = this.#context.router.match(this.#method, this.#path);
     const { route } = match;
     this.#route = route;
     if (this.#context.isClosing()) throw new AppError('shutting_down', 'this server is stopping');
-    if (route.permission === 'public') return route.handler(this.#publicRequest(req));
+    if (route.permission === 'public') {
+      this.#body?.stop();
+      return route.handler(this.#publicRequest(req, queryString));
+    }
 
-    const headers = readHeaders(req);
-    this.#forwarding = headers;
     const clientAddress = () => this.#clientAddress();
-    const queryString = req.getQuery() ?? '';
-    this.#declaredBytes = declaredLength(headers);
     const { publicOrigin } = this.#context;
     const credential = presentedCredential(headers, publicOrigin);
     requireSameSite(credential, this.#method, headers, publicOrigin);
@@ -149,6 +158,7 @@ export class Exchange {
 
     const { dataset, handle } = authorize(route, match, principal, headers);
     if (asked.problem !== undefined) throw asked.problem;
+    if (route.body === undefined) this.#body?.stop();
     const content = route.body === undefined ? noContent : admit(route.body, headers, this.#declaredBytes);
     const body = route.body === undefined ? emptyBody : await this.#receive(route.body, tenant, dataset);
     if (body === undefined) return undefined;
@@ -170,10 +180,9 @@ export class Exchange {
     });
   }
 
-  #publicRequest(req: HttpRequest): PublicRequest {
-    if (this.#context.trustedProxies !== undefined) this.#forwarding = forwardingHeaders(req);
+  #publicRequest(req: HttpRequest, queryString: string): PublicRequest {
     return {
-      queryString: req.getQuery() ?? '',
+      queryString,
       header: (name) => req.getHeader(name),
       clientAddress: () => this.#clientAddress(),
     };
@@ -197,8 +206,8 @@ export class Exchange {
     // Whoever leaves before the check is done is told apart all the same.
     this.#clientAddress();
     if (this.#declaredBytes === 0) return check;
-    const body = new BodyReader(this.#res, this.#declaredBytes);
-    this.#body = body;
+    this.#body ??= new BodyReader(this.#res, this.#declaredBytes);
+    const body = this.#body;
     let paused = false;
     // By then it was handed over what came with the headers.
     const pausing = setImmediate(() => {
@@ -220,12 +229,24 @@ export class Exchange {
   }
 
   /**
-   * Whether to close the connection under a body that is still coming. One that this exchange reads from gets
-   * new time with each chunk, so what it may still send must be bounded by its length.
+   * A connection ends behind chunks: uWebSockets.js takes `3;x`, `g` or a missing line break for what they are not, so a proxy
+   * may have seen another end of the body, and what follows could be anybody's. It ends as well under a body that is
+   * still coming: one that this exchange reads from gets new time with each piece, so it must be bounded by its length.
    */
-  #mustCutBody(): boolean {
-    if (this.#body?.isOpen !== true) return false;
-    return this.#declaredBytes === undefined || this.#declaredBytes > (this.#route?.body?.maxBytes ?? 0);
+  #mayKeepConnection(): boolean {
+    if (this.#context.isClosing() || this.#declaredBytes === undefined) return false;
+    return this.#body?.isOpen !== true || this.#declaredBytes <= (this.#route?.body?.maxBytes ?? 0);
+  }
+
+  /**
+   * Lets the rest of a refused body come, within bounds, so that a client that sends all of it sees the reply; and lets
+   * uWebSockets.js get to the end of what has arrived: it would serve what follows before it closes.
+   */
+  async #passChunks(): Promise<void> {
+    if (!this.#clientLeft) {
+      await this.#body?.discarded(limits.maxDiscardedBodyBytes, limits.maxDiscardedBodyWaitMs);
+    }
+    await new Promise(setImmediate);
   }
 
   #refusal(thrown: unknown): Reply {
@@ -251,6 +272,8 @@ export class Exchange {
         from: this.#clientAddress(),
       });
     }
+    this.#mustEndAtOnce = endingCodes.has(error.code);
+    if (this.#mustEndAtOnce) return problemReply(error);
     return (this.#context.router.refusalOf(this.#path) ?? asProblem)(error, this.#contentType);
   }
 

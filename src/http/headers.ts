@@ -2,7 +2,6 @@ import type { HttpRequest } from 'uWebSockets.js';
 import type { PresentedCredential } from '../auth/credentials.ts';
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { ForwardingHeaders } from './client-address.ts';
 import { cookieIn, talksHttps } from './cookies.ts';
 
 /** The request headers that mean something here. An absent header is the empty string. */
@@ -35,6 +34,9 @@ type TextHeader = Exclude<keyof RequestHeaders, 'extensions'>;
 
 const noExtensions: ReadonlyMap<string, string> = new Map();
 
+/** As large as `Number` holds exactly. */
+const lengthDigits = /^\d{1,15}$/;
+
 const fields: ReadonlyMap<string, TextHeader> = new Map([
   ['accept', 'accept'],
   ['authorization', 'authorization'],
@@ -61,10 +63,12 @@ const lists: ReadonlySet<TextHeader> = new Set(['accept', 'forwardedProto', 'for
 /**
  * Reads the headers once. One walk over all of them costs 0.2 µs more than asking for each by name, and sees
  * what that cannot: a header sent twice, of which a proxy in front may have taken the other one.
- * uWebSockets.js trims bytes above 127 from both ends of a value as if they were blanks.
- * @throws AppError `bad_header`
+ * uWebSockets.js trims bytes above 127 from both ends of a value as if they were blanks. It takes the first of two lengths,
+ * no digits for 0, and whatever coding for chunked, where a proxy in front may see another end of the request.
+ * @param targetLength of path and query string
+ * @throws AppError `bad_framing`, `headers_too_large`, after which nothing more can be taken from the connection; `bad_header`
  */
-export function readHeaders(req: HttpRequest): RequestHeaders {
+export function readHeaders(req: HttpRequest, targetLength: number): RequestHeaders {
   const headers: RequestHeaders = {
     accept: '',
     authorization: '',
@@ -87,8 +91,11 @@ export function readHeaders(req: HttpRequest): RequestHeaders {
   };
   let extensions: Map<string, string> | undefined;
   let repeated: string | undefined;
+  let misframed = '';
+  let length = targetLength;
   // An exception must not leave this callback: the native loop would go on with it pending.
   req.forEach((name, value) => {
+    length += name.length + value.length + headerOverhead;
     const field = fields.get(name);
     if (field === undefined) {
       if (!name.startsWith('x-p-')) return;
@@ -98,39 +105,39 @@ export function readHeaders(req: HttpRequest): RequestHeaders {
       return;
     }
     const before = headers[field];
+    if (isMisframed(field, value, before)) misframed = name;
     if (before !== '' && !lists.has(field)) repeated = name;
     headers[field] = before === '' ? value : `${before},${value}`;
   });
+  if (misframed !== '') throw new AppError('bad_framing', framingRules);
+  if (length > limits.maxHeaderBytes) {
+    throw new AppError(
+      'headers_too_large',
+      `the request line and the headers have ${length} bytes; ${limits.maxHeaderBytes} are allowed`,
+    );
+  }
   if (repeated !== undefined)
     throw new AppError('bad_header', `the header ${repeated} was sent more than once`);
   if (extensions !== undefined) headers.extensions = extensions;
   return headers;
 }
 
-/** What proxies say about whom they ask for: all parts, since the last one counts. */
-export function forwardingHeaders(req: HttpRequest): ForwardingHeaders {
-  const parts: Record<keyof ForwardingHeaders, string[]> = { forwardedFor: [], forwarded: [] };
-  req.forEach((name, value) => {
-    const field = fields.get(name);
-    if (field === 'forwardedFor' || field === 'forwarded') parts[field].push(value);
-  });
-  return { forwardedFor: parts.forwardedFor.join(), forwarded: parts.forwarded.join() };
+/** Of the headers that say where a request ends, and for whom it is. */
+function isMisframed(field: TextHeader, value: string, before: string): boolean {
+  if (field === 'contentLength') return before !== '' || !lengthDigits.test(value);
+  if (field === 'transferEncoding') return before !== '' || value.toLowerCase() !== 'chunked';
+  return field === 'host' && before !== '';
 }
 
-/**
- * Body length from the headers: bytes, or undefined when only the body itself will tell.
- * @throws AppError `bad_header` for a transfer coding other than chunked
- */
-export function declaredLength(headers: RequestHeaders): number | undefined {
-  if (headers.transferEncoding !== '') {
-    if (headers.transferEncoding.toLowerCase() === 'chunked') return undefined;
-    throw new AppError('bad_header', 'the only Transfer-Encoding understood is chunked');
-  }
-  if (headers.contentLength === '') return 0;
-  const length = Number(headers.contentLength);
-  // uWebSockets.js answers a malformed length with 400 by itself, right after the handler has returned.
-  return Number.isSafeInteger(length) && length >= 0 ? length : undefined;
-}
+const framingRules =
+  'Host and Content-Length or Transfer-Encoding may be sent once, a length as digits, and the only coding understood is chunked';
+
+/** What stands between a name, its value and the next line. */
+const headerOverhead = ': \r\n'.length;
+
+/** Body length from the headers: bytes, or undefined when only the body itself will tell. */
+export const declaredLength = (headers: RequestHeaders): number | undefined =>
+  headers.transferEncoding === '' ? Number(headers.contentLength) : undefined;
 
 /**
  * The one credential of a request, for whatever tenant. The cookie of a session comes last: a browser sends it with everything, a header

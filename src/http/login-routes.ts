@@ -91,8 +91,4 @@ function ownUrl(text: string, origin: string): string {
 
 /** The addresses are serialized URLs, so that they hold no line break. */
 const seeOther = (location: string, cookies: readonly string[]): Reply =>
-  emptyReply(303, [
-    ['Location', location],
-    ['Cache-Control', 'no-store'],
-    ...cookies.map((cookie) => ['Set-Cookie', cookie] as const),
-  ]);
+  emptyReply(303, [['Location', location], ...cookies.map((cookie) => ['Set-Cookie', cookie] as const)]);

@@ -12,6 +12,8 @@ export interface Reply {
   readonly contentType: string | undefined;
   /** Parts are sent one after another; large ones are not copied. A stream is not for routes that answer HEAD. */
   readonly body: string | readonly Uint8Array[] | BodyStream;
+  /** `Cache-Control`; without it `no-store`, since nearly all that is answered is for one reader, at one time. */
+  readonly cacheControl?: string;
   /** Further headers. Values never carry client input. */
   readonly headers?: ReadonlyArray<readonly [name: string, value: string]>;
 }
@@ -90,5 +92,23 @@ export function problemReply(error: AppError, status = error.definition.status):
 /** 499 is not registered: the client left before the answer. */
 const unregistered: ReadonlyMap<number, string> = new Map([[499, 'Client Closed Request']]);
 
-export const statusLine = (status: number): string =>
-  `${status} ${STATUS_CODES[status] ?? unregistered.get(status) ?? 'Unknown'}`;
+/** Beginnings of replies with the default `Cache-Control`, by status: there are few, and every reply has one. */
+const beginnings = new Map<number, string>();
+
+/**
+ * The status line of a reply and the headers that each has, as one text: a call into uWebSockets.js costs more than to send
+ * a line.
+ */
+export function beginningOf({ status, cacheControl }: Reply): string {
+  if (cacheControl !== undefined) return makeBeginning(status, cacheControl);
+  const kept = beginnings.get(status);
+  if (kept !== undefined) return kept;
+  const made = makeBeginning(status, 'no-store');
+  beginnings.set(status, made);
+  return made;
+}
+
+const makeBeginning = (status: number, cacheControl: string): string => {
+  const reason = STATUS_CODES[status] ?? unregistered.get(status) ?? 'Unknown';
+  return `${status} ${reason}\r\nCache-Control: ${cacheControl}\r\nX-Content-Type-Options: nosniff`;
+};

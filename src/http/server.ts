@@ -61,6 +61,11 @@ interface ListenWithOptions {
   listen(host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void): void;
 }
 
+/** Settings of uWebSockets.js that its type definitions leave out. `silent`: replies do not name it. */
+interface Configurable {
+  _cfg(setting: 'silent'): void;
+}
+
 /**
  * `LIBUS_LISTEN_EXCLUSIVE_PORT`: without it, some platforms let a second server take part of a port's
  * connections.
@@ -70,18 +75,21 @@ const exclusivePort = 1;
 /**
  * The HTTP server, over HTTP/1.1.
  *
- * What uWebSockets.js does by itself: it answers malformed requests with a plain 400, HTTP/1.0 with 505 and
- * headers beyond its bound with 431; it closes a connection that sends nothing for ten seconds between or
- * inside requests (a body must keep up 16 KiB/s), and one that sends a request before the reply to the last.
+ * What uWebSockets.js does by itself: it answers a malformed request line (and HTTP/1.0) with 505, a length with a coding,
+ * or chunks that are none, with 400, headers beyond its bound with 431, each a page with its name, and closes. Behind a malformed header
+ * or the 98th it takes nothing more, without an answer. It closes a connection that sends nothing for ten seconds
+ * between or inside requests (a body must keep up 16 KiB/s), and one that sends a request before the reply to the last. Its
+ * bound on headers is not held where they come in one piece, and it looks at no duplicates: `readHeaders` does.
  */
 export function createHttpServer(): HttpServer {
+  (uWS as unknown as Configurable)._cfg('silent');
   const app = uWS.App() as TemplatedApp & ListenWithOptions;
   const underWay = new UnderWay();
   let listenSocket: us_listen_socket | undefined;
   let closed: Promise<void> | undefined;
   let handle = (res: HttpResponse, req: HttpRequest): void => {
-    const options = { headOnly: req.getCaseSensitiveMethod() === 'HEAD', closeConnection: false };
-    send(res, earlyReply(req.getUrl()), options, nobodyAsks);
+    const { reply, connection } = earlyReply(req);
+    send(res, reply, { headOnly: req.getCaseSensitiveMethod() === 'HEAD', connection }, nobodyAsks);
   };
   app.any('/*', (res, req) => handle(res, req));
 

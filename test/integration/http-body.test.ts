@@ -132,7 +132,7 @@ describe('a body', () => {
     client.request('POST /api/v1/ingest', { ...head, 'Transfer-Encoding': 'gzip, chunked' }, '0\r\n\r\n');
     await client.until(({ received }) => received.includes('}'));
     expect(client.statuses).toEqual([400]);
-    expect(client.received).toContain('bad_header');
+    expect(client.received).toContain('bad_framing');
     client.socket.destroy();
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import type { Reply } from '../../src/http/reply.ts';
-import { auth, type Harness, problemOf, RawClient, startServer } from './http-harness.ts';
+import { auth, type Harness, problemOf, RawClient, resultOf, startServer } from './http-harness.ts';
 
 let harness: Harness;
 const jsonBytesReply = (body: readonly Uint8Array[]): Reply => ({
@@ -24,6 +24,12 @@ beforeAll(async () => {
       path: '/test/bytes',
       permission: 'public',
       handler: () => jsonBytesReply([Buffer.from('[1]')]),
+    },
+    {
+      method: 'GET',
+      path: '/test/kept',
+      permission: 'public',
+      handler: () => ({ ...jsonBytesReply([]), cacheControl: 'max-age=60' }),
     },
     { method: 'GET', path: '/test/empty', permission: 'public', handler: () => jsonBytesReply([]) },
   ]);
@@ -111,6 +117,34 @@ describe('HEAD', () => {
 });
 
 describe('replies', () => {
+  it('are for nobody to keep and for no browser to guess at, and do not name the server', async () => {
+    harness.query.respond = () => resultOf(['a'], [Buffer.alloc(100_000, '1')]);
+    const query = { method: 'POST', body: Buffer.from('{"query":"SELECT 1"}'), headers: auth };
+    for (const [path, init, status] of [
+      ['/', {}, 200],
+      ['/api/v1/liveness', { method: 'HEAD' }, 200],
+      ['/test/bytes', {}, 200],
+      ['/test/empty', {}, 200],
+      ['/test/throws', {}, 500],
+      ['/nowhere', {}, 404],
+      ['/api/v1/query', { method: 'POST' }, 401],
+      ['/api/v1/query', query, 200],
+      ['/v1/logs', { method: 'POST', body: '{}' }, 401],
+      ['/v1/prometheus/write', { method: 'DELETE' }, 405],
+    ] as const) {
+      const response = await get(path, init);
+      await response.arrayBuffer();
+      expect([path, response.status]).toEqual([path, status]);
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(response.headers.get('uwebsockets')).toBeNull();
+    }
+  });
+
+  it('of a route that says so may be kept', async () => {
+    expect((await get('/test/kept')).headers.get('cache-control')).toBe('max-age=60');
+  });
+
   it('hide what went wrong inside, and log it', async () => {
     const response = await get('/test/throws');
     expect(response.status).toBe(500);

@@ -1,3 +1,4 @@
+import type { HttpRequest } from 'uWebSockets.js';
 import { describe, expect, it } from 'vitest';
 import { AppError, type ErrorCode, errorDefinitions } from '../../../src/errors.ts';
 import { earlyReply } from '../../../src/http/early-reply.ts';
@@ -42,7 +43,9 @@ describe('a reply that asks for another try', () => {
   });
 
   it('says when, also while the service starts', () => {
-    expect([earlyReply('/api/v1/query').status, retryAfter(earlyReply('/api/v1/query'))]).toEqual([503, [1]]);
+    const request = { getUrl: () => '/api/v1/query', getQuery: () => undefined, forEach: () => {} };
+    const { reply } = earlyReply(request as unknown as HttpRequest);
+    expect([reply.status, retryAfter(reply)]).toEqual([503, [1]]);
   });
 
   it('is of a route that is among these', () => {

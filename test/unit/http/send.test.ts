@@ -65,7 +65,7 @@ describe('send', () => {
           send(
             res as unknown as HttpResponse,
             { status: 200, contentType: 'application/json', body },
-            { headOnly: false, closeConnection: false },
+            { headOnly: false, connection: 'keep' },
             {
               onSent: () => {
                 sent += 1;
