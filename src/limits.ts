@@ -21,6 +21,10 @@ export const limits = {
   maxBodyBytes: 64 * MiB,
   /** Bodies received and not yet acknowledged, all requests together; above it new ones get 503. */
   maxInflightBodyBytes: 256 * MiB,
+  /** Open connections; further ones get 503. Each takes some KiB here and in the kernel. */
+  maxConnections: 10_000,
+  /** The same as a part of the files that the process may have open, so that the log gets its own. */
+  maxConnectionsShare: 0.5,
   /** Of a chunked body that is refused while it comes: so much is let in, so that its sender sees the reply. */
   maxDiscardedBodyBytes: 1 * MiB,
   /** The same in time: one who waits for the reply with half of a body sent gets it. */

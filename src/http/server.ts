@@ -5,14 +5,18 @@ import uWS, {
   type us_listen_socket,
 } from 'uWebSockets.js';
 import type { Authorizer } from '../auth/authorizer.ts';
+import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Networks } from '../lib/ip-address.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import { maxOpenFiles } from '../lib/open-files.ts';
+import { limits } from '../limits.ts';
 import type { Tenancy } from './access.ts';
 import type { AuditLog } from './audit.ts';
 import { earlyReply } from './early-reply.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
+import { problemReply } from './reply.ts';
 import { RouteMetrics } from './route-metrics.ts';
 import { Router } from './router.ts';
 import type { Route } from './routes.ts';
@@ -73,7 +77,8 @@ interface Configurable {
 const exclusivePort = 1;
 
 /**
- * The HTTP server, over HTTP/1.1.
+ * The HTTP server, over HTTP/1.1. Connections are bounded for all clients together: uWebSockets.js does not say whose connection it is
+ * that ends.
  *
  * What uWebSockets.js does by itself: it answers a malformed request line (and HTTP/1.0) with 505, a length with a coding,
  * or chunks that are none, with 400, headers beyond its bound with 431, each a page with its name, and closes. Behind a malformed header
@@ -81,9 +86,16 @@ const exclusivePort = 1;
  * between or inside requests (a body must keep up 16 KiB/s), and one that sends a request before the reply to the last. Its
  * bound on headers is not held where they come in one piece, and it looks at no duplicates: `readHeaders` does.
  */
-export function createHttpServer(): HttpServer {
+export function createHttpServer(maxConnections = defaultMaxConnections()): HttpServer {
   (uWS as unknown as Configurable)._cfg('silent');
   const app = uWS.App() as TemplatedApp & ListenWithOptions;
+  let connections = 0;
+  // Called with 1 for a new connection, and with -1 for one that has ended.
+  const countConnection = (res: HttpResponse, change: unknown): void => {
+    connections += Number(change);
+    if (change === 1 && connections > maxConnections) refuseConnection(res, maxConnections);
+  };
+  app.filter(countConnection);
   const underWay = new UnderWay();
   let listenSocket: us_listen_socket | undefined;
   let closed: Promise<void> | undefined;
@@ -140,6 +152,14 @@ export function createHttpServer(): HttpServer {
     },
   };
 }
+
+function refuseConnection(res: HttpResponse, maxConnections: number): void {
+  const error = new AppError('overloaded', `there are ${maxConnections} connections, as many as may be`);
+  send(res, problemReply(error), { headOnly: false, connection: 'close' }, nobodyAsks);
+}
+
+const defaultMaxConnections = (): number =>
+  Math.min(limits.maxConnections, Math.floor(maxOpenFiles() * limits.maxConnectionsShare));
 
 /** An early reply is sent at once, and counted nowhere. */
 const nobodyAsks = { onSent: () => {}, onBroken: () => {} };

@@ -75,6 +75,44 @@ describe('until the service has read what it has stored', () => {
   });
 });
 
+describe('more connections than there may be', () => {
+  it('are told so and closed, and one that ends makes room', async () => {
+    const server = createHttpServer(3);
+    const { port } = await server.listen('127.0.0.1', 0);
+    try {
+      const open: RawClient[] = [];
+      for (let count = 1; count <= 3; count += 1) {
+        const client = await RawClient.open(port);
+        client.request('GET /api/v1/liveness', {});
+        await client.until(({ statuses }) => statuses.length === 1);
+        open.push(client);
+      }
+      for (let count = 1; count <= 5; count += 1) {
+        const refused = await RawClient.open(port);
+        await refused.until(({ closed }) => closed);
+        expect(refused.statuses).toEqual([503]);
+        expect(refused.received).toContain('"code":"overloaded"');
+        expect(refused.received).toContain('Retry-After: 1');
+      }
+      for (const client of open) {
+        client.request('GET /api/v1/liveness', {});
+        await client.until(({ statuses }) => statuses.length === 2);
+        expect(client.statuses).toEqual([200, 200]);
+      }
+      open[0]?.socket.destroy();
+      await waitFor(async () => {
+        const client = await RawClient.open(port);
+        client.request('GET /api/v1/liveness', {});
+        await client.until(({ statuses }) => statuses.length === 1);
+        client.socket.destroy();
+        return client.statuses[0] === 200;
+      });
+    } finally {
+      await server.close(0);
+    }
+  });
+});
+
 describe('close', () => {
   it('lets a request under way finish, takes no new connection, and ends when it is done', async () => {
     const gate = deferred();
