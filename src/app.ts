@@ -16,10 +16,16 @@ import { RemoteWriteKernel } from './decode/remote-write-kernel.ts';
 import { AppError } from './errors.ts';
 import { datasetRoutes } from './http/dataset-routes.ts';
 import { ingestRoutes } from './http/ingest-routes.ts';
+import { metricsRoute } from './http/metrics-route.ts';
 import { otlpRoutes } from './http/otlp-routes.ts';
 import { queryRoutes } from './http/query-routes.ts';
 import { remoteWriteRoutes } from './http/remote-write-routes.ts';
-import { createHttpServer, type HttpAddress } from './http/server.ts';
+import {
+  createHttpServer,
+  type HttpAddress,
+  type HttpServer,
+  type HttpServerOptions,
+} from './http/server.ts';
 import { statusRoutes } from './http/status-routes.ts';
 import { Admission } from './ingest/admission.ts';
 import { AuditTrail } from './ingest/audit-trail.ts';
@@ -38,6 +44,7 @@ import { compileLateUntil, lateRequests, lateSmallRequests } from './lib/compila
 import type { DataDirectory } from './lib/data-directory.ts';
 import type { Logger } from './lib/log.ts';
 import { createMetrics } from './lib/metrics.ts';
+import type { Address } from './lib/option-values.ts';
 import { limits } from './limits.ts';
 import { TenantDatabases } from './store/tenant-databases.ts';
 import { Backlog } from './wal/backlog.ts';
@@ -69,6 +76,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const server = createHttpServer();
   // First of all: who asks how it is going is answered, however long it takes to read what is stored.
   const address = await server.listen(config.httpAddr.host, config.httpAddr.port);
+  const metricsServer = await listenForMetrics(config.metricsAddr, log);
   const back = await startStore(shared);
   const durable = await startLog(shared, back);
   const front = await startIngest(shared, back, durable);
@@ -81,11 +89,16 @@ export async function startApp(options: AppOptions): Promise<App> {
   if (back.tenants.loaded) void back.cleaner.clean();
 
   let stopping = false;
-  server.serve({
+  const metrics = metricsRoute({
+    registry: shared.metrics.registry,
+    clock: shared.clock,
+    needsCredentials: config.metricsAuth === 'required',
+  });
+  const http: HttpServerOptions = {
     routes: [
+      ...(metricsServer === undefined ? [metrics] : []),
       ...statusRoutes({
         version: options.version,
-        registry: shared.metrics.registry,
         notReady: () =>
           stopping ? new AppError('shutting_down', 'the service is shutting down') : undefined,
         storeAvailable: () => back.monitor.available,
@@ -124,14 +137,16 @@ export async function startApp(options: AppOptions): Promise<App> {
     publicOrigin: config.oidc?.publicOrigin,
     trustedProxies: config.trustedProxies,
     onRequest: compileLateUntil(lateRequests),
-  });
+  };
+  server.serve(http);
+  metricsServer?.serve({ ...http, routes: [metrics] });
 
   return {
     address,
     stop: async () => {
       stopping = true;
       front.admission.close();
-      await server.close(limits.shutdownRequestsMs);
+      await Promise.all([server, metricsServer].map((each) => each?.close(limits.shutdownRequestsMs)));
       await front.trail.stop();
       await reading.parser.close();
       await front.decoders.close();
@@ -145,6 +160,15 @@ export async function startApp(options: AppOptions): Promise<App> {
       await back.store.close();
     },
   };
+}
+
+/** The server of `/metrics`, if it has an address of its own. */
+async function listenForMetrics(address: Address | undefined, log: Logger): Promise<HttpServer | undefined> {
+  if (address === undefined) return undefined;
+  const server = createHttpServer();
+  const { host, port } = await server.listen(address.host, address.port);
+  log.info({ address: `${host}:${port}` }, 'listening for scrapes of /metrics');
+  return server;
 }
 
 /** The log, what an earlier life left in it, and its way into the store. */

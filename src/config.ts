@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type OidcConfig, oidcOptions, readOidc } from './config/oidc.ts';
+import { type OperationConfig, operationOptions, readOperation } from './config/operation.ts';
 import {
   ConfigError,
   flagOf,
@@ -25,7 +26,7 @@ import { limits } from './limits.ts';
  * Each option is one row of `options`: its environment variable (and the flag made from it), what it means, its
  * default and how its text becomes a value. `--help` is printed from the same rows.
  */
-export interface Config extends SharingConfig {
+export interface Config extends SharingConfig, OperationConfig {
   readonly httpAddr: Address;
   /** Networks of the proxies in front; undefined: there are none that are trusted. */
   readonly trustedProxies: Networks | undefined;
@@ -189,12 +190,15 @@ const options = {
     allowed: logLevels.join(', '),
   },
 } as const satisfies {
-  readonly [K in Exclude<keyof Config, keyof SharingConfig | 'oidc'>]: Option<Config[K]>;
+  readonly [K in Exclude<keyof Config, keyof SharingConfig | keyof OperationConfig | 'oidc'>]: Option<
+    Config[K]
+  >;
 };
 
 const allOptions: ReadonlyArray<Option<unknown>> = [
   ...Object.values(options),
   ...Object.values(sharingOptions),
+  ...Object.values(operationOptions),
   ...Object.values(oidcOptions),
 ];
 
@@ -261,6 +265,7 @@ function readConfig(texts: OptionTexts): Config {
     queryMaxMemoryBytes: need(options.queryMaxMemoryBytes),
     logLevel: need(options.logLevel),
     ...readSharing(texts),
+    ...readOperation(texts),
     oidc: readOidc(texts, need(options.multiTenant)),
   };
   return Object.freeze(config);

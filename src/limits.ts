@@ -31,6 +31,8 @@ export const limits = {
   maxDiscardedBodyWaitMs: 1000,
   /** The request line and all headers of one request. Holds the largest credentials with room for the rest. */
   maxHeaderBytes: 32 * KiB,
+  /** Between two texts of `/metrics`, which take some milliseconds each. Who asks meanwhile waits for the next. */
+  metricsIntervalMs: 50,
   /** `Retry-After` of a 503 when nothing better is known. */
   retryAfterSeconds: 1,
   /** A SQL request is a small JSON document: the query, a range, a name. */

@@ -1,11 +1,9 @@
 import type { AppError } from '../errors.ts';
-import type { Metrics } from '../lib/metrics.ts';
 import { jsonReply, textReply } from './reply.ts';
 import type { Route } from './routes.ts';
 
 export interface StatusRouteOptions {
   readonly version: string;
-  readonly registry: Metrics['registry'];
   /** Why the service cannot take requests at the moment; undefined when it can. */
   readonly notReady: () => AppError | undefined;
   /** Whether queries can be answered. Writes do not need the store: they are acknowledged from the log. */
@@ -20,12 +18,12 @@ POST /api/v1/query              {"query": "SELECT …"}; also /api/v1/query/expl
 GET  /api/console/v1/apikeys    API keys; roles under /api/v1/roles, users under /api/v1/users
 GET  /api/v1/liveness           is the process alive
 GET  /api/v1/readiness          can it take requests
-GET  /metrics                   for Prometheus
+GET  /metrics                   for Prometheus, if it has no address of its own
 `;
 
 /** What the service says about itself. */
 export function statusRoutes(options: StatusRouteOptions): Route[] {
-  const { version, registry, notReady, storeAvailable } = options;
+  const { version, notReady, storeAvailable } = options;
   return [
     { method: 'GET', path: '/', permission: 'public', handler: () => textReply(pointers) },
     {
@@ -43,13 +41,6 @@ export function statusRoutes(options: StatusRouteOptions): Route[] {
         if (reason !== undefined) throw reason;
         return jsonReply({ status: 'ready', store: storeAvailable() ? 'available' : 'unavailable' });
       },
-    },
-    {
-      method: 'GET',
-      path: '/metrics',
-      // Scrapers come without credentials, and no label or value here stems from a client.
-      permission: 'public',
-      handler: async () => textReply(await registry.metrics(), registry.contentType),
     },
     {
       method: 'GET',

@@ -12,6 +12,7 @@ import type { AppError } from '../../src/errors.ts';
 import type { Tenancy } from '../../src/http/access.ts';
 import { AuditLog } from '../../src/http/audit.ts';
 import { ingestRoutes } from '../../src/http/ingest-routes.ts';
+import { metricsRoute } from '../../src/http/metrics-route.ts';
 import { otlpRoutes } from '../../src/http/otlp-routes.ts';
 import { queryRoutes } from '../../src/http/query-routes.ts';
 import { remoteWriteRoutes } from '../../src/http/remote-write-routes.ts';
@@ -180,10 +181,10 @@ export async function startServer(
   const routes: Route[] = [
     ...statusRoutes({
       version: '1.2.3',
-      registry: metrics.registry,
       notReady: () => harness.notReady,
       storeAvailable: () => true,
     }),
+    metricsRoute({ registry: metrics.registry, clock: systemClock, needsCredentials: false }),
     ...ingestRoutes({ ingest, maxBodyBytes }),
     ...remoteWriteRoutes({ ingest, maxBodyBytes }),
     ...otlpRoutes({ ingest, maxBodyBytes }),

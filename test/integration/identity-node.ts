@@ -14,6 +14,7 @@ import { apiKeyRoutes } from '../../src/http/api-key-routes.ts';
 import { AuditLog } from '../../src/http/audit.ts';
 import { datasetRoutes } from '../../src/http/dataset-routes.ts';
 import { ingestRoutes } from '../../src/http/ingest-routes.ts';
+import { metricsRoute } from '../../src/http/metrics-route.ts';
 import { otlpRoutes } from '../../src/http/otlp-routes.ts';
 import { queryRoutes } from '../../src/http/query-routes.ts';
 import { remoteWriteRoutes } from '../../src/http/remote-write-routes.ts';
@@ -115,10 +116,10 @@ export async function startIdentityNode(
   const routes: Route[] = [
     ...statusRoutes({
       version: '1.2.3',
-      registry: metrics.registry,
       notReady: () => undefined,
       storeAvailable: () => true,
     }),
+    metricsRoute({ registry: metrics.registry, clock: systemClock, needsCredentials: false }),
     ...ingestRoutes({ ingest, maxBodyBytes }),
     ...remoteWriteRoutes({ ingest, maxBodyBytes }),
     ...otlpRoutes({ ingest, maxBodyBytes }),

@@ -14,6 +14,7 @@ describe('the configuration', () => {
     expect(config.httpAddr).toEqual({ host: '127.0.0.1', port: 8000 });
     expect(config.adminPassword).toBeUndefined();
     expect(config.flushIntervalMs).toBe(1000);
+    expect([config.metricsAddr, config.metricsAuth]).toEqual([undefined, 'none']);
     expect(Object.isFrozen(config)).toBe(true);
   });
 
@@ -59,6 +60,8 @@ describe('the configuration', () => {
     ['--wal-max-bytes', '5'],
     ['--wal-max-bytes', '2GB'],
     ['--log-level', 'loud'],
+    ['--metrics-auth', 'yes'],
+    ['--metrics-addr', '9100'],
     ['--dataset-ingest-bytes-per-second', '0'],
     ['--max-datasets', 'all'],
     ['--max-columns', '1'],

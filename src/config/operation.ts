@@ -1,0 +1,33 @@
+import { type Address, parseAddress } from '../lib/option-values.ts';
+import { needOption, type Option, type OptionTexts, readOption } from './option.ts';
+
+/** How the process is watched. */
+export interface OperationConfig {
+  /** Undefined: where the API listens. */
+  readonly metricsAddr: Address | undefined;
+  /** Whether `/metrics` is for those with credentials only. */
+  readonly metricsAuth: 'none' | 'required';
+}
+
+export const operationOptions = {
+  metricsAddr: {
+    env: 'MILLRACE_METRICS_ADDR',
+    meaning: 'where /metrics is served, alone; with the HTTP API if it is not set',
+    fallback: undefined,
+    parse: parseAddress,
+    allowed: 'host:port, such as 127.0.0.1:9100; port 0 takes a free one',
+  },
+  metricsAuth: {
+    env: 'MILLRACE_METRICS_AUTH',
+    meaning: 'whether /metrics needs the credentials of somebody who may query',
+    fallback: 'none',
+    parse: (text) => (text === 'none' || text === 'required' ? text : undefined),
+    allowed: 'none, required',
+  },
+} as const satisfies { readonly [K in keyof OperationConfig]: Option<OperationConfig[K]> };
+
+/** @throws ConfigError */
+export const readOperation = (texts: OptionTexts): OperationConfig => ({
+  metricsAddr: readOption<Address>(operationOptions.metricsAddr, texts),
+  metricsAuth: needOption<'none' | 'required'>(operationOptions.metricsAuth, texts),
+});
