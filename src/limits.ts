@@ -158,6 +158,8 @@ export const limits = {
    * hold all engine calls at once and leave threads for the log, so that a slow query never delays a reply.
    */
   threadPoolSize: 12,
+  /** An event loop without a turn for so long never gets one: what clients can make it do takes milliseconds. */
+  watchdogMs: 30_000,
 } as const;
 
 const relations: ReadonlyArray<readonly [boolean, string]> = [

@@ -5,13 +5,19 @@ import { ConfigError } from './config/option.ts';
 import { type Config, type DeadAction, helpText, prepareProcess, readCommand } from './config.ts';
 import { AppError } from './errors.ts';
 import { keptPassword, takeDataDirectory } from './lib/data-directory.ts';
+import { endOnUncaughtErrors } from './lib/fatal.ts';
 import { createLogger } from './lib/log.ts';
 import { LockHeld } from './lib/process-lock.ts';
 import { readVersion } from './lib/version.ts';
+import { startWatchdog } from './lib/watchdog.ts';
 import { StoreError } from './store/errors.ts';
 
-/** Exit codes: 0 after a clean stop, 1 when the service or the command could not do its work, 2 for a bad option. */
+/**
+ * Exit codes: 0 after a clean stop, 1 when the service or the command could not do its work, 2 for a bad option, 70 after an
+ * error that nobody foresaw.
+ */
 async function main(): Promise<void> {
+  endOnUncaughtErrors();
   prepareProcess();
   const command = readCommand();
   if (command.name === 'help') process.stdout.write(helpText());
@@ -49,6 +55,9 @@ async function runDeadCommand(action: DeadAction, config: Config): Promise<void>
 async function serve(config: Config): Promise<void> {
   const log = createLogger(config.logLevel);
   const stopRequested = firstSignal();
+  // The thread is not waited for at the end: it does not outlive the process.
+  if (config.watchdogMs > 0)
+    startWatchdog(new URL('../workers/watchdog.js', import.meta.url), config.watchdogMs);
   const version = readVersion();
   // Loads native code, which reads what `prepareProcess` set; and --help stays quick.
   const { startApp } = await import('./app.ts');

@@ -1,12 +1,15 @@
-import { type Address, parseAddress } from '../lib/option-values.ts';
+import { type Address, integer, parseAddress } from '../lib/option-values.ts';
+import { limits } from '../limits.ts';
 import { needOption, type Option, type OptionTexts, readOption } from './option.ts';
 
-/** How the process is watched. */
+/** How the process is watched, from outside and by itself. */
 export interface OperationConfig {
   /** Undefined: where the API listens. */
   readonly metricsAddr: Address | undefined;
   /** Whether `/metrics` is for those with credentials only. */
   readonly metricsAuth: 'none' | 'required';
+  /** How long the event loop may be stuck before the process is killed; 0 for ever. */
+  readonly watchdogMs: number;
 }
 
 export const operationOptions = {
@@ -24,10 +27,18 @@ export const operationOptions = {
     parse: (text) => (text === 'none' || text === 'required' ? text : undefined),
     allowed: 'none, required',
   },
+  watchdogMs: {
+    env: 'MILLRACE_WATCHDOG_MS',
+    meaning: 'how long the event loop may be stuck before the process is killed, in milliseconds',
+    fallback: String(limits.watchdogMs),
+    parse: (text) => (text === '0' ? 0 : integer(1000, 3_600_000)(text)),
+    allowed: '0 for never, or a number of milliseconds from 1000 to 3600000',
+  },
 } as const satisfies { readonly [K in keyof OperationConfig]: Option<OperationConfig[K]> };
 
 /** @throws ConfigError */
 export const readOperation = (texts: OptionTexts): OperationConfig => ({
   metricsAddr: readOption<Address>(operationOptions.metricsAddr, texts),
   metricsAuth: needOption<'none' | 'required'>(operationOptions.metricsAuth, texts),
+  watchdogMs: needOption(operationOptions.watchdogMs, texts),
 });

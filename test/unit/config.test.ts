@@ -14,7 +14,8 @@ describe('the configuration', () => {
     expect(config.httpAddr).toEqual({ host: '127.0.0.1', port: 8000 });
     expect(config.adminPassword).toBeUndefined();
     expect(config.flushIntervalMs).toBe(1000);
-    expect([config.metricsAddr, config.metricsAuth]).toEqual([undefined, 'none']);
+    expect([config.metricsAddr, config.metricsAuth, config.watchdogMs]).toEqual([undefined, 'none', 30_000]);
+    expect(read(['--watchdog-ms', '0']).watchdogMs).toBe(0);
     expect(Object.isFrozen(config)).toBe(true);
   });
 
@@ -60,6 +61,7 @@ describe('the configuration', () => {
     ['--wal-max-bytes', '5'],
     ['--wal-max-bytes', '2GB'],
     ['--log-level', 'loud'],
+    ['--watchdog-ms', '10'],
     ['--metrics-auth', 'yes'],
     ['--metrics-addr', '9100'],
     ['--dataset-ingest-bytes-per-second', '0'],

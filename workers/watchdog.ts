@@ -1,0 +1,23 @@
+import { Worker, workerData } from 'node:worker_threads';
+import { type LastWordsTask, type WatchdogTask, watchdogCells } from '../src/lib/watchdog.ts';
+
+/** The thread that watches the event loop; see `src/lib/watchdog.ts`. It never returns to an event loop of its own. */
+const { cells, tickMs, maxMissedTicks, maxLastWordsMs }: WatchdogTask = workerData;
+
+let beats = Atomics.load(cells, watchdogCells.beats);
+let missedTicks = 0;
+while (Atomics.wait(cells, watchdogCells.stopped, 0, tickMs) === 'timed-out') {
+  const now = Atomics.load(cells, watchdogCells.beats);
+  const isAlive = now !== beats || Atomics.load(cells, watchdogCells.debugger) === 1;
+  missedTicks = isAlive ? 0 : missedTicks + 1;
+  beats = now;
+  if (missedTicks >= maxMissedTicks) kill(missedTicks * tickMs);
+}
+
+function kill(stuckMs: number): void {
+  const written = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const task: LastWordsTask = { stuckMs, written };
+  new Worker(new URL('./last-words.js', import.meta.url), { workerData: task });
+  Atomics.wait(written, 0, 0, maxLastWordsMs);
+  process.kill(process.pid, 'SIGKILL');
+}
