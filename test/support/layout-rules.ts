@@ -131,10 +131,3 @@ export const noDeadFiles: LayoutRule = (modules) => {
     .filter((module) => !reached.has(module.path))
     .map((module) => `${module.path} is not reached from src/main.ts or an entry of a thread`);
 };
-
-const maxLines = 300;
-
-export const filesStayReadable: LayoutRule = (modules) =>
-  product(modules)
-    .filter((module) => module.lines > maxLines)
-    .map((module) => `${module.path} has ${module.lines} lines, more than ${maxLines}`);

@@ -14,7 +14,6 @@ import { API } from 'typescript/unstable/sync';
 /** A source file as the layout rules see it. Paths are relative to the root, with forward slashes. */
 export interface Module {
   readonly path: string;
-  readonly lines: number;
   /** Files of the tree that it imports: static, dynamic, re-exported and type-only alike. */
   readonly imports: readonly string[];
   /** Packages and Node built-ins that it imports, as written. */
@@ -60,7 +59,6 @@ function describe(source: SourceFile, path: string): Module {
   const specifiers = source.imports.map((node) => literalText(node));
   return {
     path,
-    lines: source.text.trimEnd().split('\n').length,
     imports: specifiers.filter((name) => name.startsWith('.')).map((name) => join(dirname(path), name)),
     packages: specifiers.filter((name) => !name.startsWith('.')),
     barrel: isBarrel(source),

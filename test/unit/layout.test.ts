@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
   everyFolderHasALayer,
-  filesStayReadable,
   importsPointOneWay,
   type LayoutRule,
   noBarrels,
@@ -152,16 +151,6 @@ const cases: readonly RuleCase[] = [
           'workers/decode.ts': empty,
         },
         says: ['src/lib/unused.ts is not reached from src/main.ts or an entry of a thread'],
-      },
-    ],
-  },
-  {
-    name: 'files stay readable',
-    rule: filesStayReadable,
-    broken: [
-      {
-        files: { 'src/lib/long.ts': `${empty}\n`.repeat(301), 'src/lib/short.ts': `${empty}\n`.repeat(300) },
-        says: ['src/lib/long.ts has 301 lines, more than 300'],
       },
     ],
   },
