@@ -22,7 +22,7 @@ export class FairQueue<Item> {
   /** @returns what has no room in the queue: undefined, the item itself, or one that had waited in it */
   push(party: string, item: Item): Item | undefined {
     const own = this.#waiting.get(party) ?? [];
-    const gone = this.#size < this.#maxItems ? undefined : this.#makeRoom(own.length);
+    const gone = this.#size < this.#maxItems ? undefined : this.giveUp(own.length);
     if (this.#size >= this.#maxItems) return item;
     own.push(item);
     this.#waiting.set(party, own);
@@ -74,8 +74,16 @@ export class FairQueue<Item> {
     return all;
   }
 
-  /** @param count of items that whoever comes has waiting */
-  #makeRoom(count: number): Item | undefined {
+  /** How many items of a party wait. */
+  countOf(party: string): number {
+    return this.#waiting.get(party)?.length ?? 0;
+  }
+
+  /**
+   * Takes what the party that has most put in last.
+   * @param count of items that whoever needs the room has waiting: nothing is given up for one who has as many
+   */
+  giveUp(count = -1): Item | undefined {
     let most: readonly [party: string, items: Item[]] = ['', []];
     for (const entry of this.#waiting) if (entry[1].length > most[1].length) most = entry;
     const [party, items] = most;
