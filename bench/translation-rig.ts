@@ -11,8 +11,8 @@ import { limits } from '../src/limits.ts';
 import { type FieldType, fieldColumnName, fieldColumnType } from '../src/model/column.ts';
 import { defaultTenant } from '../src/model/dataset.ts';
 import type { Principal } from '../src/model/identity.ts';
-import { SqlParser } from '../src/query/parser.ts';
 import { QueryService } from '../src/query/service.ts';
+import { TranslationPool } from '../src/query/translation-pool.ts';
 import { Translator } from '../src/query/translator.ts';
 import { semanticSettings } from '../src/sql/print/settings.ts';
 import type { CatalogView, DatasetInfo } from '../src/store/dataset-entry.ts';
@@ -79,11 +79,18 @@ const queries = {
 
 export function translationRig(): TranslationRig {
   const log = createLogger('silent');
-  const parser = new SqlParser(new URL('../workers/parse.js', import.meta.url), log);
+  const translations = new TranslationPool({
+    worker: new URL('../workers/translate.js', import.meta.url),
+    version: 'bench',
+    threads: limits.minTranslationThreads,
+    shared: false,
+    maxCpuMs: limits.translationCpuMs,
+    clock: systemClock,
+    log,
+  });
   const parts = {
     catalog,
-    parser,
-    version: 'bench',
+    translations,
     readableRows: () => 'all' as const,
     waitForPending: () => Promise.resolve(false),
   };
@@ -141,7 +148,7 @@ export function translationRig(): TranslationRig {
         },
       };
     },
-    close: () => parser.close(),
+    close: () => translations.close(),
   };
 }
 

@@ -148,7 +148,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       front.admission.close();
       await Promise.all([server, metricsServer].map((each) => each?.close(limits.shutdownRequestsMs)));
       await front.trail.stop();
-      await reading.parser.close();
+      await reading.translations.close();
       await front.decoders.close();
       await durable.wal.close();
       await durable.drain.stop(limits.shutdownDrainMs);

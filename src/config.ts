@@ -48,6 +48,8 @@ export interface Config extends SharingConfig, OperationConfig {
   readonly maxBodyBytes: number;
   readonly queryTimeoutMs: number;
   readonly queryMaxMemoryBytes: number;
+  /** CPU time that the translation of one query may take. */
+  readonly sqlTranslationCpuMs: number;
   readonly logLevel: LogLevel;
   /** Undefined: nobody is vouched for by an identity provider. */
   readonly oidc: OidcConfig | undefined;
@@ -182,6 +184,13 @@ const options = {
     parse: byteCount(16 * 1024 * 1024, 2 ** 50),
     allowed: 'a number of bytes of at least 16MiB, with an optional KiB, MiB, GiB or TiB',
   },
+  sqlTranslationCpuMs: {
+    env: 'MILLRACE_SQL_TRANSLATION_CPU_MS',
+    meaning: 'how much CPU time the translation of one query may take, in milliseconds',
+    fallback: String(limits.translationCpuMs),
+    parse: integer(50, 10_000),
+    allowed: 'a number of milliseconds from 50 to 10000',
+  },
   logLevel: {
     env: 'MILLRACE_LOG_LEVEL',
     meaning: 'how much is logged on stderr',
@@ -263,6 +272,7 @@ function readConfig(texts: OptionTexts): Config {
     maxBodyBytes: need(options.maxBodyBytes),
     queryTimeoutMs: need(options.queryTimeoutMs),
     queryMaxMemoryBytes: need(options.queryMaxMemoryBytes),
+    sqlTranslationCpuMs: need(options.sqlTranslationCpuMs),
     logLevel: need(options.logLevel),
     ...readSharing(texts),
     ...readOperation(texts),

@@ -93,6 +93,7 @@ export const errorDefinitions = {
   sql_bad_logarithm: permanent(400, 'There is no logarithm of zero or a negative number', '2201E'),
   sql_bad_power: permanent(400, 'There is no power or root that is a real number', '2201F'),
   sql_too_large: permanent(400, 'The query text is too large', '54000'),
+  sql_too_complex: permanent(400, 'The query takes too much to translate', '54001'),
   sql_failed: permanent(400, 'The query cannot be run'),
   query_timeout: permanent(408, 'The query ran longer than allowed', '57014'),
   query_memory: permanent(400, 'The query needs more memory than allowed', '53200'),

@@ -3,8 +3,8 @@ import { readableRows } from '../auth/policy.ts';
 import type { Drain } from '../ingest/drain.ts';
 import { waitForPending } from '../ingest/freshness.ts';
 import { limits } from '../limits.ts';
-import { SqlParser } from '../query/parser.ts';
 import { QueryService } from '../query/service.ts';
+import { TranslationPool } from '../query/translation-pool.ts';
 import type { Catalog } from '../store/catalog.ts';
 import type { ResultStore, Store } from '../store/store.ts';
 import type { Wal } from '../wal/writer.ts';
@@ -20,18 +20,28 @@ interface Parts {
 /** The way from SQL to rows. */
 export function startQueries({ config, clock, log }: Shared, version: string, parts: Parts) {
   const { store, catalog, wal, drain } = parts;
-  const parser = new SqlParser(new URL('../../workers/parse.js', import.meta.url), log);
+  const cores = availableParallelism();
+  const { minTranslationThreads, maxTranslationThreads } = limits;
+  const threads = Math.max(minTranslationThreads, Math.min(maxTranslationThreads, Math.floor(cores / 2)));
+  const translations = new TranslationPool({
+    worker: new URL('../../workers/translate.js', import.meta.url),
+    version,
+    threads: config.multiTenant ? threads + 1 : threads,
+    shared: config.multiTenant,
+    maxCpuMs: config.sqlTranslationCpuMs,
+    clock,
+    log,
+  });
   const query = new QueryService({
     store,
     catalog,
-    parser,
-    version,
+    translations,
     clock,
     log,
     bounds: {
       timeoutMs: config.queryTimeoutMs,
       maxMemoryBytes: config.queryMaxMemoryBytes,
-      maxThreads: Math.min(availableParallelism(), limits.queryMaxThreads),
+      maxThreads: Math.min(cores, limits.queryMaxThreads),
       maxResultRows: limits.queryMaxResultRows,
       maxResultBytes: limits.queryMaxResultBytes,
     },
@@ -44,5 +54,5 @@ export function startQueries({ config, clock, log }: Shared, version: string, pa
         names.map((name) => catalog.idOf(tenant, name)),
       ),
   });
-  return { parser, query };
+  return { translations, query };
 }

@@ -38,7 +38,7 @@ async function answer(query: Query, request: AuthorizedRequest): Promise<Reply> 
   const withFields = wantsFields(parameters.get('fields'));
   if (withFields && format !== 'json')
     throw new AppError('bad_request', 'fields=true is for the format json alone');
-  const result = await query.run({ ...questionOf(request), format, signal: request.signal() });
+  const result = await query.run({ ...questionOf(request), format });
   return await resultReply(result, format, withFields);
 }
 
@@ -56,9 +56,9 @@ async function count(query: Query, request: AuthorizedRequest): Promise<Reply> {
   });
 }
 
-function questionOf({ principal, tenant, body }: AuthorizedRequest): QueryQuestion {
+function questionOf({ principal, tenant, body, signal }: AuthorizedRequest): QueryQuestion {
   const { query: sql, ...options } = parseQueryBody(body);
-  return { principal, tenant, sql, ...options };
+  return { principal, tenant, sql, ...options, signal: signal() };
 }
 
 /** @throws AppError `bad_request` */

@@ -31,22 +31,48 @@ export const queryLimits = {
   translationOverheadBytes: 1024,
   /** Parts of the range of a request for counts. */
   maxCountBins: 10_000,
-  /** Queries waiting for the parser, or for a connection, all tenants together; above it 503 for who has most of them. */
+  /** Queries waiting to be translated, or for a connection, all tenants together; above it 503 for who has most of them. */
   maxQueuedQueries: 100,
-  /** The parser gets a stack of its own: 200,000 chained operators parse in 64 MiB. */
-  sqlParserStackMiB: 64,
+  /** Threads that translate: half of the cores, within these; one more where there are tenants, so that none holds all. */
+  minTranslationThreads: 2,
+  maxTranslationThreads: 4,
+  /** CPU time of one translation. The largest that can be of use take 0.3 s. */
+  translationCpuMs: 1000,
+  /** How often the CPU time of a translation is looked at that has not ended by then. */
+  translationCheckIntervalMs: 50,
+  /** From the begin to the end of one translation: its thread may get a tenth of a core on a machine that is busy. */
+  translationTimeoutMs: 15_000,
+  /** Where a thread's CPU time cannot be read (other systems than Linux), a translation may take this many times as long. */
+  translationWallFactor: 4,
+  /** From the start of a thread until it can translate, on a machine that is busy. */
+  translationStartTimeoutMs: 60_000,
+  /** The parser recurses: 200,000 chained operators parse in 64 MiB. */
+  translationStackMiB: 64,
   /**
-   * The widest queries take 0.3 s of CPU, and the thread may get a tenth of a core on a machine that is busy. What does
-   * not end at all is rare: a query that overflows the stack is answered, and the thread replaced.
+   * The tree of a query of 256 KiB takes some 100 MiB, its largest translation less. Whoever gets here loses the thread;
+   * yet V8 gives up the whole process if the allocation that gets here is larger than the 16 MiB that Node.js leaves it
+   * (a map or a copied array of millions). So this is the last bound: counts come first, then CPU time.
    */
-  sqlParserTimeoutMs: 15_000,
+  translationHeapMiB: 512,
+  /**
+   * Memory of a thread beside its heap, above all that of the parser, which has 128 MiB from the beginning, grows up to
+   * 1 GiB and never shrinks: a thread that holds more than this after a translation is replaced.
+   */
+  maxTranslationExternalBytes: 256 * MiB,
+  /** Who has run out of CPU time goes behind those who have not for so long; of more identities, the oldest are forgiven. */
+  translationPenaltyMs: 60_000,
+  maxPenalizedIdentities: 10_000,
+  /** Names of columns that a thread remembers, in characters: 2,000 datasets of 1,000 columns with short names. */
+  maxDatasetCacheLength: 32 * MiB,
+  /** Names of columns in one message to a thread; they cost the sender up to a microsecond each. */
+  maxColumnsPerMessage: 1000,
+  /** How long the main thread works for one translation before it turns to something else. */
+  translationSliceMs: 1,
   /**
    * Times that `/*` may be in a query, in comments or elsewhere. PostgreSQL's lexer takes time with the square of them:
    * 10 ms for this many, and a minute for the 100,000 that fit a query, in which it parses nobody else's.
    */
   maxSqlComments: 1000,
-  /** The tree of a query of 256 KiB takes some 100 MiB. */
-  sqlParserHeapMiB: 512,
   /** A translated query. ClickHouse's `max_query_size` is 256 KiB, and the settings follow the query. */
   maxStoreSqlBytes: 250 * 1024,
   /** Characters of `information_schema` in one query, all its mentions together: some 70,000 columns. */

@@ -29,7 +29,7 @@ export async function countRows(
   nowMicros: number,
   parts: CountParts,
 ): Promise<readonly CountsBin[]> {
-  const { principal, tenant, startTime, endTime } = request;
+  const { principal, tenant, startTime, endTime, signal } = request;
   const stream = checkDatasetName(request.stream);
   const range = boundedRange(parseTimeRange(startTime, endTime, nowMicros));
   const { startMicros, endMicros } = range;
@@ -38,7 +38,7 @@ export async function countRows(
   const column = parts.kindOf(stream) === 'events' ? eventTimeColumn.name : 'timestamp';
   const sql = `SELECT "${column}" AS "at" FROM "${stream}"`;
   const translation = await parts
-    .translate({ principal, tenant, sql, moments: { ...range, nowMicros } })
+    .translate({ principal, tenant, sql, moments: { ...range, nowMicros }, signal })
     .catch((thrown: unknown) => {
       throw isUnknown(thrown)
         ? new AppError('dataset_not_found', `there is no dataset ${quotedName(stream)}`)

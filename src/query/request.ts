@@ -13,12 +13,12 @@ export interface QueryQuestion {
   readonly endTime?: string;
   /** If given, the query must read this dataset. */
   readonly streamName?: string;
+  /** Aborted when the client goes away. */
+  readonly signal: CancelSignal;
 }
 
 export interface QueryRequest extends QueryQuestion {
   readonly format: ResultFormat;
-  /** Aborted when the client goes away. */
-  readonly signal: CancelSignal;
 }
 
 export interface QueryResult {

@@ -54,11 +54,11 @@ export class QueryService implements Query {
   }
 
   async #translate(question: QueryQuestion): Promise<Translation> {
-    const { principal, tenant, sql, startTime, endTime, streamName } = question;
+    const { principal, tenant, sql, startTime, endTime, streamName, signal } = question;
     const nowMicros = this.#parts.clock.nowMicros();
     const range = parseTimeRange(startTime, endTime, nowMicros);
     const moments = { ...range, nowMicros };
-    const translation = await this.#translator.translate({ principal, tenant, sql, moments });
+    const translation = await this.#translator.translate({ principal, tenant, sql, moments, signal });
     checkStreamName(streamName, translation);
     return translation;
   }

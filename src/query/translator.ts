@@ -1,20 +1,19 @@
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors.ts';
+import type { CancelSignal } from '../lib/cancellation.ts';
+import { systemClock } from '../lib/clock.ts';
 import { limits } from '../limits.ts';
 import type { Principal, Privilege, ReadableRows } from '../model/identity.ts';
-import type { Query as QueryTree } from '../sql/ast.ts';
-import { located } from '../sql/errors.ts';
 import { fillMoments, type Moments } from '../sql/moments.ts';
-import { type Translation, translate } from '../sql/translate.ts';
+import type { Translation } from '../sql/translate.ts';
 import type { CatalogView } from '../store/dataset-entry.ts';
-import type { SqlParser } from './parser.ts';
-import { relationNames, visibleCatalog } from './visible-catalog.ts';
+import { CatalogAnswers } from './catalog-answers.ts';
+import type { AnsweredReply, TranslationPool } from './translation-pool.ts';
 
 export interface TranslatorParts {
   readonly catalog: CatalogView;
-  readonly parser: Pick<SqlParser, 'parse'>;
-  /** This program's, for `version()`. */
-  readonly version: string;
+  readonly translations: Pick<TranslationPool, 'run'>;
   /** Which rows of a dataset of its tenant the principal may read. */
   readableRows(principal: Principal, dataset: string): ReadableRows;
   /** Waits until what was acknowledged of these datasets is in the store, or for a bounded time; false if nothing is on its way. */
@@ -27,6 +26,8 @@ export interface Question {
   readonly tenant: string;
   readonly sql: string;
   readonly moments: Moments;
+  /** Aborted when nobody waits any more. */
+  readonly signal?: CancelSignal | undefined;
 }
 
 /**
@@ -45,13 +46,19 @@ export class Translator {
     sizeCalculation: ({ sql }, key) => 2 * (sql.length + key.length) + limits.translationOverheadBytes,
   });
   readonly #privilegeKeys = new WeakMap<readonly Privilege[], string>();
+  readonly #answers: CatalogAnswers;
 
   constructor(parts: TranslatorParts) {
     this.#parts = parts;
+    this.#answers = new CatalogAnswers({ ...parts, timers: systemClock });
   }
 
-  /** @throws AppError `sql_…`, `forbidden`, `store_unavailable`, and those of the parser */
+  /** @throws AppError `sql_…`, `forbidden`, `store_unavailable`, and those of the pool */
   async translate(question: Question): Promise<Translation> {
+    const { maxQueryTextBytes } = limits;
+    // Before anything is made of it, such as a key. UTF-8 has a byte at least for each of JavaScript's characters.
+    if (question.sql.length > maxQueryTextBytes)
+      throw new AppError('sql_too_large', `The query has more than ${maxQueryTextBytes} bytes`);
     const key = this.#keyOf(question);
     const known = this.#known.get(key);
     const translation = known ?? (await this.#make(question));
@@ -63,51 +70,52 @@ export class Translator {
   #keyOf({ principal, tenant, sql, moments }: Question): string {
     const ends = `${moments.startMicros === undefined ? '' : 's'}${moments.endMicros === undefined ? '' : 'e'}`;
     const version = this.#parts.catalog.version(tenant);
-    // The text comes last, and the privileges are JSON, so no part can pass for the next.
+    // The text comes last, and no other part holds a blank, so none can pass for the next.
     return `${tenant} ${version} ${ends} ${this.#privilegesOf(principal)} ${sql}`;
   }
 
   #privilegesOf({ privileges }: Principal): string {
-    const known = this.#privilegeKeys.get(privileges) ?? JSON.stringify(privileges);
+    const known = this.#privilegeKeys.get(privileges) ?? digestOf(privileges);
     this.#privilegeKeys.set(privileges, known);
     return known;
   }
 
+  /** Once more after a wait if something is missing that may be on its way: data is acknowledged before it is stored. */
   async #make(question: Question): Promise<Translation> {
-    const { parser, catalog, version, readableRows, waitForPending } = this.#parts;
-    const { principal, tenant, sql, moments } = question;
-    const tree = await parser.parse(sql, tenant);
-    const visible = visibleCatalog(catalog, tenant, version, (dataset) => readableRows(principal, dataset));
-    const range = { start: moments.startMicros !== undefined, end: moments.endMicros !== undefined };
-    try {
-      await this.#awaitDatasets(tree, tenant);
-      const wait = () => waitForPending(tenant, relationNames(tree));
-      return await attemptTwice(() => translate(tree, visible, range), wait);
-    } catch (thrown) {
-      throw located(thrown, sql);
+    const { waitForPending } = this.#parts;
+    let reply = await this.#attempt(question);
+    if (reply.kind === 'unready') {
+      await waitForPending(question.tenant, reply.relations);
+      reply = await this.#attempt(question);
     }
+    if (reply.kind === 'refused' && mayAppear.has(reply.error.code)) {
+      if (await waitForPending(question.tenant, reply.relations)) reply = await this.#attempt(question);
+    }
+    return translationOf(reply);
   }
 
-  /** Data is acknowledged before its tables exist in the store. */
-  async #awaitDatasets(tree: QueryTree, tenant: string): Promise<void> {
-    const { catalog, waitForPending } = this.#parts;
-    const names = relationNames(tree);
-    const unready = () => names.find((name) => catalog.get(tenant, name)?.ready === false);
-    if (unready() !== undefined) await waitForPending(tenant, names);
-    const missing = unready();
-    if (missing === undefined) return;
-    throw new AppError('store_unavailable', `the dataset "${missing}" is new and not in the store yet`);
+  async #attempt({ principal, tenant, sql, moments, signal }: Question): Promise<AnsweredReply> {
+    const range = { start: moments.startMicros !== undefined, end: moments.endMicros !== undefined };
+    return await this.#parts.translations.run({
+      task: { text: sql, tenant, range },
+      identity: `${principal.kind} ${principal.id ?? principal.name}`,
+      answerCatalog: (question, post) => this.#answers.answer(question, { principal, tenant }, post),
+      signal,
+    });
   }
 }
 
+const digestOf = (privileges: readonly Privilege[]): string =>
+  createHash('sha256').update(JSON.stringify(privileges)).digest('base64');
+
 const mayAppear: ReadonlySet<string> = new Set(['sql_unknown_column', 'sql_unknown_relation']);
 
-/** Once more if something is missing that may be on its way, as columns are. */
-async function attemptTwice<T>(attempt: () => T, wait: () => Promise<boolean>): Promise<T> {
-  try {
-    return attempt();
-  } catch (thrown) {
-    if (!(thrown instanceof AppError) || !mayAppear.has(thrown.code) || !(await wait())) throw thrown;
-    return attempt();
+/** @throws AppError what the reply says instead */
+function translationOf(reply: AnsweredReply): Translation {
+  if (reply.kind === 'translated') return reply.translation;
+  if (reply.kind === 'refused') {
+    const { code, message, details } = reply.error;
+    throw new AppError(code, message, details && { details });
   }
+  throw new AppError('store_unavailable', `the dataset "${reply.dataset}" is new and not in the store yet`);
 }

@@ -6,7 +6,7 @@ import { readTree } from './syntax/read.ts';
 
 /**
  * Parses one SELECT with PostgreSQL's own grammar. Deep input can overflow the stack or break the parser's
- * instance, so this runs in a thread of its own (`workers/parse.ts`).
+ * instance, so this runs in a thread of its own (`workers/translate.ts`).
  * @throws AppError `sql_syntax`, `sql_unsupported`, `sql_too_large`; anything else means that the parser
  * itself failed and must not be used again
  */

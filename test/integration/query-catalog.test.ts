@@ -147,7 +147,7 @@ test('version() is that of this program', async () => {
 });
 
 describe('explain', () => {
-  const question = { principal: administrator, tenant: defaultTenant };
+  const question = { principal: administrator, tenant: defaultTenant, signal: new AbortController().signal };
 
   test("tells the store's SQL, the columns and the datasets, and runs nothing", async () => {
     const service = queryService(store.store, catalog);

@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => store?.close());
 
-const question = { principal: administrator, tenant: defaultTenant };
+const question = { principal: administrator, tenant: defaultTenant, signal: new AbortController().signal };
 const ask = async (sql: string) => (await asker(queryService(store.store, catalog))(sql)).rows;
 
 /** How many granules of the table are left when its indexes have been looked into. */

@@ -2,21 +2,19 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import { databaseOf, defaultTenant, physicalTable } from '../../src/model/dataset.ts';
-import { visibleCatalog } from '../../src/query/visible-catalog.ts';
-import { fillMoments } from '../../src/sql/moments.ts';
-import { parseQuery } from '../../src/sql/parse.ts';
+import { Translator } from '../../src/query/translator.ts';
 import { semanticSettings } from '../../src/sql/print/settings.ts';
 import { uniqueNames } from '../../src/sql/resolve/output-name.ts';
-import { translate } from '../../src/sql/translate.ts';
 import { difference } from '../sql/compare.ts';
 import { catalogOf, fixtures, loadEvents, postgresStatements } from '../sql/fixtures.ts';
 import type { Oracle, PostgresAnswer } from '../sql/oracle.ts';
-import { type Ask, asker, nowMicros, queryService } from '../sql/querier.ts';
+import { type Ask, administrator, asker, nowMicros, queryService } from '../sql/querier.ts';
 import { anyQuery } from '../sql/queries.ts';
 import { randomRuns } from '../sql/random-runs.ts';
 import { startOracle } from '../sql/start-oracle.ts';
 import { anyTiedQuery } from '../sql/tied-queries.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
+import { InlineTranslations } from '../support/inline-translations.ts';
 
 let oracle: Oracle;
 let store: TestStore;
@@ -60,11 +58,16 @@ async function compared(query: string, expected: PostgresAnswer): Promise<string
 }
 
 test('the store reads no other tables than those of the datasets that a translation names', async () => {
-  const catalog = visibleCatalog(catalogOf(fixtures), defaultTenant, '1.2.3', () => 'all');
-  const range = { start: false, end: false };
-  const translated = async (query: string) => {
+  const translator = new Translator({
+    catalog: catalogOf(fixtures),
+    translations: new InlineTranslations(),
+    readableRows: () => 'all',
+    waitForPending: () => Promise.resolve(false),
+  });
+  const moments = { startMicros: undefined, endMicros: undefined, nowMicros };
+  const translated = async (sql: string) => {
     try {
-      return translate(await parseQuery(query), catalog, range);
+      return await translator.translate({ principal: administrator, tenant: defaultTenant, sql, moments });
     } catch (thrown) {
       if (thrown instanceof AppError && thrown.code === 'sql_unsupported') return undefined;
       throw thrown;
@@ -73,8 +76,7 @@ test('the store reads no other tables than those of the datasets that a translat
   const property = fc.asyncProperty(fc.oneof(anyQuery, anyTiedQuery), async (query) => {
     const translation = await translated(query);
     if (translation === undefined) return;
-    const { datasets } = translation;
-    const sql = fillMoments(translation.sql, { startMicros: undefined, endMicros: undefined, nowMicros });
+    const { datasets, sql } = translation;
     const tree = await store.rows<{ explain: string }>(`EXPLAIN QUERY TREE ${sql}`, {
       settings: semanticSettings,
     });

@@ -3,16 +3,16 @@ import { limits } from '../../src/limits.ts';
 import { defaultTenant } from '../../src/model/dataset.ts';
 import type { Principal, Privilege, ReadableRows } from '../../src/model/identity.ts';
 import { Translator } from '../../src/query/translator.ts';
-import { parseQuery } from '../../src/sql/parse.ts';
 import type { CatalogView, DatasetInfo } from '../../src/store/dataset-entry.ts';
 import { TenantVersions } from '../../src/store/versions.ts';
+import { InlineTranslations } from '../support/inline-translations.ts';
 
 const secondMicros = 1_000_000;
 
-/** A catalog that changes, and a parser that counts. */
+/** A catalog that changes, and translations that are counted. */
 class Rig {
   readonly versions = new TenantVersions();
-  parses = 0;
+  readonly translations = new InlineTranslations();
   readable: (principal: Principal, dataset: string) => ReadableRows = () => 'all';
   readonly columns = new Map([['level:str', { name: 'level:str', type: 'Nullable(String)' }]]);
   readonly translator: Translator;
@@ -33,13 +33,7 @@ class Rig {
     };
     this.translator = new Translator({
       catalog,
-      version: '1.2.3',
-      parser: {
-        parse: (text) => {
-          this.parses += 1;
-          return parseQuery(text);
-        },
-      },
+      translations: this.translations,
       readableRows: (principal, dataset) => this.readable(principal, dataset),
       waitForPending: () => Promise.resolve(false),
     });
@@ -66,9 +60,9 @@ describe('a translation that is remembered', () => {
     const rig = new Rig();
     const first = await rig.sql('select level from app');
     expect(await rig.sql('select level from app')).toBe(first);
-    expect(rig.parses).toBe(1);
+    expect(rig.translations.count).toBe(1);
     await rig.sql('select level as l from app');
-    expect(rig.parses).toBe(2);
+    expect(rig.translations.count).toBe(2);
   });
 
   test('freezes no moment: neither now() nor the range', async () => {
@@ -81,7 +75,7 @@ describe('a translation that is remembered', () => {
         endMicros: (seconds + 10) * secondMicros,
       });
     const [first, second] = [await at(86_400), await at(10 * 86_400)];
-    expect(rig.parses).toBe(1);
+    expect(rig.translations.count).toBe(1);
     expect(first).toContain("fromUnixTimestamp64Micro(86400000000, 'UTC')");
     expect(first).toContain("toDate32('1970-01-02')");
     expect(first).toContain("fromUnixTimestamp64Micro(86390000000, 'UTC')");
@@ -122,10 +116,10 @@ describe('a translation that is remembered', () => {
     await rig.sql('select level from app');
     rig.versions.changed('acme');
     await rig.sql('select level from app');
-    expect(rig.parses).toBe(1);
+    expect(rig.translations.count).toBe(1);
     rig.versions.changed(defaultTenant);
     await rig.sql('select level from app');
-    expect(rig.parses).toBe(2);
+    expect(rig.translations.count).toBe(2);
   });
 
   test('belongs to a tenant', async () => {
@@ -153,9 +147,9 @@ describe('a translation that is remembered', () => {
       code: 'forbidden',
     });
     // The same privileges, of somebody else.
-    const { parses } = rig;
+    const { count } = rig.translations;
     await rig.sql('select level from app', { privileges: structuredClone(tagged) });
-    expect(rig.parses).toBe(parses);
+    expect(rig.translations.count).toBe(count);
   });
 
   test('is not remembered if the catalog changed while it was made', async () => {
@@ -163,16 +157,16 @@ describe('a translation that is remembered', () => {
     const made = rig.sql('select * from app');
     rig.versions.changed(defaultTenant);
     await made;
-    const { parses } = rig;
+    const { count } = rig.translations;
     await rig.sql('select * from app');
-    expect(rig.parses).toBe(parses + 1);
+    expect(rig.translations.count).toBe(count + 1);
   });
 
   test('errors are not', async () => {
     const rig = new Rig();
     for (let round = 1; round <= 2; round += 1) {
       await expect(rig.sql('select nosuch from app')).rejects.toMatchObject({ code: 'sql_unknown_column' });
-      expect(rig.parses).toBe(round);
+      expect(rig.translations.count).toBe(round);
     }
   });
 
@@ -180,10 +174,10 @@ describe('a translation that is remembered', () => {
     const rig = new Rig();
     await rig.sql('select level from app');
     const long = 'x'.repeat(100_000);
-    const count = limits.maxTranslationCacheBytes / (4 * long.length);
-    for (let index = 0; index < count; index += 1) await rig.sql(`select '${index}${long}' from app`);
-    const { parses } = rig;
+    const fitting = limits.maxTranslationCacheBytes / (4 * long.length);
+    for (let index = 0; index < fitting; index += 1) await rig.sql(`select '${index}${long}' from app`);
+    const { count } = rig.translations;
     await rig.sql('select level from app');
-    expect(rig.parses).toBe(parses + 1);
+    expect(rig.translations.count).toBe(count + 1);
   });
 });

@@ -4,9 +4,9 @@ import { defaultTenant } from '../../src/model/dataset.ts';
 import type { Principal } from '../../src/model/identity.ts';
 import type { QueryRequest } from '../../src/query/request.ts';
 import { QueryService, type QueryServiceParts } from '../../src/query/service.ts';
-import { parseQuery } from '../../src/sql/parse.ts';
 import type { CatalogView } from '../../src/store/dataset-entry.ts';
 import type { ResultStore } from '../../src/store/store.ts';
+import { InlineTranslations } from '../support/inline-translations.ts';
 import type { Rows } from './compare.ts';
 
 export const administrator: Principal = {
@@ -19,7 +19,7 @@ export const administrator: Principal = {
 /** 2024-03-03 12:00:00 UTC. */
 export const nowMicros = 1_709_467_200_000_000;
 
-/** The query service on a real store; the parser in this thread. */
+/** The query service on a real store; the translation in this thread. */
 export function queryService(
   store: ResultStore,
   catalog: CatalogView,
@@ -28,8 +28,7 @@ export function queryService(
   return new QueryService({
     store,
     catalog,
-    parser: { parse: parseQuery },
-    version: '1.2.3',
+    translations: new InlineTranslations(),
     clock: { nowMicros: () => nowMicros, monotonicMs: () => 0 },
     log: createLogger('silent'),
     bounds: {

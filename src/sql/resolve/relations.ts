@@ -66,8 +66,8 @@ function findDataset(
   at: number | undefined,
 ): { readonly dataset: SqlDataset; readonly part: MetricPart | undefined } {
   const [first = '', second] = path;
-  const longName = catalog.names().find((name) => isNamed(name, first)) ?? first;
-  const dataset = path.length <= 2 ? (catalog.dataset(first) ?? catalog.dataset(longName)) : undefined;
+  const longName = () => catalog.names().find((name) => isNamed(name, first)) ?? first;
+  const dataset = path.length <= 2 ? (catalog.dataset(first) ?? catalog.dataset(longName())) : undefined;
   const part = dataset?.kind === 'metrics' ? metricParts.find((name) => name === second) : undefined;
   if (dataset === undefined || (second !== undefined && part === undefined)) {
     const hint = suggestion(first, catalog.names());

@@ -1,0 +1,130 @@
+import { AppError } from '../errors.ts';
+import type { Timers } from '../lib/clock.ts';
+import { limits } from '../limits.ts';
+import { auditDataset } from '../model/dataset.ts';
+import type { Principal, ReadableRows } from '../model/identity.ts';
+import type { CatalogAnswer, CatalogQuestion, DatasetAnswer } from '../sql/translation-messages.ts';
+import { refusalOf } from '../sql/translation-task.ts';
+import type { CatalogView } from '../store/dataset-entry.ts';
+import { ColumnStates } from './column-states.ts';
+
+export interface CatalogAnswersParts {
+  readonly catalog: CatalogView;
+  /** Which rows of a dataset of its tenant the principal may read. */
+  readableRows(principal: Principal, dataset: string): ReadableRows;
+  readonly timers: Pick<Timers, 'turn'>;
+}
+
+/** Who asks, and of which datasets. */
+export interface Reader {
+  readonly principal: Principal;
+  readonly tenant: string;
+}
+
+type Asked<About> = Extract<CatalogQuestion, { about: About }>;
+type NameAnswer = CatalogAnswer['names'][number];
+
+/** What one step of an answer adds to it, if anything. */
+interface Piece {
+  readonly dataset?: DatasetAnswer;
+  readonly name?: NameAnswer;
+}
+
+const emptyPart = () => ({ datasets: [] as DatasetAnswer[], names: [] as NameAnswer[] });
+
+/** @returns how many columns were added */
+function addTo(part: ReturnType<typeof emptyPart>, { dataset, name }: Piece): number {
+  if (name !== undefined) part.names.push(name);
+  if (dataset === undefined) return 0;
+  part.datasets.push(dataset);
+  return dataset.kind === 'readable' ? (dataset.columns?.length ?? 0) : 0;
+}
+
+/**
+ * Tells the threads that translate what they ask of the catalog, as one principal sees it. A tenant may have 2,000
+ * datasets of 1,000 columns, so the answer comes in parts, and the event loop gets its turn after each.
+ */
+export class CatalogAnswers {
+  readonly #parts: CatalogAnswersParts;
+  readonly #states = new ColumnStates();
+
+  constructor(parts: CatalogAnswersParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Answers, the first part at once. Errors become part of the answer.
+   * @param post sends a part; false if nobody waits any more
+   */
+  async answer(
+    question: CatalogQuestion,
+    reader: Reader,
+    post: (part: CatalogAnswer) => boolean,
+  ): Promise<void> {
+    const pieces = question.about === 'names' ? this.#names(reader) : this.#datasets(question, reader);
+    try {
+      let part = emptyPart();
+      let startedMs = performance.now();
+      let columns = 0;
+      for (const piece of pieces) {
+        columns += addTo(part, piece);
+        const isFull = columns >= limits.maxColumnsPerMessage;
+        if (!isFull && performance.now() - startedMs < limits.translationSliceMs) continue;
+        if (!post({ ...part, error: undefined, isLast: false })) return;
+        await this.#parts.timers.turn();
+        part = emptyPart();
+        columns = 0;
+        startedMs = performance.now();
+      }
+      post({ ...part, error: undefined, isLast: true });
+    } catch (thrown) {
+      if (!(thrown instanceof AppError)) throw thrown;
+      post({ ...emptyPart(), error: refusalOf(thrown), isLast: true });
+    }
+  }
+
+  *#datasets({ datasets }: Asked<'datasets'>, reader: Reader): Generator<Piece> {
+    let length = 0;
+    for (const { name, state } of datasets) {
+      const answer = this.#describe(name, state, reader);
+      if (answer.kind === 'readable') for (const column of answer.columns ?? []) length += column.length;
+      if (length > limits.maxCatalogSqlLength) {
+        throw new AppError(
+          'sql_too_large',
+          'There are too many columns in the datasets that the query reads',
+        );
+      }
+      yield { dataset: answer };
+    }
+  }
+
+  *#names({ principal, tenant }: Reader): Generator<Piece> {
+    const { catalog, readableRows } = this.#parts;
+    for (const { name, kind } of catalog.list(tenant)) {
+      yield readableRows(principal, name) === 'none' ? {} : { name: { name, kind } };
+    }
+  }
+
+  /**
+   * Naming a dataset of which the principal may read no row is `forbidden`, but for the audit trail, which is not there
+   * for those who may not read it.
+   */
+  #describe(name: string, remembered: number | undefined, { principal, tenant }: Reader): DatasetAnswer {
+    const { catalog, readableRows } = this.#parts;
+    const info = catalog.get(tenant, name);
+    if (info === undefined) return { name, kind: 'absent' };
+    const rows = readableRows(principal, name);
+    if (rows === 'none') return { name, kind: name === auditDataset ? 'absent' : 'forbidden' };
+    const state = this.#states.of(info, catalog.version(tenant));
+    return {
+      name,
+      kind: 'readable',
+      id: info.id,
+      holds: info.kind,
+      ready: info.ready,
+      state: state.number,
+      columns: state.number === remembered ? undefined : state.names,
+      rows,
+    };
+  }
+}

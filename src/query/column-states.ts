@@ -1,0 +1,46 @@
+import type { DatasetInfo } from '../store/dataset-entry.ts';
+
+/** The columns of a dataset, and a number that no other columns have. */
+export interface ColumnState {
+  readonly number: number;
+  readonly names: readonly string[];
+}
+
+interface Seen {
+  readonly catalogVersion: number;
+  readonly state: ColumnState;
+}
+
+/**
+ * Numbers the states of the columns of datasets, so that a thread that was told a state need not be told again. The
+ * version of the catalog changes with any dataset of a tenant; the number changes with the columns of this one alone.
+ */
+export class ColumnStates {
+  readonly #seen = new WeakMap<DatasetInfo['columns'], Seen>();
+  /** Of all of the process: threads remember numbers, whoever gave them. */
+  static #last = 0;
+
+  of({ columns }: Pick<DatasetInfo, 'columns'>, catalogVersion: number): ColumnState {
+    const seen = this.#seen.get(columns);
+    if (seen?.catalogVersion === catalogVersion) return seen.state;
+    const state =
+      seen !== undefined && areNames(seen.state.names, columns) ? seen.state : this.#next(columns);
+    this.#seen.set(columns, { catalogVersion, state });
+    return state;
+  }
+
+  #next(columns: DatasetInfo['columns']): ColumnState {
+    ColumnStates.#last += 1;
+    return { number: ColumnStates.#last, names: [...columns.keys()] };
+  }
+}
+
+function areNames(names: readonly string[], columns: DatasetInfo['columns']): boolean {
+  if (names.length !== columns.size) return false;
+  let index = 0;
+  for (const name of columns.keys()) {
+    if (names[index] !== name) return false;
+    index += 1;
+  }
+  return true;
+}

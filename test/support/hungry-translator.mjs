@@ -1,0 +1,26 @@
+/**
+ * The built translating worker, with tasks that take too much: a text of one word says of what. In JavaScript, since it is
+ * the entry of a thread.
+ */
+const built = new URL('../../dist/workers/translate.js', import.meta.url);
+const { start, translate: translateReal } = await import(built.href);
+
+const hungry = {
+  cpu: () => {
+    for (;;);
+  },
+  heap: () => {
+    for (const kept = []; ; ) kept.push(new Array(100_000).fill(kept.length));
+  },
+  broken: () => ({ kind: 'broken', reason: 'Maximum call stack size exceeded', externalBytes: 0 }),
+  sleep: () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
+  exit: () => process.exit(1),
+  bug: () => {
+    throw new TypeError('undefined is not what it should be');
+  },
+  external: () => ({ kind: 'translated', translation: { sql: '' }, externalBytes: 2 ** 40 }),
+};
+
+export { start };
+
+export const translate = (task) => hungry[task.text]?.() ?? translateReal(task);

@@ -1,0 +1,54 @@
+/** The Piscina entry of the threads that translate: PostgreSQL's SQL in, the store's out. */
+import { readlinkSync } from 'node:fs';
+import { getHeapStatistics } from 'node:v8';
+import type { MessagePort } from 'node:worker_threads';
+import { parseQuery } from '../src/sql/parse.ts';
+import { type AskCatalog, ColumnMemory } from '../src/sql/task-catalog.ts';
+import type {
+  CatalogAnswer,
+  DatasetAnswer,
+  TranslationReply,
+  TranslationTask,
+  TranslatorReady,
+  TranslatorStart,
+} from '../src/sql/translation-messages.ts';
+import { runTask, type TaskParts } from '../src/sql/translation-task.ts';
+
+let parts: TaskParts | undefined;
+
+/** Comes before any task. The parser is loaded then, so that no task pays for it. */
+export async function start({ port, version }: TranslatorStart<MessagePort>): Promise<TranslatorReady> {
+  parts = { version, memory: new ColumnMemory(), ask: askThrough(port) };
+  await parseQuery('SELECT 1');
+  return { threadId: nativeThreadId() };
+}
+
+export async function translate(task: TranslationTask): Promise<TranslationReply> {
+  if (parts === undefined) throw new Error('BUG: the thread was not started');
+  const outcome = await runTask(task, parts);
+  return { ...outcome, externalBytes: getHeapStatistics().external_memory };
+}
+
+/** One question at a time, since there is one task at a time. */
+function askThrough(port: MessagePort): AskCatalog {
+  let take: ((part: CatalogAnswer) => void) | undefined;
+  port.on('message', (part: CatalogAnswer) => take?.(part));
+  return (question) =>
+    new Promise((resolve) => {
+      const datasets: DatasetAnswer[] = [];
+      const names: CatalogAnswer['names'][number][] = [];
+      take = (part) => {
+        datasets.push(...part.datasets);
+        names.push(...part.names);
+        if (part.isLast) resolve({ datasets, names, error: part.error });
+      };
+      port.postMessage(question);
+    });
+}
+
+/** Linux names the thread that asks `<process>/task/<thread>`. */
+function nativeThreadId(): number | undefined {
+  if (process.platform !== 'linux') return undefined;
+  const id = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
+  return Number.isSafeInteger(id) ? id : undefined;
+}
