@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import { parseJsonBody } from './json-body.ts';
 
 const queryMembers = ['query', 'startTime', 'endTime', 'streamName'] as const;
@@ -50,14 +51,39 @@ function membersOf<Name extends string>(
   known: readonly Name[],
   example: string,
 ): readonly (readonly [Name, unknown])[] {
+  if (hasMoreMarks(body, limits.maxQueryBodyMarks)) {
+    throw new AppError('bad_request', `the body must be an object of a few texts: ${example}`);
+  }
   const value = parseJsonBody(body);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new AppError('bad_request', `the body must be an object: ${example}`);
   }
   return Object.entries(value).map(([name, content]) => {
     const member = known.find((each) => each === name);
-    if (member !== undefined) return [member, content] as const;
+    if (member !== undefined) return [member, checkLength(member, content)] as const;
     const reason = `${JSON.stringify(name.slice(0, 40))} is not a member of a query; known are ${known.join(', ')}`;
     throw new AppError('bad_request', reason);
   });
+}
+
+function checkLength(member: string, content: unknown): unknown {
+  const { maxQueryOptionLength } = limits;
+  if (member === 'query' || typeof content !== 'string' || content.length <= maxQueryOptionLength)
+    return content;
+  throw new AppError('bad_request', `${member} is longer than ${maxQueryOptionLength} characters`);
+}
+
+const [quote, backslash, brace, bracket, comma] = [0x22, 0x5c, 0x7b, 0x5b, 0x2c];
+
+/** Counts what makes JSON expensive to parse, before it is; a text, however long, is not. */
+function hasMoreMarks(body: Uint8Array, bound: number): boolean {
+  let count = 0;
+  let inText = false;
+  for (let at = 0; at < body.length; at += 1) {
+    const byte = body[at] ?? 0;
+    if (byte === quote) inText = !inText;
+    else if (inText) at += byte === backslash ? 1 : 0;
+    else if ((byte === comma || byte === bracket || byte === brace) && ++count > bound) return true;
+  }
+  return false;
 }

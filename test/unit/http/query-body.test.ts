@@ -26,11 +26,24 @@ describe('parseQueryBody', () => {
     ['a query that is no string', '{"query":1}', 'bad_request', 'query must be a string'],
     ['a null', '{"query":"SELECT 1","endTime":null}', 'bad_request', 'endTime must be a string'],
     ['a misspelled member', '{"query":"SELECT 1","starttime":"1h"}', 'bad_request', '"starttime"'],
+    ['deep arrays', '['.repeat(500_000), 'bad_request', 'a few texts'],
+    ['many members', `{${'"query":"",'.repeat(50_000)}"query":"SELECT 1"}`, 'bad_request', 'a few texts'],
+    [
+      'a time that is none',
+      `{"query":"SELECT 1","endTime":"${'1'.repeat(300)}"}`,
+      'bad_request',
+      'longer than 256',
+    ],
     ['the prototype', '{"query":"SELECT 1","__proto__":"x"}', 'bad_request', '"__proto__"'],
   ])('refuses %s', (_, text, code, words) => {
     expect(() => parse(text)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(words) }),
     );
+  });
+
+  it('reads whatever is in a text', () => {
+    const query = `SELECT '${'{[,"\\'.repeat(1000)}'`;
+    expect(parse(JSON.stringify({ query, endTime: 'now' }))).toEqual({ query, endTime: 'now' });
   });
 
   it('refuses bytes that are not UTF-8', () => {
