@@ -92,6 +92,7 @@ export const errorDefinitions = {
   sql_out_of_range: permanent(400, 'A value is out of range', '22003'),
   sql_bad_logarithm: permanent(400, 'There is no logarithm of zero or a negative number', '2201E'),
   sql_bad_power: permanent(400, 'There is no power or root that is a real number', '2201F'),
+  sql_bad_regex: permanent(400, 'A regular expression is not valid', '2201B'),
   sql_too_large: permanent(400, 'The query text is too large', '54000'),
   sql_too_complex: permanent(400, 'The query takes too much to translate', '54001'),
   sql_failed: permanent(400, 'The query cannot be run'),

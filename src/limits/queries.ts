@@ -86,6 +86,53 @@ export const queryLimits = {
   maxCatalogSqlLength: 7 * MiB,
   /** Nesting of the syntax tree that the translator walks. */
   maxSqlDepth: 200,
+  /**
+   * Of one query, all its subqueries together: so far a translation may expand. What fits `maxStoreSqlBytes` is below, but
+   * for the last, which are more than anybody needs. Expressions, queries, relations and keys as they were written:
+   */
+  maxSqlSyntaxNodes: 150_000,
+  /** What the translator makes of them: some 150 bytes each. */
+  maxSqlResolvedNodes: 500_000,
+  /**
+   * Visits of nodes, names and columns, in what the syntax tree becomes and in its printing: some 50 to 100 ns each. What
+   * fits `maxStoreSqlBytes` took 0.3 million at most in our tests.
+   */
+  maxSqlSteps: 2_000_000,
+  /** With those that a star stands for. */
+  maxSqlOutputColumns: 20_000,
+  maxSqlRelations: 500,
+  maxSqlCtes: 200,
+  maxSqlSetOperations: 500,
+  /** Each set of keys counts its own. */
+  maxSqlGroupKeys: 5000,
+  /** Of ORDER BY, DISTINCT ON, and the windows and aggregates that have keys of their own. */
+  maxSqlSortKeys: 5000,
+  /** Of WINDOW, and of each OVER. */
+  maxSqlWindows: 2000,
+  /** Generated names, of relations and of subqueries. */
+  maxSqlAliases: 10_000,
+  /** Of one string or number. */
+  maxSqlLiteralLength: 128 * 1024,
+  /** Of a regular expression or a pattern of LIKE; dashboards write hundreds of names with `|` between them. */
+  maxSqlPatternLength: 32 * 1024,
+  /** Of `to_char`, `to_date`, `to_timestamp` and `format`. Each of its parts may repeat the value. */
+  maxSqlFormatLength: 4000,
+  /** Of `#>`, and of the right side of `@>`: levels of JSON. */
+  maxSqlJsonDepth: 100,
+  /** As PostgreSQL has it: dimensions of an array. */
+  maxSqlSubscripts: 6,
+  /**
+   * How often a regular expression repeats a part, repetitions within it multiplied, as RE2 counts (which takes 1000). It
+   * becomes as many copies of the part, all of which the store may look at for each character. PostgreSQL's greatest
+   * count is 255.
+   */
+  maxRegexRepetitions: 255,
+  /** Characters and classes of a regular expression, those repeated as often as they are. */
+  maxRegexSize: 50_000,
+  maxRegexGroups: 100,
+  maxRegexDepth: 100,
+  /** Characters to which `lpad` and `rpad` fill a text up; every row gets as many. */
+  maxPaddedLength: 100_000,
   /** Sets of keys of one GROUP BY: the store groups once for each. */
   maxGroupingSets: 64,
   /** Rows of `generate_series`, which are made in memory. */

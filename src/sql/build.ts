@@ -1,26 +1,23 @@
+import { spend } from './budget.ts';
 import type { Apply, Column, Expr, Literal, LiteralValue, Renderer } from './ir.ts';
 import { bool, type SqlType } from './types.ts';
 
 /** Makers of typed expressions. */
-export const apply = (name: string, type: SqlType, render: Renderer, ...args: readonly Expr[]): Apply => ({
-  kind: 'apply',
-  type,
-  name,
-  render,
-  args,
-});
+export function apply(name: string, type: SqlType, render: Renderer, ...args: readonly Expr[]): Apply {
+  spend('resolvedNodes', 1 + args.length);
+  return { kind: 'apply', type, name, render, args };
+}
 
-export const literal = (type: SqlType, value: LiteralValue): Literal => ({ kind: 'literal', type, value });
+export function literal(type: SqlType, value: LiteralValue): Literal {
+  spend('resolvedNodes');
+  return { kind: 'literal', type, value };
+}
 
 /** @param label as the user wrote it */
-export const columnOf = (relation: string, name: string, type: SqlType, label: string): Column => ({
-  kind: 'column',
-  type,
-  relation,
-  name,
-  label,
-  outer: false,
-});
+export function columnOf(relation: string, name: string, type: SqlType, label: string): Column {
+  spend('resolvedNodes');
+  return { kind: 'column', type, relation, name, label, outer: false };
+}
 
 export const and = (...args: readonly Expr[]): Apply =>
   apply('and', bool, (...parts) => `(${parts.join(' AND ')})`, ...args);
@@ -36,6 +33,7 @@ export const not = (arg: Expr): Apply => apply('not', bool, (part) => `(NOT ${pa
 
 /** The expressions directly under one. The inside of a subquery isn't among them. */
 export function children(expr: Expr): readonly Expr[] {
+  spend('steps');
   switch (expr.kind) {
     case 'literal':
     case 'column':

@@ -7,7 +7,14 @@ const minClippedCharacters = Math.floor((maxIdentifierBytes - 3) / 4);
 export const isNamed = (name: string, identifier: string): boolean =>
   name === identifier || (identifier.length >= minClippedCharacters && clipped(name) === identifier);
 
+/** The identifiers that mean a name. */
+export const identifiersOf = (name: string): readonly string[] => {
+  const short = clipped(name);
+  return short === name || short.length < minClippedCharacters ? [name] : [name, short];
+};
+
 function clipped(name: string): string {
+  if (name.length * 3 <= maxIdentifierBytes) return name;
   const bytes = Buffer.from(name);
   if (bytes.length <= maxIdentifierBytes) return name;
   let end = maxIdentifierBytes;

@@ -1,13 +1,25 @@
+/** Of more names than these, the others are not compared: it is for a message, and a catalog can have a million. */
+const maxCandidates = 5000;
+
 /** Names that somebody may have meant: the closest few by edit distance, for error messages. */
 export function nearest(name: string, candidates: Iterable<string>): readonly string[] {
   const wanted = name.toLowerCase();
   const maxDistance = Math.max(1, Math.floor(wanted.length / 3));
-  return [...new Set(candidates)]
+  return [...firstOf(candidates)]
     .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toLowerCase(), maxDistance) }))
     .filter(({ distance }) => distance <= maxDistance)
     .sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1))
     .slice(0, 3)
     .map(({ candidate }) => candidate);
+}
+
+function firstOf(candidates: Iterable<string>): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const candidate of candidates) {
+    names.add(candidate);
+    if (names.size >= maxCandidates) break;
+  }
+  return names;
 }
 
 /** `; did you mean "x"?`, or nothing. */

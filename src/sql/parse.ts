@@ -1,6 +1,7 @@
 import { hasSqlDetails, parse } from 'libpg-query';
 import { limits } from '../limits.ts';
 import type { Query } from './ast.ts';
+import { TranslationBudget, withBudget } from './budget.ts';
 import { byteOffset, located, sqlError } from './errors.ts';
 import { readTree } from './syntax/read.ts';
 
@@ -10,10 +11,11 @@ import { readTree } from './syntax/read.ts';
  * @throws AppError `sql_syntax`, `sql_unsupported`, `sql_too_large`; anything else means that the parser
  * itself failed and must not be used again
  */
-export async function parseQuery(text: string): Promise<Query> {
+export async function parseQuery(text: string, budget = new TranslationBudget()): Promise<Query> {
   try {
     checkText(text);
-    return readTree(await parseTree(text));
+    const tree = await parseTree(text);
+    return withBudget(budget, () => readTree(tree));
   } catch (thrown) {
     throw located(thrown, text);
   }

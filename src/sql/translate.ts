@@ -1,8 +1,10 @@
-import { limits } from '../limits.ts';
 import type { Query } from './ast.ts';
+import { maxStoreSqlLength, TranslationBudget, withBudget } from './budget.ts';
 import type { SqlCatalog } from './catalog.ts';
 import { sqlError } from './errors.ts';
+import { withGeneratedNames } from './generated-names.ts';
 import type { QueryIr, RangeShape } from './ir.ts';
+import { tooLargeForStore } from './print/bounded.ts';
 import { printStatement } from './print/query.ts';
 import { Environment } from './resolve/environment.ts';
 import { uniqueNames } from './resolve/output-name.ts';
@@ -29,33 +31,38 @@ export interface Translation {
 /**
  * Translates one SELECT. Pure: the same tree, catalog and range give the same text.
  * @param range applied to the time column of every dataset that is read
+ * @param budget what may be spent, and afterwards what was
  * @throws AppError with one of the `sql_…` codes
  */
-export function translate(tree: Query, catalog: SqlCatalog, range: RangeShape): Translation {
-  let prefix = 't';
-  for (;;) {
-    const env = new Environment(catalog, range, prefix);
-    const context = { env, ctes: new Map(), query: resolveQuery };
-    const { query } = resolveQuery(tree, context, undefined, false);
-    const names = uniqueNames(query.columns.map((column) => column.name));
-    // In the outermost SELECT the user's names stand beside generated ones; they must not look alike.
-    const generated = new RegExp(`^${prefix}w?\\d`);
-    if (names.some((name) => generated.test(name))) {
-      prefix += '_';
-      continue;
-    }
-    return finish(query, names, env);
+export function translate(
+  tree: Query,
+  catalog: SqlCatalog,
+  range: RangeShape,
+  budget = new TranslationBudget(),
+): Translation {
+  try {
+    return withBudget(budget, () => translateTree(tree, catalog, range));
+  } catch (thrown) {
+    // What V8 throws for a string that is too long and for a stack that is full.
+    if (thrown instanceof RangeError) throw tooComplex();
+    throw thrown;
   }
 }
 
+function translateTree(tree: Query, catalog: SqlCatalog, range: RangeShape): Translation {
+  const env = new Environment(catalog, range);
+  const context = { env, ctes: new Map(), query: resolveQuery };
+  const { query } = resolveQuery(tree, context, undefined, false);
+  const names = uniqueNames(query.columns.map((column) => column.name));
+  return finish(query, names, env);
+}
+
+const tooComplex = (): Error => sqlError('sql_too_large', 'The query is too complex to be translated');
+
 function finish(query: QueryIr, names: readonly string[], env: Environment): Translation {
-  const sql = printStatement(query, names, env.ctes, env.prefix);
-  // Twice, for what is escaped and for letters of several bytes.
-  if (Buffer.byteLength(sql) > limits.maxStoreSqlBytes + 2 * env.catalogLength) {
-    throw sqlError(
-      'sql_too_large',
-      'The query is too complex: what the store would have to run is too large',
-    );
+  const sql = withGeneratedNames(printStatement(query, names, env.ctes), names);
+  if (Buffer.byteLength(sql) > maxStoreSqlLength()) {
+    throw sqlError('sql_too_large', tooLargeForStore);
   }
   return {
     sql,

@@ -1,10 +1,13 @@
 import { quoteString } from '../../lib/quote.ts';
+import { limits } from '../../limits.ts';
+import { spend } from '../budget.ts';
 import { apply } from '../build.ts';
 import { coerce, settle } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { Expr } from '../ir.ts';
 import { readArrayText } from '../literals.ts';
 import { withNames } from '../named.ts';
+import { boundedList } from '../print/bounded.ts';
 import { bool, int4, isInteger, jsonb, text, typeLabel } from '../types.ts';
 import {
   argument,
@@ -58,8 +61,19 @@ function step(json: Expr, key: Expr, site: CallSite): Expr {
 /** Parts of JSON are of the type of the whole. */
 const partType = ({ type }: Expr) => (type.name === 'json' ? type : jsonb);
 
+/** Each level is an expression around that of the level before. */
+function checkDepth(depth: number, site: CallSite): void {
+  if (depth <= limits.maxSqlJsonDepth) return;
+  throw sqlError(
+    'sql_too_large',
+    `${site.name} goes deeper into JSON than ${limits.maxSqlJsonDepth} levels`,
+    site.at,
+  );
+}
+
 /** A path of names and positions; a number is either, as the value at hand has it. */
-function walk(json: Expr, path: readonly string[]): Expr {
+function walk(json: Expr, path: readonly string[], site: CallSite): Expr {
+  checkDepth(path.length, site);
   return path.reduce<Expr>((value, name) => {
     const key = quoteString(name);
     const isPosition = /^-?\d{1,9}$/.test(name);
@@ -96,18 +110,22 @@ function hasName(json: Expr, name: Expr, site: CallSite): Expr {
 }
 
 /** Whether the store's JSON contains a value of the query, as jsonb's `@>` says. */
-function containment(json: string, wanted: unknown, depth: number): string {
+function containment(json: string, wanted: unknown, depth: number, site: CallSite): string {
+  checkDepth(depth, site);
+  spend('steps');
   if (Array.isArray(wanted)) {
     const name = `e${depth}`;
-    const each = wanted.map(
-      (item) => `arrayExists(${name} -> ${containment(name, item, depth + 1)}, JSONExtractArrayRaw(${json}))`,
+    const each = boundedList(
+      wanted,
+      (item) =>
+        `arrayExists(${name} -> ${containment(name, item, depth + 1, site)}, JSONExtractArrayRaw(${json}))`,
     );
     return `(${[`${typeOf(json)} = 'Array'`, ...each].join(' AND ')})`;
   }
   if (typeof wanted === 'object' && wanted !== null) {
-    const each = Object.entries(wanted).map(([key, value]) => {
+    const each = boundedList(Object.entries(wanted), ([key, value]) => {
       const name = quoteString(key);
-      return `JSONHas(${json}, ${name}) AND ${containment(`JSONExtractRaw(${json}, ${name})`, value, depth + 1)}`;
+      return `JSONHas(${json}, ${name}) AND ${containment(`JSONExtractRaw(${json}, ${name})`, value, depth + 1, site)}`;
     });
     return `(${[`${typeOf(json)} = 'Object'`, ...each].join(' AND ')})`;
   }
@@ -138,7 +156,7 @@ function contains(json: Expr, wanted: Expr, site: CallSite): Expr {
   return apply(
     `json @> ${written}`,
     bool,
-    (a) => `if(isNull(${a}), NULL, ${containment(`ifNull(${a}, '')`, value, 0)})`,
+    (a) => `if(isNull(${a}), NULL, ${containment(`ifNull(${a}, '')`, value, 0, site)})`,
     json,
   );
 }
@@ -146,8 +164,8 @@ function contains(json: Expr, wanted: Expr, site: CallSite): Expr {
 const operators: Readonly<Record<string, (json: Expr, right: Expr, site: CallSite) => Expr>> = {
   '->': step,
   '->>': (json, key, site) => textOf(step(json, key, site)),
-  '#>': (json, path, site) => walk(json, pathOf(path, site)),
-  '#>>': (json, path, site) => textOf(walk(json, pathOf(path, site))),
+  '#>': (json, path, site) => walk(json, pathOf(path, site), site),
+  '#>>': (json, path, site) => textOf(walk(json, pathOf(path, site), site)),
   '?': hasName,
   '@>': contains,
 };
@@ -189,7 +207,7 @@ const extractPath =
   (args, site) => {
     checkCount(args, 2, 100, site);
     const path = args.slice(1).map((each) => constantText(each, 'the path', site));
-    return finish(walk(jsonArgument(args, site), path));
+    return finish(walk(jsonArgument(args, site), path, site));
   };
 
 export const jsonFunctions: FunctionTable = {

@@ -1,4 +1,5 @@
 import { quoteString } from '../../lib/quote.ts';
+import { limits } from '../../limits.ts';
 import { apply, literal } from '../build.ts';
 import { coerce } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
@@ -106,14 +107,23 @@ const pad =
     checkCount(args, 2, 3, site);
     const fill = args[2] === undefined ? ' ' : constantText(args[2], 'the fill', site);
     if (fill === '') throw unsupported(`${site.name} with an empty fill`, site.at);
-    const render = (a: string, size: string, by: string): string =>
-      `${name}(${a}, toUInt32(if(${size} < 0, 0, ${size})), ${by})`;
+    const length = coerce(argument(args, 1), int4, site.at);
+    const { maxPaddedLength } = limits;
+    const isKnown = length.kind === 'literal';
+    if (isKnown && Number(length.value) > maxPaddedLength) {
+      throw sqlError('sql_too_large', `${site.name} to more than ${maxPaddedLength} characters`, site.at);
+    }
+    const render = (a: string, size: string, by: string): string => {
+      const known = `if(${size} < 0, 0, ${size})`;
+      const checked = isKnown ? known : `${known} + ${raiseIf(`${size} > ${maxPaddedLength}`, 'outOfRange')}`;
+      return `${name}(${a}, toUInt32(${checked}), ${by})`;
+    };
     return apply(
       site.name,
       text,
       render,
       coerce(argument(args, 0), text, site.at),
-      coerce(argument(args, 1), int4, site.at),
+      length,
       literal(text, fill),
     );
   };

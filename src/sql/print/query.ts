@@ -1,6 +1,8 @@
 import { quoteIdentifier, quoteString } from '../../lib/quote.ts';
+import { spend } from '../budget.ts';
 import { apply, columnOf } from '../build.ts';
 import { convert } from '../coerce.ts';
+import { relationName } from '../generated-names.ts';
 import {
   type CteIr,
   type Expr,
@@ -12,6 +14,7 @@ import {
   unnestedName,
 } from '../ir.ts';
 import { bool, type SqlType, storeType, text } from '../types.ts';
+import { bounded, boundedList } from './bounded.ts';
 import { printExpression, printSorts } from './expression.ts';
 import { printRead } from './relation.ts';
 import { printRows } from './rows.ts';
@@ -22,21 +25,23 @@ function printQuery(query: QueryIr): string {
     case 'select':
       return printSelect(
         query,
-        query.items.map((item, index) => named(item, outputName(index))),
+        boundedList(query.items, (item, index) => named(item, outputName(index))),
       );
     case 'values':
-      return query.rows
-        .map((row) => `SELECT ${row.map((item, index) => named(item, outputName(index))).join(', ')}`)
-        .join(' UNION ALL ');
+      return boundedList(
+        query.rows,
+        (row) => `SELECT ${boundedList(row, (item, index) => named(item, outputName(index))).join(', ')}`,
+      ).join(' UNION ALL ');
     case 'set':
       return printSet(query);
   }
 }
 
 const printSet = ({ operator, all, left, right }: SetIr): string =>
-  `(${printQuery(left)}) ${operator} ${all ? 'ALL' : 'DISTINCT'} (${printQuery(right)})`;
+  bounded(`(${printQuery(left)}) ${operator} ${all ? 'ALL' : 'DISTINCT'} (${printQuery(right)})`);
 
 const print = (expr: Expr): string => printExpression(expr, printQuery);
+const printList = (exprs: readonly Expr[]): string => boundedList(exprs, print).join(', ');
 const named = (expr: Expr, name: string): string => `${print(expr)} AS ${quoteIdentifier(name)}`;
 
 const allRows = '9223372036854775807';
@@ -53,20 +58,22 @@ function printSelect(select: SelectIr, items: readonly string[]): string {
     ...(groupingSets.length === 0 ? [] : [`GROUP BY ${printGroupBy(groupingSets)}`]),
     ...(having === undefined ? [] : [`HAVING ${print(having)}`]),
     ...(orderBy.length === 0 ? [] : [`ORDER BY ${printSorts(orderBy, printQuery)}`]),
-    ...(distinctOn.length === 0 ? [] : [`LIMIT 1 BY ${distinctOn.map(print).join(', ')}`]),
+    ...(distinctOn.length === 0 ? [] : [`LIMIT 1 BY ${printList(distinctOn)}`]),
     ...(rows === undefined ? [] : [`LIMIT ${rows}`]),
     ...(offset === undefined ? [] : [`OFFSET ${offset}`]),
-    ...(limitBy === undefined ? [] : [`BY ${limitBy.map(print).join(', ')}`]),
+    ...(limitBy === undefined ? [] : [`BY ${printList(limitBy)}`]),
   ].join(' ');
 }
 
 function printGroupBy(sets: readonly (readonly Expr[])[]): string {
-  const [only, second] = sets.map((keys) => keys.map(print).join(', '));
+  const printed = boundedList(sets, printList);
+  const [only, second] = printed;
   if (only !== undefined && only !== '' && second === undefined) return only;
-  return `GROUPING SETS (${sets.map((keys) => `(${keys.map(print).join(', ')})`).join(', ')})`;
+  return `GROUPING SETS (${printed.map((keys) => `(${keys})`).join(', ')})`;
 }
 
 function printFrom(from: FromIr): string {
+  spend('steps');
   switch (from.kind) {
     case 'dataset':
       return `(${printRead(from.read, from.alias, printQuery)}) AS ${quoteIdentifier(from.alias)}`;
@@ -80,7 +87,7 @@ function printFrom(from: FromIr): string {
       return printUnnest(from);
     case 'join': {
       const on = from.on === undefined ? '' : ` ON ${print(from.on)}`;
-      return `${printFrom(from.left)} ${from.type} JOIN ${printFrom(from.right)}${on}`;
+      return bounded(`${printFrom(from.left)} ${from.type} JOIN ${printFrom(from.right)}${on}`);
     }
   }
 }
@@ -93,7 +100,7 @@ function printUnnest({
   ordinality,
   outer,
 }: Extract<FromIr, { kind: 'unnest' }>): string {
-  const elements = arrays.map((array) => `${print(array)}[1]`);
+  const elements = boundedList(arrays, (array) => `${print(array)}[1]`);
   const numbered = ordinality ? [`arrayEnumerate(${elements[0]})`] : [];
   // A row without elements gets NULLs, not the defaults of their types.
   const columns = [...elements, ...numbered].map((each, index) => {
@@ -106,19 +113,14 @@ function printUnnest({
 
 /**
  * The whole statement. Here alone the columns get the names of the user, each made unique before.
- * @param prefix of the generated names; no name of `names` may begin like one
  */
-export function printStatement(
-  query: QueryIr,
-  names: readonly string[],
-  ctes: readonly CteIr[],
-  prefix: string,
-): string {
-  const outer = query.kind === 'select' ? query : selectFrom(query, `${prefix}0`);
-  const items = outer.items.map((item, index) =>
+export function printStatement(query: QueryIr, names: readonly string[], ctes: readonly CteIr[]): string {
+  const outer = query.kind === 'select' ? query : selectFrom(query, relationName(0));
+  const items = boundedList(outer.items, (item, index) =>
     named(shown(item, outer.distinct), names[index] ?? outputName(index)),
   );
-  const definitions = ctes.map(
+  const definitions = boundedList(
+    ctes,
     ({ name, query: body }) => `${quoteIdentifier(name)} AS (${printQuery(body)})`,
   );
   const recursive = ctes.some((cte) => cte.recursive) ? 'RECURSIVE ' : '';

@@ -1,4 +1,5 @@
 import type { Call, SortKey, Window } from '../ast.ts';
+import { spend } from '../budget.ts';
 import { literal, some } from '../build.ts';
 import { condition, settle } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
@@ -83,6 +84,7 @@ function resolveAggregate(call: Call, context: ExpressionContext, site: CallSite
   const inner: ExpressionContext = windowed
     ? { ...context, clause: 'a window function', allowWindows: false }
     : { ...context, clause: 'an aggregate function', allowAggregates: false, allowWindows: false };
+  spend('sortKeys', call.withinGroup.length + call.orderBy.length, call.at);
   const args = call.args.map((arg) => context.resolve(arg, inner));
   if (
     args.length > 0 &&
@@ -137,6 +139,7 @@ function resolveWindow(window: Window, context: ExpressionContext): WindowSpec {
     if (named !== undefined) return resolveWindow(named, context);
     throw sqlError('sql_syntax', `window "${window.reference}" does not exist`);
   }
+  spend('sortKeys', window.partitionBy.length + window.orderBy.length);
   const inner: ExpressionContext = { ...context, clause: 'a window definition', allowWindows: false };
   const partitionBy = window.partitionBy.map((key) => settle(context.resolve(key, inner), key.at));
   const orderBy = window.orderBy.map((key) => resolveSort(key, inner));

@@ -12,8 +12,9 @@ import { conjuncts } from './pushdown.ts';
 export function checkOuterNulls(query: SelectIr, at: number | undefined): void {
   const exprs = [...query.items, ...query.orderBy.map((sort) => sort.expr)];
   const conditions = query.where === undefined ? [] : conjuncts(query.where);
+  const needed = new Set(conditions.flatMap((condition) => [...columnsNeeded(condition)]));
   for (const column of [...exprs, ...conditions].flatMap(outerColumns)) {
-    if (conditions.some((condition) => isNullForNull(condition, column))) continue;
+    if (needed.has(keyOf(column))) continue;
     throw unsupported(
       `A correlated subquery that takes "${column.label}", which may be NULL, without a comparison that it must satisfy`,
       at,
@@ -33,9 +34,12 @@ function outerColumns(expr: Expr): readonly Column[] {
 /** Operations whose result is NULL if an operand is. */
 const strict = /^(compare |operator |cast |timestamp |date |in =|I?LIKE|match |date_trunc |concat$)/;
 
-const isNullForNull = (expr: Expr, column: Column): boolean =>
-  expr.kind === 'column'
-    ? expr.relation === column.relation && expr.name === column.name
-    : expr.kind === 'apply' &&
-      strict.test(expr.name) &&
-      children(expr).some((child) => isNullForNull(child, column));
+const keyOf = ({ relation, name }: Column): string => `${relation}.${name}`;
+
+/** The columns for whose NULL an expression is NULL. */
+function* columnsNeeded(expr: Expr): Generator<string> {
+  if (expr.kind === 'column') yield keyOf(expr);
+  if (expr.kind === 'apply' && strict.test(expr.name)) {
+    for (const child of children(expr)) yield* columnsNeeded(child);
+  }
+}

@@ -50,12 +50,14 @@ function equatedOuter(condition: Expr): readonly string[] {
 function numbered(query: SelectIr, item: Aggregate, env: Environment): SelectIr {
   const conditions = conditionsOf(query);
   const linking = conditions.filter((each) => some(each, isOuter));
+  const isLinking = new Set(linking);
   const own: Column[] = [];
+  const places = new Map<string, number>();
   const rows = env.alias();
   const inRows = mapColumns((column) => {
     if (column.outer) return column;
-    const known = own.findIndex((each) => exprKey(each) === exprKey(column));
-    const place = known < 0 ? own.push(column) - 1 : known;
+    const place = places.get(exprKey(column)) ?? own.push(column) - 1;
+    places.set(exprKey(column), place);
     return columnOf(rows, outputName(place), column.type, column.label);
   });
   const values = [...item.args, ...(item.filter === undefined ? [] : [item.filter])].map(inRows);
@@ -64,7 +66,7 @@ function numbered(query: SelectIr, item: Aggregate, env: Environment): SelectIr 
   const number = apply('number of the row', int8, () => 'row_number() OVER ()');
   const numbers = plainSelect([...own, number], {
     ...query,
-    where: allOf(conditions.filter((each) => !linking.includes(each))),
+    where: allOf(conditions.filter((each) => !isLinking.has(each))),
   });
   const unique = env.alias();
   const keys = [columnOf(rows, outputName(own.length), int8, 'number'), ...values];

@@ -1,22 +1,23 @@
-import { limits } from '../../limits.ts';
 import type { Query } from '../ast.ts';
-import type { SqlCatalog } from '../catalog.ts';
-import { sqlError } from '../errors.ts';
+import { spend } from '../budget.ts';
+import type { SqlCatalog, SqlDataset } from '../catalog.ts';
+import { cteName, relationName } from '../generated-names.ts';
+import { isNamed } from '../identifier.ts';
 import type { CteIr, QueryIr, RangeShape } from '../ir.ts';
 import type { Scope } from './scope.ts';
+import type { ColumnNames } from './scope-columns.ts';
 
 /** A common table expression in scope, under the name that the user gave it. */
 export interface VisibleCte {
   readonly cte: CteIr;
-  readonly columns: readonly string[];
+  /** Of its columns. */
+  readonly names: ColumnNames;
 }
 
 /** What one translation carries along. */
 export class Environment {
   readonly catalog: SqlCatalog;
   readonly range: RangeShape;
-  /** Begins every generated name of a relation. */
-  readonly prefix: string;
   /** Datasets read so far. */
   readonly datasets = new Set<string>();
   /** True once a dataset is read of which the reader may not see all rows. */
@@ -25,41 +26,39 @@ export class Environment {
   readonly ctes: CteIr[] = [];
   /** Generated names of the CTEs that were read. */
   readonly readCtes = new Set<string>();
-  #catalogLength = 0;
+  readonly #found = new Map<string, SqlDataset | undefined>();
   #relations = 0;
   #ctes = 0;
 
-  constructor(catalog: SqlCatalog, range: RangeShape, prefix: string) {
+  constructor(catalog: SqlCatalog, range: RangeShape) {
     this.catalog = catalog;
     this.range = range;
-    this.prefix = prefix;
   }
 
-  /** Characters of the rows that are written into the statement. */
-  get catalogLength(): number {
-    return this.#catalogLength;
+  /** The dataset that an identifier means; looked for once. */
+  dataset(identifier: string): SqlDataset | undefined {
+    if (this.#found.has(identifier)) return this.#found.get(identifier);
+    const { catalog } = this;
+    const longName = (): string | undefined => catalog.names().find((name) => isNamed(name, identifier));
+    const dataset = catalog.dataset(identifier) ?? catalog.dataset(longName() ?? identifier);
+    // An object of this translation, with which ends what is kept about it.
+    const own = dataset && { ...dataset };
+    this.#found.set(identifier, own);
+    return own;
   }
 
-  /** @throws AppError `sql_too_large` */
-  addCatalogRows(rows: readonly (readonly (string | number | null)[])[]): void {
-    for (const row of rows) for (const cell of row) this.#catalogLength += String(cell).length + 3;
-    if (this.#catalogLength <= limits.maxCatalogSqlLength) return;
-    throw sqlError(
-      'sql_too_large',
-      'There are too many columns for what the query reads of information_schema',
-    );
-  }
-
-  /** A new number for a CTE, unique in the query. */
-  cteName(): number {
+  /** A new name for a CTE, unique in the query. */
+  cteName(): string {
+    spend('ctes');
     this.#ctes += 1;
-    return this.#ctes;
+    return cteName(this.#ctes);
   }
 
   /** A new name for a relation, unique in the query. */
   alias(): string {
+    spend('aliases');
     this.#relations += 1;
-    return `${this.prefix}${this.#relations}`;
+    return relationName(this.#relations);
   }
 }
 

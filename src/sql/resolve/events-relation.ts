@@ -7,7 +7,7 @@ import type { Column, EventsRead, Mixed } from '../ir.ts';
 import { fieldSqlType, map, mixed, type SqlType, timestamptz } from '../types.ts';
 import { allowedEvents } from './allowed-rows.ts';
 import { Reads } from './reads.ts';
-import type { ScopeColumn } from './scope.ts';
+import { ColumnNames, type ScopeColumns } from './scope-columns.ts';
 
 /**
  * Events as a relation: the time, and the fields. Where a dataset has more fields than columns, the others are in a map:
@@ -19,16 +19,13 @@ export function eventsRelation(
   alias: string,
 ): {
   readonly read: EventsRead;
-  readonly columns: readonly ScopeColumn[];
+  readonly columns: ScopeColumns;
   readonly otherColumn: ((name: string) => Mixed) | undefined;
 } {
   const reads = new Reads<string>('c');
   const column = (label: string, sql: string, type: SqlType): Column =>
     columnOf(alias, reads.name(sql, sql), type, label);
-  const ownColumn = (name: string, type: SqlType): ScopeColumn => ({
-    name,
-    expr: () => column(name, quoteIdentifier(name), type),
-  });
+  const ownColumn = (name: string, type: SqlType): Column => column(name, quoteIdentifier(name), type);
   // A number of JSON that is too large for a double is kept as text.
   const field = (name: string, type: FieldType): Column => ({
     ...column(name, fieldSql(dataset, name, type), fieldSqlType[type]),
@@ -42,16 +39,41 @@ export function eventsRelation(
     convertible: false,
     column: (type) => field(name, type),
   });
-  const columns: ScopeColumn[] = [ownColumn(eventTimeColumn.name, timestamptz)];
-  for (const [name, types] of dataset.fields) {
-    const [only] = types;
-    if (only === undefined) continue;
-    columns.push({ name, expr: () => (types.length === 1 ? field(name, only) : several(name, types)) });
-  }
-  if (dataset.overflows === true) columns.push(ownColumn(overflowColumn.name, map));
+  const { names, fields } = fieldsOf(dataset);
+  const expr = (place: number): Column | Mixed => {
+    if (place === 0) return ownColumn(eventTimeColumn.name, timestamptz);
+    const [name, types] = fields[place - 1] ?? [];
+    const [only] = types ?? [];
+    if (name === undefined || types === undefined || only === undefined)
+      return ownColumn(overflowColumn.name, map);
+    return types.length === 1 ? field(name, only) : several(name, types);
+  };
   return {
     read: { ...source, kind: 'events', columns: reads.byName, allowed: allowedEvents(dataset) },
-    columns,
+    columns: { names, expr },
     otherColumn: dataset.overflows === true ? (name) => several(name, fieldTypes) : undefined,
   };
+}
+
+interface Fields {
+  /** The time, the fields, and the map of those beyond the columns, if there is one. */
+  readonly names: ColumnNames;
+  readonly fields: readonly (readonly [name: string, types: readonly FieldType[]])[];
+}
+
+const known = new WeakMap<SqlDataset, Fields>();
+
+/** A dataset may be named often; its fields are listed once. */
+function fieldsOf(dataset: SqlDataset): Fields {
+  const before = known.get(dataset);
+  if (before !== undefined) return before;
+  const fields = [...dataset.fields].filter(([, types]) => types.length > 0);
+  const names = new ColumnNames([
+    eventTimeColumn.name,
+    ...fields.map(([name]) => name),
+    ...(dataset.overflows === true ? [overflowColumn.name] : []),
+  ]);
+  const made = { names, fields };
+  known.set(dataset, made);
+  return made;
 }

@@ -7,6 +7,7 @@ import { int8, type SqlType } from '../types.ts';
 import type { ResolvedRelation } from './relations.ts';
 import type { FromContext, ResolvedFrom } from './resolved-from.ts';
 import { emptyFrom, Scope } from './scope.ts';
+import { scopeColumns } from './scope-columns.ts';
 
 /**
  * A function that gives rows, as a relation: `generate_series`, `unnest`, …. One that takes columns of the
@@ -46,7 +47,7 @@ export function functionRelation(
   const unnest = { kind: 'unnest' as const, arrays, ordinality, outer: false };
   const relation = {
     name,
-    columns: columns.map((column) => ({ name: column.label, expr: () => column })),
+    columns: scopeColumns(columns.map((column) => ({ name: column.label, expr: () => column }))),
     otherColumn: undefined,
     ...(value !== undefined && columns.length === 1 ? { value: () => value } : {}),
   };

@@ -1,4 +1,5 @@
 import type { Alias, FromItem } from '../ast.ts';
+import { spend, spendCatalogRows } from '../budget.ts';
 import { columnOf } from '../build.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import { type Expr, type FromIr, type OutputColumn, outputName } from '../ir.ts';
@@ -9,7 +10,8 @@ import { isTrue, joinOf } from './join.ts';
 import { lateralOf } from './lateral.ts';
 import { datasetRelation, type ResolvedRelation } from './relations.ts';
 import { checkNames, combine, type FromContext, type ResolvedFrom } from './resolved-from.ts';
-import { Scope, type ScopeColumn, type ScopeRelation } from './scope.ts';
+import { Scope, type ScopeRelation } from './scope.ts';
+import { ColumnNames, eachColumn } from './scope-columns.ts';
 
 /** The relations of FROM, comma-separated ones as cross joins. */
 export function resolveFrom(items: readonly FromItem[], context: FromContext): ResolvedFrom | undefined {
@@ -53,6 +55,7 @@ function crossJoin(left: FromIr, right: FromIr): FromIr {
 
 /** @param left what a function in FROM, or a LATERAL query, can take columns of */
 function resolveItem(item: FromItem, context: FromContext, left: ResolvedFrom | undefined): ResolvedFrom {
+  if (item.kind !== 'join') spend('relations', 1, item.kind === 'derived' ? undefined : item.at);
   switch (item.kind) {
     case 'table':
       return single(resolveTable(item, context), item.alias);
@@ -77,16 +80,13 @@ function resolveDerived(
     const { ir, columns, link } = lateralOf(query, left.ir, context.env);
     const relation = {
       name,
-      columns: query.columns.map((column, index) => ({
-        name: column.name,
-        expr: () => columnAt(columns, index),
-      })),
+      columns: { names: namesOf(query.columns), expr: (place: number) => columnAt(columns, place) },
       otherColumn: undefined,
     };
     return { ...single({ ir, relation }, item.alias), link };
   }
   const alias = context.env.alias();
-  const relation = outputsRelation(name, alias, query.columns);
+  const relation = outputsRelation(name, alias, query.columns, namesOf(query.columns));
   return single({ ir: { kind: 'derived', alias, query }, relation }, item.alias);
 }
 
@@ -102,13 +102,9 @@ function resolveTable(item: Extract<FromItem, { kind: 'table' }>, context: FromC
   if (visible === undefined) return catalogOrDataset(item, context.env);
   context.env.readCtes.add(visible.cte.name);
   const alias = context.env.alias();
-  const columns = visible.cte.query.columns.map((column, index) => ({
-    ...column,
-    name: visible.columns[index] ?? column.name,
-  }));
   return {
     ir: { kind: 'cte', alias, cte: visible.cte.name },
-    relation: outputsRelation(item.alias?.name ?? name, alias, columns),
+    relation: outputsRelation(item.alias?.name ?? name, alias, visible.cte.query.columns, visible.names),
   };
 }
 
@@ -116,13 +112,13 @@ function catalogOrDataset(
   { path, alias, at }: Extract<FromItem, { kind: 'table' }>,
   env: Environment,
 ): ResolvedRelation {
-  const known = informationSchema(path, env.catalog);
+  const known = informationSchema(path, env);
   if (known === undefined) return datasetRelation(path, alias?.name, env, at);
-  env.addCatalogRows(known.rows);
+  spendCatalogRows(known.rows);
   const name = env.alias();
   return {
     ir: { kind: 'rows', alias: name, ...known },
-    relation: outputsRelation(alias?.name ?? path.at(-1), name, known.columns),
+    relation: outputsRelation(alias?.name ?? path.at(-1), name, known.columns, namesOf(known.columns)),
   };
 }
 
@@ -131,27 +127,31 @@ function outputsRelation(
   name: string | undefined,
   alias: string,
   outputs: readonly OutputColumn[],
+  names: ColumnNames,
 ): ScopeRelation {
-  const columns = outputs.map(({ name: label, type }, index): ScopeColumn => {
-    const expr = columnOf(alias, outputName(index), type, label);
-    return { name: label, expr: () => expr };
-  });
-  return { name, columns, otherColumn: undefined };
+  const expr = (place: number): Expr => {
+    const output = outputs[place];
+    if (output === undefined) throw new Error(`BUG: output column ${place + 1} is missing`);
+    return columnOf(alias, outputName(place), output.type, names.list[place] ?? output.name);
+  };
+  return { name, columns: { names, expr }, otherColumn: undefined };
 }
+
+const namesOf = (outputs: readonly OutputColumn[]): ColumnNames =>
+  new ColumnNames(outputs.map(({ name }) => name));
 
 /** Renames columns as `AS t(a, b)` says. */
 function single(resolved: ResolvedRelation, alias: Alias | undefined): ResolvedFrom {
   const { relation } = resolved;
   const names = alias?.columns ?? [];
-  if (names.length > relation.columns.length) {
-    throw sqlError(
-      'sql_syntax',
-      `"${alias?.name ?? ''}" has ${relation.columns.length} columns, not ${names.length}`,
-    );
+  const { length } = relation.columns.names.list;
+  if (names.length > length) {
+    throw sqlError('sql_syntax', `"${alias?.name ?? ''}" has ${length} columns, not ${names.length}`);
   }
-  const columns = relation.columns.map((column, index) => ({ ...column, name: names[index] ?? column.name }));
+  const columns = { ...relation.columns, names: relation.columns.names.renamed(names) };
   const renamed = { ...relation, columns };
-  return { ir: resolved.ir, scope: { relations: [renamed], merged: new Map(), star: columns } };
+  const star = () => eachColumn(columns);
+  return { ir: resolved.ir, scope: { relations: [renamed], merged: new Map(), star: [star] } };
 }
 
 function resolveJoin(item: Extract<FromItem, { kind: 'join' }>, context: FromContext): ResolvedFrom {

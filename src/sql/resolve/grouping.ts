@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { apply, children, some } from '../build.ts';
 import { sqlError } from '../errors.ts';
 import type { Aggregate, Expr, SelectIr, Sort } from '../ir.ts';
@@ -11,6 +12,19 @@ export const hasAggregate = (expr: Expr): boolean => some(expr, isAggregate);
  * PostgreSQL finds for most, too.
  */
 export function exprKey(expr: Expr): string {
+  const before = knownKeys.get(expr);
+  if (before !== undefined) return before;
+  const key = keyOf(expr);
+  const short = key.length <= maxKeyLength ? key : `#${createHash('sha256').update(key).digest('base64')}`;
+  knownKeys.set(expr, short);
+  return short;
+}
+
+/** An expression stands in the keys of all those around it: each is made once, and a long one is as good as its digest. */
+const knownKeys = new WeakMap<Expr, string>();
+const maxKeyLength = 200;
+
+function keyOf(expr: Expr): string {
   const parts = children(expr).map(exprKey).join(',');
   switch (expr.kind) {
     case 'literal':

@@ -1,7 +1,7 @@
 import { eventTimeColumn } from '../../model/column.ts';
-import type { SqlCatalog } from '../catalog.ts';
 import type { OutputColumn } from '../ir.ts';
 import { int4, type SqlType, text, typeLabel } from '../types.ts';
+import type { Environment } from './environment.ts';
 import { relationsOf } from './relations.ts';
 
 /** A cell of a relation that is made of the catalog. */
@@ -29,22 +29,30 @@ interface CatalogTable {
  * known: labels, attributes and the like are columns, too, but nobody has listed them.
  * @returns undefined for any other path
  */
-export function informationSchema(path: readonly string[], catalog: SqlCatalog): CatalogRelation | undefined {
+export function informationSchema(path: readonly string[], env: Environment): CatalogRelation | undefined {
   const [schema, name = '', ...more] = path;
   if (schema !== 'information_schema' || more.length > 0) return undefined;
   const make = name === 'tables' ? tablesRelation : name === 'columns' ? columnsRelation : undefined;
-  return make?.(tablesOf(catalog));
+  return make?.(tablesOf(env));
 }
 
-const tablesOf = (catalog: SqlCatalog): readonly CatalogTable[] =>
-  catalog.names().flatMap((dataset) => {
-    const found = catalog.dataset(dataset);
+const known = new WeakMap<Environment, readonly CatalogTable[]>();
+
+/** Listed once, however often a query reads them. */
+function tablesOf(env: Environment): readonly CatalogTable[] {
+  const before = known.get(env);
+  if (before !== undefined) return before;
+  const tables = env.catalog.names().flatMap((dataset) => {
+    const found = env.dataset(dataset);
     if (found === undefined) return [];
     return relationsOf(found).map(({ part, columns }): CatalogTable => {
       if (part === undefined) return { schema: publicSchema, name: dataset, type: 'BASE TABLE', columns };
       return { schema: dataset, name: part, type: 'VIEW', columns };
     });
   });
+  known.set(env, tables);
+  return tables;
+}
 
 const textColumns = (names: readonly string[]): readonly OutputColumn[] =>
   names.map((name) => ({ name, type: text }));

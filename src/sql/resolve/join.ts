@@ -1,11 +1,13 @@
 import type { Expression, FromItem, JoinType } from '../ast.ts';
+import { spend } from '../budget.ts';
 import { and, apply, relationsIn, some } from '../build.ts';
 import { condition } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import { compare } from '../functions/operators.ts';
 import type { Expr } from '../ir.ts';
 import { checkNames, combine, type FromContext, type Link, type ResolvedFrom } from './resolved-from.ts';
-import { type FromScope, lookup, Scope } from './scope.ts';
+import { type FromScope, lookup, Scope, starColumns } from './scope.ts';
+import type { ScopeColumn } from './scope-columns.ts';
 
 type Join = Extract<FromItem, { kind: 'join' }>;
 
@@ -68,8 +70,14 @@ function sharedNames(left: FromScope, right: FromScope): readonly string[] {
   if ([...left.relations, ...right.relations].some((relation) => relation.otherColumn !== undefined)) {
     throw unsupported('NATURAL JOIN with a relation whose labels are columns');
   }
-  const names = new Set(right.star.map((column) => column.name));
-  return [...new Set(left.star.map((column) => column.name))].filter((name) => names.has(name));
+  const names = namesOf(right);
+  return [...namesOf(left)].filter((name) => names.has(name));
+}
+
+function namesOf(scope: FromScope): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { name } of starColumns(scope)) names.add(name);
+  return names;
 }
 
 function joinCondition(
@@ -130,16 +138,17 @@ function joinUsing(
     merged.set(name, type === 'FULL' ? both : type === 'RIGHT' ? b : a);
     return equality;
   });
-  const rest = (side: ResolvedFrom) => side.scope.star.filter((column) => !names.includes(column.name));
   const scope = combine(left.scope, right.scope);
-  const star = [
-    ...[...merged].map(([name, expr]) => ({ name, expr: () => expr })),
-    ...rest(left),
-    ...rest(right),
-  ];
+  function* star(): Generator<ScopeColumn> {
+    for (const [name, expr] of merged) yield { name, expr: () => expr };
+    for (const column of starColumns(scope)) {
+      spend('steps');
+      if (!merged.has(column.name)) yield column;
+    }
+  }
   return {
     ir: { kind: 'join', type, left: left.ir, right: right.ir, on: and(...equalities) },
-    scope: { relations: scope.relations, merged: new Map([...scope.merged, ...merged]), star },
+    scope: { relations: scope.relations, merged: new Map([...scope.merged, ...merged]), star: [star] },
   };
 }
 

@@ -1,3 +1,4 @@
+import { spend } from '../budget.ts';
 import { coerce, isImplicit } from '../coerce.ts';
 import { sqlError } from '../errors.ts';
 import type { Expr, QueryIr } from '../ir.ts';
@@ -19,6 +20,7 @@ export function mapOutputs(
   const columns = query.columns.map((column, index) => ({ ...column, type: types[index] ?? column.type }));
   const row = (exprs: readonly Expr[]): readonly Expr[] =>
     exprs.map((expr, index) => change(expr, types[index] ?? expr.type));
+  spend('steps', columns.length);
   switch (query.kind) {
     case 'select':
       return { ...query, columns, items: row(query.items) };

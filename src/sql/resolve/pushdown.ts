@@ -16,6 +16,7 @@ export interface Pushed {
  */
 export function pushIntoReads(from: FromIr, where: readonly Expr[]): Pushed {
   const pushed = new Set<Expr>();
+  const ofOne = conditionsOfOneRelation(where);
   const visit = (item: FromIr, mayFilter: boolean): FromIr => {
     if (item.kind === 'join') {
       // A side that a join may fill up with NULLs must keep all its rows.
@@ -29,10 +30,14 @@ export function pushIntoReads(from: FromIr, where: readonly Expr[]): Pushed {
     if (item.kind !== 'dataset') return item;
     const { read, alias } = item;
     if (read.kind === 'records') {
-      return { ...item, read: { ...read, filters: mayFilter ? attributeFilters(read, alias, where) : [] } };
+      return {
+        ...item,
+        read: { ...read, filters: mayFilter ? attributeFilters(read, alias, ofOne.get(alias) ?? []) : [] },
+      };
     }
     if (read.kind !== 'points') return item;
-    const conditions = where.filter((condition) => mayFilter && readsSeriesOnly(condition, alias, read));
+    const candidates = mayFilter ? (ofOne.get(alias) ?? []) : [];
+    const conditions = candidates.filter((condition) => readsSeriesOnly(condition, read));
     for (const condition of conditions) pushed.add(condition);
     return {
       ...item,
@@ -59,9 +64,20 @@ function joinedColumns(read: PointsRead, conditions: readonly Expr[]): ReadonlyS
 export const conjuncts = (expr: Expr): readonly Expr[] =>
   expr.kind === 'apply' && expr.name === 'and' ? children(expr).flatMap(conjuncts) : [expr];
 
-function readsSeriesOnly(condition: Expr, alias: string, read: PointsRead): boolean {
-  const relations = relationsIn(condition);
-  if (relations.size !== 1 || !relations.has(alias)) return false;
+/** The conditions that look at one relation, by its alias. */
+function conditionsOfOneRelation(where: readonly Expr[]): ReadonlyMap<string, readonly Expr[]> {
+  const conditions = new Map<string, Expr[]>();
+  for (const condition of where) {
+    const [alias, second] = relationsIn(condition);
+    if (alias === undefined || second !== undefined) continue;
+    const known = conditions.get(alias);
+    if (known === undefined) conditions.set(alias, [condition]);
+    else known.push(condition);
+  }
+  return conditions;
+}
+
+function readsSeriesOnly(condition: Expr, read: PointsRead): boolean {
   return !some(
     condition,
     (each) =>

@@ -1,5 +1,6 @@
 import { quoteString } from '../../lib/quote.ts';
 import type { Cte, Query, SetOperation, SortKey, Values } from '../ast.ts';
+import { spend } from '../budget.ts';
 import { apply, columnOf } from '../build.ts';
 import { coerce, settle, unify } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
@@ -19,6 +20,7 @@ import { resolveExpression } from './expression.ts';
 import { limitOf } from './limit.ts';
 import { coerceOutputs, mapOutputs, matchColumns } from './outputs.ts';
 import { emptyFrom, Scope } from './scope.ts';
+import { ColumnNames } from './scope-columns.ts';
 import { resolveSelect } from './select.ts';
 
 /** A query whose columns all have a type. */
@@ -75,7 +77,8 @@ function resolveCtes(
       );
     }
     context.env.ctes.push(cte);
-    ctes.set(name, { cte, columns });
+    const names = cte.query.columns.map((column) => column.name);
+    ctes.set(name, { cte, names: new ColumnNames(names).renamed(columns) });
   }
   return ctes;
 }
@@ -85,7 +88,7 @@ function resolveCte(
   context: QueryContext,
   parent: Scope | undefined,
 ): CteIr {
-  const generated = `${context.env.prefix}w${context.env.cteName()}`;
+  const generated = context.env.cteName();
   const { body } = query;
   const plain = (): CteIr => ({
     name: generated,
@@ -98,7 +101,10 @@ function resolveCte(
     query: resolveQuery(body.left, context, parent, false).query,
     recursive: true,
   };
-  const inner = new Map(context.ctes).set(name, { cte: self, columns });
+  const names = new ColumnNames(self.query.columns.map((column) => column.name));
+  // The number of its columns is checked when it is complete.
+  const visible = { cte: self, names: names.renamed(columns.slice(0, names.list.length)) };
+  const inner = new Map(context.ctes).set(name, visible);
   const right = resolveQuery(body.right, { ...context, ctes: inner }, parent, false).query;
   if (!context.env.readCtes.has(generated)) return plain();
   if (!body.all) throw unsupported('WITH RECURSIVE … UNION without ALL', at);
@@ -144,6 +150,7 @@ function asStored(expr: Expr, type: SqlType): Expr {
 
 function resolveSetOperation(body: SetOperation, context: QueryContext, parent: Scope | undefined): SetIr {
   const { operator, all } = body;
+  spend('setOperations');
   const left = resolveBranch(body.left, context, parent, false).query;
   const right = resolveBranch(body.right, context, parent, false).query;
   const types = matchColumns(left, right, operator);
@@ -174,6 +181,7 @@ function resolveValues(
     windows: new Map(),
     resolve: resolveExpression,
   };
+  spend('outputColumns', body.rows[0]?.length ?? 0);
   const rows = body.rows.map((row) => row.map((value) => resolveExpression(value, expressionContext)));
   const width = rows[0]?.length ?? 0;
   if (rows.some((row) => row.length !== width)) {
@@ -197,6 +205,8 @@ function resolveValues(
 /** A set operation or VALUES with ORDER BY and LIMIT around it, by output columns only. */
 function ordered(ir: QueryIr, query: Query, context: QueryContext): SelectIr {
   const alias = context.env.alias();
+  spend('sortKeys', query.orderBy.length, query.orderBy[0]?.expression.at);
+  spend('outputColumns', ir.columns.length);
   const items = ir.columns.map(
     ({ name, type }, index): Expr => columnOf(alias, outputName(index), type, name),
   );
@@ -210,17 +220,23 @@ function ordered(ir: QueryIr, query: Query, context: QueryContext): SelectIr {
     where: undefined,
     groupingSets: [],
     having: undefined,
-    orderBy: query.orderBy.map((key) => outputSort(key, ir, items)),
+    orderBy: outputSorts(query.orderBy, ir, items),
     limit: limitOf(query.limit, 'LIMIT'),
     offset: limitOf(query.offset, 'OFFSET'),
   };
 }
 
-function outputSort(key: SortKey, ir: QueryIr, items: readonly Expr[]): Sort {
+function outputSorts(keys: readonly SortKey[], ir: QueryIr, items: readonly Expr[]): readonly Sort[] {
+  const places = new Map<string, number>();
+  for (const [place, { name }] of ir.columns.entries()) if (!places.has(name)) places.set(name, place);
+  return keys.map((key) => outputSort(key, places, items));
+}
+
+function outputSort(key: SortKey, places: ReadonlyMap<string, number>, items: readonly Expr[]): Sort {
   const { expression, descending, nullsFirst } = key;
   const index =
     expression.kind === 'column' && expression.path.length === 1
-      ? ir.columns.findIndex((column) => column.name === expression.path[0])
+      ? (places.get(expression.path[0] ?? '') ?? -1)
       : expression.kind === 'constant' && expression.type === 'integer'
         ? Number(expression.text) - 1
         : undefined;

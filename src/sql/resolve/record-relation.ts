@@ -4,7 +4,7 @@ import type { Column, Mixed, RecordsRead } from '../ir.ts';
 import { attributeSql, type RecordTable, recordText } from '../record-tables.ts';
 import { fieldSqlType, mixed, type SqlType } from '../types.ts';
 import { Reads } from './reads.ts';
-import type { ScopeColumn } from './scope.ts';
+import { type ScopeColumns, scopeColumns } from './scope-columns.ts';
 
 /** Logs or traces as a relation: fixed columns, and any other name is an attribute. */
 export function recordRelation(
@@ -14,7 +14,7 @@ export function recordRelation(
   alias: string,
 ): {
   readonly read: RecordsRead;
-  readonly columns: readonly ScopeColumn[];
+  readonly columns: ScopeColumns;
   readonly otherColumn: (name: string) => Mixed;
 } {
   const reads = new Reads<string>('c');
@@ -47,7 +47,9 @@ export function recordRelation(
           ? 'all'
           : rows.map(({ field, value }) => ({ column: recordText(table, field), value })),
     },
-    columns: table.columns.map(({ name, type, sql }) => ({ name, expr: () => column(name, sql, type) })),
+    columns: scopeColumns(
+      table.columns.map(({ name, type, sql }) => ({ name, expr: () => column(name, sql, type) })),
+    ),
     otherColumn: attribute,
   };
 }

@@ -1,7 +1,6 @@
 import { columnOf } from '../build.ts';
-import type { SqlCatalog, SqlDataset } from '../catalog.ts';
+import type { SqlDataset } from '../catalog.ts';
 import { sqlError } from '../errors.ts';
-import { isNamed } from '../identifier.ts';
 import type { AllowedRows, Column, DatasetRead, Expr, FromIr, SeriesColumn } from '../ir.ts';
 import {
   type MetricColumn,
@@ -20,7 +19,8 @@ import type { Environment } from './environment.ts';
 import { eventsRelation } from './events-relation.ts';
 import { Reads } from './reads.ts';
 import { recordRelation } from './record-relation.ts';
-import type { ScopeColumn, ScopeRelation } from './scope.ts';
+import type { ScopeRelation } from './scope.ts';
+import { type ScopeColumn, type ScopeColumns, scopeColumns } from './scope-columns.ts';
 
 export interface ResolvedRelation {
   readonly ir: FromIr;
@@ -37,7 +37,7 @@ export function datasetRelation(
   env: Environment,
   at: number | undefined,
 ): ResolvedRelation {
-  const { dataset, part } = findDataset(path, env.catalog, at);
+  const { dataset, part } = findDataset(path, env, at);
   env.datasets.add(dataset.name);
   if (dataset.rows !== 'all') env.narrowed = true;
   const alias = env.alias();
@@ -56,21 +56,23 @@ export function relationsOf(dataset: SqlDataset): readonly {
   const parts = dataset.kind === 'metrics' ? [undefined, ...metricParts] : [undefined];
   return parts.map((part) => {
     const { columns } = buildRelation(dataset, part, source, '');
-    return { part, columns: columns.map(({ name, expr }) => ({ name, type: expr().type })) };
+    return {
+      part,
+      columns: columns.names.list.map((name, place) => ({ name, type: columns.expr(place).type })),
+    };
   });
 }
 
 function findDataset(
   path: readonly string[],
-  catalog: SqlCatalog,
+  env: Environment,
   at: number | undefined,
 ): { readonly dataset: SqlDataset; readonly part: MetricPart | undefined } {
   const [first = '', second] = path;
-  const longName = () => catalog.names().find((name) => isNamed(name, first)) ?? first;
-  const dataset = path.length <= 2 ? (catalog.dataset(first) ?? catalog.dataset(longName())) : undefined;
+  const dataset = path.length <= 2 ? env.dataset(first) : undefined;
   const part = dataset?.kind === 'metrics' ? metricParts.find((name) => name === second) : undefined;
   if (dataset === undefined || (second !== undefined && part === undefined)) {
-    const hint = suggestion(first, catalog.names());
+    const hint = suggestion(first, env.catalog.names());
     throw sqlError('sql_unknown_relation', `relation "${path.join('.')}" does not exist${hint}`, at);
   }
   return { dataset, part };
@@ -81,7 +83,7 @@ type MetricSource = Source & { readonly allowed: AllowedRows<SeriesColumn> };
 
 interface BuiltRelation {
   readonly read: DatasetRead;
-  readonly columns: readonly ScopeColumn[];
+  readonly columns: ScopeColumns;
   readonly otherColumn: ((name: string) => Expr) | undefined;
 }
 
@@ -155,7 +157,7 @@ function pointsRelation(table: PointTable, source: MetricSource, alias: string):
       seriesConditions: [],
       joined: new Set(),
     },
-    columns: [fixed('metric_name'), ...columns, fixed('labels')],
+    columns: scopeColumns([fixed('metric_name'), ...columns, fixed('labels')]),
     otherColumn: label,
   };
 }
@@ -164,7 +166,7 @@ function seriesRelation(source: MetricSource, alias: string): BuiltRelation {
   const { reads, label, fixed, detail } = seriesColumns(alias);
   return {
     read: { ...source, kind: 'series', series: reads.byName },
-    columns: [fixed('metric_name'), fixed('labels'), ...seriesDetails.map(detail)],
+    columns: scopeColumns([fixed('metric_name'), fixed('labels'), ...seriesDetails.map(detail)]),
     otherColumn: label,
   };
 }
@@ -173,7 +175,7 @@ function metadataRelation(source: MetricSource, alias: string): BuiltRelation {
   const { reads, columns } = metricColumns(alias, metadataColumns);
   return {
     read: { ...source, kind: 'metadata', columns: reads.byName },
-    columns,
+    columns: scopeColumns(columns),
     otherColumn: undefined,
   };
 }

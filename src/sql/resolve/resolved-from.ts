@@ -1,3 +1,4 @@
+import { spend } from '../budget.ts';
 import { sqlError } from '../errors.ts';
 import type { Expr, FromIr } from '../ir.ts';
 import type { ExpressionContext } from './context.ts';
@@ -28,9 +29,11 @@ export const combine = (left: FromScope, right: FromScope): FromScope => ({
 
 /** @throws AppError `sql_ambiguous` if two relations have the same name */
 export function checkNames(scope: FromScope): void {
-  const names = scope.relations.map((relation) => relation.name).filter((name) => name !== undefined);
-  const repeated = names.find((name, index) => names.indexOf(name) !== index);
-  if (repeated !== undefined) {
-    throw sqlError('sql_ambiguous', `table name "${repeated}" specified more than once`);
+  spend('steps', scope.relations.length);
+  const names = new Set<string>();
+  for (const { name } of scope.relations) {
+    if (name === undefined) continue;
+    if (names.has(name)) throw sqlError('sql_ambiguous', `table name "${name}" specified more than once`);
+    names.add(name);
   }
 }

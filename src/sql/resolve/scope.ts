@@ -1,19 +1,15 @@
+import { spend } from '../budget.ts';
 import { sqlError, unsupported } from '../errors.ts';
-import { isNamed } from '../identifier.ts';
+import { identifiersOf, isNamed } from '../identifier.ts';
 import type { Expr } from '../ir.ts';
 import { suggestion } from '../nearest.ts';
-
-/** A column as `*` shows it. Asking for the expression marks it as read. */
-export interface ScopeColumn {
-  readonly name: string;
-  readonly expr: () => Expr;
-}
+import { eachColumn, type ScopeColumn, type ScopeColumns } from './scope-columns.ts';
 
 /** A relation of FROM as names see it. */
 export interface ScopeRelation {
   /** Undefined for a subquery without alias, whose columns have no qualified name. */
   readonly name: string | undefined;
-  readonly columns: readonly ScopeColumn[];
+  readonly columns: ScopeColumns;
   /** Relations whose columns aren't known beforehand (labels): any other name is a column, too. */
   readonly otherColumn: ((name: string) => Expr) | undefined;
   /** A function that gives rows of one value: the relation's own name is that value. */
@@ -25,10 +21,15 @@ export interface FromScope {
   readonly relations: readonly ScopeRelation[];
   /** Columns merged by USING; they hide those of the same name in the relations. */
   readonly merged: ReadonlyMap<string, Expr>;
-  readonly star: readonly ScopeColumn[];
+  /** The columns of `*`, side by side, made as they are asked for: joins of wide relations have too many to keep. */
+  readonly star: readonly (() => Iterable<ScopeColumn>)[];
 }
 
 export const emptyFrom: FromScope = { relations: [], merged: new Map(), star: [] };
+
+export function* starColumns({ star }: FromScope): Generator<ScopeColumn> {
+  for (const columns of star) yield* columns();
+}
 
 /** The names that an expression can use: those of its query, then those of the query around it. */
 export class Scope {
@@ -36,6 +37,7 @@ export class Scope {
   readonly #parent: Scope | undefined;
   /** False for a subquery in FROM: it sees the query around it in PostgreSQL, but not in the store. */
   readonly #correlatable: boolean;
+  #byName: ReadonlyMap<string, ScopeRelation> | undefined;
   #correlated = false;
 
   constructor(from: FromScope, parent: Scope | undefined, correlatable: boolean) {
@@ -53,12 +55,12 @@ export class Scope {
     return this.#parent;
   }
 
-  get star(): readonly ScopeColumn[] {
-    return this.#from.star;
+  star(): Iterable<ScopeColumn> {
+    return starColumns(this.#from);
   }
 
-  starOf(relation: string, at: number | undefined): readonly ScopeColumn[] {
-    return this.#relation(relation, at).columns;
+  starOf(relation: string, at: number | undefined): Iterable<ScopeColumn> {
+    return eachColumn(this.#relation(relation, at).columns);
   }
 
   /** Undefined if this query's own FROM has no such column. */
@@ -95,14 +97,14 @@ export class Scope {
 
   #qualified(relationName: string, name: string, at: number | undefined): Expr {
     const relation = this.#relation(relationName, at);
-    const columns = relation.columns.filter((column) => isNamed(column.name, name));
-    if (columns.length > 1) throw ambiguous(`${relationName}.${name}`, at);
-    const expr = columns[0]?.expr() ?? relation.otherColumn?.(name);
+    const { columns } = relation;
+    const [place, second] = columns.names.places(name);
+    if (second !== undefined) throw ambiguous(`${relationName}.${name}`, at);
+    const expr = place === undefined ? relation.otherColumn?.(name) : columns.expr(place);
     if (expr === undefined) {
-      const names = relation.columns.map((column) => column.name);
       throw sqlError(
         'sql_unknown_column',
-        `column ${relationName}.${name} does not exist${suggestion(name, names)}`,
+        `column ${relationName}.${name} does not exist${suggestion(name, columns.names.list)}`,
         at,
       );
     }
@@ -110,9 +112,8 @@ export class Scope {
   }
 
   ownRelation(name: string): ScopeRelation | undefined {
-    return this.#from.relations.find(
-      (relation) => relation.name !== undefined && isNamed(relation.name, name),
-    );
+    this.#byName ??= byName(this.#from.relations);
+    return this.#byName.get(name);
   }
 
   #relation(name: string, at: number | undefined): ScopeRelation {
@@ -137,21 +138,34 @@ export class Scope {
     return this.ownRelation(name) !== undefined || (this.#parent?.seesRelation(name) ?? false);
   }
 
-  #names(): readonly string[] {
-    return this.#from.relations.flatMap((relation) => relation.columns.map((column) => column.name));
+  *#names(): Generator<string> {
+    for (const { columns } of this.#from.relations) yield* columns.names.list;
   }
+}
+
+function byName(relations: readonly ScopeRelation[]): ReadonlyMap<string, ScopeRelation> {
+  spend('steps', relations.length);
+  const named = new Map<string, ScopeRelation>();
+  for (const relation of relations) {
+    for (const identifier of relation.name === undefined ? [] : identifiersOf(relation.name)) {
+      if (!named.has(identifier)) named.set(identifier, relation);
+    }
+  }
+  return named;
 }
 
 /** A column by its bare name; labels are looked up later, where no relation has a column of that name. */
 export function lookup(from: FromScope, name: string, at: number | undefined): Expr | undefined {
   const merged = from.merged.get(name);
   if (merged !== undefined) return merged;
-  const found = from.relations.flatMap((relation) =>
-    relation.columns.filter((column) => isNamed(column.name, name)),
-  );
-  if (found.length > 1) throw ambiguous(name, at);
-  const [column] = found;
-  if (column !== undefined) return column.expr();
+  let found: { readonly columns: ScopeColumns; readonly place: number } | undefined;
+  for (const { columns } of from.relations) {
+    const [place, second] = columns.names.places(name);
+    if (place === undefined) continue;
+    if (second !== undefined || found !== undefined) throw ambiguous(name, at);
+    found = { columns, place };
+  }
+  if (found !== undefined) return found.columns.expr(found.place);
   const named = from.relations.find((each) => each.name !== undefined && isNamed(each.name, name));
   return named?.value?.();
 }
@@ -163,6 +177,7 @@ const tooFar = (name: string, at: number | undefined): Error =>
   unsupported(`A reference to "${name}" of an outer query from here`, at);
 
 function markOuter(expr: Expr): Expr {
+  spend('resolvedNodes');
   if (expr.kind === 'column') return { ...expr, outer: true };
   if (expr.kind === 'mixed') {
     return { ...expr, column: (type) => ({ ...expr.column(type), outer: true }) };

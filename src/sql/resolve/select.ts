@@ -1,4 +1,5 @@
 import type { Expression, Query, Select, SelectItem, SortKey } from '../ast.ts';
+import { spend } from '../budget.ts';
 import { allOf, children } from '../build.ts';
 import { condition, settle } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
@@ -20,6 +21,27 @@ interface Item {
   readonly name: string;
   readonly expr: Expr;
   readonly at: number | undefined;
+}
+
+/** Output columns by their names. */
+class NamedItems {
+  readonly items: readonly Item[];
+  readonly #named = new Map<string, Item | 'several'>();
+
+  constructor(items: readonly Item[]) {
+    this.items = items;
+    for (const item of items) {
+      const other = this.#named.get(item.name);
+      if (other === undefined) this.#named.set(item.name, item);
+      else if (other !== 'several' && exprKey(other.expr) !== exprKey(item.expr))
+        this.#named.set(item.name, 'several');
+    }
+  }
+
+  /** `several` for different ones. */
+  named(name: string): Item | 'several' | undefined {
+    return this.#named.get(name);
+  }
 }
 
 /** A SELECT with its ORDER BY and LIMIT. */
@@ -51,17 +73,20 @@ export function resolveSelect(
   const where = select.where === undefined ? [] : resolveWhere(select.where, whereContext);
   const selectContext = inClause('SELECT', true, true);
   const items = select.items.flatMap((item) => resolveItem(item, selectContext));
+  const named = new NamedItems(items);
   const groupContext = inClause('GROUP BY', false, false);
   const groupingSets = select.groupingSets.map((keys) =>
-    keys.map((key) => resolveGroupKey(key, items, groupContext)),
+    keys.map((key) => resolveGroupKey(key, named, groupContext)),
   );
   const havingContext = inClause('HAVING', true, false);
   const having =
     select.having &&
     condition(havingContext.resolve(select.having, havingContext), 'HAVING', select.having.at);
   const orderContext = inClause('ORDER BY', true, true);
-  const orderBy = query.orderBy.map((key) => resolveOrderKey(key, items, orderContext));
-  const distinctOn = select.distinctOn.map((key) => outputExpr(key, items, orderContext, 'DISTINCT ON'));
+  spend('sortKeys', query.orderBy.length, query.orderBy[0]?.expression.at);
+  spend('sortKeys', select.distinctOn.length, select.distinctOn[0]?.at);
+  const orderBy = query.orderBy.map((key) => resolveOrderKey(key, named, orderContext));
+  const distinctOn = select.distinctOn.map((key) => outputExpr(key, named, orderContext, 'DISTINCT ON'));
   const pushed = from && pushIntoReads(from.ir, where);
   const ir: SelectIr = {
     kind: 'select',
@@ -102,18 +127,23 @@ function resolveItem(item: SelectItem, context: ExpressionContext): readonly Ite
   const { at } = expression;
   if (expression.kind === 'star') {
     const { relation } = expression;
-    const columns = relation === undefined ? context.scope.star : context.scope.starOf(relation, at);
-    if (columns.length === 0)
-      throw sqlError('sql_syntax', 'SELECT * with no tables specified is not valid', at);
-    return columns.map(({ name, expr }) => ({ name, expr: settle(expr(), at), at }));
+    const columns = relation === undefined ? context.scope.star() : context.scope.starOf(relation, at);
+    const items: Item[] = [];
+    for (const { name, expr } of columns) {
+      spend('outputColumns', 1, at);
+      items.push({ name, expr: settle(expr(), at), at });
+    }
+    if (items.length > 0) return items;
+    throw sqlError('sql_syntax', 'SELECT * with no tables specified is not valid', at);
   }
+  spend('outputColumns', 1, at);
   const expr = context.resolve(expression, context);
   const settled = expr.type.name === 'mixed' ? settle(expr, at) : expr;
   return [{ name: alias ?? outputColumnName(expression), expr: settled, at }];
 }
 
 /** An expression, a column, the number of an output column, or, if no column has that name, its alias. */
-function resolveGroupKey(key: Expression, items: readonly Item[], context: ExpressionContext): Expr {
+function resolveGroupKey(key: Expression, items: NamedItems, context: ExpressionContext): Expr {
   const item = itemByNumber(key, items, 'GROUP BY') ?? itemByName(key, items, context.scope);
   if (item === undefined) return settle(context.resolve(key, context), key.at);
   if (hasAggregate(item.expr)) {
@@ -123,24 +153,19 @@ function resolveGroupKey(key: Expression, items: readonly Item[], context: Expre
 }
 
 /** The name of an output column, its number, or an expression over the columns of FROM. */
-function resolveOrderKey(key: SortKey, items: readonly Item[], context: ExpressionContext): Sort {
+function resolveOrderKey(key: SortKey, items: NamedItems, context: ExpressionContext): Sort {
   const { expression, descending, nullsFirst } = key;
   return { expr: outputExpr(expression, items, context, 'ORDER BY'), descending, nullsFirst };
 }
 
-function outputExpr(
-  key: Expression,
-  items: readonly Item[],
-  context: ExpressionContext,
-  clause: string,
-): Expr {
+function outputExpr(key: Expression, items: NamedItems, context: ExpressionContext, clause: string): Expr {
   const item = itemByNumber(key, items, clause) ?? itemByName(key, items, undefined);
   const expr = settle(item?.expr ?? context.resolve(key, context), key.at);
   if (expr.type.name === 'array') throw unsupported(`${clause} an array`, key.at);
   return expr;
 }
 
-function itemByNumber(key: Expression, items: readonly Item[], clause: string): Item | undefined {
+function itemByNumber(key: Expression, { items }: NamedItems, clause: string): Item | undefined {
   if (key.kind !== 'constant') return undefined;
   if (key.type !== 'integer') throw sqlError('sql_syntax', `non-integer constant in ${clause}`, key.at);
   const item = items[Number(key.text) - 1];
@@ -150,19 +175,13 @@ function itemByNumber(key: Expression, items: readonly Item[], clause: string): 
   return item;
 }
 
-function itemByName(
-  key: Expression,
-  items: readonly Item[],
-  columnsFirst: Scope | undefined,
-): Item | undefined {
+function itemByName(key: Expression, items: NamedItems, columnsFirst: Scope | undefined): Item | undefined {
   const [name, more] = key.kind === 'column' ? key.path : [];
   if (name === undefined || more !== undefined) return undefined;
   if (columnsFirst?.own(name, key.at) !== undefined) return undefined;
-  const [item, ...others] = items.filter((each) => each.name === name);
-  if (item !== undefined && others.some((other) => exprKey(other.expr) !== exprKey(item.expr))) {
-    throw sqlError('sql_ambiguous', `column reference "${name}" is ambiguous`, key.at);
-  }
-  return item;
+  const item = items.named(name);
+  if (item !== 'several') return item;
+  throw sqlError('sql_ambiguous', `column reference "${name}" is ambiguous`, key.at);
 }
 
 function checkDistinctOrder(ir: SelectIr, keys: readonly SortKey[]): void {

@@ -21,7 +21,8 @@ export function readArguments(
     const value = node.type === 'NamedArgExpr' ? node.required('arg') : node;
     given.set(place, context.expression(value));
   }
-  const count = Math.max(0, ...[...given.keys()].map((place) => place + 1));
+  let count = 0;
+  for (const place of given.keys()) count = Math.max(count, place + 1);
   return Array.from(
     { length: count },
     (_, place): Expression =>

@@ -1,5 +1,8 @@
+import { limits } from '../../limits.ts';
 import type { Constant, Expression } from '../ast.ts';
+import { checkTextLength } from '../budget.ts';
 import { sqlError, unsupported } from '../errors.ts';
+import { isNumberText } from '../number-text.ts';
 import type { ReadContext } from './context.ts';
 import type { SyntaxNode } from './node.ts';
 import { readCall } from './read-call.ts';
@@ -44,12 +47,10 @@ const constructNames: ReadonlyMap<string, string> = new Map([
 
 function readConstant(node: SyntaxNode): Constant {
   node.allow(['ival', 'fval', 'sval', 'boolval', 'isnull'], { bsval: 'A bit string' });
-  const constant = (type: Constant['type'], text: string): Constant => ({
-    kind: 'constant',
-    at: node.at,
-    type,
-    text,
-  });
+  const constant = (type: Constant['type'], text: string): Constant => {
+    checkTextLength(text, limits.maxSqlLiteralLength, 'A literal', node.at);
+    return { kind: 'constant', at: node.at, type, text };
+  };
   if (node.flag('isnull')) return constant('null', '');
   const integer = node.part('ival', 'Integer');
   if (integer !== undefined) return constant('integer', String(integer.number('ival')));
@@ -68,7 +69,7 @@ function numberConstant(
 ): Constant {
   const text = written.replaceAll('_', '');
   if (/^-?\d+$/.test(text)) return constant('integer', text);
-  if (/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return constant('decimal', text);
+  if (isNumberText(text)) return constant('decimal', text);
   throw unsupported(`The number ${written}`, at);
 }
 
@@ -162,6 +163,9 @@ function readSubscript(node: SyntaxNode, context: ReadContext): Expression {
   node.allow(['arg', 'indirection']);
   let arg = context.expression(node.required('arg'));
   const subscripts = node.list('indirection');
+  if (subscripts.length > limits.maxSqlSubscripts) {
+    throw sqlError('sql_too_large', `A value has more than ${limits.maxSqlSubscripts} subscripts`, node.at);
+  }
   for (const index of subscripts) {
     if (index.type !== 'A_Indices') throw unsupported('A field selection', node.at);
     index.allow(['is_slice', 'lidx', 'uidx']);

@@ -1,5 +1,6 @@
 import { limits } from '../../limits.ts';
 import type { Expression } from '../ast.ts';
+import { spend } from '../budget.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { ReadContext } from './context.ts';
 import type { SyntaxNode } from './node.ts';
@@ -12,13 +13,31 @@ type Sets = readonly (readonly Expression[])[];
  */
 export function readGroupingSets(items: readonly SyntaxNode[], context: ReadContext): Sets {
   if (items.length === 0) return [];
-  return items.map((item) => setsOf(item, context)).reduce(combine);
+  return combined(items.map((item) => setsOf(item, context)));
 }
 
-const combine = (left: Sets, right: Sets): Sets =>
-  bounded(left.flatMap((first) => right.map((second) => [...first, ...second])));
+/** Every set of the first with every set of the second, and so on. */
+function combined(factors: readonly Sets[]): Sets {
+  let sets: Expression[][] = [[]];
+  for (const factor of factors) {
+    const [only, second] = factor;
+    if (only !== undefined && second === undefined) {
+      spend('groupKeys', sets.length * only.length, only[0]?.at);
+      for (const set of sets) for (const key of only) set.push(key);
+      continue;
+    }
+    bounded({ length: sets.length * factor.length });
+    sets = sets.flatMap((first) =>
+      factor.map((keys) => {
+        spend('groupKeys', first.length + keys.length, keys[0]?.at);
+        return [...first, ...keys];
+      }),
+    );
+  }
+  return sets;
+}
 
-function bounded(sets: Sets): Sets {
+function bounded<Counted extends { readonly length: number }>(sets: Counted): Counted {
   if (sets.length <= limits.maxGroupingSets) return sets;
   throw sqlError('sql_too_large', `GROUP BY has more than ${limits.maxGroupingSets} grouping sets`);
 }
@@ -31,11 +50,13 @@ function setsOf(item: SyntaxNode, context: ReadContext): Sets {
     case 'GROUPING_SET_EMPTY':
       return [[]];
     case 'GROUPING_SET_ROLLUP': {
+      bounded({ length: content.length + 1 });
       const keys = content.map((each) => keysOf(each, context));
+      spend('groupKeys', content.length * keys.flat().length, item.at);
       return bounded([...keys.keys(), keys.length].reverse().map((count) => keys.slice(0, count).flat()));
     }
     case 'GROUPING_SET_CUBE':
-      return content.map((each): Sets => [keysOf(each, context), []]).reduce(combine, [[]]);
+      return combined(content.map((each): Sets => [keysOf(each, context), []]));
     case 'GROUPING_SET_SETS':
       return bounded(content.flatMap((each) => setsOf(each, context)));
     default:

@@ -82,7 +82,7 @@ function readSelect(node: SyntaxNode, context: ReadContext): Select {
         alias: target.has('name') ? target.text('name') : undefined,
       };
     }),
-    from: node.list('fromClause').map((item) => readFromItem(item, context)),
+    from: node.list('fromClause').map((item) => context.nested(() => readFromItem(item, context), item.at)),
     where: where && context.expression(where),
     groupingSets: readGroupingSets(node.list('groupClause'), context),
     having: having && context.expression(having),

@@ -1,4 +1,5 @@
 import type { Frame, FrameBound, SortKey, Window } from '../ast.ts';
+import { spend } from '../budget.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { ReadContext } from './context.ts';
 import type { SyntaxNode } from './node.ts';
@@ -15,6 +16,7 @@ export function readSortKey(node: SyntaxNode, context: ReadContext): SortKey {
 }
 
 export function readWindow(node: SyntaxNode, context: ReadContext): Window {
+  spend('windows', 1, node.at);
   node.allow(['name', 'partitionClause', 'orderClause', 'frameOptions', 'startOffset', 'endOffset'], {
     refname: 'A window that refines another',
   });

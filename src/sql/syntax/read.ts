@@ -1,5 +1,6 @@
 import { limits } from '../../limits.ts';
 import type { Query } from '../ast.ts';
+import { spend } from '../budget.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { ReadContext } from './context.ts';
 import { SyntaxNode } from './node.ts';
@@ -16,6 +17,7 @@ export function readTree(tree: unknown): Query {
     expression: (node) => context.nested(() => readExpression(node, context), node.at),
     query: (node) => context.nested(() => readQuery(node, context), node.at),
     nested(read, at) {
+      spend('syntaxNodes', 1, at);
       depth += 1;
       if (depth > limits.maxSqlDepth) {
         throw sqlError('sql_too_large', `The query is nested deeper than ${limits.maxSqlDepth} levels`, at);
