@@ -33,8 +33,9 @@ const microsPerUnit: Readonly<Partial<Record<Unit, number>>> = {
  * @returns undefined for any other text, and for fractions of a month or year
  */
 export function parseInterval(text: string): IntervalParts | undefined {
-  const ago = /\s+ago\s*$/i.test(text);
-  let rest = text.replace(/\s+ago\s*$/i, '').trim();
+  const written = text.trim();
+  const ago = written.slice(-3).toLowerCase() === 'ago' && /\s/.test(written.slice(-4, -3));
+  let rest = ago ? written.slice(0, -3).trim() : written;
   if (rest === '') return undefined;
   const total = { months: 0, days: 0, micros: 0 };
   while (rest !== '') {

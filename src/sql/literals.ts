@@ -3,6 +3,7 @@ import { literal } from './build.ts';
 import { parseInterval } from './datetime.ts';
 import { sqlError } from './errors.ts';
 import type { IntervalParts, Literal, LiteralValue } from './ir.ts';
+import { isNumberText } from './number-text.ts';
 import {
   float,
   intervalOf,
@@ -25,14 +26,19 @@ const integerLimits = {
   Int64: [-(2n ** 63n), 2n ** 63n - 1n],
 } as const;
 
+/** Digits and a sign of the widest integer, without zeros in front. */
+const maxIntegerLength = 20;
+const withoutZeros = (text: string): string => text.replace(/^([+-]?)0+(?=\d)/, '$1');
+
 /**
  * The type that PostgreSQL gives to a number as it was written. One with more digits than the store's decimals
  * have is taken for a double.
  */
 export function numberLiteral(text: string): Literal {
   if (/^-?\d+$/.test(text)) {
+    const digits = withoutZeros(text);
     for (const name of ['int4', 'int8'] as const) {
-      if (fitsInteger(text, { name })) return literal({ name }, String(BigInt(text)));
+      if (fitsInteger(digits, { name })) return literal({ name }, String(BigInt(digits)));
     }
   }
   return numericLiteral(text) ?? literal(float, inDoubleRange(text, undefined));
@@ -47,6 +53,7 @@ function inDoubleRange(text: string, at: number | undefined): string {
 }
 
 const fitsInteger = (text: string, type: SqlType): boolean => {
+  if (text.length > maxIntegerLength) return false;
   const [min, max] = integerLimits[storeInteger(type)];
   return BigInt(text) >= min && BigInt(text) <= max;
 };
@@ -114,19 +121,70 @@ function numericOfScale(text: string, type: SqlType, at: number | undefined): Li
  * @returns undefined for any other text
  */
 export function readArrayText(text: string): readonly (string | null)[] | undefined {
-  const body = /^[ \t-\r]*\{[ \t-\r]*(.*?)[ \t-\r]*\}[ \t-\r]*$/s.exec(text)?.[1];
-  if (body === undefined) return undefined;
-  if (body === '') return [];
+  const end = trimmedEnd(text, text.length) - 1;
+  let at = skipSpaces(text, 0);
+  if (text[at] !== '{' || text[end] !== '}' || end === at) return undefined;
+  at = skipSpaces(text, at + 1);
+  if (at === end) return [];
   const items: (string | null)[] = [];
-  const item = /[ \t-\r]*(?:"((?:[^"\\]|\\.)*)"|((?:[^"{},\\]|\\.)+?))[ \t-\r]*(?:,|$)/sy;
-  const unescaped = (word: string): string => word.replace(/\\(.)/gs, '$1');
-  while (item.lastIndex < body.length) {
-    const match = item.exec(body);
-    if (match === null) return undefined;
-    const [, quoted, bare = ''] = match;
-    items.push(quoted === undefined && /^null$/i.test(bare) ? null : unescaped(quoted ?? bare));
+  for (;;) {
+    const word = readArrayWord(text, at, end);
+    if (word === undefined) return undefined;
+    items.push(word.value);
+    if (word.end === end) return items;
+    if (text[word.end] !== ',') return undefined;
+    at = skipSpaces(text, word.end + 1);
   }
-  return body.endsWith(',') ? undefined : items;
+}
+
+/**
+ * One element, which begins at `start`.
+ * @returns undefined if none does; else the place behind it and the spaces that follow it
+ */
+function readArrayWord(
+  text: string,
+  start: number,
+  end: number,
+): { readonly value: string | null; readonly end: number } | undefined {
+  const isQuoted = text[start] === '"';
+  let value = '';
+  /** Up to here, it does not end with a space that says nothing. */
+  let solid = 0;
+  let at = isQuoted ? start + 1 : start;
+  for (; at < end; at += 1) {
+    const character = text[at] ?? '';
+    if (character === '\\') {
+      at += 1;
+      if (at >= end) return undefined;
+      value += text[at];
+      solid = value.length;
+      continue;
+    }
+    if (character === '"' || (!isQuoted && (character === ',' || character === '{' || character === '}')))
+      break;
+    value += character;
+    if (!isSpace(text.charCodeAt(at))) solid = value.length;
+  }
+  if (isQuoted) return text[at] === '"' && at < end ? { value, end: skipSpaces(text, at + 1) } : undefined;
+  if (solid === 0 || (at < end && text[at] !== ',')) return undefined;
+  const word = value.slice(0, solid);
+  // What stands behind a backslash is a letter of a word that is not NULL.
+  const isNull = word.length === 4 && word.toLowerCase() === 'null' && text.slice(start, start + 4) === word;
+  return { value: isNull ? null : word, end: at };
+}
+
+const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d);
+
+function skipSpaces(text: string, from: number): number {
+  let at = from;
+  while (isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+function trimmedEnd(text: string, from: number): number {
+  let end = from;
+  while (end > 0 && isSpace(text.charCodeAt(end - 1))) end -= 1;
+  return end;
 }
 
 function parseAs(text: string, type: SqlType, at: number | undefined): LiteralValue | undefined {
@@ -138,16 +196,16 @@ function parseAs(text: string, type: SqlType, at: number | undefined): LiteralVa
     case 'int4':
     case 'int8':
       if (!/^[+-]?\d+$/.test(trimmed)) return undefined;
-      if (!fitsInteger(trimmed.replace('+', ''), type)) {
+      if (!fitsInteger(withoutZeros(trimmed.replace('+', '')), type)) {
         throw sqlError(
           'sql_out_of_range',
           `value "${trimmed}" is out of range for type ${typeLabel(type)}`,
           at,
         );
       }
-      return String(BigInt(trimmed.replace('+', '')));
+      return String(BigInt(withoutZeros(trimmed.replace('+', ''))));
     case 'numeric':
-      return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? trimmed.replace('+', '') : undefined;
+      return isNumberText(trimmed) ? trimmed.replace('+', '') : undefined;
     case 'float':
       return parseFloatText(trimmed, at);
     case 'bool':
@@ -192,7 +250,7 @@ function inStoreRange(
 
 /** Text of a double for the printer. */
 function parseFloatText(text: string, at: number | undefined): string | undefined {
-  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return inDoubleRange(text, at);
+  if (isNumberText(text)) return inDoubleRange(text, at);
   if (/^nan$/i.test(text)) return 'nan';
   const infinity = /^([+-]?)inf(inity)?$/i.exec(text);
   return infinity === null ? undefined : infinity[1] === '-' ? '-inf' : 'inf';

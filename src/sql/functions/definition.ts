@@ -1,3 +1,5 @@
+import { limits } from '../../limits.ts';
+import { checkTextLength } from '../budget.ts';
 import { apply } from '../build.ts';
 import { coerce, isImplicit } from '../coerce.ts';
 import { sqlError } from '../errors.ts';
@@ -173,6 +175,13 @@ export function callOverload(
 export function constantText(expr: Expr | undefined, what: string, site: CallSite): string {
   if (expr?.kind === 'literal' && typeof expr.value === 'string') return expr.value;
   throw sqlError('sql_unsupported', `${site.name}: ${what} must be a literal`, site.at);
+}
+
+/** A format, of which each part may repeat the value. */
+export function constantFormat(expr: Expr | undefined, site: CallSite): string {
+  const format = constantText(expr, 'the format', site);
+  checkTextLength(format, limits.maxSqlFormatLength, 'A format', site.at);
+  return format;
 }
 
 export function constantInteger(expr: Expr | undefined, what: string, site: CallSite): number {

@@ -4,7 +4,7 @@ import { convert, settle } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import type { Expr } from '../ir.ts';
 import { text } from '../types.ts';
-import { checkCount, constantText, type SpecialForm } from './definition.ts';
+import { checkCount, constantFormat, type SpecialForm } from './definition.ts';
 
 /** `%[position$][-][width]type` of a format. */
 const specifier = /^%(?:(\d+)\$)?(-)?(\d+)?([A-Za-z])/;
@@ -57,7 +57,7 @@ function specifierAt(rest: string, next: number, count: number, at: number | und
 /** `format ('%s of %L', …)` */
 export const format: SpecialForm = (args, site) => {
   checkCount(args, 1, 1000, site);
-  const written = constantText(args[0], 'the format', site);
+  const written = constantFormat(args[0], site);
   const values = args.slice(1).map((arg) => shownText(arg, site.at));
   const pieces: Piece[] = [];
   let rest = written;

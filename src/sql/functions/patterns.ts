@@ -1,4 +1,6 @@
 import { quoteString } from '../../lib/quote.ts';
+import { limits } from '../../limits.ts';
+import { checkTextLength } from '../budget.ts';
 import { apply, not } from '../build.ts';
 import { coerce } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
@@ -68,6 +70,7 @@ function engineLikePattern(pattern: string, escapeCharacter: string, site: CallS
   if ([...escapeCharacter].length > 1) {
     throw sqlError('sql_bad_value', 'invalid escape string: it must be empty or one character', site.at);
   }
+  checkTextLength(pattern, limits.maxSqlPatternLength, 'A pattern of LIKE', site.at);
   let result = '';
   const characters = [...pattern];
   for (let index = 0; index < characters.length; index += 1) {

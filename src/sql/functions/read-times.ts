@@ -11,7 +11,7 @@ import {
   type CallSite,
   callOverload,
   checkCount,
-  constantText,
+  constantFormat,
   fn,
   type SpecialForm,
 } from './definition.ts';
@@ -81,7 +81,8 @@ function piecesOf(format: string, refuse: (what: string) => Error): readonly Pie
   const pieces: Piece[] = [];
   let rest = format;
   while (rest !== '') {
-    const [found, pattern] = patterns.find(([word]) => rest.toUpperCase().startsWith(word)) ?? [];
+    const [found, pattern] =
+      patterns.find(([word]) => rest.slice(0, word.length).toUpperCase() === word) ?? [];
     const [quoted, text] = /^"([^"\\]*)"/.exec(rest) ?? /^([ -/:-@[\]^_`{-~])/.exec(rest) ?? [];
     if (pattern !== undefined && found !== undefined) {
       pieces.push(pattern);
@@ -134,7 +135,7 @@ const read =
   (type: SqlType): SpecialForm =>
   (args, site) => {
     checkCount(args, 2, 2, site);
-    const format = constantText(args[1], 'the format', site);
+    const format = constantFormat(args[1], site);
     const { regex, sample, fields } = reader(format, site);
     const field = (name: Field, otherwise = '0'): string => fields.get(name) ?? otherwise;
     const day = dayOf(field('year'), field('month', '1'), field('day', '1'));

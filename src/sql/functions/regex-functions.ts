@@ -11,7 +11,7 @@ import {
   type FunctionTable,
   type SpecialForm,
 } from './definition.ts';
-import { byAlphabet, canBeEmpty, engineRegex, exactRegex, groupCount, outlineOf } from './regex.ts';
+import { byAlphabet, checkExact, type EngineRegex, engineRegex } from './regex.ts';
 
 /** The flags of a call: `i`, and `g` where it has a meaning. */
 function flagsOf(written: string, allowed: string, site: CallSite): ReadonlySet<string> {
@@ -29,13 +29,18 @@ function replacementOf(written: string, groups: number, site: CallSite): string 
   });
 }
 
+function exactRegex(pattern: string, ignoreCase: boolean, site: CallSite): EngineRegex {
+  const regex = engineRegex(pattern, ignoreCase, site);
+  checkExact(regex, pattern, site);
+  return regex;
+}
+
 const replace: SpecialForm = (args, site) => {
   checkCount(args, 3, 4, site);
   const flags = flagsOf(args[3] === undefined ? '' : constantText(args[3], 'the flags', site), 'gi', site);
   const pattern = constantText(args[1], 'the regular expression', site);
   const regex = exactRegex(pattern, flags.has('i'), site);
-  const groups = groupCount(pattern);
-  const to = replacementOf(constantText(args[2], 'the replacement', site), groups, site);
+  const to = replacementOf(constantText(args[2], 'the replacement', site), regex.groups, site);
   const render = flags.has('g') ? 'replaceRegexpAll' : 'replaceRegexpOne';
   return apply(
     `${render} ${regex.unicode} ${to}`,
@@ -46,10 +51,18 @@ const replace: SpecialForm = (args, site) => {
 };
 
 /** The engine has no NULL for a group that took no part in the match. */
-function checkGroups(pattern: string, site: CallSite): void {
-  if (/\)(?:[*?]|\{0)/.test(outlineOf(pattern))) {
+function checkGroups({ outline }: EngineRegex, site: CallSite): void {
+  if (/\)(?:[*?]|\{0)/.test(outline)) {
     throw unsupported(`${site.name} with a group that may be left out`, site.at);
   }
+}
+
+/** A regular expression of which its groups are asked for, quoted. */
+function regexOfGroups(pattern: string, ignoreCase: boolean, site: CallSite) {
+  const found = engineRegex(pattern, ignoreCase, site);
+  checkGroups(found, site);
+  checkExact(found, pattern, site);
+  return { ...found, regex: quoteString(found.unicode) };
 }
 
 /** The groups of the first match, or all of it where there are no groups; NULL without a match. */
@@ -57,10 +70,9 @@ const match: SpecialForm = (args, site) => {
   checkCount(args, 2, 3, site);
   const flags = flagsOf(args[2] === undefined ? '' : constantText(args[2], 'the flags', site), 'i', site);
   const pattern = constantText(args[1], 'the regular expression', site);
-  checkGroups(pattern, site);
-  const regex = quoteString(exactRegex(pattern, flags.has('i'), site).unicode);
+  const { regex, groups } = regexOfGroups(pattern, flags.has('i'), site);
   const found = (a: string): string =>
-    groupCount(pattern) === 0 ? `[extract(${a}, ${regex})]` : `extractGroups(${a}, ${regex})`;
+    groups === 0 ? `[extract(${a}, ${regex})]` : `extractGroups(${a}, ${regex})`;
   return apply(
     `regexp_match ${regex}`,
     arrayOf(text),
@@ -74,13 +86,10 @@ const matches: SpecialForm = (args, site) => {
   checkCount(args, 2, 3, site);
   const flags = flagsOf(args[2] === undefined ? '' : constantText(args[2], 'the flags', site), 'gi', site);
   const pattern = constantText(args[1], 'the regular expression', site);
-  checkGroups(pattern, site);
-  if (canBeEmpty(pattern)) throw unsupported(`${site.name} of what may be empty`, site.at);
-  const regex = quoteString(exactRegex(pattern, flags.has('i'), site).unicode);
+  const { regex, groups, canBeEmpty } = regexOfGroups(pattern, flags.has('i'), site);
+  if (canBeEmpty) throw unsupported(`${site.name} of what may be empty`, site.at);
   const all = (a: string): string =>
-    groupCount(pattern) === 0
-      ? `arrayMap(m -> [m], extractAll(${a}, ${regex}))`
-      : `extractAllGroups(${a}, ${regex})`;
+    groups === 0 ? `arrayMap(m -> [m], extractAll(${a}, ${regex}))` : `extractAllGroups(${a}, ${regex})`;
   const rows = (a: string): string => (flags.has('g') ? all(a) : `arraySlice(${all(a)}, 1, 1)`);
   return apply(
     `regexp_matches ${flags.has('g')} ${regex}`,
@@ -94,8 +103,9 @@ const matches: SpecialForm = (args, site) => {
 /** `substring (s from 'pattern')`: the first group, or all of the match. */
 export const substringByRegex: SpecialForm = (args, site) => {
   const pattern = constantText(args[1], 'the regular expression', site);
-  checkGroups(pattern, site);
-  const regex = exactRegex(pattern, false, site);
+  const regex = engineRegex(pattern, false, site);
+  checkGroups(regex, site);
+  checkExact(regex, pattern, site);
   return apply(
     `substring from ${regex.unicode}`,
     text,
@@ -116,8 +126,8 @@ const like: SpecialForm = (args, site) => {
 const count: SpecialForm = (args, site) => {
   checkCount(args, 2, 2, site);
   const pattern = constantText(args[1], 'the regular expression', site);
-  const regex = exactRegex(pattern, false, site).unicode;
-  if (groupCount(pattern) > 0) throw unsupported('regexp_count with groups', site.at);
+  const { unicode: regex, groups } = exactRegex(pattern, false, site);
+  if (groups > 0) throw unsupported('regexp_count with groups', site.at);
   const value = coerce(argument(args, 0), text, site.at);
   return apply(
     `regexp_count ${regex}`,
@@ -131,8 +141,8 @@ const count: SpecialForm = (args, site) => {
 const split: SpecialForm = (args, site) => {
   checkCount(args, 2, 2, site);
   const pattern = constantText(args[1], 'the regular expression', site);
-  const regex = exactRegex(pattern, false, site).unicode;
-  if (canBeEmpty(pattern) || groupCount(pattern) > 0) {
+  const { unicode: regex, groups, canBeEmpty } = exactRegex(pattern, false, site);
+  if (canBeEmpty || groups > 0) {
     throw sqlError('sql_unsupported', `${site.name} by what may be empty, or by groups`, site.at);
   }
   return apply(

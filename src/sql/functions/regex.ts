@@ -1,19 +1,7 @@
 import { quoteString } from '../../lib/quote.ts';
-import { sqlError, unsupported } from '../errors.ts';
+import { unsupported } from '../errors.ts';
 import type { CallSite } from './definition.ts';
-
-/**
- * What means the same in PostgreSQL's regular expressions (ARE) and in the engine's (RE2): literals, `.`,
- * anchors, groups, alternation, quantifiers, bracket expressions and class shorthands. The rest of ARE
- * (look-around, back references, `\m \M \y`, `***`, embedded options but `(?i)`) is refused.
- */
-const commonRegex = (() => {
-  const escapes = String.raw`\\[dwsDWSntr]|\\[^A-Za-z0-9]`;
-  const inBrackets = String.raw`[^\]\\[]|\\[^A-Za-z0-9]|\\[dwsntr]|\[:[a-z]+:\]`;
-  const atom = String.raw`[^\\[\](){}*+?|^$]|${escapes}|\[\^?\]?(?:${inBrackets})*\]`;
-  const quantifier = String.raw`(?:[*+?]|\{\d{1,3}(?:,\d{0,3})?\})\??`;
-  return new RegExp(String.raw`^(?:(?:${atom}|\))(?:${quantifier})?|\(\?:|\((?!\?)|[|^$])*$`, 'u');
-})();
+import { type RegexToken, readRegex } from './regex-syntax.ts';
 
 const letters = String.raw`\p{L}\p{Nl}\x{24B6}-\x{24E9}`;
 /** Of Unicode, without those at which no line is broken. */
@@ -37,62 +25,68 @@ const classes: Readonly<Record<string, string>> = {
 };
 const negated: Readonly<Record<string, string>> = { '\\W': '\\w', '\\S': '\\s' };
 
-/** What stands in brackets or behind a backslash. */
-const token = /\\.|\[\^?\]?(?:\\.|\[:[a-z]+:\]|[^\]\\])*\]/gsu;
-
 /** Where case is ignored, PostgreSQL takes any letter for an upper and for a lower one. */
 const anyCase = /^\[:(?:upper|lower):\]$/;
 
-const ofUnicode = (pattern: string, ignoreCase: boolean): string =>
-  pattern.replace(token, (found) => {
-    if (found.startsWith('[')) {
-      return found.replace(/\\.|\[:[a-z]+:\]/gsu, (part) =>
-        ignoreCase && anyCase.test(part) ? letters : (classes[part] ?? part),
-      );
-    }
-    const opposite = negated[found];
-    if (opposite !== undefined) return `[^${classes[opposite]}]`;
-    return Object.hasOwn(classes, found) ? `[${classes[found]}]` : found;
-  });
+/** What a class in brackets, or a class on its own, is made of. */
+const bracketPart = /\\.|\[:[a-z]{1,20}:\]/gsu;
+
+function ofUnicode({ kind, text }: RegexToken, ignoreCase: boolean): string {
+  if (kind !== 'class') return text;
+  if (text.startsWith('[')) {
+    return text.replace(bracketPart, (part) =>
+      ignoreCase && anyCase.test(part) ? letters : (classes[part] ?? part),
+    );
+  }
+  const opposite = negated[text];
+  if (opposite !== undefined) return `[^${classes[opposite]}]`;
+  return Object.hasOwn(classes, text) ? `[${classes[text]}]` : text;
+}
 
 /** Of texts without other characters: the classes that the engine has, but `\v` is a space. */
-const ofAscii = (pattern: string): string =>
-  pattern.replace(token, (found) => {
-    if (found.startsWith('[')) return found.replace(/\\./gsu, (part) => (part === '\\s' ? '\\s\\x0B' : part));
-    if (found === '\\s') return '[\\s\\x0B]';
-    return found === '\\S' ? '[^\\s\\x0B]' : found;
-  });
+function ofAscii({ kind, text }: RegexToken): string {
+  if (kind !== 'class') return text;
+  if (text.startsWith('[')) return text.replace(bracketPart, (part) => (part === '\\s' ? '\\s\\x0B' : part));
+  if (text === '\\s') return '[\\s\\x0B]';
+  return text === '\\S' ? '[^\\s\\x0B]' : text;
+}
 
-/**
- * The structure of a pattern: what stands in brackets or is a class is a point, a letter behind a backslash `_`, and an
- * option at the beginning is left out.
- */
-export const outlineOf = (pattern: string): string =>
-  pattern.replace('(?i)', '').replace(token, (found) => (/^\\[^A-Za-z0-9]$/.test(found) ? '_' : '.'));
+function outlineOf({ kind, text }: RegexToken): string {
+  if (kind === 'class') return '.';
+  if (kind !== 'character' || !text.startsWith('\\')) return text;
+  return /^\\[ntr]$/.test(text) ? '.' : '_';
+}
 
 /** The pattern as the engine writes it, and as it may for texts of ASCII alone. */
 export interface EngineRegex {
   readonly unicode: string;
   readonly ascii: string;
+  /** The structure of the pattern: a class is a point, and a character behind a backslash `_`. */
+  readonly outline: string;
+  /** The number of groups that capture. */
+  readonly groups: number;
+  /** Whether it matches a text without characters. */
+  readonly canBeEmpty: boolean;
 }
 
 /**
  * @param ignoreCase as the flag `i` or a `~*` says; `(?i)` in front of the pattern says so, too
- * @throws AppError `sql_unsupported` for what the engine would read otherwise, or not at all
+ * @throws AppError `sql_bad_regex` for what is no regular expression, `sql_unsupported` for what the engine would read
+ * otherwise, or not at all, `sql_too_large` for what would take it too long
  */
 export function engineRegex(pattern: string, ignoreCase: boolean, site: CallSite): EngineRegex {
   const insensitive = pattern.startsWith('(?i)');
-  const body = insensitive ? pattern.slice(4) : pattern;
-  if (!commonRegex.test(body)) {
-    throw sqlError(
-      'sql_unsupported',
-      `The regular expression ${JSON.stringify(pattern)} uses something that is not supported: look-around, back references, \\m \\M \\y, embedded options other than (?i)`,
-      site.at,
-    );
-  }
+  const { tokens, groups, canBeEmpty } = readRegex(insensitive ? pattern.slice(4) : pattern, site);
   const anyOfCases = ignoreCase || insensitive;
   const option = anyOfCases ? '(?i)' : '';
-  return { unicode: `${option}${ofUnicode(body, anyOfCases)}`, ascii: `${option}${ofAscii(body)}` };
+  const written = (write: (token: RegexToken) => string): string => tokens.map(write).join('');
+  return {
+    unicode: `${option}${written((token) => ofUnicode(token, anyOfCases))}`,
+    ascii: `${option}${written(ofAscii)}`,
+    outline: written(outlineOf),
+    groups,
+    canBeEmpty,
+  };
 }
 
 /**
@@ -109,33 +103,27 @@ export const byAlphabet = (
     : `if(isValidASCII(${value}), ${call(quoteString(ascii))}, ${call(quoteString(unicode))})`;
 
 /**
- * A pattern for a function that asks what was matched, not only whether. PostgreSQL takes the longest match of all
+ * For a function that asks what was matched, not only whether. PostgreSQL takes the longest match of all
  * from the leftmost place, the engine the first that its alternatives and quantifiers lead to. They are the same for
  * patterns without alternatives (but words of which none begins another) in which either all quantifiers are greedy
  * or none is, and in which a group that may be left out is followed by the end of the text.
  */
-export function exactRegex(pattern: string, ignoreCase: boolean, site: CallSite): EngineRegex {
-  const regex = engineRegex(pattern, ignoreCase, site);
-  const plain = outlineOf(pattern);
-  const words = plain.split('|');
-  const isChoiceOfWords = words.every(
-    (word, index) =>
-      /^\w+$/.test(word) && words.every((other, place) => place === index || !other.startsWith(word)),
-  );
-  const hasLazy = /[*+?}]\?/.test(plain);
-  const hasGreedy = /(?:[*+}]|(?<![*+?}(])\?)(?!\?)/.test(plain);
-  const hasOptionalGroup = /\)[*+?{]/.test(plain) && !plain.endsWith('$');
-  if ((words.length > 1 && !isChoiceOfWords) || (hasLazy && hasGreedy) || hasOptionalGroup) {
+export function checkExact({ outline }: EngineRegex, pattern: string, site: CallSite): void {
+  const words = outline.split('|');
+  const hasLazy = /[*+?}]\?/.test(outline);
+  const hasGreedy = /(?:[*+}]|(?<![*+?}(])\?)(?!\?)/.test(outline);
+  const hasOptionalGroup = /\)[*+?{]/.test(outline) && !outline.endsWith('$');
+  if ((words.length > 1 && !isChoiceOfWords(words)) || (hasLazy && hasGreedy) || hasOptionalGroup) {
     throw unsupported(
       `${site.name} with the regular expression ${JSON.stringify(pattern)}, whose matches may differ from PostgreSQL's,`,
       site.at,
     );
   }
-  return regex;
 }
 
-/** The number of groups that capture. */
-export const groupCount = (pattern: string): number => outlineOf(pattern).match(/\((?!\?)/g)?.length ?? 0;
-
-/** Whether a pattern that the engine takes matches a text without characters. */
-export const canBeEmpty = (pattern: string): boolean => new RegExp(`^(?:${outlineOf(pattern)})$`).test('');
+/** Words of which none begins another: in order, that would be the next one. */
+function isChoiceOfWords(words: readonly string[]): boolean {
+  if (!words.every((word) => /^\w+$/.test(word))) return false;
+  const sorted = [...words].sort();
+  return sorted.every((word, index) => sorted[index + 1]?.startsWith(word) !== true);
+}

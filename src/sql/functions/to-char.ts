@@ -3,7 +3,7 @@ import { apply } from '../build.ts';
 import { convert } from '../coerce.ts';
 import { unsupported } from '../errors.ts';
 import { isNumber, isTimestamp, text, timestamp } from '../types.ts';
-import { argument, checkCount, constantText, type SpecialForm } from './definition.ts';
+import { argument, checkCount, constantFormat, type SpecialForm } from './definition.ts';
 import { numberToChar } from './number-to-char.ts';
 
 /** A pattern of `to_char`: the ClickHouse SQL of its text, padded and, behind `FM`, not. */
@@ -137,7 +137,9 @@ function piecesOf(formatText: string, refuse: (what: string) => Error): readonly
     const plain = /^fm/i.test(rest);
     const after = plain ? rest.slice(2) : rest;
     const found = patterns.find(([written]) =>
-      caseless.has(written) ? after.toUpperCase().startsWith(written) : after.startsWith(written),
+      caseless.has(written)
+        ? after.slice(0, written.length).toUpperCase() === written
+        : after.startsWith(written),
     );
     if (quoted !== null) {
       pieces.push({ literal: quoted[1]?.replace(/\\(.)/gs, '$1') ?? '', pattern: undefined, plain: false });
@@ -160,12 +162,12 @@ function piecesOf(formatText: string, refuse: (what: string) => Error): readonly
 export const toChar: SpecialForm = (args, site) => {
   checkCount(args, 2, 2, site);
   const value = argument(args, 0);
-  if (isNumber(value.type)) return numberToChar(value, constantText(args[1], 'the format', site), site);
+  if (isNumber(value.type)) return numberToChar(value, constantFormat(args[1], site), site);
   if (!isTimestamp(value.type) && value.type.name !== 'date') {
     throw unsupported(`to_char of something other than a number, a timestamp or a date`, site.at);
   }
   const moment = isTimestamp(value.type) ? value : convert(value, timestamp, site.at);
-  const formatText = constantText(args[1], 'the format', site);
+  const formatText = constantFormat(args[1], site);
   const pieces = piecesOf(formatText, (what) => unsupported(`to_char with ${JSON.stringify(what)}`, site.at));
   return apply(
     `to_char ${formatText}`,
