@@ -11,7 +11,10 @@ import { readTree } from './syntax/read.ts';
  * @throws AppError `sql_syntax`, `sql_unsupported`, `sql_too_large`; anything else means that the parser
  * itself failed and must not be used again
  */
-export async function parseQuery(text: string, budget = new TranslationBudget()): Promise<Query> {
+export const parseQuery = (text: string): Promise<Query> => parseWithin(new TranslationBudget(), text);
+
+/** `parseQuery`, with what it may spend. */
+export async function parseWithin(budget: TranslationBudget, text: string): Promise<Query> {
   try {
     checkText(text);
     const tree = await parseTree(text);

@@ -10,8 +10,9 @@ import { isTrue, joinOf } from './join.ts';
 import { lateralOf } from './lateral.ts';
 import { datasetRelation, type ResolvedRelation } from './relations.ts';
 import { checkNames, combine, type FromContext, type ResolvedFrom } from './resolved-from.ts';
-import { Scope, type ScopeRelation } from './scope.ts';
+import { Scope } from './scope.ts';
 import { ColumnNames, eachColumn } from './scope-columns.ts';
+import { type ScopeRelation, ScopeRelations } from './scope-relations.ts';
 
 /** The relations of FROM, comma-separated ones as cross joins. */
 export function resolveFrom(items: readonly FromItem[], context: FromContext): ResolvedFrom | undefined {
@@ -151,7 +152,10 @@ function single(resolved: ResolvedRelation, alias: Alias | undefined): ResolvedF
   const columns = { ...relation.columns, names: relation.columns.names.renamed(names) };
   const renamed = { ...relation, columns };
   const star = () => eachColumn(columns);
-  return { ir: resolved.ir, scope: { relations: [renamed], merged: new Map(), star: [star] } };
+  return {
+    ir: resolved.ir,
+    scope: { relations: ScopeRelations.of([renamed]), merged: new Map(), star: [star] },
+  };
 }
 
 function resolveJoin(item: Extract<FromItem, { kind: 'join' }>, context: FromContext): ResolvedFrom {
@@ -176,6 +180,5 @@ function unnestJoin(
     );
   }
   const scope = combine(left.scope, right.scope);
-  checkNames(scope);
   return { ir: { ...right.ir, outer: item.type === 'LEFT' }, scope };
 }

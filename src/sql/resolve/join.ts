@@ -5,11 +5,18 @@ import { condition } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import { compare } from '../functions/operators.ts';
 import type { Expr } from '../ir.ts';
-import { checkNames, combine, type FromContext, type Link, type ResolvedFrom } from './resolved-from.ts';
-import { type FromScope, lookup, Scope, starColumns } from './scope.ts';
+import { combine, type FromContext, type Link, type ResolvedFrom } from './resolved-from.ts';
+import { type FromScope, lookup, openRelations, Scope, starColumns } from './scope.ts';
 import type { ScopeColumn } from './scope-columns.ts';
 
 type Join = Extract<FromItem, { kind: 'join' }>;
+
+/** Two relations, and the names of both. */
+interface Sides {
+  readonly left: ResolvedFrom;
+  readonly right: ResolvedFrom;
+  readonly scope: FromScope;
+}
 
 /** `ON true` */
 export const isTrue = (on: Expression): boolean =>
@@ -24,10 +31,9 @@ export function joinOf(
 ): ResolvedFrom {
   if (right.ir.kind === 'join') throw unsupported('A join in parentheses on the right side of a join');
   const scope = combine(left.scope, right.scope);
-  checkNames(scope);
-  if (right.link !== undefined) return lateralJoin(item, left, right, right.link, context);
+  if (right.link !== undefined) return lateralJoin(item, { left, right, scope }, right.link, context);
   const using = item.natural ? sharedNames(left.scope, right.scope) : item.using;
-  if (using.length > 0) return joinUsing(using, item.type, left, right);
+  if (using.length > 0) return joinUsing(using, item.type, { left, right, scope });
   if (item.natural && item.type !== 'INNER') {
     throw unsupported(`NATURAL ${item.type} JOIN of relations without a column in common`);
   }
@@ -39,8 +45,7 @@ export function joinOf(
 /** A join with what was made of columns of its left side: it has a condition of its own. */
 function lateralJoin(
   item: Join,
-  left: ResolvedFrom,
-  right: ResolvedFrom,
+  { left, right, scope }: Sides,
   link: Link,
   context: FromContext,
 ): ResolvedFrom {
@@ -52,7 +57,6 @@ function lateralJoin(
       'A join with a query of columns of its other side (LATERAL), by USING, or of aggregates other than ON true,',
     );
   }
-  const scope = combine(left.scope, right.scope);
   const condition = always ? link.on : and(link.on, joinCondition(on, scope, 'INNER', context));
   const kept = type === 'LEFT' || link.keepsLeft;
   const ir = {
@@ -67,7 +71,7 @@ function lateralJoin(
 
 /** The columns by which NATURAL joins, in the order of the left side. */
 function sharedNames(left: FromScope, right: FromScope): readonly string[] {
-  if ([...left.relations, ...right.relations].some((relation) => relation.otherColumn !== undefined)) {
+  if (openRelations(left).length + openRelations(right).length > 0) {
     throw unsupported('NATURAL JOIN with a relation whose labels are columns');
   }
   const names = namesOf(right);
@@ -115,12 +119,7 @@ function hasEquality(on: Expr): boolean {
 }
 
 /** `USING (a, b)`: equality of both sides' columns, which appear once, first, and unqualified. */
-function joinUsing(
-  names: readonly string[],
-  type: JoinType,
-  left: ResolvedFrom,
-  right: ResolvedFrom,
-): ResolvedFrom {
+function joinUsing(names: readonly string[], type: JoinType, { left, right, scope }: Sides): ResolvedFrom {
   const merged = new Map<string, Expr>();
   const equalities = names.map((name) => {
     const [leftColumn, rightColumn] = [left, right].map((side) => {
@@ -138,14 +137,17 @@ function joinUsing(
     merged.set(name, type === 'FULL' ? both : type === 'RIGHT' ? b : a);
     return equality;
   });
-  const scope = combine(left.scope, right.scope);
-  function* star(): Generator<ScopeColumn> {
-    for (const [name, expr] of merged) yield { name, expr: () => expr };
+  let columns: ScopeColumn[] | undefined;
+  // Made once: a join around this one would go through all within it again.
+  const star = (): readonly ScopeColumn[] => {
+    if (columns !== undefined) return columns;
+    columns = [...merged].map(([name, expr]) => ({ name, expr: () => expr }));
     for (const column of starColumns(scope)) {
       spend('steps');
-      if (!merged.has(column.name)) yield column;
+      if (!merged.has(column.name)) columns.push(column);
     }
-  }
+    return columns;
+  };
   return {
     ir: { kind: 'join', type, left: left.ir, right: right.ir, on: and(...equalities) },
     scope: { relations: scope.relations, merged: new Map([...scope.merged, ...merged]), star: [star] },
@@ -153,6 +155,6 @@ function joinUsing(
 }
 
 function onlyLabel(scope: FromScope, name: string): Expr | undefined {
-  const open = scope.relations.filter((relation) => relation.otherColumn !== undefined);
-  return open.length === 1 ? open[0]?.otherColumn?.(name) : undefined;
+  const [open, second] = openRelations(scope);
+  return second === undefined ? open?.otherColumn?.(name) : undefined;
 }

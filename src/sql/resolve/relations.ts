@@ -19,8 +19,8 @@ import type { Environment } from './environment.ts';
 import { eventsRelation } from './events-relation.ts';
 import { Reads } from './reads.ts';
 import { recordRelation } from './record-relation.ts';
-import type { ScopeRelation } from './scope.ts';
 import { type ScopeColumn, type ScopeColumns, scopeColumns } from './scope-columns.ts';
+import type { ScopeRelation } from './scope-relations.ts';
 
 export interface ResolvedRelation {
   readonly ir: FromIr;

@@ -1,4 +1,3 @@
-import { spend } from '../budget.ts';
 import { sqlError } from '../errors.ts';
 import type { Expr, FromIr } from '../ir.ts';
 import type { ExpressionContext } from './context.ts';
@@ -22,14 +21,13 @@ export type FromContext = Omit<ExpressionContext, 'scope'> & { readonly parent: 
 
 /** The names of two relations side by side. */
 export const combine = (left: FromScope, right: FromScope): FromScope => ({
-  relations: [...left.relations, ...right.relations],
+  relations: left.relations.with(right.relations),
   merged: new Map([...left.merged, ...right.merged]),
   star: [...left.star, ...right.star],
 });
 
 /** @throws AppError `sql_ambiguous` if two relations have the same name */
 export function checkNames(scope: FromScope): void {
-  spend('steps', scope.relations.length);
   const names = new Set<string>();
   for (const { name } of scope.relations) {
     if (name === undefined) continue;

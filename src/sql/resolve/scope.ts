@@ -1,31 +1,20 @@
 import { spend } from '../budget.ts';
 import { sqlError, unsupported } from '../errors.ts';
-import { identifiersOf, isNamed } from '../identifier.ts';
 import type { Expr } from '../ir.ts';
 import { suggestion } from '../nearest.ts';
 import { eachColumn, type ScopeColumn, type ScopeColumns } from './scope-columns.ts';
-
-/** A relation of FROM as names see it. */
-export interface ScopeRelation {
-  /** Undefined for a subquery without alias, whose columns have no qualified name. */
-  readonly name: string | undefined;
-  readonly columns: ScopeColumns;
-  /** Relations whose columns aren't known beforehand (labels): any other name is a column, too. */
-  readonly otherColumn: ((name: string) => Expr) | undefined;
-  /** A function that gives rows of one value: the relation's own name is that value. */
-  readonly value?: () => Expr;
-}
+import { type ScopeRelation, ScopeRelations } from './scope-relations.ts';
 
 /** What FROM brings into scope. */
 export interface FromScope {
-  readonly relations: readonly ScopeRelation[];
+  readonly relations: ScopeRelations;
   /** Columns merged by USING; they hide those of the same name in the relations. */
   readonly merged: ReadonlyMap<string, Expr>;
   /** The columns of `*`, side by side, made as they are asked for: joins of wide relations have too many to keep. */
   readonly star: readonly (() => Iterable<ScopeColumn>)[];
 }
 
-export const emptyFrom: FromScope = { relations: [], merged: new Map(), star: [] };
+export const emptyFrom: FromScope = { relations: ScopeRelations.of([]), merged: new Map(), star: [] };
 
 export function* starColumns({ star }: FromScope): Generator<ScopeColumn> {
   for (const columns of star) yield* columns();
@@ -37,7 +26,9 @@ export class Scope {
   readonly #parent: Scope | undefined;
   /** False for a subquery in FROM: it sees the query around it in PostgreSQL, but not in the store. */
   readonly #correlatable: boolean;
-  #byName: ReadonlyMap<string, ScopeRelation> | undefined;
+  /** Names that were looked up: a query says the same few again and again. */
+  readonly #known = new Map<string, Maker | undefined>();
+  #open: readonly ScopeRelation[] | undefined;
   #correlated = false;
 
   constructor(from: FromScope, parent: Scope | undefined, correlatable: boolean) {
@@ -65,7 +56,8 @@ export class Scope {
 
   /** Undefined if this query's own FROM has no such column. */
   own(name: string, at: number | undefined): Expr | undefined {
-    return lookup(this.#from, name, at);
+    if (!this.#known.has(name)) this.#known.set(name, find(this.#from, name, at));
+    return this.#known.get(name)?.();
   }
 
   /** @throws AppError `sql_unknown_column`, `sql_unknown_relation`, `sql_ambiguous` */
@@ -80,12 +72,13 @@ export class Scope {
     if (own !== undefined) return own;
     const outer = this.#parent?.own(name, at);
     if (outer !== undefined) return this.#outer(outer, name, at);
-    const open = this.#from.relations.filter((relation) => relation.otherColumn !== undefined);
-    if (open.length > 1) throw ambiguous(name, at);
-    const label = open[0]?.otherColumn?.(name);
+    this.#open ??= openRelations(this.#from);
+    const [open, second] = this.#open;
+    if (second !== undefined) throw ambiguous(name, at);
+    const label = open?.otherColumn?.(name);
     if (label !== undefined) return label;
     if (this.#parent?.sees(name) === true) throw tooFar(name, at);
-    if (this.#from.relations.some((relation) => relation.name === name)) {
+    if (this.#from.relations.named(name)?.name === name) {
       throw unsupported(`The whole row of "${name}" as a value`, at);
     }
     throw sqlError(
@@ -112,8 +105,7 @@ export class Scope {
   }
 
   ownRelation(name: string): ScopeRelation | undefined {
-    this.#byName ??= byName(this.#from.relations);
-    return this.#byName.get(name);
+    return this.#from.relations.named(name);
   }
 
   #relation(name: string, at: number | undefined): ScopeRelation {
@@ -131,7 +123,7 @@ export class Scope {
   }
 
   sees(name: string): boolean {
-    return lookup(this.#from, name, undefined) !== undefined || (this.#parent?.sees(name) ?? false);
+    return this.own(name, undefined) !== undefined || (this.#parent?.sees(name) ?? false);
   }
 
   seesRelation(name: string): boolean {
@@ -143,21 +135,20 @@ export class Scope {
   }
 }
 
-function byName(relations: readonly ScopeRelation[]): ReadonlyMap<string, ScopeRelation> {
-  spend('steps', relations.length);
-  const named = new Map<string, ScopeRelation>();
-  for (const relation of relations) {
-    for (const identifier of relation.name === undefined ? [] : identifiersOf(relation.name)) {
-      if (!named.has(identifier)) named.set(identifier, relation);
-    }
-  }
-  return named;
-}
-
 /** A column by its bare name; labels are looked up later, where no relation has a column of that name. */
-export function lookup(from: FromScope, name: string, at: number | undefined): Expr | undefined {
+export const lookup = (from: FromScope, name: string, at: number | undefined): Expr | undefined =>
+  find(from, name, at)?.();
+
+/** Relations of which any name may be a column. */
+export const openRelations = ({ relations }: FromScope): readonly ScopeRelation[] =>
+  [...relations].filter(({ otherColumn }) => otherColumn !== undefined);
+
+/** Makes what a name means, each time that it is mentioned. */
+type Maker = () => Expr | undefined;
+
+function find(from: FromScope, name: string, at: number | undefined): Maker | undefined {
   const merged = from.merged.get(name);
-  if (merged !== undefined) return merged;
+  if (merged !== undefined) return () => merged;
   let found: { readonly columns: ScopeColumns; readonly place: number } | undefined;
   for (const { columns } of from.relations) {
     const [place, second] = columns.names.places(name);
@@ -165,9 +156,11 @@ export function lookup(from: FromScope, name: string, at: number | undefined): E
     if (second !== undefined || found !== undefined) throw ambiguous(name, at);
     found = { columns, place };
   }
-  if (found !== undefined) return found.columns.expr(found.place);
-  const named = from.relations.find((each) => each.name !== undefined && isNamed(each.name, name));
-  return named?.value?.();
+  if (found !== undefined) {
+    const { columns, place } = found;
+    return () => columns.expr(place);
+  }
+  return from.relations.named(name)?.value;
 }
 
 const ambiguous = (name: string, at: number | undefined): Error =>
