@@ -38,7 +38,7 @@ const digestOf = (password: string): Buffer => createHash('sha256').update(passw
  */
 export function hashOfNoPassword(): string {
   const { memoryCost, timeCost, parallelism } = parameters;
-  const [salt, tag] = [16, 32].map((length) => randomBytes(length).toString('base64').replace(/=+$/, ''));
+  const [salt, tag] = [16, 32].map((length) => randomBytes(length).toString('base64').replaceAll('=', ''));
   return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${salt}$${tag}`;
 }
 

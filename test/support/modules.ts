@@ -1,4 +1,4 @@
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Node, SourceFile } from 'typescript/unstable/ast';
 import {
   isElementAccessExpression,
@@ -8,8 +8,7 @@ import {
   isPropertyAccessExpression,
   isVariableDeclaration,
 } from 'typescript/unstable/ast/is';
-import { createVirtualFileSystem } from 'typescript/unstable/fs';
-import { API } from 'typescript/unstable/sync';
+import { describeProject, describeText } from './sources.ts';
 
 /** A source file as the layout rules see it. Paths are relative to the root, with forward slashes. */
 export interface Module {
@@ -25,35 +24,11 @@ export interface Module {
 }
 
 /** Reads the modules of the project at `root`, which has a `tsconfig.json`. */
-export function readModules(root: string): Module[] {
-  return parse(new API({ cwd: root }), root);
-}
+export const readModules = (root: string): Module[] => describeProject(root, describe);
 
 /** Reads modules given as text, for tests of the rules themselves. */
-export function modulesFromText(files: Readonly<Record<string, string>>): Module[] {
-  const root = '/fixture';
-  const compilerOptions = { noLib: true, types: [], module: 'nodenext', noEmit: true };
-  const onDisk: Record<string, string> = {
-    [`${root}/tsconfig.json`]: JSON.stringify({ compilerOptions, include: ['src', 'workers', 'bench'] }),
-  };
-  for (const [path, text] of Object.entries(files)) onDisk[`${root}/${path}`] = text;
-  return parse(new API({ cwd: root, fs: createVirtualFileSystem(onDisk) }), root);
-}
-
-function parse(api: API, root: string): Module[] {
-  try {
-    const snapshot = api.updateSnapshot({ openProjects: [join(root, 'tsconfig.json')] });
-    return snapshot.getProjects().flatMap((project) =>
-      project.rootFiles.map((file) => {
-        const source = project.program.getSourceFile(file);
-        if (source === undefined) throw new Error(`TypeScript has no source for ${file}`);
-        return describe(source, relative(root, file));
-      }),
-    );
-  } finally {
-    api.close();
-  }
-}
+export const modulesFromText = (files: Readonly<Record<string, string>>): Module[] =>
+  describeText(files, describe);
 
 function describe(source: SourceFile, path: string): Module {
   const specifiers = source.imports.map((node) => literalText(node));

@@ -31,7 +31,7 @@ function clockText(micros: number): string {
   const clock = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60].map(two).join(':');
   const fraction = String(micros % 1_000_000)
     .padStart(6, '0')
-    .replace(/0+$/, '');
+    .replace(/0{1,6}$/, '');
   return fraction === '' ? clock : `${clock}.${fraction}`;
 }
 
