@@ -5,36 +5,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppError } from '../../src/errors.ts';
-import type { FieldType } from '../../src/model/column.ts';
 import { TranslationBudget } from '../../src/sql/budget.ts';
-import type { SqlCatalog, SqlDataset } from '../../src/sql/catalog.ts';
 import { parseWithin } from '../../src/sql/parse.ts';
 import { translate } from '../../src/sql/translate.ts';
 import { randomRuns } from '../sql/random-runs.ts';
+import { smallCatalog } from '../support/sql-catalog.ts';
 import { anyShape, eachShape, type QueryShape, twoShapes } from '../support/sql-shapes.ts';
-
-const datasets: readonly SqlDataset[] = [
-  {
-    name: 'app',
-    id: 'app',
-    kind: 'events',
-    fields: new Map<string, readonly FieldType[]>([
-      ['level', ['str']],
-      ['ms', ['num']],
-      ['ok', ['bool']],
-      ['status', ['num', 'str']],
-    ]),
-    rows: 'all',
-  },
-  { name: 'm', id: 'm', kind: 'metrics', fields: new Map(), rows: 'all' },
-];
-
-const catalog: SqlCatalog = {
-  database: 't_default',
-  version: '1.2.3',
-  dataset: (name) => datasets.find((dataset) => dataset.name === name),
-  names: () => datasets.map(({ name }) => name),
-};
 
 const counted = ['steps', 'syntaxNodes', 'resolvedNodes'] as const;
 
@@ -42,7 +18,12 @@ const counted = ['steps', 'syntaxNodes', 'resolvedNodes'] as const;
 async function costOf(sql: string): Promise<Readonly<Record<string, number>> | undefined> {
   const budget = new TranslationBudget();
   try {
-    const statement = translate(await parseWithin(budget, sql), catalog, { start: true, end: true }, budget);
+    const statement = translate(
+      await parseWithin(budget, sql),
+      smallCatalog,
+      { start: true, end: true },
+      budget,
+    );
     const counts = counted.map((bound) => [bound, budget.spent(bound)] as const);
     return { ...Object.fromEntries(counts), characters: statement.sql.length };
   } catch (thrown) {

@@ -3,39 +3,18 @@ import { AppError } from '../../../src/errors.ts';
 import { limits } from '../../../src/limits.ts';
 import type { FieldType } from '../../../src/model/column.ts';
 import { type Bound, TranslationBudget } from '../../../src/sql/budget.ts';
-import type { SqlCatalog, SqlDataset } from '../../../src/sql/catalog.ts';
 import { parseWithin } from '../../../src/sql/parse.ts';
 import { type Translation, translate } from '../../../src/sql/translate.ts';
+import { catalogOfDatasets, eventsDataset } from '../../support/sql-catalog.ts';
 
-const events = (name: string, fields: ReadonlyMap<string, readonly FieldType[]>): SqlDataset => ({
-  name,
-  id: name,
-  kind: 'events',
-  fields,
-  rows: 'all',
-});
-const columns = (count: number): ReadonlyMap<string, readonly FieldType[]> =>
-  new Map(Array.from({ length: count }, (_, index) => [`c${index}`, ['num']]));
+const columns = (count: number): Readonly<Record<string, readonly FieldType[]>> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`c${index}`, ['num']]));
 
-const datasets: readonly SqlDataset[] = [
-  events(
-    'app',
-    new Map<string, readonly FieldType[]>([
-      ['level', ['str']],
-      ['num', ['num']],
-      ['ok', ['bool']],
-    ]),
-  ),
-  events('wide', columns(900)),
-  events('physical', columns(3000)),
-];
-
-const catalog: SqlCatalog = {
-  database: 't_default',
-  version: '1.2.3',
-  dataset: (name) => datasets.find((dataset) => dataset.name === name),
-  names: () => datasets.map(({ name }) => name),
-};
+const catalog = catalogOfDatasets([
+  eventsDataset('app', { level: ['str'], num: ['num'], ok: ['bool'] }),
+  eventsDataset('wide', columns(900)),
+  eventsDataset('physical', columns(3000)),
+]);
 
 async function translated(sql: string): Promise<{
   readonly translation?: Translation;
@@ -134,6 +113,7 @@ describe('what expands too far is refused where it does', () => {
     const { error, budget } = await translated(sql);
     expect(error?.message).toMatch(message);
     expect(['sql_too_large', 'sql_unsupported']).toContain(error?.code);
+    expect(error?.definition.status).toBe(400);
     expect(budget.spent('steps')).toBeLessThanOrEqual(maxSteps);
     expect(budget.spent('resolvedNodes')).toBeLessThanOrEqual(limits.maxSqlResolvedNodes + 20_000);
   });
@@ -145,6 +125,27 @@ describe('what expands too far is refused where it does', () => {
     );
     expect(error?.details).toHaveProperty('offset');
   });
+});
+
+/** Texts that took a scanner more time than they are long. */
+test.each([
+  ['brackets and a back reference', `select 'x' ~ '${'[^a]'.repeat(40)}\\1'`, 'sql_unsupported'],
+  ['blanks in an array', `select '{${' '.repeat(120_000)}x'::int[]`, 'sql_bad_value'],
+  ['blanks in a path', `select level::jsonb #> '{${' '.repeat(120_000)}x' from app`, 'sql_bad_value'],
+  ['blanks in an interval', `select interval 'x${' '.repeat(120_000)}y'`, 'sql_bad_value'],
+  ['digits in an interval', `select interval '${'1'.repeat(120_000)}x'`, 'sql_bad_value'],
+  ['digits of no number', `select '${'1'.repeat(120_000)}x'::numeric`, 'sql_bad_value'],
+  ['digits of an integer', `select '${'1'.repeat(120_000)}'::int`, 'sql_out_of_range'],
+  ['digits', `select ${'1'.repeat(120_000)}`, 'sql_out_of_range'],
+  ['blanks in a timestamp', `select timestamp '2024-01-01 ${' '.repeat(120_000)}x'`, 'sql_bad_value'],
+  ['counts of a regular expression', "select regexp_matches('x', 'a{2,1}')", 'sql_bad_regex'],
+  ['no look-behind', "select regexp_matches('x', '(?<a')", 'sql_bad_regex'],
+  ['an open group', "select regexp_matches('x', '(bar')", 'sql_bad_regex'],
+])('%s: read once, and refused', async (_, sql, code) => {
+  const { error, budget } = await translated(sql);
+  expect(error?.code).toBe(code);
+  expect(error?.definition.status).toBe(400);
+  expect(budget.spent('steps')).toBeLessThan(100);
 });
 
 /** Usual and wide queries, with what they may cost. */

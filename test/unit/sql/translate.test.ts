@@ -1,34 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
-import type { FieldType } from '../../../src/model/column.ts';
-import type { SqlCatalog, SqlDataset } from '../../../src/sql/catalog.ts';
 import { fillMoments } from '../../../src/sql/moments.ts';
 import { parseQuery } from '../../../src/sql/parse.ts';
 import { type Translation, translate } from '../../../src/sql/translate.ts';
 import { readGolden } from '../../sql/golden.ts';
-
-const datasets: readonly SqlDataset[] = [
-  {
-    name: 'app',
-    id: 'app',
-    kind: 'events',
-    fields: new Map<string, readonly FieldType[]>([
-      ['level', ['str']],
-      ['ms', ['num']],
-      ['ok', ['bool']],
-      ['status', ['num', 'str']],
-    ]),
-    rows: 'all',
-  },
-  { name: 'm', id: 'm', kind: 'metrics', fields: new Map(), rows: 'all' },
-];
-
-const catalog: SqlCatalog = {
-  database: 't_default',
-  version: '1.2.3',
-  dataset: (name) => datasets.find((dataset) => dataset.name === name),
-  names: () => datasets.map(({ name }) => name),
-};
+import { smallCatalog } from '../../support/sql-catalog.ts';
 
 const micros = (text: string): number => Date.parse(text) * 1000;
 
@@ -39,7 +15,7 @@ const moments = {
 };
 
 async function translated(query: string): Promise<Translation> {
-  const translation = translate(await parseQuery(query), catalog, { start: true, end: true });
+  const translation = translate(await parseQuery(query), smallCatalog, { start: true, end: true });
   return { ...translation, sql: fillMoments(translation.sql, moments) };
 }
 
