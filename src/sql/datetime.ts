@@ -47,6 +47,8 @@ export function parseInterval(text: string): IntervalParts | undefined {
     else if (!addUnit(total, Number(match[1]), match[2] ?? '')) return undefined;
     rest = rest.slice(match[0].length).trim();
   }
+  // A text of many digits.
+  if (!Object.values(total).every(Number.isFinite)) return undefined;
   const sign = ago ? -1 : 1;
   return { months: sign * total.months, days: sign * total.days, micros: sign * total.micros };
 }

@@ -134,6 +134,7 @@ test.each([
   ['blanks in a path', `select level::jsonb #> '{${' '.repeat(120_000)}x' from app`, 'sql_bad_value'],
   ['blanks in an interval', `select interval 'x${' '.repeat(120_000)}y'`, 'sql_bad_value'],
   ['digits in an interval', `select interval '${'1'.repeat(120_000)}x'`, 'sql_bad_value'],
+  ['more digits of days than a number has', `select interval '${'1'.repeat(120_000)} days'`, 'sql_bad_value'],
   ['digits of no number', `select '${'1'.repeat(120_000)}x'::numeric`, 'sql_bad_value'],
   ['digits of an integer', `select '${'1'.repeat(120_000)}'::int`, 'sql_out_of_range'],
   ['digits', `select ${'1'.repeat(120_000)}`, 'sql_out_of_range'],
