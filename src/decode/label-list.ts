@@ -45,6 +45,9 @@ export class LabelList {
   readonly ranges: LabelRange[] = [];
   /** Bytes of all names and values. */
   byteLength = 0;
+  /** How many were looked at to find them, and their bytes. */
+  examined = 0;
+  examinedBytes = 0;
   protected bytes: Buffer = Buffer.alloc(0);
   #count = 0;
 
@@ -56,7 +59,7 @@ export class LabelList {
   read(fields: LabelSource): string | undefined {
     this.ranges.length = 0;
     this.#count = 0;
-    this.byteLength = 0;
+    this.byteLength = this.examined = this.examinedBytes = 0;
     fields.readInto(this);
     // Only now: fields that make their bytes make them when they are read.
     this.bytes = fields.bytes;
@@ -70,10 +73,17 @@ export class LabelList {
 
   /** Called by `LabelSource`. */
   add(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): void {
+    this.examine(nameEnd - nameStart + (valueEnd - valueStart));
     if (valueStart === valueEnd) return;
     if (++this.#count > limits.maxLabelsPerSeries) return;
     this.ranges.push({ nameStart, nameEnd, valueStart, valueEnd });
     this.byteLength += nameEnd - nameStart + (valueEnd - valueStart);
+  }
+
+  /** Called by `LabelSource` for one that is not added. */
+  examine(bytes: number): void {
+    this.examined++;
+    this.examinedBytes += bytes;
   }
 
   #checkEach(fields: LabelSource): string | undefined {

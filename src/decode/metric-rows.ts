@@ -166,6 +166,10 @@ const maxPerRequest = {
 
 /** @throws AppError `body_too_large` when there is no room for one more */
 export function checkRoom(present: number, what: keyof typeof maxPerRequest): void {
-  if (present < maxPerRequest[what]) return;
-  throw new AppError('body_too_large', `The request has more than ${maxPerRequest[what]} ${what}`);
+  const problem = roomProblem(present, what);
+  if (problem !== undefined) throw new AppError('body_too_large', `T${problem.slice(1)}`);
 }
+
+/** @returns why there is no room for one more, or undefined */
+export const roomProblem = (present: number, what: keyof typeof maxPerRequest): string | undefined =>
+  present < maxPerRequest[what] ? undefined : `the request has more than ${maxPerRequest[what]} ${what}`;

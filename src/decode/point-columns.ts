@@ -32,6 +32,11 @@ export class PointColumns {
     this.#seriesId.appendRepeated(seriesIdLow, seriesIdHigh, points);
   }
 
+  /** Takes back the points from that row on. */
+  truncate(rows: number): void {
+    this.#metricId.rows = this.#seriesId.rows = this.timestamp.rows = rows;
+  }
+
   get columns(): BlockColumn[] {
     return [this.#metricId, this.#seriesId, this.timestamp];
   }
@@ -49,6 +54,12 @@ export class StartTimestampColumn {
       this.#column.appendRepeated(0, 0, row);
     }
     this.#column.append(low, high);
+  }
+
+  /** Takes back what was appended from that row on. */
+  truncate(rows: number): void {
+    if (rows === 0) this.#column = undefined;
+    else if (this.#column !== undefined) this.#column.rows = Math.min(rows, this.#column.rows);
   }
 
   get columns(): BlockColumn[] {

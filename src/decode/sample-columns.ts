@@ -76,6 +76,13 @@ export class SampleColumns {
     this.#value.append(sample.valueLow, sample.valueHigh);
   }
 
+  /** Takes back the samples from that row on. */
+  truncate(rows: number): void {
+    this.points.truncate(rows);
+    this.#value.rows = rows;
+    this.#start.truncate(rows);
+  }
+
   finish(): TableBlock {
     const columns = [...this.points.columns, this.#value, ...this.#start.columns];
     return encodeTableBlock('samples', columns, this.points.rows);

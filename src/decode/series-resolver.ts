@@ -10,6 +10,7 @@ import type { TableBlock } from '../model/block.ts';
 import { LabelHash } from './label-hash.ts';
 import type { EncodedLabels } from './label-list.ts';
 import type { MemoryBudget } from './memory-budget.ts';
+import { NewSeries } from './new-series.ts';
 import type { DecodeOutcomes } from './outcomes.ts';
 import type { SeriesIds } from './point-columns.ts';
 import type { TextRange } from './protobuf-reader.ts';
@@ -37,6 +38,7 @@ export class SeriesResolver implements SeriesIds {
   readonly #context: SeriesContext;
   readonly #budget: MemoryBudget;
   readonly #written: WrittenRows;
+  readonly #new = new NewSeries();
   readonly #hash: LabelHash;
   readonly #labels = new SeriesLabels();
   readonly #fields: EncodedLabels;
@@ -78,7 +80,7 @@ export class SeriesResolver implements SeriesIds {
     this.#labelsRead = false;
     const { table } = this.#context;
     const hash = this.#hash;
-    if (this.#fields.problem() !== undefined) return this.readLabels();
+    if (this.#fields.problem() !== undefined) return this.#new.problem() ?? this.readLabels();
     this.#fields.hash(hash);
     const slot = table.find(hash.low, hash.high);
     if (slot < 0) return this.#identify();
@@ -91,8 +93,9 @@ export class SeriesResolver implements SeriesIds {
 
   /** Makes ids of the labels, and an entry in the table for the hash computed last. */
   #identify(): string | undefined {
-    const problem = this.readLabels();
+    const problem = this.#new.problem() ?? this.readLabels();
     if (problem !== undefined) return problem;
+    this.#new.addSeries();
     const { hashes, table } = this.#context;
     const seriesId = hashes.h64Raw(this.#labels.canonical());
     this.seriesIdLow = Number(BigInt.asIntN(32, seriesId));
@@ -115,22 +118,29 @@ export class SeriesResolver implements SeriesIds {
   readLabels(): string | undefined {
     this.#labelsRead = true;
     const problem = this.#labels.read(this.#fields);
-    this.#budget.spend(this.#labels.byteLength, 'the labels of its series');
+    this.#new.addLabels(this.#labels.examined);
+    this.#budget.spend(this.#labels.examinedBytes, 'the labels of its series');
     return problem;
   }
 
   /**
    * Writes the rows that the series found last needs.
    * @param days on which it has samples in this request, since 1970; may repeat
+   * @returns why they cannot be written, or undefined
    */
-  writeRows(days: readonly number[]): void {
+  writeRows(days: readonly number[]): string | undefined {
     for (const day of days.length === 1 ? days : new Set(days)) {
       if (this.#written.has(this.#slot, day)) continue;
-      if (!this.#labelsRead) this.readLabels();
+      if (!this.#labelsRead) {
+        const problem = this.#new.problem();
+        if (problem !== undefined) return problem;
+        this.readLabels();
+      }
       this.#rows ??= new SeriesColumns(this.#budget, this.#details);
       this.#rows.append(this, this.#labels, this.#fields.bytes, day);
       this.#written.add(this.#slot, day);
     }
+    return undefined;
   }
 
   /** Where the metric's name of the series found last is in the message. */

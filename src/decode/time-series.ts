@@ -1,3 +1,4 @@
+import { AppError } from '../errors.ts';
 import type { LabelFields } from './label-list.ts';
 import { checkRoom, type MetricRows } from './metric-rows.ts';
 import type { ProtobufReader } from './protobuf-reader.ts';
@@ -62,7 +63,10 @@ export class TimeSeriesReader {
     }
     rows.beginSeries();
     this.#addPoints(end);
-    if (rows.days.length > 0) series.writeRows(rows.days);
+    const unwritten = series.writeRows(rows.days);
+    // Its points are among the rows already.
+    if (unwritten !== undefined)
+      throw new AppError('body_too_large', `Of the series ${series.describe()}: ${unwritten}`);
     rows.endSeries(series);
     return 'stored';
   }

@@ -32,8 +32,19 @@ export const decodingLimits = {
   maxLabelValueBytes: 64 * KiB,
   /** Name and value bytes of all labels of one exemplar. OpenMetrics allows 128 characters. */
   maxExemplarLabelBytes: 4 * KiB,
-  /** Buckets of one native histogram, on each side of zero. Prometheus' own limit is 160 by default. */
-  maxHistogramBuckets: 65_536,
+  /**
+   * Buckets of one histogram, of a native one on each side of zero, and quantiles of a summary. Prometheus' own limit for
+   * native histograms is 160 by default; of a classic one each bucket is a series.
+   */
+  maxHistogramBuckets: 16_384,
+  /**
+   * Series of which a worker must read the labels, since it does not know them: some ten microseconds each. The kernel reads
+   * those of plain remote write at a microsecond each, and has bounds of its own. Senders of new series have 10,000 in a
+   * request, and 70,000 in a block of 10 MB.
+   */
+  maxNewSeriesPerRequest: 200_000,
+  /** All of their labels together, up to a microsecond each: a series has all those of its resource. */
+  maxNewSeriesLabelsPerRequest: 3_000_000,
   /** The description of a metric, and its unit. */
   maxMetadataTextBytes: 64 * KiB,
   /** Strings in the symbols table of a 2.0 request; each takes 16 bytes while the request is decoded. */
@@ -64,6 +75,11 @@ export const decodingLimits = {
   maxAttributeDepth: 32,
   /** Different keys of one kind of attributes in a request; each takes some 200 bytes while it is decoded. */
   maxAttributeKeysPerRequest: 100_000,
+  /**
+   * Attributes in lists of keys that differ from all lists before, two microseconds each. Records of one instrumentation
+   * share their lists.
+   */
+  maxNewListAttributesPerRequest: 1_000_000,
   /** Lists of attribute keys that are remembered while a request is decoded; beyond it they start over. */
   maxAttributeShapes: 20_000,
   /** Events of a span, and as many links. The limit of SDKs is 128 by default. */

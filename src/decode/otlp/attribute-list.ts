@@ -15,7 +15,9 @@ class Shape {
   readonly length: number;
   /** The child that was taken last. */
   next: Shape | undefined;
-  readonly #children = new Map<number, Shape>();
+  /** Made for the second: most have one. */
+  #children: Map<number, Shape> | undefined;
+  #only: Shape | undefined;
   #sorted: SortedKeys | undefined;
 
   constructor(key: number, parent: Shape | undefined) {
@@ -25,12 +27,16 @@ class Shape {
   }
 
   child(key: number): Shape | undefined {
-    return this.#children.get(key);
+    return this.#only?.key === key ? this.#only : this.#children?.get(key);
   }
 
   addChild(key: number): Shape {
     const child = new Shape(key, this);
-    this.#children.set(key, child);
+    if (this.#only === undefined) this.#only = child;
+    else {
+      this.#children ??= new Map();
+      this.#children.set(key, child);
+    }
     return child;
   }
 
@@ -75,6 +81,8 @@ export class AttributeList {
   readonly #values: DraftText[] = [];
   #root = new Shape(0, undefined);
   #shapes = 0;
+  /** Of the whole request. */
+  #added = 0;
   #shape = this.#root;
 
   /** @param draft that the attributes are part of */
@@ -142,7 +150,14 @@ export class AttributeList {
     }
     let child = shape.child(key);
     if (child === undefined) {
+      if (this.#added === limits.maxNewListAttributesPerRequest) {
+        this.#draft.refuse(
+          `the records of the request have more than ${limits.maxNewListAttributesPerRequest} attributes in lists of keys that differ from those before`,
+        );
+        return;
+      }
       child = shape.addChild(key);
+      this.#added++;
       this.#shapes++;
     }
     shape.next = child;

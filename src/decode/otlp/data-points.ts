@@ -78,6 +78,7 @@ export class DataPoints {
     if (problem === undefined) {
       rows.beginPoint();
       problem = point.store(rows);
+      if (problem !== undefined) rows.discardPoint();
     }
     if (problem !== undefined) {
       this.#refuse(onePoint, 'A data point', problem);

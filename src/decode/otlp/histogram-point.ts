@@ -94,7 +94,6 @@ export class HistogramPoint implements PointReader {
     const { bucket, count, sum, min, max } = seriesVariants;
     const bounds = this.#bounds;
     let total = 0;
-    // What has the most labels and the longest name comes first: what holds for it holds for the others.
     for (let index = 0; index < bounds.length; index++) {
       const bound = bounds[index] as number;
       total += this.#counts[index] as number;
@@ -113,8 +112,20 @@ export class HistogramPoint implements PointReader {
     );
   }
 
+  /** The least bound that is not below the value, which is in no bucket with a bound if it is not a number. */
+  #boundOf(value: number): number {
+    const bounds = this.#bounds;
+    let low = 0;
+    let high = bounds.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (value <= (bounds[middle] as number)) high = middle;
+      else low = middle + 1;
+    }
+    return bounds[low] ?? Number.POSITIVE_INFINITY;
+  }
+
   exemplarSeries(value: number): ExemplarSeries {
-    const number = this.#bounds.find((bound) => value <= bound) ?? Number.POSITIVE_INFINITY;
-    return { variant: seriesVariants.bucket, number };
+    return { variant: seriesVariants.bucket, number: this.#boundOf(value) };
   }
 }

@@ -85,9 +85,12 @@ export class MetricLabels implements EncodedLabels {
   readonly #metricHashes = new Int32Array(2 * metricParts.length);
   readonly #seriesHashes = new Int32Array(2 * seriesParts.length);
 
-  /** Text of the resource and the scope, then of the point, then of the variant; each made when it is needed. */
+  /** Text of the resource, then of the scope, the point and the variant; each made when it is needed. */
   readonly #text: ByteWriter;
   readonly #labels: OriginLabel[] = [];
+  #resourceTextEnd = -1;
+  #resourceProblem: string | undefined;
+  #resourceLabels = 0;
   #scopeTextEnd = -1;
   #scopeProblem: string | undefined;
   #scopeLabels = 0;
@@ -115,6 +118,7 @@ export class MetricLabels implements EncodedLabels {
   beginResource(): void {
     this.#hashPart(0, this.#origin.resource);
     this.#hashPart(1, this.#origin.resourceSchemaUrl);
+    this.#resourceTextEnd = -1;
   }
 
   /** The origin's scope is another one. */
@@ -188,7 +192,10 @@ export class MetricLabels implements EncodedLabels {
     for (const label of this.#labels) {
       const name = this.bytes.toString('latin1', label.nameStart, label.nameEnd);
       const before = byName.get(name);
-      if (before !== undefined) this.shadowed.push(before);
+      if (before !== undefined) {
+        this.shadowed.push(before);
+        list.examine(before.valueEnd - before.nameStart);
+      }
       byName.set(name, label);
     }
     for (const { nameStart, nameEnd, valueStart, valueEnd } of byName.values()) {
@@ -198,18 +205,26 @@ export class MetricLabels implements EncodedLabels {
 
   #makeScopeText(): void {
     if (this.#scopeTextEnd >= 0) return;
-    const { resource, scope } = this.#origin;
-    this.#text.length = 0;
-    this.#labels.length = 0;
-    const ofResource = { ...resource, tag: resourceAttribute, prefix: empty };
-    const ofScope = { ...scope, tag: scopeAttribute, prefix: scopePrefix };
-    const problem = this.#addAttributes('resource', ofResource);
-    this.#scopeProblem = this.#addAttributes('scope', ofScope) ?? problem;
+    this.#makeResourceText();
+    this.#text.length = this.#resourceTextEnd;
+    this.#labels.length = this.#resourceLabels;
+    const range = { ...this.#origin.scope, tag: scopeAttribute, prefix: scopePrefix };
+    this.#scopeProblem = this.#addAttributes('scope', range) ?? this.#resourceProblem;
     this.#addScopeText(scopeName, scopeNameLabel);
     this.#addScopeText(scopeVersion, scopeVersionLabel);
     this.#scopeTextEnd = this.#text.length;
     this.#scopeLabels = this.#labels.length;
     this.#pointTextEnd = -1;
+  }
+
+  #makeResourceText(): void {
+    if (this.#resourceTextEnd >= 0) return;
+    this.#text.length = 0;
+    this.#labels.length = 0;
+    const range = { ...this.#origin.resource, tag: resourceAttribute, prefix: empty };
+    this.#resourceProblem = this.#addAttributes('resource', range);
+    this.#resourceTextEnd = this.#text.length;
+    this.#resourceLabels = this.#labels.length;
   }
 
   #addScopeText(field: number, label: Buffer): void {

@@ -3,7 +3,7 @@ import type { DecodeCounts } from '../../model/counts.ts';
 import { ExemplarColumns } from '../exemplar-columns.ts';
 import { HistogramColumns, type NativeHistogram } from '../histogram-columns.ts';
 import type { MemoryBudget } from '../memory-budget.ts';
-import { checkRoom } from '../metric-rows.ts';
+import { roomProblem } from '../metric-rows.ts';
 import { type Sample, SampleColumns } from '../sample-columns.ts';
 import type { SeriesResolver } from '../series-resolver.ts';
 import type { MetricLabels, SeriesVariant } from './metric-labels.ts';
@@ -31,6 +31,8 @@ export class SampleWriter implements Sample {
   readonly #budget: MemoryBudget;
   readonly #samples: SampleColumns;
   readonly #days = [0];
+  /** The first sample of the point under way. */
+  #pointStart = 0;
   /** Made for the first of their kind: most requests have none. */
   #histograms: HistogramColumns | undefined;
   #exemplars: ExemplarColumns | undefined;
@@ -59,6 +61,12 @@ export class SampleWriter implements Sample {
     this.startLow = startMs | 0;
     this.startHigh = Math.floor(startMs / 0x1_0000_0000);
     this.#days[0] = Math.floor(timestampMs / dayMs);
+    this.#pointStart = this.#samples.points.rows;
+  }
+
+  /** Takes back the samples of the point under way, which cannot be stored as a whole. */
+  discardPoint(): void {
+    this.#samples.truncate(this.#pointStart);
   }
 
   /**
@@ -78,12 +86,13 @@ export class SampleWriter implements Sample {
     this.valueLow = isUnrecorded ? staleMarker.low : low;
     this.valueHigh = isUnrecorded ? staleMarker.high : high;
     this.#labels.choose(variant, number);
-    const problem = this.#series.find();
+    const problem =
+      roomProblem(this.#samples.points.rows, 'samples') ??
+      this.#series.find() ??
+      this.#series.writeRows(this.#days);
     if (problem !== undefined) return problem;
-    checkRoom(this.#samples.points.rows, 'samples');
     this.#samples.append(this);
     this.#samples.points.identify(this.#series);
-    this.#series.writeRows(this.#days);
     return undefined;
   }
 
@@ -96,15 +105,16 @@ export class SampleWriter implements Sample {
   /** Writes the histogram whose arrays were read into `histograms`, or drops them. */
   addHistogram(histogram: NativeHistogram): string | undefined {
     const { histograms } = this;
-    const problem = this.#series.find();
+    const problem =
+      roomProblem(histograms.points.rows, 'histograms') ??
+      this.#series.find() ??
+      this.#series.writeRows(this.#days);
     if (problem !== undefined) {
       histograms.discard();
       return problem;
     }
-    checkRoom(histograms.points.rows, 'histograms');
     histograms.append(histogram);
     histograms.points.identify(this.#series);
-    this.#series.writeRows(this.#days);
     return undefined;
   }
 
@@ -116,12 +126,14 @@ export class SampleWriter implements Sample {
   addExemplar(exemplar: PointExemplar): string | undefined {
     this.#exemplars ??= new ExemplarColumns(this.#budget);
     const exemplars = this.#exemplars;
-    checkRoom(exemplars.points.rows, 'exemplars');
-    const problem = exemplars.readLabels(exemplar) ?? this.#series.find();
+    const problem =
+      roomProblem(exemplars.points.rows, 'exemplars') ??
+      exemplars.readLabels(exemplar) ??
+      this.#series.find() ??
+      this.#series.writeRows([Math.floor(exemplar.timestampMs / dayMs)]);
     if (problem !== undefined) return problem;
     exemplars.append(exemplar);
     exemplars.points.identify(this.#series);
-    this.#series.writeRows([Math.floor(exemplar.timestampMs / dayMs)]);
     return undefined;
   }
 

@@ -29,6 +29,12 @@ export class SeriesDetails implements RowDetails {
   readonly #scopeDropped = new UIntColumn('scope_dropped_attributes', 'UInt32', 32, expectedRows);
   readonly #entityRefs = new StringColumn('entity_refs', expectedRows);
   readonly #shadowed = new MapColumn('shadowed_attributes');
+  /** What the resource and the scope that came last say, since many series have them. */
+  #resource: TextRange | undefined;
+  #resourceDroppedCount = 0;
+  #refs: Buffer = Buffer.alloc(0);
+  #scope: TextRange | undefined;
+  #scopeDroppedCount = 0;
 
   constructor(message: Buffer, origin: MetricOrigin, labels: MetricLabels) {
     this.#message = message;
@@ -53,18 +59,31 @@ export class SeriesDetails implements RowDetails {
 
   append(): void {
     const message = this.#message;
-    const { kind, unit, temporality, isMonotonic, resource, scope } = this.#origin;
+    const { kind, unit, temporality, isMonotonic } = this.#origin;
     const { resourceSchemaUrl, scopeSchemaUrl } = this.#origin;
+    this.#readOrigin();
     this.#type.append(metricKinds[kind]);
     this.#unit.append(message, unit.start, unit.end);
     this.#temporality.append(temporalityName(temporality));
     this.#isMonotonic.append(isMonotonic ? 1 : 0);
     this.#resourceSchemaUrl.append(message, resourceSchemaUrl.start, resourceSchemaUrl.end);
     this.#scopeSchemaUrl.append(message, scopeSchemaUrl.start, scopeSchemaUrl.end);
-    this.#resourceDropped.append(numberField(message, resource, resourceDropped));
-    this.#scopeDropped.append(numberField(message, scope, scopeDropped));
-    this.#entityRefs.append(Buffer.from(entityRefsText(message, resource)));
+    this.#resourceDropped.append(this.#resourceDroppedCount);
+    this.#scopeDropped.append(this.#scopeDroppedCount);
+    this.#entityRefs.append(this.#refs);
     this.#appendShadowed();
+  }
+
+  #readOrigin(): void {
+    const { resource, scope } = this.#origin;
+    if (resource !== this.#resource) {
+      this.#resource = resource;
+      this.#resourceDroppedCount = numberField(this.#message, resource, resourceDropped);
+      this.#refs = Buffer.from(entityRefsText(this.#message, resource));
+    }
+    if (scope === this.#scope) return;
+    this.#scope = scope;
+    this.#scopeDroppedCount = numberField(this.#message, scope, scopeDropped);
   }
 
   #appendShadowed(): void {

@@ -180,12 +180,12 @@ describe('a histogram is refused', () => {
     [
       'with too many buckets',
       { countInt: many, positiveSpans: [span(0, many)], positiveDeltas: [1, ...Array(many - 1).fill(0)] },
-      'at most 65536 are allowed',
+      `at most ${limits.maxHistogramBuckets} are allowed`,
     ],
     [
       'with too many custom bounds',
       { schema: -53, customValues: Array.from({ length: many }, (_, index) => index) },
-      'at most 65536 are allowed',
+      `at most ${limits.maxHistogramBuckets} are allowed`,
     ],
   ])('%s', (_, histogram, message) => {
     const error = refusal(decode(histogram));
