@@ -45,6 +45,7 @@ import type { DataDirectory } from './lib/data-directory.ts';
 import type { Logger } from './lib/log.ts';
 import { createMetrics } from './lib/metrics.ts';
 import type { Address } from './lib/option-values.ts';
+import { RecentCosts } from './lib/recent-costs.ts';
 import { limits } from './limits.ts';
 import { TenantDatabases } from './store/tenant-databases.ts';
 import { Backlog } from './wal/backlog.ts';
@@ -256,6 +257,11 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
     threads: config.workers,
     inline: (outcomes) => new Decoder(outcomes, hashes, new RemoteWriteKernel(kernel)),
     onInline: compileLateUntil(lateSmallRequests),
+    costs: new RecentCosts({
+      clock,
+      halfLifeMs: limits.decodeCostHalfLifeMs,
+      maxParties: limits.maxTenants,
+    }),
     metrics,
     log,
   });

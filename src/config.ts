@@ -137,7 +137,7 @@ const options = {
   },
   workers: {
     env: 'MILLRACE_WORKERS',
-    meaning: 'threads that decode',
+    meaning: 'threads that decode; one more, short bodies beside long ones',
     fallback: String(Math.max(1, Math.min(16, availableParallelism() - 1))),
     parse: integer(1, 64),
     allowed: 'a number from 1 to 64',

@@ -7,7 +7,15 @@ import { Decoder } from '../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../src/decode/outcomes.ts';
 import { overflowColumns } from '../src/decode/overflow.ts';
 import { RemoteWriteKernel } from '../src/decode/remote-write-kernel.ts';
-import type { DecodeBatch, DecodeWorkerData, OverflowTask } from '../src/decode/task.ts';
+import type {
+  DecodeBatch,
+  DecodeReply,
+  DecodeTask,
+  DecodeWorkerData,
+  OverflowReply,
+  OverflowTask,
+} from '../src/decode/task.ts';
+import { limits } from '../src/limits.ts';
 
 const { outcomes } = workerData as DecodeWorkerData;
 const kernelBinary = readFileSync(new URL('../src/decode/kernel/kernel.wasm', import.meta.url));
@@ -15,19 +23,47 @@ const kernel = new RemoteWriteKernel(new WebAssembly.Module(kernelBinary));
 const decoder = new Decoder(new DecodeOutcomes(outcomes), await xxhash(), kernel);
 
 /**
- * Piscina's handler, by name. It resolves to a `readonly DecodeResult[]`: one for each task, in their order. The
- * memory of the blocks is transferred, not copied.
+ * Piscina's handler, by name. It resolves to a `readonly DecodeReply[]`: one for each task, in their order. The memory of
+ * blocks and of bodies that go back is transferred, not copied. What was not begun within a slice goes back, so that those
+ * who wait for this worker have their turn.
  */
 export function decode({ tasks }: DecodeBatch): ReturnType<typeof move> {
-  const results = tasks.map((task) => decoder.decode(task));
-  const buffers = results.flatMap((result) =>
-    result.ok ? result.blocks.map(({ bytes }) => bytes.buffer) : [],
+  const startMs = performance.now();
+  let beforeMs = startMs;
+  const replies = tasks.map((task, index): DecodeReply => {
+    if (index > 0 && beforeMs - startMs > limits.decodeSliceMs) {
+      return { costMs: 0, unfinished: { body: task.body, isTooLong: false } };
+    }
+    const reply = decodeOne(task);
+    const nowMs = performance.now();
+    const costMs = nowMs - beforeMs;
+    beforeMs = nowMs;
+    return { costMs, ...reply };
+  });
+  const buffers = replies.flatMap(({ result, unfinished }) =>
+    unfinished !== undefined
+      ? [unfinished.body.buffer]
+      : result?.ok === true
+        ? result.blocks.map(({ bytes }) => bytes.buffer)
+        : [],
   );
-  return move({ [transferableSymbol]: buffers, [valueSymbol]: results });
+  return move({ [transferableSymbol]: buffers, [valueSymbol]: replies });
 }
 
-/** The same for a block whose columns are too many for its dataset; it resolves to the block with them in its map. */
+function decodeOne(task: DecodeTask): Omit<DecodeReply, 'costMs'> {
+  const result = decoder.decode(task);
+  return task.bounds?.isPreliminary === true && !result.ok && result.code === 'body_too_large'
+    ? { unfinished: { body: task.body, isTooLong: true } }
+    : { result };
+}
+
+/**
+ * The same for a block whose columns are too many for its dataset; it resolves to an `OverflowReply`: the block with them in
+ * its map.
+ */
 export function overflow({ block, columns }: OverflowTask): ReturnType<typeof move> {
+  const startMs = performance.now();
   const fitting = overflowColumns(block, columns);
-  return move({ [transferableSymbol]: [fitting.bytes.buffer], [valueSymbol]: fitting });
+  const reply: OverflowReply = { costMs: performance.now() - startMs, block: fitting };
+  return move({ [transferableSymbol]: [fitting.bytes.buffer], [valueSymbol]: reply });
 }

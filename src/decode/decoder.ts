@@ -56,19 +56,26 @@ export class Decoder {
     switch (task.format) {
       case 'json':
       case 'ndjson':
-        return decodeJsonEvents(body, task.format, task.receivedMicros, task.maxEventBytes, task.events);
+        return decodeJsonEvents(
+          body,
+          task.format,
+          task.receivedMicros,
+          task.maxEventBytes,
+          task.events,
+          task.bounds,
+        );
       case 'remote-write-1':
         return decodeRemoteWriteV1(body, task, this.#series);
       case 'remote-write-2':
         return decodeRemoteWriteV2(body, task, this.#series);
       case 'otlp-logs-json':
-        return decodeJsonLogs(body, task.receivedMicros);
+        return decodeJsonLogs(body, task.receivedMicros, task.bounds);
       case 'otlp-logs-protobuf':
-        return decodeProtobufLogs(body, task.receivedMicros);
+        return decodeProtobufLogs(body, task.receivedMicros, task.bounds);
       case 'otlp-traces-json':
-        return decodeJsonTraces(body, task.receivedMicros);
+        return decodeJsonTraces(body, task.receivedMicros, task.bounds);
       case 'otlp-traces-protobuf':
-        return decodeProtobufTraces(body, task.receivedMicros);
+        return decodeProtobufTraces(body, task.receivedMicros, task.bounds);
       case 'otlp-metrics-json':
         return decodeJsonMetrics(body, task, this.#series);
       case 'otlp-metrics-protobuf':

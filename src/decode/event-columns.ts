@@ -9,6 +9,7 @@ import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { TableBlock } from '../model/block.ts';
 import { eventTimeColumn, type FieldType, fieldColumnName, storedFieldName } from '../model/column.ts';
+import { requestBounds } from './decode-bounds.ts';
 
 type FieldColumn = NullableFloat64Column | NullableStringColumn | NullableBoolColumn;
 
@@ -83,6 +84,7 @@ export class Field {
 /** The columns of one request's events. */
 export class EventColumns {
   readonly #expectedRows: number;
+  readonly #maxInflatedBytes: number;
   /** Asked before a field gets a column for values of a type; throws what refuses them. */
   checkColumn: ((field: string, type: FieldType) => void) | undefined;
   readonly #fields = new Map<string, Field>();
@@ -94,8 +96,9 @@ export class EventColumns {
   #keys = 0;
 
   /** @param expectedRows how many rows columns make room for */
-  constructor(expectedRows: number) {
+  constructor(expectedRows: number, { maxInflatedBytes } = requestBounds) {
     this.#expectedRows = expectedRows;
+    this.#maxInflatedBytes = maxInflatedBytes;
   }
 
   /** How many rows a new column makes room for. Where there are very many columns, most have few values. */
@@ -154,10 +157,10 @@ export class EventColumns {
    * @throws AppError `body_too_large`
    */
   checkSize(rows: number): void {
-    if (rows * this.#rowBytes <= limits.maxInflatedBlockBytes) return;
+    if (rows * this.#rowBytes <= this.#maxInflatedBytes) return;
     throw new AppError(
       'body_too_large',
-      `${rows} events with ${this.#columns.length} different fields take more than ${limits.maxInflatedBlockBytes} bytes as a table: send fewer at a time`,
+      `${rows} events with ${this.#columns.length} different fields take more than ${this.#maxInflatedBytes} bytes as a table: send fewer at a time`,
     );
   }
 

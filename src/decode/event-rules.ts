@@ -44,6 +44,8 @@ export class EventRules {
     });
     this.#labels = labels.map(([name, value]) => ({ field: columns.field(name), value: Buffer.from(value) }));
     for (const { value } of this.#labels) columns.addToRows(value.length);
+    // What each event is asked takes time, however little it has; a question counts as a byte.
+    columns.addToRows(this.#checked.length);
     this.#timeName = timeField ?? '';
     this.#timeField = timeField === undefined ? undefined : columns.field(timeField);
   }

@@ -13,6 +13,7 @@ import { isUtf8 } from 'node:buffer';
 import { AppError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { noCounts } from '../model/counts.ts';
+import type { DecodeBounds } from './decode-bounds.ts';
 import { EventColumns, type Field } from './event-columns.ts';
 import { EventRules } from './event-rules.ts';
 import { FieldNode } from './field-tree.ts';
@@ -32,6 +33,7 @@ const expectedEventsMax = 4096;
  * @param format `ndjson` knows no array and may be empty
  * @param receivedMicros the time of all events, microseconds since 1970, unless the options have them name their own
  * @param maxEventBytes of one event, as it stands in the body
+ * @param bounds of what it may become; `requestBounds` unless given
  * @throws AppError `bad_json`, `bad_event`, `event_too_large`, `too_many_columns`, `body_too_large`
  */
 export function decodeJsonEvents(
@@ -40,11 +42,12 @@ export function decodeJsonEvents(
   receivedMicros: number,
   maxEventBytes: number = limits.maxEventBytes,
   options?: EventOptions,
+  bounds?: DecodeBounds,
 ): DecodedBody {
   if (!isUtf8(body)) throw new AppError('bad_json', 'The body is not valid UTF-8');
   const hasMark = body.subarray(0, byteOrderMark.length).equals(byteOrderMark);
   const reader = new JsonReader(body, hasMark ? byteOrderMark.length : 0);
-  const decoder = new EventDecoder(reader, maxEventBytes, options);
+  const decoder = new EventDecoder(reader, maxEventBytes, options, bounds);
   if (format === 'ndjson') decoder.readLines();
   else decoder.readDocument();
   return decoder.finish(receivedMicros);
@@ -62,11 +65,16 @@ class EventDecoder {
   /** Where it begins, if events are lines; undefined if they are elements of an array. */
   #lineStart: number | undefined;
 
-  constructor(reader: JsonReader, maxEventBytes: number, options: EventOptions | undefined) {
+  constructor(
+    reader: JsonReader,
+    maxEventBytes: number,
+    options: EventOptions | undefined,
+    bounds: DecodeBounds | undefined,
+  ) {
     this.#reader = reader;
     this.#maxEventBytes = maxEventBytes;
     const expectedEvents = Math.ceil(reader.end / typicalEventBytes);
-    this.#columns = new EventColumns(Math.min(expectedEvents, expectedEventsMax));
+    this.#columns = new EventColumns(Math.min(expectedEvents, expectedEventsMax), bounds);
     this.#root = new FieldNode(this.#columns.field(''), '', '');
     this.#rules = options && new EventRules(options, this.#columns, () => this.#where());
   }

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { requestBounds } from './decode-bounds.ts';
 
 /**
  * What the rows of one request may take beyond the size of its body. A few bytes can stand for much more: a series
@@ -9,7 +9,7 @@ export class MemoryBudget {
   readonly #maxBytes: number;
   #left: number;
 
-  constructor(maxBytes: number = limits.maxInflatedBlockBytes) {
+  constructor(maxBytes: number = requestBounds.maxInflatedBytes) {
     this.#maxBytes = maxBytes;
     this.#left = maxBytes;
   }

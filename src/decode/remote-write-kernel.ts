@@ -9,6 +9,7 @@
 import { limits } from '../limits.ts';
 import type { TableBlock } from '../model/block.ts';
 import { declaredSnappyLength, decodeBody } from './body.ts';
+import { requestBounds } from './decode-bounds.ts';
 import { type Global, KernelBlocks, type KernelColumnExports } from './kernel-blocks.ts';
 import { LabelHash } from './label-hash.ts';
 import type { MessageHash } from './label-messages.ts';
@@ -113,7 +114,8 @@ export class RemoteWriteKernel implements MessageHash, SymbolHash {
     const length = this.#decompress(task);
     if (length === undefined) return false;
     const seed = this.#seedOf(task.tenant, task.dataset);
-    const maxValueBytes = Math.min(task.maxInflatedBytes ?? limits.maxInflatedBlockBytes, 0x7fff_ffff);
+    const { maxInflatedBytes } = task.bounds ?? requestBounds;
+    const maxValueBytes = Math.min(maxInflatedBytes, 0x7fff_ffff);
     begin(length, seed, task.sequence | 0, metadataDay(task.receivedMicros), maxValueBytes);
     this.message = Buffer.from(memory.buffer, messageAddress.value, length);
     return true;

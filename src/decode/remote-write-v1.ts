@@ -13,7 +13,7 @@ import { fieldTag, ProtobufReader } from './protobuf-reader.ts';
 import { Refusals } from './refusals.ts';
 import type { RemoteWriteKernel } from './remote-write-kernel.ts';
 import { type SeriesContext, SeriesResolver } from './series-resolver.ts';
-import type { DecodedBody, RemoteWriteTask } from './task.ts';
+import type { DecodedBody, MetricsTask } from './task.ts';
 import { TimeSeriesReader, type TimeSeriesTags } from './time-series.ts';
 
 const requestTimeseries = fieldTag(1, 'bytes');
@@ -37,11 +37,7 @@ const expectedOddRows = 64;
  * @param message the decompressed body
  * @throws AppError `bad_protobuf`, `bad_series`, `body_too_large`
  */
-export function decodeRemoteWriteV1(
-  message: Buffer,
-  task: RemoteWriteTask,
-  context: SeriesContext,
-): DecodedBody {
+export function decodeRemoteWriteV1(message: Buffer, task: MetricsTask, context: SeriesContext): DecodedBody {
   const walk = new WriteRequestWalk(message, task, context, typicalRows(message));
   for (let position = 0; position < message.length; ) position = walk.readField(position);
   return walk.finish();
@@ -53,7 +49,7 @@ export function decodeRemoteWriteV1(
  */
 export function decodeV1WithKernel(
   kernel: RemoteWriteKernel,
-  task: RemoteWriteTask,
+  task: MetricsTask,
   context: SeriesContext,
 ): DecodedBody {
   const newWalk = () => new WriteRequestWalk(kernel.message, task, context, expectedOddRows, kernel);
@@ -72,13 +68,13 @@ class WriteRequestWalk implements FieldWalk {
 
   constructor(
     message: Buffer,
-    task: RemoteWriteTask,
+    task: MetricsTask,
     context: SeriesContext,
     expectedSamples: number,
     messageHash?: MessageHash,
   ) {
     const reader = new ProtobufReader(message);
-    const budget = new MemoryBudget(task.maxInflatedBytes);
+    const budget = new MemoryBudget(task.bounds?.maxInflatedBytes);
     const labels = new LabelMessages(message, messageHash);
     const series = new SeriesResolver(task, context, labels, budget);
     const rows = new MetricRows({

@@ -15,7 +15,7 @@ import { Refusals } from './refusals.ts';
 import type { RemoteWriteKernel } from './remote-write-kernel.ts';
 import { type SeriesContext, SeriesResolver } from './series-resolver.ts';
 import { LabelRefs, type SymbolHash, SymbolTable } from './symbols.ts';
-import type { DecodedBody, RemoteWriteTask } from './task.ts';
+import type { DecodedBody, MetricsTask } from './task.ts';
 import { TimeSeriesReader, type TimeSeriesTags } from './time-series.ts';
 
 const requestSymbol = fieldTag(4, 'bytes');
@@ -39,11 +39,7 @@ const expectedOddRows = 64;
  * @param message the decompressed body
  * @throws AppError `bad_protobuf`, `body_too_large`
  */
-export function decodeRemoteWriteV2(
-  message: Buffer,
-  task: RemoteWriteTask,
-  context: SeriesContext,
-): DecodedBody {
+export function decodeRemoteWriteV2(message: Buffer, task: MetricsTask, context: SeriesContext): DecodedBody {
   const walk = new RequestWalk(message, task, context, Math.ceil(message.length / typicalSampleBytes));
   for (let position = 0; position < message.length; ) position = walk.readField(position);
   return walk.finish();
@@ -55,7 +51,7 @@ export function decodeRemoteWriteV2(
  */
 export function decodeV2WithKernel(
   kernel: RemoteWriteKernel,
-  task: RemoteWriteTask,
+  task: MetricsTask,
   context: SeriesContext,
 ): DecodedBody {
   const { message } = kernel;
@@ -80,13 +76,13 @@ class RequestWalk implements FieldWalk {
   /** @throws AppError `bad_protobuf`, `body_too_large` for what is wrong with the message as a whole */
   constructor(
     message: Buffer,
-    task: RemoteWriteTask,
+    task: MetricsTask,
     context: SeriesContext,
     expectedSamples: number,
     symbolHash?: SymbolHash,
   ) {
     const reader = new ProtobufReader(message);
-    const budget = new MemoryBudget(task.maxInflatedBytes);
+    const budget = new MemoryBudget(task.bounds?.maxInflatedBytes);
     const symbols = new SymbolTable(reader, symbolHash);
     const labels = new LabelRefs(symbols);
     const series = new SeriesResolver(task, context, labels, budget);

@@ -7,6 +7,7 @@
  */
 import type { XXHashAPI } from 'xxhash-wasm';
 import type { TableBlock } from '../model/block.ts';
+import { requestBounds } from './decode-bounds.ts';
 import { LabelHash } from './label-hash.ts';
 import type { EncodedLabels } from './label-list.ts';
 import type { MemoryBudget } from './memory-budget.ts';
@@ -38,7 +39,7 @@ export class SeriesResolver implements SeriesIds {
   readonly #context: SeriesContext;
   readonly #budget: MemoryBudget;
   readonly #written: WrittenRows;
-  readonly #new = new NewSeries();
+  readonly #new: NewSeries;
   readonly #hash: LabelHash;
   readonly #labels = new SeriesLabels();
   readonly #fields: EncodedLabels;
@@ -57,7 +58,7 @@ export class SeriesResolver implements SeriesIds {
    * @param details what the rows of `series` have beside the labels; part of the labels' key in `fields`
    */
   constructor(
-    task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence'>,
+    task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'bounds'>,
     context: SeriesContext,
     fields: EncodedLabels,
     budget: MemoryBudget,
@@ -67,6 +68,7 @@ export class SeriesResolver implements SeriesIds {
     this.#budget = budget;
     this.#fields = fields;
     this.#details = details;
+    this.#new = new NewSeries(task.bounds ?? requestBounds);
     this.#written = new WrittenRows(context.table, context.outcomes, task.sequence);
     this.#hash = new LabelHash(JSON.stringify([task.tenant, task.dataset]));
   }
@@ -134,6 +136,7 @@ export class SeriesResolver implements SeriesIds {
       if (!this.#labelsRead) {
         const problem = this.#new.problem();
         if (problem !== undefined) return problem;
+        this.#new.addSeries();
         this.readLabels();
       }
       this.#rows ??= new SeriesColumns(this.#budget, this.#details);

@@ -2,6 +2,7 @@ import type { ErrorCode } from '../errors.ts';
 import type { TableBlock } from '../model/block.ts';
 import type { DecodeCounts, RefusedPart } from '../model/counts.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
+import type { DecodeBounds } from './decode-bounds.ts';
 
 /** What a body holds. One decoder each. */
 export type BodyFormat =
@@ -41,8 +42,8 @@ export interface DecodeTask {
   readonly events?: EventOptions | undefined;
   /** Of one JSON event; `limits.maxEventBytes` unless given. */
   readonly maxEventBytes?: number | undefined;
-  /** What its rows may take beyond the size of the body; `limits.maxInflatedBlockBytes` unless given. */
-  readonly maxInflatedBytes?: number | undefined;
+  /** What it may become; `requestBounds` unless given. */
+  readonly bounds?: DecodeBounds | undefined;
   /**
    * Number of this task, counted up by the sender from 1. The worker looks up under it whether the rows that
    * it made became durable (`outcomes.ts`).
@@ -50,11 +51,8 @@ export interface DecodeTask {
   readonly sequence: number;
 }
 
-/** What the decoders of remote write need of a task. */
-export type RemoteWriteTask = Pick<
-  DecodeTask,
-  'tenant' | 'dataset' | 'sequence' | 'receivedMicros' | 'maxInflatedBytes'
->;
+/** What the decoders of metrics need of a task. */
+export type MetricsTask = Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros' | 'bounds'>;
 
 /** A body as blocks; none if it held nothing to store. */
 export interface DecodedBody {
@@ -80,6 +78,20 @@ export interface DecodeFailure {
 /** What a worker is called with: requests that arrived together. */
 export interface DecodeBatch {
   readonly tasks: readonly DecodeTask[];
+}
+
+/** What became of a task of a batch. */
+export interface DecodeReply {
+  /** The time that it took. */
+  readonly costMs: number;
+  readonly result?: DecodeResult;
+  /** In place of a result: the body of a task that was not begun, or that went beyond preliminary bounds. */
+  readonly unfinished?: { readonly body: Uint8Array; readonly isTooLong: boolean };
+}
+
+export interface OverflowReply {
+  readonly costMs: number;
+  readonly block: TableBlock;
 }
 
 /** A block of events whose dataset has no room for some of its columns. */

@@ -56,6 +56,8 @@ interface NumberedBody {
   readonly counts: DecodeCounts;
   readonly refused: RefusedPart | undefined;
   readonly sequence: number;
+  /** Called when the blocks are needed no more. */
+  readonly release: () => void;
 }
 
 /** A request whose dataset is an id. */
@@ -97,7 +99,8 @@ export class IngestService implements Ingest {
     const done = await replays.once(tenant, dataset, identity, () => this.#store(request, identity));
     if (!done.replayed || done.counts.problems === 0) return done;
     // What was refused is not remembered, since it may be long; the same body has the same problems.
-    const { refused } = await this.#decode(request, clock.nowMicros());
+    const { refused, release } = await this.#decode(request, clock.nowMicros());
+    release();
     return { counts: done.counts, refused, replayed: true };
   }
 
@@ -137,7 +140,8 @@ export class IngestService implements Ingest {
     const { catalog, clock } = this.#options;
     const inForce = catalog.limitsOf(events.tenant, '');
     const placed = { dataset: '', mustExist: false, presumed: undefined, options: undefined, inForce };
-    const { blocks } = await this.#decode({ ...events, ...placed }, clock.nowMicros());
+    const { blocks, release } = await this.#decode({ ...events, ...placed }, clock.nowMicros());
+    release();
     return columnsOf(blocks);
   }
 
@@ -149,13 +153,18 @@ export class IngestService implements Ingest {
     const received = { micros: receivedMicros, bytes: request.body.byteLength };
     const decoded = this.#decode(request, receivedMicros);
     // What was decoded in this thread goes to the log in the same turn.
-    const { blocks, counts, refused, sequence } = decoded instanceof Promise ? await decoded : decoded;
-    if (blocks.length > 0) {
-      const stored = identity === undefined ? undefined : storedRequest(identity, receivedMicros, counts);
-      const kind = kindOfFormat[format];
-      const record = { tenant, dataset, kind, presumed, request: stored, received, blocks };
-      await this.#commit(record, options);
-      decoders.outcomes.commit(sequence);
+    const { blocks, counts, refused, sequence, release } =
+      decoded instanceof Promise ? await decoded : decoded;
+    try {
+      if (blocks.length > 0) {
+        const stored = identity === undefined ? undefined : storedRequest(identity, receivedMicros, counts);
+        const kind = kindOfFormat[format];
+        const record = { tenant, dataset, kind, presumed, request: stored, received, blocks };
+        await this.#commit(record, options);
+        decoders.outcomes.commit(sequence);
+      }
+    } finally {
+      release();
     }
     count(this.#options.metrics, counts);
     return { counts, refused, replayed: false };
@@ -183,7 +192,7 @@ export class IngestService implements Ingest {
 
   #requireBody(
     { tenant, dataset, format, inForce }: PlacedRequest,
-    { result, sequence }: Decoded,
+    { result, sequence, release }: Decoded,
   ): NumberedBody {
     if (!result.ok) {
       if (result.stack !== undefined) {
@@ -193,7 +202,7 @@ export class IngestService implements Ingest {
       throw new AppError(result.code, result.message, { details: met });
     }
     const { blocks, counts, refused } = result;
-    return { blocks, counts, refused, sequence };
+    return { blocks, counts, refused, sequence, release };
   }
 
   /** @param options of the dataset, by which the record was decoded */
@@ -205,7 +214,7 @@ export class IngestService implements Ingest {
     // Other requests may take room while columns are moved.
     for (let excess = this.#excess(decoded); !sameNames(excess, moved); excess = this.#excess(decoded)) {
       moved = excess;
-      record = { ...decoded, blocks: await decoders.overflow(decoded.blocks, excess) };
+      record = { ...decoded, blocks: await decoders.overflow(tenant, decoded.blocks, excess) };
     }
     if (!sameOptions(options, catalog.optionsOf(tenant, dataset))) {
       throw new AppError('dataset_changed', 'the dataset was made while this request was under way');

@@ -2,17 +2,21 @@
  * A bounded queue in which each party gets its turn, whatever the others put in.
  *
  * Parties are served one after another, what a party has put in is served in its order, and a party that comes waits for
- * one turn of each of the others at most. When the queue is full, the party that has most in it gives up what it put in
+ * one turn of each of the others at most; or, where turns differ in what they cost, the party that has cost least lately is
+ * served next. When the queue is full, the party that has most in it gives up what it put in
  * last, if whoever comes has less in it: so a party that floods the queue takes room from itself alone (max-min fairness).
  */
 export class FairQueue<Item> {
   readonly #maxItems: number;
+  readonly #costOf: ((party: string) => number) | undefined;
   /** By party, in the order of their turns; none is empty. */
   readonly #waiting = new Map<string, Item[]>();
   #size = 0;
 
-  constructor(maxItems: number) {
+  /** @param costOf what a party has cost lately (`RecentCosts`), if that decides whose turn it is */
+  constructor(maxItems: number, costOf?: (party: string) => number) {
     this.#maxItems = maxItems;
+    this.#costOf = costOf;
   }
 
   get size(): number {
@@ -32,15 +36,37 @@ export class FairQueue<Item> {
 
   /** @param mayGo whether it is of use to serve this party now; one that may not go keeps its turn */
   shift(mayGo: (party: string) => boolean = () => true): Item | undefined {
-    for (const [party, items] of this.#waiting) {
+    const party = this.next(mayGo);
+    if (party === undefined) return undefined;
+    const items = this.#waiting.get(party) ?? [];
+    const item = items.shift();
+    this.#waiting.delete(party);
+    if (items.length > 0) this.#waiting.set(party, items);
+    this.#size -= 1;
+    return item;
+  }
+
+  /** Whose turn it is; undefined if nobody waits who may go. */
+  next(mayGo: (party: string) => boolean = () => true): string | undefined {
+    const costOf = this.#costOf;
+    let next: string | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const party of this.#waiting.keys()) {
       if (!mayGo(party)) continue;
-      const item = items.shift();
-      this.#waiting.delete(party);
-      if (items.length > 0) this.#waiting.set(party, items);
-      this.#size -= 1;
-      return item;
+      if (costOf === undefined) return party;
+      const cost = costOf(party);
+      if (cost >= least) continue;
+      next = party;
+      least = cost;
     }
-    return undefined;
+    return next;
+  }
+
+  /** Puts back what was taken and not served, before all else of the party, whether there is room or not. */
+  putBack(party: string, items: readonly Item[]): void {
+    if (items.length === 0) return;
+    this.#waiting.set(party, [...items, ...(this.#waiting.get(party) ?? [])]);
+    this.#size += items.length;
   }
 
   /**
@@ -49,7 +75,8 @@ export class FairQueue<Item> {
    * @param fits asked of one item after another, in order, until it says no; what it agrees to is taken
    */
   shiftWhile(fits: (item: Item) => boolean): Item[] {
-    const [party = '', items = []] = this.#waiting.entries().next().value ?? [];
+    const party = this.next() ?? '';
+    const items = this.#waiting.get(party) ?? [];
     const end = items.findIndex((item) => !fits(item));
     const taken = items.splice(0, end < 0 ? items.length : end);
     if (taken.length === 0) return taken;

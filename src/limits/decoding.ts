@@ -11,8 +11,11 @@ export const decodingLimits = {
   maxKeysPerRequest: 20_000,
   /** Fields that headers of a request add to its events. */
   maxEventLabels: 10,
-  /** Physical columns of one request. What the dataset has no room for goes into its map. */
-  maxColumnsPerRequest: 20_000,
+  /**
+   * Physical columns of one request. What the dataset has no room for goes into its map. For each the main thread looks
+   * whether the dataset has it, and the header of the record in the log names it: half a microsecond each time.
+   */
+  maxColumnsPerRequest: 10_000,
   /** Objects nested deeper than this stay JSON text. */
   maxFlattenDepth: 10,
 
@@ -99,8 +102,31 @@ export const decodingLimits = {
    * a body to a worker and its blocks back costs the main thread more than decoding it.
    */
   maxInlineBodyBytes: 4 * KiB,
-  /** What the rows of such a body may inflate to there; beyond it a worker takes it after all. */
+  /** Such a body after decompression. */
+  maxInlineDecodedBytes: 24 * KiB,
+  /** What else such a body may become there, so that it takes a millisecond; beyond it a worker takes it after all. */
   maxInlineInflatedBytes: 256 * KiB,
+  maxInlineNewSeries: 200,
+  maxInlineAttributes: 2000,
+  /**
+   * Bodies after decompression, as far as it can be told before, that count as short: a worker is kept for them while all
+   * others are busy with longer ones.
+   */
+  maxShortBodyBytes: 1 * MiB,
+  /** What else a short body may become, so that it takes some tens of milliseconds; beyond it, it counts as long. */
+  maxShortInflatedBytes: 16 * MiB,
+  maxShortNewSeries: 10_000,
+  /** Labels of new series, or attributes in lists of keys that differ from all before. */
+  maxShortAttributes: 50_000,
+  /** After this long a worker gives back what it has not begun of a task of short bodies. */
+  decodeSliceMs: 20,
+  /** A tenant that has just used a worker for some time goes behind others; half of that time is forgotten after this. */
+  decodeCostHalfLifeMs: 10_000,
+  /**
+   * Blocks of decoded bodies that are not in the log yet, and what long bodies presumably take while they are decoded (four
+   * times their length); above it long bodies wait. One always goes, so that the largest can.
+   */
+  maxDecodedBlockBytes: 256 * MiB,
   /** Blocks whose columns the main thread moves into the map; larger ones go to a worker. */
   maxInlineOverflowBytes: 32 * KiB,
   /** Requests that wait for a worker; above it new ones get 503. */

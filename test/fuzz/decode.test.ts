@@ -6,9 +6,10 @@ import fc from 'fast-check';
 import { compressSync } from 'snappy';
 import { describe, expect, test } from 'vitest';
 import xxhash from 'xxhash-wasm';
+import { type DecodeBounds, inlineBounds, shortBounds } from '../../src/decode/decode-bounds.ts';
 import { Decoder } from '../../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../../src/decode/outcomes.ts';
-import type { BodyEncoding, BodyFormat, DecodeResult } from '../../src/decode/task.ts';
+import type { BodyEncoding, BodyFormat, DecodeResult, DecodeTask } from '../../src/decode/task.ts';
 import { checkOtlpInput, type OtlpFuzzVerdict, otlpFuzzInput } from '../support/otlp-fuzz.ts';
 import { checkMetricsInput, metricsFuzzInput } from '../support/otlp-metrics-fuzz.ts';
 import { encodeWriteRequest } from '../support/remote-write.ts';
@@ -66,6 +67,68 @@ const writeRequest = encodeWriteRequest([
   },
   { labels: { __name__: 'down', job: 'x'.repeat(200) }, samples: [{ value: -1e300, timestampMs: 0 }] },
 ]);
+
+/** A decoder that decodes each body within preliminary bounds first, as the pool does. */
+class TwiceDecoder extends Decoder {
+  again = 0;
+  readonly #bounds: DecodeBounds;
+
+  constructor(outcomes: DecodeOutcomes, bounds: DecodeBounds) {
+    super(outcomes, hashes);
+    this.#bounds = bounds;
+  }
+
+  override decode(task: DecodeTask): DecodeResult {
+    const whole = new Decoder(new DecodeOutcomes(), hashes).decode(task);
+    const first = new Decoder(new DecodeOutcomes(), hashes).decode({ ...task, bounds: this.#bounds });
+    const isTooLong = !first.ok && first.code === 'body_too_large';
+    if (isTooLong) this.again++;
+    else expect(first).toEqual(whole);
+    return super.decode(task);
+  }
+}
+
+describe.each([
+  ['short', shortBounds],
+  ['inline', inlineBounds],
+  [
+    'narrow',
+    {
+      isPreliminary: true,
+      maxInflatedBytes: 2000,
+      maxNewSeries: 2,
+      maxNewSeriesLabels: 9,
+      maxNewListAttributes: 3,
+    },
+  ],
+])('within %s bounds a body becomes the same, byte by byte, or is decoded again', (name, bounds) => {
+  const check = (
+    work: (decoder: Decoder, outcomes: DecodeOutcomes, seed: number, number: number) => unknown,
+  ) => {
+    const seed = Date.now() >>> 0;
+    const outcomes = new DecodeOutcomes();
+    const decoder = new TwiceDecoder(outcomes, bounds);
+    for (let number = 0; number < 150; number++) {
+      try {
+        work(decoder, outcomes, seed, number);
+      } catch (error) {
+        throw new Error(`seed ${seed}, input ${number}`, { cause: error });
+      }
+    }
+    if (name === 'short') expect(decoder.again).toBe(0);
+    if (name === 'narrow') expect(decoder.again).toBeGreaterThan(10);
+  };
+
+  test('of remote write', () => {
+    check((decoder, outcomes, seed, number) =>
+      checkInput(decoder, outcomes, fuzzInput(seed, number), number),
+    );
+  });
+
+  test('of logs and traces', () => {
+    check((decoder, _, seed, number) => checkOtlpInput(decoder, otlpFuzzInput(seed, number), number + 1));
+  });
+});
 
 describe('remote write', () => {
   test('messages of both versions, whole and damaged, against a second implementation', () => {

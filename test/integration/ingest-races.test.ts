@@ -14,6 +14,7 @@ import { limits } from '../../src/limits.ts';
 import { defaultLimits } from '../../src/model/tenant-limits.ts';
 import { createDataset } from '../../src/store/create-dataset.ts';
 import { live } from '../support/back-half.ts';
+import { decodeCosts } from '../support/decode-costs.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 import { MemoryFiles } from '../support/memory-files.ts';
 
@@ -35,7 +36,7 @@ async function setUp(whenDecoded: () => Promise<void> = async () => {}) {
   const hashes = await xxhash();
   const { wal, catalog, metrics, finish } = await live({ files: new MemoryFiles(), store: engine.store });
   const inline = (outcomes: DecodePool['outcomes']) => new Decoder(outcomes, hashes);
-  const pool = new DecodePool({ worker, threads: 2, inline, metrics, log });
+  const pool = new DecodePool({ worker, threads: 2, inline, costs: decodeCosts(), metrics, log });
   onTestFinished(() => pool.close());
   const ingest = new IngestService({
     admission: new Admission({ metrics, shared: false }),
@@ -43,7 +44,7 @@ async function setUp(whenDecoded: () => Promise<void> = async () => {}) {
     catalog,
     decoders: {
       outcomes: pool.outcomes,
-      overflow: (blocks, columns) => pool.overflow(blocks, columns),
+      overflow: (...block) => pool.overflow(...block),
       decode: async (task) => {
         const decoded = await pool.decode(task);
         await whenDecoded();

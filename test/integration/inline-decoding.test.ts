@@ -8,6 +8,7 @@ import { DecodePool } from '../../src/ingest/decode-pool.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { limits } from '../../src/limits.ts';
+import { decodeCosts } from '../support/decode-costs.ts';
 import { compileKernel } from '../support/kernel.ts';
 import { buildWriteRequest, type TestSeries } from '../support/remote-write.ts';
 
@@ -30,6 +31,7 @@ async function poolOf(kind: 'with inline' | 'workers only') {
     ...(kind === 'with inline'
       ? { inline: (outcomes) => new Decoder(outcomes, hashes, new RemoteWriteKernel(kernel)) }
       : {}),
+    costs: decodeCosts(),
     metrics: createMetrics(),
     log: createLogger('silent'),
   });

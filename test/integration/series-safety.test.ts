@@ -13,6 +13,7 @@ import { createLogger } from '../../src/lib/log.ts';
 import { limits } from '../../src/limits.ts';
 import { defaultLimits } from '../../src/model/tenant-limits.ts';
 import { live } from '../support/back-half.ts';
+import { decodeCosts } from '../support/decode-costs.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 import { MemoryFiles } from '../support/memory-files.ts';
 import { seededRandom } from '../support/random.ts';
@@ -42,7 +43,7 @@ async function setUp(dataset: string, threads = 1) {
   const files = new MemoryFiles();
   const { wal, drain, catalog, metrics } = await live({ files, store });
   drain.start();
-  const decoders = new DecodePool({ worker, threads, metrics, log });
+  const decoders = new DecodePool({ worker, threads, costs: decodeCosts(), metrics, log });
   onTestFinished(() => decoders.close());
   const ingest = new IngestService({
     admission: new Admission({ metrics, shared: false }),

@@ -1,6 +1,7 @@
 import { compressSync } from 'snappy';
 import { expect } from 'vitest';
 import xxhash from 'xxhash-wasm';
+import { requestBounds } from '../../src/decode/decode-bounds.ts';
 import { Decoder } from '../../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../../src/decode/outcomes.ts';
 import { RemoteWriteKernel } from '../../src/decode/remote-write-kernel.ts';
@@ -88,8 +89,9 @@ export class Pair {
   decodeBody(body: Buffer): DecodeResult {
     this.#sequence += 1;
     const { receivedMicros, maxInflatedBytes } = this;
+    const bounds = { ...requestBounds, maxInflatedBytes };
     const plain = taskOf(this.#dataset, this.#sequence, body, this.#version);
-    const task = { ...plain, receivedMicros, maxInflatedBytes };
+    const task = { ...plain, receivedMicros, bounds };
     const fast = this.#fast.decode(task);
     const full = this.#full.decode(task);
     if (!fast.ok || !full.ok) {

@@ -2,6 +2,7 @@ import type { Dictionary } from '../../columnar/dictionary.ts';
 import type { MapColumn } from '../../columnar/dictionary-columns.ts';
 import { AppError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import type { DecodeBounds } from '../decode-bounds.ts';
 import { type Draft, DraftText } from './draft.ts';
 
 /**
@@ -78,6 +79,7 @@ function sortKeys(keys: Uint32Array, dictionary: Dictionary): SortedKeys {
 export class AttributeList {
   readonly #draft: Draft;
   readonly #column: MapColumn;
+  readonly #bounds: DecodeBounds;
   readonly #values: DraftText[] = [];
   #root = new Shape(0, undefined);
   #shapes = 0;
@@ -86,8 +88,9 @@ export class AttributeList {
   #shape = this.#root;
 
   /** @param draft that the attributes are part of */
-  constructor(draft: Draft, column: MapColumn) {
+  constructor(draft: Draft, column: MapColumn, bounds: DecodeBounds) {
     this.#draft = draft;
+    this.#bounds = bounds;
     this.#column = column;
   }
 
@@ -150,10 +153,8 @@ export class AttributeList {
     }
     let child = shape.child(key);
     if (child === undefined) {
-      if (this.#added === limits.maxNewListAttributesPerRequest) {
-        this.#draft.refuse(
-          `the records of the request have more than ${limits.maxNewListAttributesPerRequest} attributes in lists of keys that differ from those before`,
-        );
+      if (this.#added === this.#bounds.maxNewListAttributes) {
+        this.#refuseList();
         return;
       }
       child = shape.addChild(key);
@@ -162,6 +163,13 @@ export class AttributeList {
     }
     shape.next = child;
     this.#shape = child;
+  }
+
+  #refuseList(): void {
+    const { maxNewListAttributes, isPreliminary } = this.#bounds;
+    const problem = `the records of the request have more than ${maxNewListAttributes} attributes in lists of keys that differ from those before`;
+    if (isPreliminary) throw new AppError('body_too_large', problem);
+    this.#draft.refuse(problem);
   }
 
   /** The first value of a key; undefined if there is none. */

@@ -1,4 +1,5 @@
 /** OTLP logs in JSON into rows of `logs`. */
+import type { DecodeBounds } from '../decode-bounds.ts';
 import type { JsonReader } from '../json-reader.ts';
 import type { DecodedBody } from '../task.ts';
 import { ExportFields, JsonExport, openJson } from './json-export.ts';
@@ -41,9 +42,10 @@ const severityNumbers: ReadonlyMap<string, number> = new Map([
 /**
  * @param body decompressed
  * @throws AppError `bad_json`, `bad_record`, `body_too_large`
+ * @param bounds of what it may become; `requestBounds` unless given
  */
-export function decodeJsonLogs(body: Buffer, receivedMicros: number): DecodedBody {
-  const rows = new LogRows(body, receivedMicros);
+export function decodeJsonLogs(body: Buffer, receivedMicros: number, bounds?: DecodeBounds): DecodedBody {
+  const rows = new LogRows(body, receivedMicros, bounds);
   const reader = openJson(body);
   const values = new JsonValues(reader, rows.record);
   const onField = (id: number): void => readJsonField(id, reader, values, rows);

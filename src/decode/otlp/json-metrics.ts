@@ -1,5 +1,5 @@
 import type { SeriesContext } from '../series-resolver.ts';
-import type { DecodedBody, DecodeTask } from '../task.ts';
+import type { DecodedBody, MetricsTask } from '../task.ts';
 import { openJson } from './json-export.ts';
 import { JsonToProtobuf } from './json-to-protobuf.ts';
 import { metricsRequest } from './metric-shapes.ts';
@@ -11,10 +11,6 @@ const request = new JsonToProtobuf(metricsRequest);
  * OTLP metrics in JSON.
  * @throws AppError `bad_json`, `body_too_large`
  */
-export function decodeJsonMetrics(
-  body: Buffer,
-  task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros'>,
-  context: SeriesContext,
-): DecodedBody {
+export function decodeJsonMetrics(body: Buffer, task: MetricsTask, context: SeriesContext): DecodedBody {
   return decodeOtlpMetrics(request.convert(openJson(body)), task, context);
 }

@@ -1,4 +1,5 @@
 /** OTLP traces in JSON into rows of `spans`. */
+import type { DecodeBounds } from '../decode-bounds.ts';
 import type { JsonReader } from '../json-reader.ts';
 import type { DecodedBody } from '../task.ts';
 import { ExportFields, JsonExport, openJson } from './json-export.ts';
@@ -54,9 +55,10 @@ const statusCodes = numbered('STATUS_CODE', 'UNSET', 'OK', 'ERROR');
 /**
  * @param body decompressed
  * @throws AppError `bad_json`, `bad_record`, `body_too_large`
+ * @param bounds of what it may become; `requestBounds` unless given
  */
-export function decodeJsonTraces(body: Buffer, receivedMicros: number): DecodedBody {
-  const rows = new SpanRows(body, receivedMicros);
+export function decodeJsonTraces(body: Buffer, receivedMicros: number, bounds?: DecodeBounds): DecodedBody {
+  const rows = new SpanRows(body, receivedMicros, bounds);
   const reader = openJson(body);
   const spans = new SpanReader(reader, rows);
   new JsonExport(reader, rows, exportFields, () => spans.read()).read();

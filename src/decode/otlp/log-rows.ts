@@ -3,6 +3,7 @@ import { Column64, StringColumn, UIntColumn } from '../../columnar/columns.ts';
 import { LowCardinalityColumn } from '../../columnar/dictionary-columns.ts';
 import { encodeTableBlock } from '../../columnar/native-block.ts';
 import { noCounts } from '../../model/counts.ts';
+import type { DecodeBounds } from '../decode-bounds.ts';
 import { type Bits, clear } from '../protobuf-values.ts';
 import type { DecodedBody } from '../task.ts';
 import { DraftText } from './draft.ts';
@@ -38,9 +39,9 @@ export class LogRows extends RecordRows {
   readonly #bodies: StringColumn;
 
   /** @param receivedMicros the time of records that have none */
-  constructor(message: Buffer, receivedMicros: number) {
+  constructor(message: Buffer, receivedMicros: number, bounds?: DecodeBounds) {
     const expectedRows = Math.min(expectedRowsMax, Math.ceil(message.length / typicalRecordBytes));
-    super(message, 'log record', expectedRows);
+    super(message, 'log record', expectedRows, bounds);
     this.#received = nanosOf(receivedMicros);
     this.#timestamp = new Column64('timestamp', "DateTime64(9, 'UTC')", expectedRows);
     this.#observed = new Column64('observed_timestamp', "DateTime64(9, 'UTC')", expectedRows);

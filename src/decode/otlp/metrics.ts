@@ -10,7 +10,7 @@ import { MetadataColumns } from '../metadata-columns.ts';
 import { fieldTag, ProtobufReader, type TextRange, wireType } from '../protobuf-reader.ts';
 import { Refusals } from '../refusals.ts';
 import { type SeriesContext, SeriesResolver } from '../series-resolver.ts';
-import type { DecodedBody, DecodeTask } from '../task.ts';
+import type { DecodedBody, MetricsTask } from '../task.ts';
 import { DataPoints } from './data-points.ts';
 import { MetricDetails } from './metric-details.ts';
 import { MetricLabels } from './metric-labels.ts';
@@ -42,11 +42,7 @@ const typicalPointBytes = 100;
  * @param message the decompressed body
  * @throws AppError `bad_protobuf`, `body_too_large`
  */
-export function decodeOtlpMetrics(
-  message: Buffer,
-  task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros'>,
-  context: SeriesContext,
-): DecodedBody {
+export function decodeOtlpMetrics(message: Buffer, task: MetricsTask, context: SeriesContext): DecodedBody {
   const walk = new MetricsWalk(message, task, context);
   walk.read();
   return walk.finish();
@@ -67,13 +63,9 @@ class MetricsWalk {
   readonly #metadataHashes = new Int32Array(2 * metadataParts.length);
   #metadataCount = 0;
 
-  constructor(
-    message: Buffer,
-    task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'receivedMicros'>,
-    context: SeriesContext,
-  ) {
+  constructor(message: Buffer, task: MetricsTask, context: SeriesContext) {
     const reader = new ProtobufReader(message);
-    const budget = new MemoryBudget();
+    const budget = new MemoryBudget(task.bounds?.maxInflatedBytes);
     const origin = this.#origin;
     const header = new PointHeader(task.receivedMicros);
     const labels = new MetricLabels(message, origin, header);

@@ -1,4 +1,5 @@
 /** OTLP logs in protobuf (`schema/proto/otlp.proto`) into rows of `logs`. */
+import type { DecodeBounds } from '../decode-bounds.ts';
 import { fieldTag, ProtobufReader } from '../protobuf-reader.ts';
 import { keep } from '../protobuf-values.ts';
 import type { DecodedBody } from '../task.ts';
@@ -23,9 +24,14 @@ const recordTag = {
 /**
  * @param message the decompressed body
  * @throws AppError `bad_protobuf`, `bad_record`, `body_too_large`
+ * @param bounds of what it may become; `requestBounds` unless given
  */
-export function decodeProtobufLogs(message: Buffer, receivedMicros: number): DecodedBody {
-  const rows = new LogRows(message, receivedMicros);
+export function decodeProtobufLogs(
+  message: Buffer,
+  receivedMicros: number,
+  bounds?: DecodeBounds,
+): DecodedBody {
+  const rows = new LogRows(message, receivedMicros, bounds);
   const reader = new ProtobufReader(message);
   const values = new ProtobufValues(reader, rows.record);
   const readRecord = (end: number): void => readProtobufRecord(reader, values, rows, end);

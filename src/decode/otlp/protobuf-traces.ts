@@ -1,4 +1,5 @@
 /** OTLP traces in protobuf (`schema/proto/otlp.proto`) into rows of `spans`. */
+import type { DecodeBounds } from '../decode-bounds.ts';
 import { fieldTag, ProtobufReader } from '../protobuf-reader.ts';
 import { keep } from '../protobuf-values.ts';
 import type { DecodedBody } from '../task.ts';
@@ -47,9 +48,14 @@ const statusCode = fieldTag(3, 'varint');
 /**
  * @param message the decompressed body
  * @throws AppError `bad_protobuf`, `bad_record`, `body_too_large`
+ * @param bounds of what it may become; `requestBounds` unless given
  */
-export function decodeProtobufTraces(message: Buffer, receivedMicros: number): DecodedBody {
-  const rows = new SpanRows(message, receivedMicros);
+export function decodeProtobufTraces(
+  message: Buffer,
+  receivedMicros: number,
+  bounds?: DecodeBounds,
+): DecodedBody {
+  const rows = new SpanRows(message, receivedMicros, bounds);
   const reader = new ProtobufReader(message);
   const spans = new SpanReader(reader, rows);
   new ProtobufExport(reader, rows, (end) => spans.read(end)).read();

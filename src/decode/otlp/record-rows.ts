@@ -5,6 +5,7 @@ import { AppError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { RefusedPart } from '../../model/counts.ts';
 import { noCounts } from '../../model/counts.ts';
+import { requestBounds } from '../decode-bounds.ts';
 import { MemoryBudget } from '../memory-budget.ts';
 import { AttributeList } from './attribute-list.ts';
 import { Draft, type DraftText } from './draft.ts';
@@ -33,7 +34,7 @@ export interface ExportDraft {
 export class RecordRows implements ExportDraft {
   readonly record: Draft;
   readonly attributes: AttributeList;
-  readonly budget = new MemoryBudget();
+  readonly budget: MemoryBudget;
   droppedAttributes = 0;
   rows = 0;
   readonly #what: string;
@@ -46,13 +47,14 @@ export class RecordRows implements ExportDraft {
   #scopeStart = 0;
 
   /** @param what a record is called, for messages */
-  constructor(body: Buffer, what: string, expectedRows: number) {
+  constructor(body: Buffer, what: string, expectedRows: number, bounds = requestBounds) {
     this.#what = what;
+    this.budget = new MemoryBudget(bounds.maxInflatedBytes);
     this.record = new Draft(body);
     this.#attributeColumn = new MapColumn('attributes', expectedRows);
     this.#droppedColumn = new UIntColumn('dropped_attributes_count', 'UInt32', 32, expectedRows);
-    this.attributes = new AttributeList(this.record, this.#attributeColumn);
-    this.#shared = new ResourceColumns(body, expectedRows, this.budget);
+    this.attributes = new AttributeList(this.record, this.#attributeColumn, bounds);
+    this.#shared = new ResourceColumns(body, expectedRows, this.budget, bounds);
   }
 
   get resource(): ResourceDraft {

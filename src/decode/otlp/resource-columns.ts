@@ -3,6 +3,7 @@ import { UIntColumn } from '../../columnar/columns.ts';
 import { LowCardinalityColumn, MapColumn } from '../../columnar/dictionary-columns.ts';
 import type { BlockColumn } from '../../columnar/native-block.ts';
 import { limits } from '../../limits.ts';
+import type { DecodeBounds } from '../decode-bounds.ts';
 import type { MemoryBudget } from '../memory-budget.ts';
 import { AttributeList } from './attribute-list.ts';
 import { Draft, DraftText } from './draft.ts';
@@ -28,9 +29,9 @@ export class ResourceDraft extends Draft {
   droppedAttributes = 0;
   #entityKeys = 0;
 
-  constructor(body: Buffer, attributes: MapColumn) {
+  constructor(body: Buffer, attributes: MapColumn, bounds: DecodeBounds) {
     super(body);
-    this.attributes = new AttributeList(this, attributes);
+    this.attributes = new AttributeList(this, attributes, bounds);
   }
 
   override begin(): void {
@@ -66,9 +67,9 @@ export class ScopeDraft extends Draft {
   readonly schemaUrl = new DraftText();
   droppedAttributes = 0;
 
-  constructor(body: Buffer, attributes: MapColumn) {
+  constructor(body: Buffer, attributes: MapColumn, bounds: DecodeBounds) {
     super(body);
-    this.attributes = new AttributeList(this, attributes);
+    this.attributes = new AttributeList(this, attributes, bounds);
   }
 
   override begin(): void {
@@ -97,14 +98,14 @@ export class ResourceColumns {
   readonly #scopeDropped: UIntColumn;
   readonly #scopeSchemaUrl = new LowCardinalityColumn('scope_schema_url');
 
-  constructor(body: Buffer, expectedRows: number, budget: MemoryBudget) {
+  constructor(body: Buffer, expectedRows: number, budget: MemoryBudget, bounds: DecodeBounds) {
     this.#budget = budget;
     this.#resourceAttributes = new MapColumn('resource_attributes', expectedRows);
     this.#resourceDropped = new UIntColumn('resource_dropped_attributes_count', 'UInt32', 32, expectedRows);
     this.#scopeAttributes = new MapColumn('scope_attributes', expectedRows);
     this.#scopeDropped = new UIntColumn('scope_dropped_attributes_count', 'UInt32', 32, expectedRows);
-    this.resource = new ResourceDraft(body, this.#resourceAttributes);
-    this.scope = new ScopeDraft(body, this.#scopeAttributes);
+    this.resource = new ResourceDraft(body, this.#resourceAttributes, bounds);
+    this.scope = new ScopeDraft(body, this.#scopeAttributes, bounds);
   }
 
   /** Writes what the resource says into its rows. */

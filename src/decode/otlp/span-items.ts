@@ -4,6 +4,7 @@ import { Column64, StringColumn, UIntColumn } from '../../columnar/columns.ts';
 import { LowCardinalityColumn, MapColumn } from '../../columnar/dictionary-columns.ts';
 import type { BlockColumn } from '../../columnar/native-block.ts';
 import { limits } from '../../limits.ts';
+import type { DecodeBounds } from '../decode-bounds.ts';
 import type { MemoryBudget } from '../memory-budget.ts';
 import { type Bits, clear } from '../protobuf-values.ts';
 import { AttributeList } from './attribute-list.ts';
@@ -29,6 +30,7 @@ class SpanItems {
     what: 'event' | 'link',
     draft: Draft,
     budget: MemoryBudget,
+    bounds: DecodeBounds,
     others: ReadonlyArray<ArrayColumn<Column64 | UIntColumn | StringColumn | LowCardinalityColumn>>,
   ) {
     this.draft = draft;
@@ -36,7 +38,7 @@ class SpanItems {
     this.#budget = budget;
     this.#others = others;
     const maps = new MapColumn(`${what}s_attributes`);
-    this.attributes = new AttributeList(draft, maps);
+    this.attributes = new AttributeList(draft, maps, bounds);
     this.#attributeMaps = new ArrayColumn(maps);
     this.#dropped = new ArrayColumn(new UIntColumn(`${what}s_dropped_attributes_count`, 'UInt32', 32, 64));
   }
@@ -85,10 +87,10 @@ export class SpanEvents extends SpanItems {
   readonly #times: ArrayColumn<Column64>;
   readonly #names: ArrayColumn<LowCardinalityColumn>;
 
-  constructor(draft: Draft, budget: MemoryBudget) {
+  constructor(draft: Draft, budget: MemoryBudget, bounds: DecodeBounds) {
     const times = new ArrayColumn(new Column64('events_timestamp', "DateTime64(9, 'UTC')", 64));
     const names = new ArrayColumn(new LowCardinalityColumn('events_name'));
-    super('event', draft, budget, [times, names]);
+    super('event', draft, budget, bounds, [times, names]);
     this.#times = times;
     this.#names = names;
   }
@@ -119,12 +121,12 @@ export class SpanLinks extends SpanItems {
   readonly #traceStates: ArrayColumn<StringColumn>;
   readonly #flags: ArrayColumn<UIntColumn>;
 
-  constructor(draft: Draft, budget: MemoryBudget) {
+  constructor(draft: Draft, budget: MemoryBudget, bounds: DecodeBounds) {
     const traceIds = new ArrayColumn(new StringColumn('links_trace_id', 64));
     const spanIds = new ArrayColumn(new StringColumn('links_span_id', 64));
     const traceStates = new ArrayColumn(new StringColumn('links_trace_state', 64));
     const flags = new ArrayColumn(new UIntColumn('links_flags', 'UInt32', 32, 64));
-    super('link', draft, budget, [traceIds, spanIds, traceStates, flags]);
+    super('link', draft, budget, bounds, [traceIds, spanIds, traceStates, flags]);
     this.#traceIds = traceIds;
     this.#spanIds = spanIds;
     this.#traceStates = traceStates;

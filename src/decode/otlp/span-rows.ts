@@ -3,6 +3,7 @@ import { Column64, StringColumn, UIntColumn } from '../../columnar/columns.ts';
 import { LowCardinalityColumn } from '../../columnar/dictionary-columns.ts';
 import { encodeTableBlock } from '../../columnar/native-block.ts';
 import { noCounts } from '../../model/counts.ts';
+import { requestBounds } from '../decode-bounds.ts';
 import { type Bits, clear } from '../protobuf-values.ts';
 import type { DecodedBody } from '../task.ts';
 import { DraftText } from './draft.ts';
@@ -52,12 +53,12 @@ export class SpanRows extends RecordRows {
   readonly #droppedLinks: UIntColumn;
 
   /** @param receivedMicros the time of spans that have none */
-  constructor(message: Buffer, receivedMicros: number) {
+  constructor(message: Buffer, receivedMicros: number, bounds = requestBounds) {
     const rows = Math.min(expectedRowsMax, Math.ceil(message.length / typicalSpanBytes));
-    super(message, 'span', rows);
+    super(message, 'span', rows, bounds);
     this.#received = nanosOf(receivedMicros);
-    this.events = new SpanEvents(this.record, this.budget);
-    this.links = new SpanLinks(this.record, this.budget);
+    this.events = new SpanEvents(this.record, this.budget, bounds);
+    this.links = new SpanLinks(this.record, this.budget, bounds);
     this.#timestamp = new Column64('timestamp', "DateTime64(9, 'UTC')", rows);
     this.#duration = new Column64('duration_ns', 'Int64', rows);
     this.#traceIds = new StringColumn('trace_id', 2 * rows);

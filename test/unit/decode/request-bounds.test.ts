@@ -3,7 +3,7 @@ import { limits } from '../../../src/limits.ts';
 import { decoded, refusal } from '../../support/decoded.ts';
 import { RemoteWriteDecoding } from '../../support/remote-write-decoding.ts';
 import type { Version } from '../../support/remote-write-oracle.ts';
-import { bytesField } from '../../support/wire.ts';
+import { bytesField, varint } from '../../support/wire.ts';
 
 /** How much of each kind one request may hold: a message of two or four bytes each would keep a worker busy for long. */
 
@@ -47,4 +47,52 @@ test.each<[Version, (count: number) => Buffer]>([
     code: 'body_too_large',
     message: `The request has more than ${maxEmptySeriesPerRequest} series without points`,
   });
+});
+
+/** A series for each number, with a sample; not plain, so that the kernel leaves them to the decoder. */
+const newSeries = (version: Version, count: number): Buffer => {
+  const numbers = Array.from({ length: count }, (_, index) => text(`é${index}`));
+  const sample = bytesField(2, Buffer.from([0x10, 1]));
+  if (version === 1) {
+    const series = numbers.map((value) =>
+      bytesField(
+        1,
+        Buffer.concat([
+          label,
+          bytesField(1, Buffer.concat([bytesField(1, text('i')), bytesField(2, value)])),
+          sample,
+        ]),
+      ),
+    );
+    return Buffer.concat(series);
+  }
+  const table = Buffer.concat(['', '__name__', 'up', 'i'].map((symbol) => bytesField(4, text(symbol))));
+  const values = numbers.map((value) => bytesField(4, value));
+  const series = numbers.map((_, index) =>
+    bytesField(5, Buffer.concat([bytesField(1, Buffer.from([1, 2, 3, ...varint(4 + index)])), sample])),
+  );
+  return Buffer.concat([table, ...values, ...series]);
+};
+
+const { maxNewSeriesPerRequest } = limits;
+
+test('more new series than allowed, version 1: nothing is stored', () => {
+  const decoding = new RemoteWriteDecoding();
+  decoded(decoding.message(1, newSeries(1, maxNewSeriesPerRequest)));
+  const error = refusal(new RemoteWriteDecoding().message(1, newSeries(1, maxNewSeriesPerRequest + 1)));
+  expect(error.code).toBe('bad_series');
+  expect(error.message).toContain(
+    `the request has more than ${maxNewSeriesPerRequest} new series: send fewer at a time`,
+  );
+});
+
+test('more new series than allowed, version 2: the others are stored, and the rest is counted', () => {
+  const decoding = new RemoteWriteDecoding();
+  const { counts, refused } = decoded(decoding.message(2, newSeries(2, maxNewSeriesPerRequest + 30)));
+  expect([counts.samples, refused?.counts.samples, refused?.problems.length]).toEqual([
+    maxNewSeriesPerRequest,
+    30,
+    20,
+  ]);
+  expect(refused?.problems[0]).toContain(`i="é${maxNewSeriesPerRequest}"`);
 });
