@@ -7,8 +7,22 @@ import { join } from 'node:path';
 /** Clock ticks a second, the unit of the times in `/proc/<pid>/stat`. */
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
-/** CPU seconds of all threads of a process and of its children that have ended: user and system. */
-export function cpuSeconds(pid: number): number {
+/** A process and all that it has started and that still runs: the service has its engine in one of its own. */
+export function processTree(pid: number): readonly number[] {
+  const tasks = entriesOf(`/proc/${pid}/task`);
+  const children = tasks.flatMap((task) =>
+    readIfThere(`/proc/${pid}/task/${task}/children`).trim().split(' '),
+  );
+  return [pid, ...children.filter((child) => child !== '').flatMap((child) => processTree(Number(child)))];
+}
+
+const sumOf = (pids: readonly number[], measure: (pid: number) => number): number =>
+  pids.reduce((sum, pid) => sum + measure(pid), 0);
+
+/** CPU seconds of all threads of a process and of its children, running or ended: user and system. */
+export const cpuSeconds = (pid: number): number => sumOf(processTree(pid), ownCpuSeconds);
+
+function ownCpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The name stands in parentheses and may hold anything, so the fields are counted from the last of them:
   // the first after it is number 3, and utime, stime, cutime, cstime are 14 to 17.
@@ -17,19 +31,27 @@ export function cpuSeconds(pid: number): number {
   return ticks / ticksPerSecond;
 }
 
-/** Resident memory now (`VmRSS`) and at its highest (`VmHWM`), bytes. */
+/**
+ * Resident memory now (`VmRSS`) and at its highest (`VmHWM`), bytes, with that of its children. Each has its highest at a
+ * moment of its own, and what they share counts for each, so that the sums are bounds from above.
+ */
 export function residentBytes(pid: number): { readonly now: number; readonly peak: number } {
-  return { now: statusField(pid, 'VmRSS') * 1024, peak: statusField(pid, 'VmHWM') * 1024 };
+  const pids = processTree(pid);
+  const of = (name: string) => sumOf(pids, (one) => statusField(one, name)) * 1024;
+  return { now: of('VmRSS'), peak: of('VmHWM') };
 }
 
-/** Threads of the process, those of the engine and of the runtime among them. */
-export const threadCount = (pid: number): number => statusField(pid, 'Threads');
+/** Threads of the process and its children, those of the engine and of the runtime among them. */
+export const threadCount = (pid: number): number =>
+  sumOf(processTree(pid), (one) => statusField(one, 'Threads'));
 
 /**
- * Files, sockets and the like that the process has open, but for the three statistics files that ClickHouse keeps
+ * Files, sockets and the like that the process and its children have open, but for the three statistics files that ClickHouse keeps
  * open for each thread from its first task on: those follow from the threads.
  */
-export function openDescriptors(pid: number): number {
+export const openDescriptors = (pid: number): number => sumOf(processTree(pid), ownDescriptors);
+
+function ownDescriptors(pid: number): number {
   const folder = `/proc/${pid}/fd`;
   return readdirSync(folder).filter((name) => !/^\/proc\/\d+\/task\//.test(linkTarget(join(folder, name))))
     .length;
@@ -44,6 +66,28 @@ function linkTarget(path: string): string {
     throw error;
   }
 }
+
+/** Empty for what has ended a moment ago. */
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (isGone(error)) return '';
+    throw error;
+  }
+}
+
+function entriesOf(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+}
+
+const isGone = (error: unknown): boolean =>
+  ['ENOENT', 'ESRCH'].includes(String((error as NodeJS.ErrnoException).code));
 
 /** A number of `/proc/<pid>/status`; those with the unit `kB` are KiB. */
 function statusField(pid: number, name: string): number {

@@ -36,7 +36,7 @@ export interface Config extends SharingConfig, OperationConfig {
   readonly adminPassword: string | undefined;
   /** Undefined: made at the first start and kept in the data directory. */
   readonly secret: string | undefined;
-  /** Undefined: the engine inside this process. */
+  /** Undefined: the engine that belongs to this service. */
   readonly clickhouseUrl: ClickHouseAddress | undefined;
   readonly multiTenant: boolean;
   /** How long this node trusts what it knows of users, keys and roles while it cannot read the store. */
@@ -114,7 +114,7 @@ const options = {
   },
   clickhouseUrl: {
     env: 'MILLRACE_CLICKHOUSE_URL',
-    meaning: 'a ClickHouse server to store in; the engine inside this process if it is not set',
+    meaning: 'a ClickHouse server to store in; the embedded engine if it is not set',
     fallback: undefined,
     secret: true,
     parse: parseClickHouseUrl,
@@ -290,6 +290,17 @@ export function prepareProcess(): void {
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(limits.maxHeaderBytes);
   compileLate();
   collectLate();
+}
+
+/** Variables of which the engine's process gets the values: no secrets, and nothing of the service's configuration. */
+const engineVariables = ['TZ', 'LANG', 'LC_ALL', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'TMPDIR'] as const;
+
+/** What the embedded engine's process knows of this one's environment. */
+export function engineEnvironment(environment = process.env): Readonly<Record<string, string>> {
+  const given = engineVariables.map((name) => [name, environment[name]] as const);
+  return Object.fromEntries(
+    given.filter((entry): entry is readonly [(typeof entry)[0], string] => entry[1] !== undefined),
+  );
 }
 
 export function helpText(): string {

@@ -99,6 +99,7 @@ export const errorDefinitions = {
   query_timeout: permanent(408, 'The query ran longer than allowed', '57014'),
   query_memory: permanent(400, 'The query needs more memory than allowed', '53200'),
   query_result_too_large: permanent(400, 'The result is larger than allowed', '54000'),
+  queries_paused: retryable(429, 'Queries are refused for a while, after one that did not stop', '53400'),
   query_cancelled: permanent(499, 'The client went away', '57014'),
 
   // The service

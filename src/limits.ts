@@ -137,6 +137,25 @@ export const limits = {
   storeReadAheadBytes: 256 * KiB,
   /** Unused connections to a server are closed after this long, well before a server closes them (3 s, once). */
   storeIdleConnectionMs: 2500,
+
+  // The embedded engine's process ------------------------------------------------------------------------
+  /** Of its JavaScript: statements and small results on their way; the engine has memory of its own. */
+  engineHeapMiB: 256,
+  /** Each statement that runs has a thread of libuv: one of the service, inserts, queries; and one to spare. */
+  engineThreads: 8,
+  /** How often its event loop is asked for a sign of life, and the silence after which it is killed. */
+  engineHeartbeatMs: 2000,
+  engineSilenceMs: 20_000,
+  /** How long it has for closing its tables. A kill harms nothing, since a start repairs what it leaves. */
+  engineCloseMs: 5000,
+  /** How long a start waits for an engine process of a service that was killed: it ends at once, if the kernel lets it. */
+  engineLockWaitMs: 10_000,
+  /** One that ends sooner than this after it opened counts as a failed start. The first such is started at once. */
+  engineStableMs: 60_000,
+  engineBackoffMinMs: 500,
+  engineBackoffMaxMs: 30_000,
+  /** Of what it wrote on stderr, shown when it ends. */
+  engineLastWordsLength: 4000,
   /** How long a start waits for the store; beyond it the service starts without. */
   storeStartWaitMs: 5000,
   /** How often the store is asked for a sign of life, and how often while it gives none. */
@@ -153,11 +172,8 @@ export const limits = {
   ...queryLimits,
 
   // Threads ----------------------------------------------------------------------------------------------
-  /**
-   * libuv's pool runs file writes, fdatasync, password hashes and every call into the embedded engine. It must
-   * hold all engine calls at once and leave threads for the log, so that a slow query never delays a reply.
-   */
-  threadPoolSize: 12,
+  /** libuv's pool runs file writes, fdatasync and password hashes, of which some wait for the disk. */
+  threadPoolSize: 8,
   /** An event loop without a turn for so long never gets one: what clients can make it do takes milliseconds. */
   watchdogMs: 30_000,
 } as const;
@@ -195,8 +211,8 @@ const relations: ReadonlyArray<readonly [boolean, string]> = [
     'the outcome window covers all requests under way',
   ],
   [
-    limits.threadPoolSize >= limits.storeQueryConnections + limits.maxParallelInserts + 3,
-    'engine calls leave threads for the log',
+    limits.engineThreads > limits.storeQueryConnections + limits.embeddedInsertConnections + 1,
+    'each statement of the embedded engine has a thread',
   ],
 ];
 for (const [holds, what] of relations) if (!holds) throw new Error(`BUG: limits.ts: ${what}`);

@@ -2,7 +2,14 @@
 import { join } from 'node:path';
 import { banner } from './banner.ts';
 import { ConfigError } from './config/option.ts';
-import { type Config, type DeadAction, helpText, prepareProcess, readCommand } from './config.ts';
+import {
+  type Config,
+  type DeadAction,
+  engineEnvironment,
+  helpText,
+  prepareProcess,
+  readCommand,
+} from './config.ts';
 import { AppError } from './errors.ts';
 import { keptPassword, takeDataDirectory } from './lib/data-directory.ts';
 import { endOnUncaughtErrors } from './lib/fatal.ts';
@@ -37,7 +44,13 @@ async function runDeadCommand(action: DeadAction, config: Config): Promise<void>
       const { clickhouseUrl: clickHouse, queryTimeoutMs } = config;
       const directory = join(config.dataDir, 'store');
       return openStore(
-        { clickHouse, directory, queryTimeoutMs, sparedQueryConnections: 0, opensAside: false },
+        {
+          clickHouse,
+          directory,
+          queryTimeoutMs,
+          sparedQueryConnections: 0,
+          engineEnvironment: engineEnvironment(),
+        },
         createMetrics(),
         log,
       );

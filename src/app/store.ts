@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
+import { type Config, engineEnvironment } from '../config.ts';
 import { limits } from '../limits.ts';
 import { type LimitsInForce, serviceLimits } from '../model/tenant-limits.ts';
 import { Catalog } from '../store/catalog.ts';
@@ -19,7 +19,13 @@ export async function startStore({ config, directory, clock, metrics, log }: Sha
   const local = join(directory.path, 'store');
   const sparedQueryConnections = multiTenant ? limits.storeSparedQueryConnections : 0;
   const store = await openStore(
-    { clickHouse, directory: local, queryTimeoutMs, sparedQueryConnections, opensAside: true },
+    {
+      clickHouse,
+      directory: local,
+      queryTimeoutMs,
+      sparedQueryConnections,
+      engineEnvironment: engineEnvironment(),
+    },
     metrics,
     log,
   );

@@ -116,6 +116,12 @@ export function createMetrics() {
       help: '1 when the store gave its last sign of life, which it is asked for every few seconds.',
       registers,
     }),
+    engineRestarts: new Counter({
+      name: 'millrace_engine_restarts_total',
+      help: 'Starts of the embedded engine after the first one, and attempts at it, by why.',
+      labelNames: ['reason'] as const,
+      registers,
+    }),
     insertDuration: new Histogram({
       name: 'millrace_store_insert_duration_seconds',
       help: 'Duration of one insert of a segment into one table.',

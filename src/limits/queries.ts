@@ -18,6 +18,15 @@ export const queryLimits = {
   queryMaxResultBytes: 256 * MiB,
   /** How often the store is asked to stop a query that nobody waits for, until it has. */
   queryKillIntervalMs: 250,
+  /** How long a query that was asked to stop may go on; then the embedded engine is ended, and started again. */
+  queryKillGraceMs: 3000,
+  /** How long after such a query its sender may ask for none: the first time, and at most; each time twice as long. */
+  minQueryPauseMs: 60_000,
+  maxQueryPauseMs: 3_600_000,
+  /** Senders of such queries that are remembered, the latest. */
+  maxQueryPauses: 1000,
+  /** How much later than the store the service ends a query itself: the store's own error comes first, if it can. */
+  queryTimeoutSlackMs: 500,
   /** Threads of one query, on a machine that has more. */
   queryMaxThreads: 8,
   /** A result that can have no more rows is made as a whole, and streamed if it has more bytes all the same. */

@@ -2,8 +2,8 @@ import { AppError } from '../errors.ts';
 import { Cancellation, type CancelSignal } from '../lib/cancellation.ts';
 
 /**
- * Ends a query when its client leaves or its time is over. The store has a time limit of its own, which comes first
- * unless it is not at work because the client takes its result slowly.
+ * Ends a query when its client leaves or its time is over. The store has a time limit of its own, which comes first unless
+ * it does not look at it, or is not at work because the client takes its result slowly.
  */
 export class Deadline {
   readonly #client: CancelSignal;
@@ -26,7 +26,10 @@ export class Deadline {
     if (this.#timer !== undefined) return;
     if (this.#client.aborted) this.#onLeave();
     this.#client.addEventListener('abort', this.#onLeave, { once: true });
-    const late = () => this.#ending.cancel(new AppError('query_timeout', 'the result was taken too slowly'));
+    const late = () =>
+      this.#ending.cancel(
+        new AppError('query_timeout', 'the query, or taking its result, took longer than allowed'),
+      );
     this.#timer = setTimeout(late, this.#timeoutMs);
   }
 

@@ -20,7 +20,7 @@ export interface ExecutionParts {
 
 /** What one query may use. */
 export interface QueryBounds {
-  /** From its begin in the store until its whole result was taken. */
+  /** Until its whole result was taken. */
   readonly timeoutMs: number;
   readonly maxMemoryBytes: number;
   readonly maxThreads: number;
@@ -30,7 +30,8 @@ export interface QueryBounds {
 
 export type Settings = StreamOptions['settings'];
 
-export interface ExecutionOptions extends Pick<StreamOptions, 'party' | 'format' | 'settings' | 'signal'> {
+export interface ExecutionOptions
+  extends Pick<StreamOptions, 'party' | 'user' | 'format' | 'settings' | 'signal'> {
   readonly form: ResultFormat;
 }
 
@@ -52,16 +53,16 @@ export class Execution implements QueryResult {
 
   constructor(parts: ExecutionParts, { columns, sql, maxRows }: Translation, options: ExecutionOptions) {
     const { store, clock, bounds } = parts;
-    const { party, form, format, settings } = options;
+    const { party, user, form, format, settings } = options;
     this.#parts = parts;
     this.fields = columns.map((column) => column.name);
     const isFloat = columns.map(({ type }) => type.startsWith('double precision'));
     this.#isFloat = (form === 'json' || form === 'ndjson') && isFloat.includes(true) ? isFloat : undefined;
-    this.#deadline = new Deadline(options.signal, bounds.timeoutMs + limits.storeQueryGraceMs);
+    this.#deadline = new Deadline(options.signal, bounds.timeoutMs + limits.queryTimeoutSlackMs);
     this.#startedMs = clock.monotonicMs();
     this.#endedMs = this.#startedMs;
     const { signal } = this.#deadline;
-    this.#stream = store.stream(sql, { id: this.id, party, format, maxRows, settings, signal });
+    this.#stream = store.stream(sql, { id: this.id, party, user, format, maxRows, settings, signal });
   }
 
   get output(): AsyncIterable<Uint8Array> {

@@ -65,12 +65,13 @@ export class QueryService implements Query {
 
   #execute(
     translation: Translation,
-    { tenant, signal }: Pick<QueryRequest, 'tenant' | 'signal'>,
+    { tenant, principal, signal }: Pick<QueryRequest, 'tenant' | 'principal' | 'signal'>,
     form: ResultFormat,
   ): QueryResult {
     const { format } = storeOutputs[form];
     const settings = this.#settings[translation.narrowed ? 'narrowed' : 'full'][form];
-    return new Execution(this.#parts, translation, { party: tenant, signal, form, format, settings });
+    const user = `${principal.kind} ${principal.id ?? principal.name}`;
+    return new Execution(this.#parts, translation, { party: tenant, user, signal, form, format, settings });
   }
 }
 

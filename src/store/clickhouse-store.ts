@@ -1,27 +1,32 @@
+import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { quoteString } from '../lib/quote.ts';
-import type { ConnectionPool } from './connection-pool.ts';
+import type { Connection, ConnectionPool } from './connection-pool.ts';
+import { QueryPauses } from './query-pauses.ts';
 import { QueryStream } from './query-stream.ts';
 import type { InsertBatch, ResultStore, ResultStream, SelectFormat, Store, StreamOptions } from './store.ts';
 import type { Transport } from './transport.ts';
 
-export interface StoreParts {
+export interface StoreParts<Client extends Connection> {
   /** One connection: what the service itself asks runs in order, and waits for no query of a client. */
-  readonly statements: ConnectionPool;
-  readonly inserts: ConnectionPool;
-  readonly queries: ConnectionPool;
-  readonly transport: Transport;
+  readonly statements: ConnectionPool<Client>;
+  readonly inserts: ConnectionPool<Client>;
+  readonly queries: ConnectionPool<Client>;
+  readonly transport: Transport<Client>;
+  /** Ends a query that goes on though it was killed, with whatever else that ends; where that is possible. */
+  readonly endStuckQuery?: () => void;
   /** Ends what the connections needed. */
   readonly onClosed?: () => Promise<void>;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
 
-export class ClickHouseStore implements Store, ResultStore {
-  readonly #parts: StoreParts;
+export class ClickHouseStore<Client extends Connection> implements Store, ResultStore {
+  readonly #parts: StoreParts<Client>;
+  readonly #pauses = new QueryPauses(systemClock);
 
-  constructor(parts: StoreParts) {
+  constructor(parts: StoreParts<Client>) {
     this.#parts = parts;
   }
 
@@ -36,10 +41,20 @@ export class ClickHouseStore implements Store, ResultStore {
     return await statements.run((client) => transport.execute(client, statement), party);
   }
 
-  stream(query: string, { id, party, format, maxRows, settings, signal }: StreamOptions): ResultStream {
+  stream(
+    query: string,
+    { id, party, user = '', format, maxRows, settings, signal }: StreamOptions,
+  ): ResultStream {
     const statement = { query, format, settings, id };
-    const kill = () => this.#kill(id);
-    return new QueryStream({ ...this.#parts, kill, party }, statement, maxRows, signal);
+    const who = JSON.stringify([party, user]);
+    const parts = {
+      ...this.#parts,
+      party,
+      kill: () => this.#kill(id),
+      admit: () => this.#pauses.check(who),
+      onStuck: () => this.#onStuck(id, who),
+    };
+    return new QueryStream(parts, statement, maxRows, signal);
   }
 
   async insert(batch: InsertBatch, signal?: AbortSignal): Promise<void> {
@@ -51,6 +66,14 @@ export class ClickHouseStore implements Store, ResultStore {
     const { statements, inserts, queries, onClosed } = this.#parts;
     await Promise.all([statements.close(), inserts.close(), queries.close()]);
     await onClosed?.();
+  }
+
+  #onStuck(query: string, who: string): void {
+    const { endStuckQuery, log } = this.#parts;
+    log.error({ query, who }, 'a query goes on though it was asked to stop');
+    if (endStuckQuery === undefined) return;
+    this.#pauses.add(who);
+    endStuckQuery();
   }
 
   /**

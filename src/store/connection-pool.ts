@@ -1,4 +1,3 @@
-import type { ClickHouseClient } from '@clickhouse/client';
 import { AppError } from '../errors.ts';
 import type { CancelSignal } from '../lib/cancellation.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
@@ -12,8 +11,13 @@ export interface ConnectionPoolOptions {
   readonly spared?: number;
 }
 
-interface Waiter {
-  take(client: ClickHouseClient): void;
+/** What statements run on, one at a time. */
+export interface Connection {
+  close(): Promise<void>;
+}
+
+interface Waiter<Client> {
+  take(client: Client): void;
   fail(error: Error): void;
 }
 
@@ -27,17 +31,17 @@ interface Waiter {
  * failed query had already produced before the next result of the same connection, which would show one
  * query's rows to another. Opening costs less than a millisecond.
  */
-export class ConnectionPool {
-  readonly #open: () => ClickHouseClient;
+export class ConnectionPool<Client extends Connection> {
+  readonly #open: () => Client;
   readonly #options: ConnectionPoolOptions;
-  readonly #idle: ClickHouseClient[] = [];
-  readonly #waiting: FairQueue<Waiter>;
+  readonly #idle: Client[] = [];
+  readonly #waiting: FairQueue<Waiter<Client>>;
   /** Connections by party; none without any. */
   readonly #taken = new Map<string, number>();
   #toOpen: number;
   #closed = false;
 
-  constructor(open: () => ClickHouseClient, options: ConnectionPoolOptions) {
+  constructor(open: () => Client, options: ConnectionPoolOptions) {
     this.#open = open;
     this.#options = options;
     this.#toOpen = options.connections;
@@ -54,7 +58,7 @@ export class ConnectionPool {
    * @throws AppError `overloaded` when too many wait already
    * @throws StoreError for whatever `work` threw
    */
-  async run<T>(work: (client: ClickHouseClient) => Promise<T>, party = ''): Promise<T> {
+  async run<T>(work: (client: Client) => Promise<T>, party = ''): Promise<T> {
     const client = await this.take(party);
     let healthy = true;
     try {
@@ -71,7 +75,7 @@ export class ConnectionPool {
    * The same as `take` where nobody has to wait; undefined where somebody has to.
    * @throws AppError `shutting_down`
    */
-  takeFree(party: string): ClickHouseClient | undefined {
+  takeFree(party: string): Client | undefined {
     if (this.#closed) throw shuttingDown();
     return this.#mayTake(party) ? this.#give(party) : undefined;
   }
@@ -81,7 +85,7 @@ export class ConnectionPool {
    * @param signal ends the wait
    * @throws AppError `overloaded` when too many wait already, and the reason of the signal
    */
-  async take(party: string, signal?: CancelSignal): Promise<ClickHouseClient> {
+  async take(party: string, signal?: CancelSignal): Promise<Client> {
     signal?.throwIfAborted();
     const free = this.takeFree(party);
     if (free !== undefined) return free;
@@ -90,7 +94,7 @@ export class ConnectionPool {
         this.#waiting.remove(party, waiter);
         reject(signal?.reason);
       };
-      const waiter: Waiter = {
+      const waiter: Waiter<Client> = {
         take: (client) => {
           signal?.removeEventListener('abort', onAbort);
           resolve(client);
@@ -106,7 +110,7 @@ export class ConnectionPool {
   }
 
   /** @param healthy whether its statement has ended well */
-  async giveBack(party: string, client: ClickHouseClient, healthy: boolean): Promise<void> {
+  async giveBack(party: string, client: Client, healthy: boolean): Promise<void> {
     if (!healthy || this.#closed) await client.close();
     if (this.#closed) return;
     const taken = this.#taken.get(party) ?? 0;
@@ -142,7 +146,7 @@ export class ConnectionPool {
     return free > (this.#taken.has(party) ? (this.#options.spared ?? 0) : 0);
   }
 
-  #give(party: string): ClickHouseClient {
+  #give(party: string): Client {
     this.#taken.set(party, (this.#taken.get(party) ?? 0) + 1);
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;

@@ -5,15 +5,15 @@ import { openRemoteStore } from './remote.ts';
 import type { ResultStore, Store } from './store.ts';
 
 export interface StoreOptions {
-  /** Undefined: the engine inside this process. */
+  /** Undefined: the engine that belongs to this service. */
   readonly clickHouse: ClickHouseAddress | undefined;
   /** Where the embedded engine keeps its data. */
   readonly directory: string;
   readonly queryTimeoutMs: number;
   /** Query connections that go to tenants without one only. */
   readonly sparedQueryConnections: number;
-  /** Whether the process does something else while the embedded engine opens. */
-  readonly opensAside: boolean;
+  /** Of the embedded engine's process, all of it. */
+  readonly engineEnvironment: Readonly<Record<string, string>>;
 }
 
 /** Opens the store that the configuration asks for. The embedded engine is loaded only if it is that. */
@@ -22,12 +22,13 @@ export async function openStore(
   metrics: Metrics,
   log: Logger,
 ): Promise<Store & ResultStore> {
-  const { clickHouse, directory, queryTimeoutMs, sparedQueryConnections, opensAside } = options;
+  const { clickHouse, directory, queryTimeoutMs, sparedQueryConnections, engineEnvironment } = options;
   if (clickHouse !== undefined) {
     return openRemoteStore({ address: clickHouse, queryTimeoutMs, sparedQueryConnections, metrics, log });
   }
   const { openEmbeddedStore } = await import('./embedded.ts');
-  const { openEngineAside } = await import('./engine-thread.ts');
-  const openEngine = opensAside ? openEngineAside : undefined;
-  return await openEmbeddedStore(directory, metrics, log, { sparedQueryConnections, openEngine });
+  return await openEmbeddedStore(directory, metrics, log, {
+    sparedQueryConnections,
+    environment: engineEnvironment,
+  });
 }

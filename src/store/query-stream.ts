@@ -1,18 +1,19 @@
 import type { CancelSignal } from '../lib/cancellation.ts';
 import { limits } from '../limits.ts';
+import type { Connection } from './connection-pool.ts';
 import { StoreError } from './errors.ts';
 import { QueryTurn, type QueryTurnParts } from './query-turn.ts';
 import type { StatementSettings } from './statement-settings.ts';
 import type { ReadProgress, ResultStream } from './store.ts';
 import type { StreamStatement, Transport } from './transport.ts';
 
-export interface QueryStreamParts extends QueryTurnParts {
-  readonly transport: Transport;
+export interface QueryStreamParts<Client extends Connection> extends QueryTurnParts<Client> {
+  readonly transport: Transport<Client>;
 }
 
 /** One query and its output: whole, on a shorter way, or piece by piece. */
-export class QueryStream implements ResultStream {
-  readonly #parts: QueryStreamParts;
+export class QueryStream<Client extends Connection> implements ResultStream {
+  readonly #parts: QueryStreamParts<Client>;
   readonly #statement: StreamStatement;
   readonly #maxRows: number | undefined;
   readonly #signal: CancelSignal;
@@ -20,7 +21,7 @@ export class QueryStream implements ResultStream {
 
   /** @param maxRows of the result, if that is known */
   constructor(
-    parts: QueryStreamParts,
+    parts: QueryStreamParts<Client>,
     statement: StreamStatement,
     maxRows: number | undefined,
     signal: CancelSignal,
@@ -41,7 +42,9 @@ export class QueryStream implements ResultStream {
     if (hold === undefined || statement === undefined) return undefined;
     const turn = await QueryTurn.take(this.#parts, this.#signal);
     try {
-      const output = await hold(turn.client, statement);
+      const running = hold(turn.client, statement);
+      turn.occupy(running);
+      const output = await turn.unlessAborted(running);
       turn.succeed();
       return output;
     } catch (thrown) {
@@ -55,9 +58,8 @@ export class QueryStream implements ResultStream {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
     const turn = await QueryTurn.take(this.#parts, this.#signal);
-    const control = { kill: turn.kill, signal: this.#signal };
     try {
-      this.#progress = yield* this.#parts.transport.stream(turn.client, this.#statement, control);
+      this.#progress = yield* this.#parts.transport.stream(turn.client, this.#statement, turn);
       turn.succeed();
     } catch (thrown) {
       throw turn.failure(thrown);

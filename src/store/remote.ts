@@ -82,7 +82,7 @@ function readTls(tls: ClickHouseAddress['tls']) {
   return { ca_cert, cert: readFileSync(tls.client.certFile), key: readFileSync(tls.client.keyFile) };
 }
 
-function httpTransport(origin: string): Transport {
+function httpTransport(origin: string): Transport<ClickHouseClient> {
   const unanswered = (thrown: unknown): StoreError =>
     thrown instanceof StoreError
       ? thrown

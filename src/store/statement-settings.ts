@@ -20,12 +20,5 @@ export function renderShared(settings: StatementSettings): string {
   return text;
 }
 
-/**
- * What `exec` needs to be given beside a query of a client. In the embedded engine settings are a statement in front of
- * this one, which costs a third of a millisecond, so only those get any that need them.
- */
-export const querySettings = (text: string): { readonly clickhouse_settings?: typeof statementSettings } =>
-  Buffer.byteLength(text) > limits.maxStoreSqlBytes ? { clickhouse_settings: statementSettings } : {};
-
 /** Settings of statements that may be longer than a server expects by default. */
 export const statementSettings = { max_query_size: String(limits.maxStatementBytes) } as const;

@@ -35,6 +35,8 @@ export interface StreamOptions {
   readonly id: string;
   /** Whose query it is: the connections are shared between the parties, fairly. */
   readonly party: string;
+  /** Who of the party asks. */
+  readonly user?: string | undefined;
   readonly format: StreamFormat;
   /** The result has no more rows, if that is known: small results take a shorter way. */
   readonly maxRows?: number | undefined;

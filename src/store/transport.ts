@@ -1,19 +1,18 @@
-import type { ClickHouseClient } from '@clickhouse/client';
 import type { CancelSignal } from '../lib/cancellation.ts';
 import { quoteString } from '../lib/quote.ts';
 import { renderShared, type StatementSettings } from './statement-settings.ts';
 import type { InsertBatch, ReadProgress, StreamFormat } from './store.ts';
 
 /** How statements and batches get to ClickHouse: all in which embedded and remote differ. */
-export interface Transport {
+export interface Transport<Client> {
   /** Runs a statement; its whole output. */
-  execute(client: ClickHouseClient, statement: string): Promise<Uint8Array>;
+  execute(client: Client, statement: string): Promise<Uint8Array>;
   /**
    * Runs a query; its output as it is made and no faster than it is taken. When whoever takes it stops, the
-   * connection is done with before that returns.
+   * connection may be needed for longer, which `control` is told.
    */
   stream(
-    client: ClickHouseClient,
+    client: Client,
     statement: StreamStatement,
     control: StreamControl,
   ): AsyncGenerator<Uint8Array, ReadProgress | undefined>;
@@ -21,9 +20,9 @@ export interface Transport {
    * Runs a query whose result is small; its whole output, on a shorter way than that of `stream`. Undefined where there
    * is none.
    */
-  readonly hold?: (client: ClickHouseClient, statement: StreamStatement) => Promise<Uint8Array>;
+  readonly hold?: (client: Client, statement: StreamStatement) => Promise<Uint8Array>;
   /** Writes the Native blocks of a batch. */
-  insert(client: ClickHouseClient, batch: InsertBatch, signal?: AbortSignal): Promise<void>;
+  insert(client: Client, batch: InsertBatch, signal?: AbortSignal): Promise<void>;
 }
 
 export interface StreamControl {
@@ -31,6 +30,10 @@ export interface StreamControl {
   readonly kill: () => void;
   /** Aborted when nobody waits for the query any more; the engine is then asked to stop it already. */
   readonly signal: CancelSignal;
+  /** The same as `work`, and its end as soon as nobody waits for the query any more. @throws unknown the signal's reason */
+  unlessAborted<T>(work: Promise<T>): Promise<T>;
+  /** Keeps the connection until `work` settles, though nobody waits for the query any more. */
+  occupy(work: Promise<unknown>): void;
 }
 
 /** A query, and how its output is to look. */

@@ -1,11 +1,9 @@
 import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createLogger } from '../../src/lib/log.ts';
-import { createMetrics } from '../../src/lib/metrics.ts';
-import { openEmbeddedStore } from '../../src/store/embedded.ts';
 import { datasetStatements } from '../../src/store/schema.ts';
 import { eventBlocks } from '../support/blocks.ts';
+import { openEmbedded } from '../support/embedded.ts';
 import { mountProblem, mountTmpfs } from '../support/mounts.ts';
 import { sayIfSkipped } from '../support/skipped.ts';
 
@@ -18,7 +16,7 @@ test.skipIf(problem !== undefined)(
   async () => {
     const mount = mountTmpfs(128);
     onTestFinished(() => mount.unmount());
-    const store = await openEmbeddedStore(mount.path, createMetrics(), createLogger('silent'));
+    const store = await openEmbedded(mount.path);
     onTestFinished(() => store.close());
     for (const statement of datasetStatements('default', 'full', 'events')) await store.command(statement);
     await store.command('ALTER TABLE t_default.`full.events` ADD COLUMN `text:str` Nullable(String)');

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { datasetStatements } from '../../src/store/schema.ts';
-import { openTestStore, type TestStore } from '../support/embedded.ts';
+import { enginePid, openTestStore } from '../support/embedded.ts';
 import { sayIfSkipped } from '../support/skipped.ts';
 
 const problem = process.platform === 'linux' ? undefined : 'threads are counted in /proc';
 sayIfSkipped('the threads of the embedded engine', problem);
 
-let store: TestStore;
+let store: Awaited<ReturnType<typeof openTestStore>>;
 beforeAll(async () => {
   store = await openTestStore();
 });
 afterAll(() => store.close());
 
 const threads = (): number =>
-  Number(/^Threads:\s+(\d+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]);
+  Number(/^Threads:\s+(\d+)$/m.exec(readFileSync(`/proc/${enginePid(store.directory)}/status`, 'utf8'))?.[1]);
 
 test.skipIf(problem !== undefined)(
   'removing many merged parts at once takes no more threads',

@@ -2,12 +2,10 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmS
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createLogger } from '../../src/lib/log.ts';
-import { createMetrics } from '../../src/lib/metrics.ts';
-import { openEmbeddedStore } from '../../src/store/embedded.ts';
 import { datasetStatements } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
 import { eventBlocks } from '../support/blocks.ts';
+import { openEmbedded } from '../support/embedded.ts';
 
 const table = 't_default.`app.events`';
 
@@ -52,7 +50,7 @@ function tokenLog(directory: string): { path: string; part: string; folder: stri
 test('an insert whose token was written down when the process was killed, and whose part was not, is stored', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-tokens-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const open = () => openEmbeddedStore(directory, createMetrics(), createLogger('silent'));
+  const open = () => openEmbedded(directory);
   const first = await open();
   for (const statement of datasetStatements('default', 'app', 'events')) await first.command(statement);
   await first.command(`ALTER TABLE ${table} ADD COLUMN \`id:num\` Nullable(Float64)`);

@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
-import { openEmbeddedStore } from '../../src/store/embedded.ts';
+import { type EmbeddedOptions, openEmbeddedStore } from '../../src/store/embedded.ts';
 import type { ResultStore, Store, StreamOptions } from '../../src/store/store.ts';
+import { packageRoot } from './package-root.ts';
+
+/** The process that has the engine of this folder, or had it last. */
+export const enginePid = (directory: string): number =>
+  Number(readFileSync(join(directory, 'engine.lock'), 'utf8').split(' ')[0]);
 
 export interface TestStore {
   readonly store: Store & ResultStore;
@@ -17,11 +24,17 @@ export interface TestStore {
   close(): Promise<void>;
 }
 
-/** The real engine on a directory of its own. One in a test file: the engine takes one directory a process. */
-export async function openTestStore(): Promise<TestStore> {
+/** As the service opens it, with the engine's process as it was built: these files run from their sources. */
+export function openEmbedded(directory: string, options: EmbeddedOptions = {}): Promise<Store & ResultStore> {
+  const engineScript = pathToFileURL(join(packageRoot(), 'dist/workers/engine.js'));
+  return openEmbeddedStore(directory, createMetrics(), createLogger('silent'), { engineScript, ...options });
+}
+
+/** The real engine on a directory of its own. */
+export async function openTestStore(): Promise<TestStore & { readonly directory: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-store-'));
-  const store = await openEmbeddedStore(directory, createMetrics(), createLogger('silent'));
-  return testStore(store, () => rm(directory, { recursive: true }));
+  const store = await openEmbedded(directory);
+  return { ...testStore(store, () => rm(directory, { recursive: true })), directory };
 }
 
 /** @param dispose what remains to be done when the store is closed */

@@ -22,7 +22,7 @@ const layers: ReadonlyArray<readonly string[]> = [
 const configImports = new Set(['errors', 'limits', 'lib']);
 const configImporters = new Set(['app', 'banner', 'main']);
 /** Threads load what they need and nothing of the service around it. */
-const workerImports = new Set(['errors', 'limits', 'lib', 'decode', 'sql']);
+const workerImports = new Set(['errors', 'limits', 'lib', 'decode', 'sql', 'store']);
 
 /** `src/store/ddl.ts` → `store`, `src/main.ts` → `main`, `workers/decode.ts` → `workers`. */
 function unitOf(path: string): string {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClickHouseServer } from './clickhouse-server.ts';
-import { readStored, sendBatch } from './numbered-batches.ts';
+import { readStored } from './numbered-batches.ts';
 import { seededRandom } from './random.ts';
-import { type Comparison, compareBatches, type SentBatch } from './sent-and-stored.ts';
+import { type Comparison, compareBatches } from './sent-and-stored.ts';
 import { Service } from './service.ts';
+import { senderPauseMs, startSenders } from './steady-senders.ts';
 
 /**
  * A ClickHouse server that is killed and started again under load, over and over, while the service in front
@@ -37,9 +38,6 @@ export interface StoreKillReport extends Comparison {
   readonly failedInserts: number;
 }
 
-const senders = ['events', 'events', 'samples', 'samples'] as const;
-const senderPauseMs = 25;
-const maxRowsPerBatch = 100;
 /** Acknowledged before its kill, on average: a round with next to none would try little. */
 const minRowsPerRound = 650;
 /** What came in while the server was mostly away is inserted in a row, on a machine that may be busy. */
@@ -54,54 +52,34 @@ export async function runStoreKillRounds(options: StoreKillOptions): Promise<Sto
   try {
     const service = await Service.start({ env: { MILLRACE_CLICKHOUSE_URL: server.url } });
     try {
-      const sent: SentBatch[] = [];
-      let over = false;
-      let failed = false;
-      const sendOnAndOn = async (kind: SentBatch['kind']): Promise<void> => {
-        while (!over) {
-          const rows = random.integer(1, maxRowsPerBatch);
-          const batch: SentBatch = { kind, number: sent.length, rows, acknowledged: false };
-          sent.push(batch);
-          try {
-            await sendBatch(service, batch);
-          } catch (error) {
-            failed = true;
-            throw error;
-          }
-          batch.acknowledged = true;
-          await sleep(senderPauseMs);
-        }
-      };
-      const killOnAndOn = async (): Promise<void> => {
-        for (let round = 1; round <= options.rounds; round++) {
-          const killedAfterMs = random.integer(300, 2500);
-          const awayMs = random.integer(0, 2000);
-          const when = random.chance(0.5) ? 'before' : 'after';
-          await sleep(killedAfterMs);
-          const wantedRows = round * minRowsPerRound;
-          while (acknowledgedRows(sent) < wantedRows && !failed) await sleep(senderPauseMs);
-          await insertUnderWay(server, when);
-          await sleep(random.integer(0, 1000));
-          await server.kill();
-          await sleep(awayMs);
-          await server.start();
-          options.onRound?.({
-            round,
-            killedAfterMs,
-            when,
-            awayMs,
-            acknowledgedRows: acknowledgedRows(sent),
-            waitingSegments: await service.metric('millrace_wal_segments'),
-          });
-        }
-        over = true;
-      };
-      await Promise.all([...senders.map(sendOnAndOn), killOnAndOn()]);
+      const senders = startSenders(service, random);
+      for (let round = 1; round <= options.rounds; round++) {
+        const killedAfterMs = random.integer(300, 2500);
+        const awayMs = random.integer(0, 2000);
+        const when = random.chance(0.5) ? 'before' : 'after';
+        await sleep(killedAfterMs);
+        const wantedRows = round * minRowsPerRound;
+        while (senders.acknowledgedRows < wantedRows && !senders.failed) await sleep(senderPauseMs);
+        await insertUnderWay(server, when);
+        await sleep(random.integer(0, 1000));
+        await server.kill();
+        await sleep(awayMs);
+        await server.start();
+        options.onRound?.({
+          round,
+          killedAfterMs,
+          when,
+          awayMs,
+          acknowledgedRows: senders.acknowledgedRows,
+          waitingSegments: await service.metric('millrace_wal_segments'),
+        });
+      }
+      await senders.stop();
       await service.drained(drainTimeoutMs);
       return {
-        acknowledgedRows: acknowledgedRows(sent),
+        acknowledgedRows: senders.acknowledgedRows,
         failedInserts: await service.metric('millrace_store_insert_failures_total'),
-        ...compareBatches(sent, await readStored(service)),
+        ...compareBatches(senders.sent, await readStored(service)),
       };
     } finally {
       await service.dispose();
@@ -120,6 +98,3 @@ async function insertUnderWay(server: ClickHouseServer, when: StoreKill['when'])
     await sleep(10);
   }
 }
-
-const acknowledgedRows = (sent: readonly SentBatch[]): number =>
-  sent.reduce((sum, batch) => sum + (batch.acknowledged ? batch.rows : 0), 0);

@@ -43,8 +43,8 @@ const cases: readonly RuleCase[] = [
         says: ['src/config.ts imports src/wal/w.ts', 'src/http/a.ts imports src/config.ts'],
       },
       {
-        files: { 'workers/a.ts': "import '../src/store/b.ts';", 'src/store/b.ts': empty },
-        says: ['workers/a.ts imports src/store/b.ts'],
+        files: { 'workers/a.ts': "import '../src/wal/b.ts';", 'src/wal/b.ts': empty },
+        says: ['workers/a.ts imports src/wal/b.ts'],
       },
       {
         files: { 'src/lib/a.ts': "let x: import('../app.ts').App;", 'src/app.ts': empty },

@@ -18,7 +18,7 @@ function createPool(options: ConnectionPoolOptions) {
 }
 
 /** Asks, and notes when a connection is there. */
-function ask(pool: ConnectionPool, party: string, served: string[], signal?: AbortSignal) {
+function ask(pool: ConnectionPool<ClickHouseClient>, party: string, served: string[], signal?: AbortSignal) {
   return pool.take(party, signal).then((client) => {
     served.push(party);
     return () => pool.giveBack(party, client, true);

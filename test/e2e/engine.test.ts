@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { limits } from '../../src/limits.ts';
+import { enginePid } from '../support/embedded.ts';
+import { readStored } from '../support/numbered-batches.ts';
+import { seededRandom } from '../support/random.ts';
+import { compareBatches } from '../support/sent-and-stored.ts';
+import { authorization, Service } from '../support/service.ts';
+import { startSenders } from '../support/steady-senders.ts';
+
+const engineOf = (service: Service): number => enginePid(join(service.dataDir, 'store'));
+
+const isGone = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+};
+
+async function start(env: Readonly<Record<string, string>> = {}): Promise<Service> {
+  const service = await Service.start({ env });
+  onTestFinished(() => service.dispose());
+  return service;
+}
+
+/** Minutes of work for one core, in which nothing is noticed. */
+const endless = `SELECT count(*) FROM generate_series(1, 1000000) a
+  WHERE lpad(a::text, 1000, 'a') ~ '(a{1,30}){1,30}b'`;
+
+const ask = (service: Service, query: string): Promise<Response> =>
+  fetch(`${service.url}/api/v1/query`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+
+test('SIGKILL to the engine under load loses nothing that was acknowledged and doubles nothing', async () => {
+  const rounds = 5;
+  const seed = Date.now() >>> 0;
+  const random = seededRandom(seed);
+  const service = await start({ MILLRACE_FLUSH_INTERVAL_MS: '100' });
+  const senders = startSenders(service, random);
+  for (let round = 0; round < rounds; round += 1) {
+    const before = engineOf(service);
+    const wanted = senders.acknowledgedRows + 500;
+    while (senders.acknowledgedRows < wanted && !senders.failed) await sleep(20);
+    await sleep(random.integer(0, 300));
+    process.kill(before, 'SIGKILL');
+    await expect.poll(() => engineOf(service)).not.toBe(before);
+  }
+  await senders.stop();
+  await service.drained();
+  const { problems } = compareBatches(senders.sent, await readStored(service));
+  expect(problems, `seed ${seed}`).toEqual([]);
+  expect(await service.metric('millrace_engine_restarts_total')).toBeGreaterThanOrEqual(rounds);
+}, 240_000);
+
+test('a query that does not stop is answered at its time-out, and ends with the engine', async () => {
+  const service = await start({ MILLRACE_QUERY_TIMEOUT_MS: '1000' });
+  expect(await service.ingest('app', [{ there: true }])).toBe(1);
+  await service.drained();
+  const before = engineOf(service);
+  const stuck = await ask(service, endless);
+  expect([stuck.status, await stuck.json()]).toEqual([
+    408,
+    expect.objectContaining({ code: 'query_timeout' }),
+  ]);
+  expect(isGone(before)).toBe(false);
+  await expect.poll(() => isGone(before)).toBe(true);
+  await expect.poll(() => service.metric('millrace_store_up')).toBe(1);
+  const refused = await ask(service, 'SELECT 1');
+  expect([refused.status, await refused.json()]).toEqual([
+    429,
+    expect.objectContaining({ code: 'queries_paused' }),
+  ]);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  // What is no query of a client goes on.
+  expect(await service.ingest('app', [{ there: true }])).toBe(1);
+  await service.drained();
+});
+
+test('SIGTERM ends the service in its time while queries do not stop', async () => {
+  const service = await start();
+  const engine = engineOf(service);
+  const queries = Array.from({ length: 3 }, () => ask(service, endless).catch(() => undefined));
+  await sleep(2000);
+  const exit = await service.child.stop(
+    'SIGTERM',
+    limits.shutdownRequestsMs + limits.shutdownDrainMs + 20_000,
+  );
+  expect(exit, service.child.report()).toEqual({ code: 0, signal: null });
+  expect(isGone(engine)).toBe(true);
+  await Promise.all(queries);
+});
+
+test('the engine ends with a service that is killed, and the next one opens its directory', async () => {
+  const service = await start();
+  expect(await service.ingest('app', [{ there: true }])).toBe(1);
+  const engine = engineOf(service);
+  void ask(service, endless).catch(() => undefined);
+  await sleep(1000);
+  // The service alone, as the kernel would when memory is short.
+  process.kill(service.child.pid, 'SIGKILL');
+  await expect.poll(() => isGone(engine)).toBe(true);
+  await service.child.ended();
+  await service.restart();
+  await service.drained();
+  const [row] = await service.query('SELECT count(*) AS n FROM app');
+  expect(Number(row?.['n'])).toBe(1);
+});
