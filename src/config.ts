@@ -50,6 +50,7 @@ export interface Config extends SharingConfig, OperationConfig {
   readonly queryMaxMemoryBytes: number;
   /** CPU time that the translation of one query may take. */
   readonly sqlTranslationCpuMs: number;
+  readonly queryMaxTotalMemoryBytes: number;
   readonly logLevel: LogLevel;
   /** Undefined: nobody is vouched for by an identity provider. */
   readonly oidc: OidcConfig | undefined;
@@ -179,7 +180,7 @@ const options = {
   },
   queryMaxMemoryBytes: {
     env: 'MILLRACE_QUERY_MAX_MEMORY_BYTES',
-    meaning: 'how much memory one query may use',
+    meaning: 'how much memory one query may use, at most half of what all may use together',
     fallback: String(limits.queryMaxMemoryBytes),
     parse: byteCount(16 * 1024 * 1024, 2 ** 50),
     allowed: 'a number of bytes of at least 16MiB, with an optional KiB, MiB, GiB or TiB',
@@ -190,6 +191,13 @@ const options = {
     fallback: String(limits.translationCpuMs),
     parse: integer(50, 10_000),
     allowed: 'a number of milliseconds from 50 to 10000',
+  },
+  queryMaxTotalMemoryBytes: {
+    env: 'MILLRACE_QUERY_MAX_TOTAL_MEMORY_BYTES',
+    meaning: 'how much memory all queries together may use; twice as much as one if it is not set',
+    fallback: undefined,
+    parse: byteCount(128 * 1024 * 1024, 2 ** 50),
+    allowed: 'a number of bytes of at least 128MiB, with an optional KiB, MiB, GiB or TiB',
   },
   logLevel: {
     env: 'MILLRACE_LOG_LEVEL',
@@ -273,6 +281,7 @@ function readConfig(texts: OptionTexts): Config {
     queryTimeoutMs: need(options.queryTimeoutMs),
     queryMaxMemoryBytes: need(options.queryMaxMemoryBytes),
     sqlTranslationCpuMs: need(options.sqlTranslationCpuMs),
+    queryMaxTotalMemoryBytes: read(options.queryMaxTotalMemoryBytes) ?? 2 * need(options.queryMaxMemoryBytes),
     logLevel: need(options.logLevel),
     ...readSharing(texts),
     ...readOperation(texts),

@@ -41,13 +41,18 @@ async function runDeadCommand(action: DeadAction, config: Config): Promise<void>
     openStore: async () => {
       const { createMetrics } = await import('./lib/metrics.ts');
       const { openStore } = await import('./store/open.ts');
-      const { clickhouseUrl: clickHouse, queryTimeoutMs } = config;
+      const {
+        clickhouseUrl: clickHouse,
+        queryTimeoutMs,
+        queryMaxTotalMemoryBytes: queryMemoryBytes,
+      } = config;
       const directory = join(config.dataDir, 'store');
       return openStore(
         {
           clickHouse,
           directory,
           queryTimeoutMs,
+          queryMemoryBytes,
           sparedQueryConnections: 0,
           engineEnvironment: engineEnvironment(),
         },

@@ -23,6 +23,7 @@ export async function startStore({ config, directory, clock, metrics, log }: Sha
       clickHouse,
       directory: local,
       queryTimeoutMs,
+      queryMemoryBytes: config.queryMaxTotalMemoryBytes,
       sparedQueryConnections,
       engineEnvironment: engineEnvironment(),
     },

@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
 import { quotedName } from '../lib/credential-shape.ts';
+import { limits } from '../limits.ts';
 import { narrowedSettings, semanticSettings } from '../sql/print/settings.ts';
 import type { Translation } from '../sql/translate.ts';
 import { countRows } from './counts.ts';
@@ -93,6 +94,7 @@ const boundSettings = (bounds: QueryBounds): Settings => ({
   max_execution_time: bounds.timeoutMs / 1000,
   max_memory_usage: bounds.maxMemoryBytes,
   max_threads: bounds.maxThreads,
+  max_block_size: limits.queryBlockRows,
   max_result_rows: bounds.maxResultRows,
   max_result_bytes: bounds.maxResultBytes,
   result_overflow_mode: 'throw',

@@ -3,6 +3,7 @@ import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { quoteString } from '../lib/quote.ts';
 import type { Connection, ConnectionPool } from './connection-pool.ts';
+import type { QueryMemory } from './query-memory.ts';
 import { QueryPauses } from './query-pauses.ts';
 import { QueryStream } from './query-stream.ts';
 import type { InsertBatch, ResultStore, ResultStream, SelectFormat, Store, StreamOptions } from './store.ts';
@@ -14,6 +15,8 @@ export interface StoreParts<Client extends Connection> {
   readonly inserts: ConnectionPool<Client>;
   readonly queries: ConnectionPool<Client>;
   readonly transport: Transport<Client>;
+  /** Of the queries of clients. */
+  readonly memory: QueryMemory;
   /** Ends a query that goes on though it was killed, with whatever else that ends; where that is possible. */
   readonly endStuckQuery?: () => void;
   /** Ends what the connections needed. */

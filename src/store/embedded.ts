@@ -11,6 +11,7 @@ import { StoreError } from './errors.ts';
 import { namedInsert } from './insert-settings.ts';
 import { NamedPipes } from './named-pipe.ts';
 import { pipeStream } from './pipe-stream.ts';
+import { QueryMemory } from './query-memory.ts';
 import { renderSettings, statementSettings } from './statement-settings.ts';
 import type { InsertBatch, ResultStore, Store } from './store.ts';
 import { repairTokens } from './token-repair.ts';
@@ -19,6 +20,8 @@ import { endingOf, type Transport } from './transport.ts';
 export interface EmbeddedOptions {
   /** See `ConnectionPoolOptions`. */
   readonly sparedQueryConnections?: number;
+  /** What all queries together may use. */
+  readonly queryMemoryBytes?: number;
   /** Of the engine's process, all of it. */
   readonly environment?: Readonly<Record<string, string>>;
   /** The built `workers/engine.ts`. */
@@ -34,7 +37,12 @@ export async function openEmbeddedStore(
   directory: string,
   metrics: Metrics,
   log: Logger,
-  { sparedQueryConnections = 0, environment = {}, engineScript = builtScript }: EmbeddedOptions = {},
+  {
+    sparedQueryConnections = 0,
+    queryMemoryBytes = 2 * limits.queryMaxMemoryBytes,
+    environment = {},
+    engineScript = builtScript,
+  }: EmbeddedOptions = {},
 ): Promise<Store & ResultStore> {
   const folder = join(directory, 'engine');
   const temporary = join(directory, 'tmp');
@@ -75,6 +83,11 @@ export async function openEmbeddedStore(
       hold: (client, statement) => client.run(`${statement.query}\n${endingOf(statement)}`),
       insert: fileInsert(temporary),
     },
+    memory: new QueryMemory({
+      totalBytes: queryMemoryBytes,
+      queries: limits.storeQueryConnections,
+      maxWaiting: limits.maxQueuedQueries,
+    }),
     endStuckQuery: () => engine.replace('stuck_query'),
     onClosed: () => engine.close(),
     metrics,

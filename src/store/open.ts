@@ -10,6 +10,8 @@ export interface StoreOptions {
   /** Where the embedded engine keeps its data. */
   readonly directory: string;
   readonly queryTimeoutMs: number;
+  /** What all queries together may use. */
+  readonly queryMemoryBytes: number;
   /** Query connections that go to tenants without one only. */
   readonly sparedQueryConnections: number;
   /** Of the embedded engine's process, all of it. */
@@ -22,13 +24,21 @@ export async function openStore(
   metrics: Metrics,
   log: Logger,
 ): Promise<Store & ResultStore> {
-  const { clickHouse, directory, queryTimeoutMs, sparedQueryConnections, engineEnvironment } = options;
+  const { clickHouse, directory, queryTimeoutMs, queryMemoryBytes, sparedQueryConnections } = options;
   if (clickHouse !== undefined) {
-    return openRemoteStore({ address: clickHouse, queryTimeoutMs, sparedQueryConnections, metrics, log });
+    return openRemoteStore({
+      address: clickHouse,
+      queryTimeoutMs,
+      queryMemoryBytes,
+      sparedQueryConnections,
+      metrics,
+      log,
+    });
   }
   const { openEmbeddedStore } = await import('./embedded.ts');
   return await openEmbeddedStore(directory, metrics, log, {
     sparedQueryConnections,
-    environment: engineEnvironment,
+    queryMemoryBytes,
+    environment: options.engineEnvironment,
   });
 }

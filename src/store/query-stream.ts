@@ -1,7 +1,8 @@
 import type { CancelSignal } from '../lib/cancellation.ts';
 import { limits } from '../limits.ts';
 import type { Connection } from './connection-pool.ts';
-import { StoreError } from './errors.ts';
+import { memoryLimitExceeded, StoreError } from './errors.ts';
+import type { MemoryShare, QueryMemory } from './query-memory.ts';
 import { QueryTurn, type QueryTurnParts } from './query-turn.ts';
 import type { StatementSettings } from './statement-settings.ts';
 import type { ReadProgress, ResultStream } from './store.ts';
@@ -9,6 +10,7 @@ import type { StreamStatement, Transport } from './transport.ts';
 
 export interface QueryStreamParts<Client extends Connection> extends QueryTurnParts<Client> {
   readonly transport: Transport<Client>;
+  readonly memory: QueryMemory;
 }
 
 /** One query and its output: whole, on a shorter way, or piece by piece. */
@@ -18,6 +20,7 @@ export class QueryStream<Client extends Connection> implements ResultStream {
   readonly #maxRows: number | undefined;
   readonly #signal: CancelSignal;
   #progress: ReadProgress | undefined;
+  #needsLargeShare = false;
 
   /** @param maxRows of the result, if that is known */
   constructor(
@@ -38,18 +41,17 @@ export class QueryStream<Client extends Connection> implements ResultStream {
 
   async whole(): Promise<Uint8Array | undefined> {
     const { hold } = this.#parts.transport;
-    const statement = smallStatement(this.#statement, this.#maxRows);
-    if (hold === undefined || statement === undefined) return undefined;
-    const turn = await QueryTurn.take(this.#parts, this.#signal);
+    if (hold === undefined || !isExpectedSmall(this.#statement, this.#maxRows)) return undefined;
+    const { turn, share } = await this.#take();
     try {
-      const running = hold(turn.client, statement);
+      const running = hold(turn.client, this.#bounded(share, limits.heldResultBytes));
       turn.occupy(running);
       const output = await turn.unlessAborted(running);
       turn.succeed();
       return output;
     } catch (thrown) {
       const failure = turn.failure(thrown);
-      if (isTooLarge(failure)) return undefined;
+      if (isTooLarge(failure) || this.#mayBeginAgain(failure, share)) return undefined;
       throw failure;
     } finally {
       await turn.end();
@@ -57,40 +59,96 @@ export class QueryStream<Client extends Connection> implements ResultStream {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
-    const turn = await QueryTurn.take(this.#parts, this.#signal);
-    try {
-      this.#progress = yield* this.#parts.transport.stream(turn.client, this.#statement, turn);
-      turn.succeed();
-    } catch (thrown) {
-      throw turn.failure(thrown);
-    } finally {
-      await turn.end();
+    for (let done = false; !done; ) {
+      const { turn, share } = await this.#take();
+      const output = this.#parts.transport.stream(turn.client, this.#bounded(share), turn);
+      let begun = false;
+      try {
+        for (;;) {
+          const { done: ended, value } = await output.next();
+          if (ended === true) {
+            this.#progress = value;
+            break;
+          }
+          begun = true;
+          yield value;
+        }
+        turn.succeed();
+        done = true;
+      } catch (thrown) {
+        const failure = turn.failure(thrown);
+        if (begun || !this.#mayBeginAgain(failure, share)) throw failure;
+      } finally {
+        // Whoever took it may have stopped early.
+        await output.return(undefined);
+        await turn.end();
+      }
     }
+  }
+
+  /** A connection, and memory that belongs to the query until the engine is done with it. */
+  async #take(): Promise<{ turn: QueryTurn<Client>; share: MemoryShare }> {
+    const { memory, party } = this.#parts;
+    const large = this.#needsLargeShare ? await memory.takeLarge(party, this.#signal) : undefined;
+    try {
+      const turn = await QueryTurn.take(this.#parts, this.#signal);
+      const share = large ?? memory.take(party);
+      turn.whenOver(share.giveBack);
+      return { turn, share };
+    } catch (thrown) {
+      large?.giveBack();
+      throw thrown;
+    }
+  }
+
+  /** Whether it ran out of a share that is not all that it may use. Then the next try gets that. */
+  #mayBeginAgain(failure: unknown, share: MemoryShare): boolean {
+    if (share.isLarge || !(failure instanceof StoreError) || failure.clickHouseCode !== memoryLimitExceeded) {
+      return false;
+    }
+    this.#needsLargeShare = allowedBytes(this.#statement, 'max_memory_usage') > share.bytes;
+    return this.#needsLargeShare;
+  }
+
+  #bounded(share: MemoryShare, resultBytes?: number): StreamStatement {
+    const { query, format, settings, id } = this.#statement;
+    const memory = Math.min(share.bytes, allowedBytes(this.#statement, 'max_memory_usage'));
+    return { query, format, settings: bounded(settings, memory, resultBytes), id };
   }
 }
 
+/** A bound among the settings of a statement. */
+const allowedBytes = ({ settings }: StreamStatement, name: string): number =>
+  Number(settings[name] ?? Number.POSITIVE_INFINITY);
+
 /**
- * The statement with the bound of what is held, if it can be expected to stay below it. If it does not, it fails before
+ * Whether the result can be expected to stay below the bound of what is held. If it does not, the statement fails before
  * anything of it was given away, and is streamed instead.
  */
-function smallStatement(
-  { query, format, settings, id }: StreamStatement,
-  maxRows: number | undefined,
-): StreamStatement | undefined {
-  if (maxRows === undefined || maxRows > limits.heldResultRows) return undefined;
-  const allowed = Number(settings['max_result_bytes'] ?? Number.POSITIVE_INFINITY);
-  if (allowed <= limits.heldResultBytes) return undefined;
-  return { query, format, settings: bounded(settings), id };
-}
+const isExpectedSmall = (statement: StreamStatement, maxRows: number | undefined): boolean =>
+  maxRows !== undefined &&
+  maxRows <= limits.heldResultRows &&
+  allowedBytes(statement, 'max_result_bytes') > limits.heldResultBytes;
 
-const boundedSettings = new WeakMap<StatementSettings, StatementSettings>();
+const boundedSettings = new WeakMap<StatementSettings, Map<string, StatementSettings>>();
 
-/** The same object for the same settings. */
-function bounded(settings: StatementSettings): StatementSettings {
-  const known = boundedSettings.get(settings);
-  if (known !== undefined) return known;
-  const added = { ...settings, max_result_bytes: limits.heldResultBytes };
-  boundedSettings.set(settings, added);
+/** The same object for the same settings and bounds, of which there are few. */
+function bounded(
+  settings: StatementSettings,
+  memoryBytes: number,
+  resultBytes: number | undefined,
+): StatementSettings {
+  const known = boundedSettings.get(settings) ?? new Map<string, StatementSettings>();
+  boundedSettings.set(settings, known);
+  const key = `${memoryBytes} ${resultBytes}`;
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const added = {
+    ...settings,
+    max_memory_usage: memoryBytes,
+    ...(resultBytes === undefined ? {} : { max_result_bytes: resultBytes }),
+  };
+  known.set(key, added);
   return added;
 }
 

@@ -41,6 +41,7 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
   #killing: NodeJS.Timeout | undefined;
   #grace: NodeJS.Timeout | undefined;
   #healthy = false;
+  #release = (): void => {};
   /** What the connection is still needed for; undefined when that has settled. */
   #work: Promise<void> | undefined;
 
@@ -121,6 +122,11 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
       work.then(resolve, reject).finally(done);
     });
 
+  /** Called when the connection is given back: the engine is done with the query. */
+  whenOver(release: () => void): void {
+    this.#release = release;
+  }
+
   /** The connection goes back at once, or later if it is still needed; a failure of that is nobody's business here. */
   async end(): Promise<void> {
     if (this.#work === undefined) await this.#giveBack();
@@ -132,6 +138,7 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
     this.signal.removeEventListener('abort', this.kill);
     clearInterval(this.#killing);
     clearTimeout(this.#grace);
+    this.#release();
     metrics.queryDuration.observe((performance.now() - this.#startedMs) / 1000);
     await queries.giveBack(party, this.client, this.#healthy);
   }

@@ -14,6 +14,7 @@ import { StoreError } from './errors.ts';
 import { readReply, streamReply } from './http-reply.ts';
 
 import { namedInsert } from './insert-settings.ts';
+import { QueryMemory } from './query-memory.ts';
 import { renderSettings, statementSettings } from './statement-settings.ts';
 import type { InsertBatch, ResultStore, Store } from './store.ts';
 import { endingOf, type Transport } from './transport.ts';
@@ -22,6 +23,8 @@ export interface RemoteStoreOptions {
   readonly address: ClickHouseAddress;
   /** How long a query may run. */
   readonly queryTimeoutMs: number;
+  /** What all queries of this service together may use. */
+  readonly queryMemoryBytes?: number;
   /** Silence after which an insert has failed. */
   readonly insertTimeoutMs?: number;
   /** See `ConnectionPoolOptions`. */
@@ -38,6 +41,7 @@ export interface RemoteStoreOptions {
 export function openRemoteStore(options: RemoteStoreOptions): Store & ResultStore {
   const { address, queryTimeoutMs, metrics, log } = options;
   const { insertTimeoutMs = limits.storeInsertTimeoutMs, sparedQueryConnections = 0 } = options;
+  const { queryMemoryBytes = 2 * limits.queryMaxMemoryBytes } = options;
   const tls = readTls(address.tls);
   // Each connection of a pool runs one statement at a time, so it needs one socket.
   const connect = (requestTimeoutMs: number) => () =>
@@ -70,6 +74,11 @@ export function openRemoteStore(options: RemoteStoreOptions): Store & ResultStor
       spared: sparedQueryConnections,
     }),
     transport: httpTransport(address.origin),
+    memory: new QueryMemory({
+      totalBytes: queryMemoryBytes,
+      queries: limits.storeQueryConnections,
+      maxWaiting: limits.maxQueuedQueries,
+    }),
     metrics,
     log,
   });

@@ -1,0 +1,64 @@
+import type { CancelSignal } from '../lib/cancellation.ts';
+import { ConnectionPool } from './connection-pool.ts';
+
+/** What one query may use, until it is given back. */
+export interface MemoryShare {
+  readonly bytes: number;
+  /** Whether no query gets more. */
+  readonly isLarge: boolean;
+  giveBack(): void;
+}
+
+export interface QueryMemoryOptions {
+  /** All queries together. */
+  readonly totalBytes: number;
+  /** Queries that run at the same time. */
+  readonly queries: number;
+  /** Queries that wait for the large share. */
+  readonly maxWaiting: number;
+}
+
+/**
+ * The memory of all queries, in shares that never add up to more than the whole: one large share, which is half of it, and
+ * a small one for each query that runs.
+ *
+ * A query gets the large share if that is free, or else a small one. One that runs out of a small share, before anything of
+ * its result was given away, begins again with the large one, for which it waits in turn. So what a query may use does not
+ * depend on who else is there, only when it may. Inserts have nothing to do with it, so that no query can keep them out, as
+ * one could with a bound that the engine keeps for a user or for all: there, four queries made half of the inserts fail.
+ */
+export class QueryMemory {
+  readonly #smallBytes: number;
+  readonly #largeBytes: number;
+  readonly #large: ConnectionPool<LargeShare>;
+
+  constructor({ totalBytes, queries, maxWaiting }: QueryMemoryOptions) {
+    this.#smallBytes = Math.floor(totalBytes / 2 / queries);
+    this.#largeBytes = Math.floor(totalBytes / 2);
+    this.#large = new ConnectionPool(() => largeShare, { connections: 1, maxWaiting });
+  }
+
+  /** The large share if it is free; a small one if not. */
+  take(party: string): MemoryShare {
+    const large = this.#large.takeFree(party);
+    if (large !== undefined) return this.#largeShare(party);
+    return { bytes: this.#smallBytes, isLarge: false, giveBack: () => {} };
+  }
+
+  /**
+   * The large share, when it is free.
+   * @throws AppError `overloaded` when too many wait already, and the reason of the signal
+   */
+  async takeLarge(party: string, signal: CancelSignal): Promise<MemoryShare> {
+    await this.#large.take(party, signal);
+    return this.#largeShare(party);
+  }
+
+  #largeShare(party: string): MemoryShare {
+    const giveBack = () => void this.#large.giveBack(party, largeShare, true);
+    return { bytes: this.#largeBytes, isLarge: true, giveBack };
+  }
+}
+
+const largeShare = { close: async (): Promise<void> => {} };
+type LargeShare = typeof largeShare;
