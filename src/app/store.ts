@@ -37,9 +37,8 @@ export async function startStore({ config, directory, clock, metrics, log }: Sha
     log,
   });
   const tenants = new Tenants(metadata, () => void cleaner.clean(), limitsOfAll(config));
-  // The engine inside is there when its process is.
-  const kept =
-    clickHouse === undefined ? undefined : await KeptOptions.open(join(directory.path, 'datasets'), log);
+  // The embedded engine, too, may be away for the start of the service, if it ends just after it has opened.
+  const kept = await KeptOptions.open(join(directory.path, 'datasets'), log);
   const onEnd = () => void cleaner.clean();
   const catalog: Catalog = new Catalog(store, metadata, tenants, onEnd, kept);
   const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });

@@ -14,7 +14,7 @@ import { takeLock } from './process-lock.ts';
  *     wal/             the write-ahead log
  *     dead/            rows that the store refused for good
  *     replay/          which requests were stored lately, after they have left the log
- *     store/           the embedded engine
+ *     store/           the embedded engine; engine.lock in it names its process
  */
 export interface DataDirectory {
   readonly path: string;
