@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { type EngineConfig, readEngine } from './config/engine.ts';
 import { type OidcConfig, oidcOptions, readOidc } from './config/oidc.ts';
 import { type OperationConfig, operationOptions, readOperation } from './config/operation.ts';
 import {
@@ -26,7 +27,7 @@ import { limits } from './limits.ts';
  * Each option is one row of `options`: its environment variable (and the flag made from it), what it means, its
  * default and how its text becomes a value. `--help` is printed from the same rows.
  */
-export interface Config extends SharingConfig, OperationConfig {
+export interface Config extends SharingConfig, OperationConfig, EngineConfig {
   readonly httpAddr: Address;
   /** Networks of the proxies in front; undefined: there are none that are trusted. */
   readonly trustedProxies: Networks | undefined;
@@ -207,9 +208,10 @@ const options = {
     allowed: logLevels.join(', '),
   },
 } as const satisfies {
-  readonly [K in Exclude<keyof Config, keyof SharingConfig | keyof OperationConfig | 'oidc'>]: Option<
-    Config[K]
-  >;
+  readonly [K in Exclude<
+    keyof Config,
+    keyof (SharingConfig & OperationConfig & EngineConfig) | 'oidc'
+  >]: Option<Config[K]>;
 };
 
 const allOptions: ReadonlyArray<Option<unknown>> = [
@@ -285,6 +287,7 @@ function readConfig(texts: OptionTexts): Config {
     logLevel: need(options.logLevel),
     ...readSharing(texts),
     ...readOperation(texts),
+    ...readEngine(texts.environment),
     oidc: readOidc(texts, need(options.multiTenant)),
   };
   return Object.freeze(config);
@@ -299,17 +302,6 @@ export function prepareProcess(): void {
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(limits.maxHeaderBytes);
   compileLate();
   collectLate();
-}
-
-/** Variables of which the engine's process gets the values: no secrets, and nothing of the service's configuration. */
-const engineVariables = ['TZ', 'LANG', 'LC_ALL', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'TMPDIR'] as const;
-
-/** What the embedded engine's process knows of this one's environment. */
-export function engineEnvironment(environment = process.env): Readonly<Record<string, string>> {
-  const given = engineVariables.map((name) => [name, environment[name]] as const);
-  return Object.fromEntries(
-    given.filter((entry): entry is readonly [(typeof entry)[0], string] => entry[1] !== undefined),
-  );
 }
 
 export function helpText(): string {

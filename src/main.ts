@@ -2,14 +2,7 @@
 import { join } from 'node:path';
 import { banner } from './banner.ts';
 import { ConfigError } from './config/option.ts';
-import {
-  type Config,
-  type DeadAction,
-  engineEnvironment,
-  helpText,
-  prepareProcess,
-  readCommand,
-} from './config.ts';
+import { type Config, type DeadAction, helpText, prepareProcess, readCommand } from './config.ts';
 import { AppError } from './errors.ts';
 import { keptPassword, takeDataDirectory } from './lib/data-directory.ts';
 import { endOnUncaughtErrors } from './lib/fatal.ts';
@@ -54,7 +47,7 @@ async function runDeadCommand(action: DeadAction, config: Config): Promise<void>
           queryTimeoutMs,
           queryMemoryBytes,
           sparedQueryConnections: 0,
-          engineEnvironment: engineEnvironment(),
+          engineEnvironment: config.engineEnvironment,
         },
         createMetrics(),
         log,

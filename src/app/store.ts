@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Config, engineEnvironment } from '../config.ts';
+import type { Config } from '../config.ts';
 import { limits } from '../limits.ts';
 import { type LimitsInForce, serviceLimits } from '../model/tenant-limits.ts';
 import { Catalog } from '../store/catalog.ts';
@@ -25,7 +25,7 @@ export async function startStore({ config, directory, clock, metrics, log }: Sha
       queryTimeoutMs,
       queryMemoryBytes: config.queryMaxTotalMemoryBytes,
       sparedQueryConnections,
-      engineEnvironment: engineEnvironment(),
+      engineEnvironment: config.engineEnvironment,
     },
     metrics,
     log,

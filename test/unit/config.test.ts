@@ -41,6 +41,22 @@ describe('the configuration', () => {
     expect(trustedProxies?.check('192.0.2.1')).toBe(false);
   });
 
+  it('lets all queries use twice the memory of one unless told otherwise', () => {
+    expect(read(['--query-max-memory-bytes', '3GiB']).queryMaxTotalMemoryBytes).toBe(6 * 2 ** 30);
+    const both = read(['--query-max-memory-bytes', '3GiB', '--query-max-total-memory-bytes', '4GiB']);
+    expect([both.queryMaxMemoryBytes, both.queryMaxTotalMemoryBytes]).toEqual([3 * 2 ** 30, 4 * 2 ** 30]);
+  });
+
+  it('tells the process of the engine nothing that it need not know', () => {
+    const environment = {
+      TZ: 'Asia/Tokyo',
+      HOME: '/root',
+      MILLRACE_ADMIN_PASSWORD: 'correct horse',
+      AWS_SECRET: 'x',
+    };
+    expect(read([], environment).engineEnvironment).toEqual({ TZ: 'Asia/Tokyo' });
+  });
+
   it('bounds no rate unless told to', () => {
     expect(read([]).tenantIngestBytesPerSecond).toBe(Number.POSITIVE_INFINITY);
     const config = read([
@@ -189,7 +205,8 @@ describe('the configuration', () => {
   it('lists every option in the help', () => {
     const help = helpText();
     for (const verb of ['list', 'retry', 'drop']) expect(help).toContain(`millrace dead ${verb}`);
-    for (const name of Object.keys(read([]))) {
+    const { engineEnvironment: _, ...byOption } = read([]);
+    for (const name of Object.keys(byOption)) {
       const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
       expect(help).toContain(flag);
     }
