@@ -82,8 +82,14 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
     metrics.queryQueue.set(queries.waiting);
     try {
       const client = await taking;
-      if (signal.aborted) await queries.giveBack(party, client, true);
-      signal.throwIfAborted();
+      try {
+        signal.throwIfAborted();
+        // Something may have come up meanwhile.
+        parts.admit();
+      } catch (thrown) {
+        await queries.giveBack(party, client, true);
+        throw thrown;
+      }
       return new QueryTurn(client, parts, signal);
     } catch (thrown) {
       throw signal.aborted ? reasonOf(signal) : thrown;

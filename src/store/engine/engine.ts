@@ -103,7 +103,8 @@ export class Engine {
           { reason, ranMs, lastWords: current.lastWords },
           'the embedded engine ended; it is started again',
         );
-        failures = ranMs >= limits.engineStableMs ? 0 : failures + 1;
+        // One that was ended for a query is sound.
+        failures = reason === 'stuck_query' || ranMs >= limits.engineStableMs ? 0 : failures + 1;
       }
       if (failures > 1) {
         await sleep(backoffMs(failures - 2, limits.engineBackoffMinMs, limits.engineBackoffMaxMs), signal);
