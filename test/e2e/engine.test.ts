@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { limits } from '../../src/limits.ts';
+import { isGone } from '../support/child.ts';
 import { enginePid } from '../support/embedded.ts';
 import { readStored } from '../support/numbered-batches.ts';
 import { seededRandom } from '../support/random.ts';
@@ -10,15 +11,6 @@ import { authorization, Service } from '../support/service.ts';
 import { startSenders } from '../support/steady-senders.ts';
 
 const engineOf = (service: Service): number => enginePid(join(service.dataDir, 'store'));
-
-const isGone = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch {
-    return true;
-  }
-};
 
 async function start(env: Readonly<Record<string, string>> = {}): Promise<Service> {
   const service = await Service.start({ env });

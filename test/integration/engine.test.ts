@@ -8,7 +8,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { datasetStatements } from '../../src/store/schema.ts';
 import type { ResultStore, Store } from '../../src/store/store.ts';
-import { eventBlocks } from '../support/blocks.ts';
+import { insertEvent } from '../support/blocks.ts';
+import { isGone } from '../support/child.ts';
 import { enginePid, openEmbedded, testStore } from '../support/embedded.ts';
 import { packageRoot } from '../support/package-root.ts';
 
@@ -51,23 +52,11 @@ async function makeTable(store: Store): Promise<void> {
   await store.command('ALTER TABLE t_default.`app.events` ADD COLUMN `id:num` Nullable(Float64)');
 }
 
-async function insert(store: Store, id: number): Promise<void> {
-  const [block] = eventBlocks([{ id }]);
-  const { columns = [], bytes = new Uint8Array() } = block ?? {};
-  await store.insert({
-    database: 't_default',
-    table: 'app.events',
-    columns,
-    token: `t-${id}`,
-    blocks: [bytes],
-  });
-}
-
 /** As the drain does: until it is known to be stored. */
 async function insertUntilStored(store: Store, id: number): Promise<void> {
   for (;;) {
     try {
-      await insert(store, id);
+      await insertEvent(store, 'app', { id }, `t-${id}`);
       return;
     } catch (error) {
       expect(error).toMatchObject({ name: 'StoreError', retryable: true, clickHouseCode: undefined });
@@ -75,15 +64,6 @@ async function insertUntilStored(store: Store, id: number): Promise<void> {
     }
   }
 }
-
-const isGone = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch {
-    return true;
-  }
-};
 
 /** Queries under way that hold this word, as the service itself may ask whatever clients do. */
 async function runningOf(store: Store, word: string): Promise<number> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { datasetStatements } from '../../src/store/schema.ts';
 import type { ResultStore, Store } from '../../src/store/store.ts';
-import { eventBlocks } from '../support/blocks.ts';
+import { insertEvent } from '../support/blocks.ts';
 import { openServerStore } from '../support/clickhouse-server.ts';
 import { openTestStore, type TestStore } from '../support/embedded.ts';
 
@@ -52,7 +52,7 @@ describe.each(stores)('the memory of all queries of %s', (_, open) => {
     const asking = Array.from({ length: 4 }, async () => {
       while (!over) await n(greedy).catch((error) => failures.push(error));
     });
-    for (let id = 0; id < 20; id += 1) await insert(test.store, id);
+    for (let id = 0; id < 20; id += 1) await insertEvent(test.store, 'app', {}, `t-${id}`);
     over = true;
     await Promise.all(asking);
     expect(failures.length).toBeGreaterThan(0);
@@ -66,16 +66,4 @@ async function memoryOf(store: Store & ResultStore): Promise<number> {
     bytes: string;
   };
   return Number(row.bytes);
-}
-
-async function insert(store: Store, id: number): Promise<void> {
-  const [block] = eventBlocks([{}]);
-  const { columns = [], bytes = new Uint8Array() } = block ?? {};
-  await store.insert({
-    database: 't_default',
-    table: 'app.events',
-    columns,
-    token: `t-${id}`,
-    blocks: [bytes],
-  });
 }

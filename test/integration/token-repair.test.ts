@@ -4,25 +4,14 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { datasetStatements } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
-import { eventBlocks } from '../support/blocks.ts';
+import { insertEvent } from '../support/blocks.ts';
 import { openEmbedded } from '../support/embedded.ts';
 
 const table = 't_default.`app.events`';
 
 /** Inserts one event for each id, each a batch with its own token. */
 async function insert(store: Store, ...ids: number[]): Promise<void> {
-  for (const id of ids) {
-    const [block] = eventBlocks([{ id }]);
-    if (block === undefined) throw new Error('no block');
-    const { columns, bytes } = block;
-    await store.insert({
-      database: 't_default',
-      table: 'app.events',
-      columns,
-      token: `node-1-${id}-app`,
-      blocks: [bytes],
-    });
-  }
+  for (const id of ids) await insertEvent(store, 'app', { id }, `node-1-${id}-app`);
 }
 
 async function ids(store: Store): Promise<number[]> {

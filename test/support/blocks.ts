@@ -2,6 +2,7 @@ import xxhash from 'xxhash-wasm';
 import { Decoder } from '../../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../../src/decode/outcomes.ts';
 import type { TableBlock } from '../../src/model/block.ts';
+import type { Store } from '../../src/store/store.ts';
 
 const decoder = new Decoder(new DecodeOutcomes(), await xxhash());
 
@@ -30,4 +31,17 @@ export function eventBlocks(
   });
   if (!result.ok) throw new Error(result.message);
   return result.blocks;
+}
+
+/** One event into a dataset of the default tenant, whose columns are there. */
+export async function insertEvent(
+  store: Store,
+  dataset: string,
+  event: object,
+  token: string,
+): Promise<void> {
+  const [block] = eventBlocks([event]);
+  if (block === undefined) throw new Error('no block');
+  const { columns, bytes } = block;
+  await store.insert({ database: 't_default', table: `${dataset}.events`, columns, token, blocks: [bytes] });
 }

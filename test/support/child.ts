@@ -187,6 +187,16 @@ async function isFree(candidate: number): Promise<boolean> {
   return true;
 }
 
+/** Whether no process has this id. */
+export const isGone = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+};
+
 /** Whether a program can be started from the PATH. */
 export const onPath = (program: string): boolean =>
   spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
