@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { heldUnderAttack, listAttacks } from './hostile/run.ts';
 import { keptThroughKills } from './kills.ts';
 import { mistakesAreFound } from './mistakes.ts';
 import { keptInSimulation } from './simulations.ts';
@@ -8,6 +9,7 @@ import { keptInSimulation } from './simulations.ts';
  * ClickHouse server behind a service, over and over; 0 rounds leave one out.
  * `npm run torture -- --sim n [--seed n] [--trace]` simulates its durable path n times under seeded faults.
  * `npm run torture -- --mistakes n [--seed n]` puts known mistakes into that path and simulates each up to n times.
+ * `npm run torture -- --hostile [--only name]... [--list]` sends it requests that are made to stop it for others.
  */
 const { values } = parseArgs({
   options: {
@@ -15,6 +17,9 @@ const { values } = parseArgs({
     'store-rounds': { type: 'string', default: '25' },
     sim: { type: 'string' },
     mistakes: { type: 'string' },
+    hostile: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: [] },
+    list: { type: 'boolean', default: false },
     seed: { type: 'string', default: String(Date.now() >>> 0) },
     trace: { type: 'boolean', default: false },
   },
@@ -24,8 +29,13 @@ if (!Number.isInteger(seed)) throw new Error(`--seed ${values.seed}: use an inte
 const kept = await chosen();
 if (!kept) process.exitCode = 1;
 
-function chosen(): Promise<boolean> {
-  const { sim, mistakes, trace } = values;
+async function chosen(): Promise<boolean> {
+  const { sim, mistakes, trace, hostile, only, list } = values;
+  if (hostile && list) {
+    console.log(listAttacks({ only }));
+    return true;
+  }
+  if (hostile) return heldUnderAttack({ only });
   if (mistakes !== undefined) return mistakesAreFound(count('--mistakes', mistakes, 1), seed);
   if (sim !== undefined) return keptInSimulation(count('--sim', sim, 1), seed, trace);
   return keptThroughKills({

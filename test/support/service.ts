@@ -217,10 +217,10 @@ async function launch(port: number, dataDir: string, env: Readonly<Record<string
   });
 }
 
-/** Whether a GET is answered with 2xx; a connection that is refused counts as no. */
-export async function answers(url: string): Promise<boolean> {
+/** Whether a GET is answered with 2xx in time; a connection that is refused counts as no. */
+export async function answers(url: string, timeoutMs = 60_000): Promise<boolean> {
   try {
-    const reply = await fetch(url);
+    const reply = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
     await reply.arrayBuffer();
     return reply.ok;
   } catch {

@@ -1,0 +1,288 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer } from './answer.ts';
+
+/** Who sends a hostile request: what its credentials allow. */
+export type Party =
+  /** Reads the rows of one dataset that carry a tag. */
+  | 'reader'
+  /** Reads all datasets of its tenant. */
+  | 'analyst'
+  | 'ingestor'
+  /** Administers its tenant. */
+  | 'admin'
+  | 'nobody';
+
+export interface HostileRequest {
+  readonly as?: Party;
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'HEAD';
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: string | Uint8Array;
+  /** Goes away this long after the request was sent, whatever comes. */
+  readonly leaveAfterMs?: number;
+  /** Takes nothing of the reply for so long. */
+  readonly readAfterMs?: number;
+  /** Takes the text of a reply that is no error. */
+  readonly onText?: (text: string) => void;
+}
+
+export interface AttackerParts {
+  readonly port: number;
+  readonly tenant: string;
+  /** `X-API-Key` of each party. */
+  readonly keys: Readonly<Record<Exclude<Party, 'nobody'>, string>>;
+}
+
+/** Bytes of a reply that are kept, to find the code of an error in them. */
+const keptReplyBytes = 64 * 1024;
+
+/** How long each request is waited for: a little longer than any may take. */
+const answerWaitMs = 16_000;
+
+/**
+ * Sends hostile requests, for as long as it has. Once it was stopped, it sends none that were not begun; once it has ended,
+ * whatever is open is closed.
+ */
+export class Attacker {
+  readonly #parts: AttackerParts;
+  readonly #agent = new Agent({ keepAlive: false });
+  readonly #endings = new Set<() => void>();
+  #stopped = false;
+
+  constructor(parts: AttackerParts) {
+    this.#parts = parts;
+  }
+
+  get port(): number {
+    return this.#parts.port;
+  }
+
+  get tenant(): string {
+    return this.#parts.tenant;
+  }
+
+  /** Headers that say who asks. */
+  credentials(party: Party): Readonly<Record<string, string>> {
+    const { tenant, keys } = this.#parts;
+    return party === 'nobody' ? { 'x-p-tenant': tenant } : { 'x-p-tenant': tenant, 'x-api-key': keys[party] };
+  }
+
+  query(sql: string, options: Partial<HostileRequest> = {}): Promise<Answer> {
+    return this.send({
+      as: 'reader',
+      method: 'POST',
+      path: '/api/v1/query',
+      body: JSON.stringify({ query: sql }),
+      ...options,
+      headers: { 'content-type': 'application/json', ...options.headers },
+    });
+  }
+
+  /** Posts JSON events. */
+  ingest(
+    body: string | Uint8Array,
+    headers: Readonly<Record<string, string>> = {},
+    dataset = 'app',
+  ): Promise<Answer> {
+    return this.send({
+      as: 'ingestor',
+      method: 'POST',
+      path: '/api/v1/ingest',
+      headers: { 'content-type': 'application/json', 'x-p-stream': dataset, ...headers },
+      body,
+    });
+  }
+
+  send(hostile: HostileRequest): Promise<Answer> {
+    const {
+      as = 'nobody',
+      method = 'GET',
+      path,
+      headers,
+      body,
+      leaveAfterMs,
+      readAfterMs = 0,
+      onText,
+    } = hostile;
+    const startedMs = performance.now();
+    return this.#until<Answer>(leftAnswer, async (ended) => {
+      const outgoing = request({
+        host: '127.0.0.1',
+        port: this.port,
+        agent: this.#agent,
+        method,
+        path,
+        headers: {
+          ...this.credentials(as),
+          ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+          ...(headers as Record<string, string | string[]>),
+        },
+      });
+      ended(() => outgoing.destroy());
+      const answer = new Promise<Answer>((resolve) => {
+        outgoing.once('response', (reply) => resolve(read(reply, readAfterMs, onText)));
+        outgoing.once('error', () => resolve({ status: 'closed' }));
+      }).then((each) => ({ ...each, tookMs: performance.now() - startedMs - readAfterMs }));
+      outgoing.end(body);
+      if (leaveAfterMs === undefined) {
+        const none: Answer = { status: 'none', tookMs: answerWaitMs };
+        return await Promise.race([answer, sleep(answerWaitMs + readAfterMs, none, { ref: false })]);
+      }
+      await Promise.race([answer, sleep(leaveAfterMs)]);
+      outgoing.destroy();
+      return { status: 'left' };
+    });
+  }
+
+  /**
+   * Bytes as they are over a connection of their own, in pieces where that matters; what has come back when the server
+   * closes it, when `replies` have come, or after a while.
+   */
+  raw(pieces: readonly (string | Uint8Array)[], options: RawOptions = {}): Promise<readonly Answer[]> {
+    const { pauseMs = 0, replies = 1, waitMs = 12_000 } = options;
+    return this.#until<readonly Answer[]>([leftAnswer], async (ended) => {
+      const client = new RawConnection(connect({ host: '127.0.0.1', port: this.port, noDelay: true }));
+      ended(() => client.close());
+      for (const piece of pieces) {
+        if (client.closed || this.#stopped) break;
+        client.write(piece);
+        if (pauseMs > 0) await sleep(pauseMs);
+      }
+      const deadline = performance.now() + waitMs;
+      while (!client.closed && client.answers().length < replies && performance.now() < deadline)
+        await sleep(10);
+      client.close();
+      const answers = client.answers();
+      if (answers.length > 0) return answers;
+      return [{ status: client.wasClosedByPeer ? 'closed' : 'none' }];
+    });
+  }
+
+  /** Opens connections, and holds them until the end or for so long. @returns how many the server took */
+  async hold(count: number, firstBytes: string, heldMs: number): Promise<Answer> {
+    const connections = Array.from(
+      { length: count },
+      () => new RawConnection(connect({ host: '127.0.0.1', port: this.port, noDelay: true })),
+    );
+    return await this.#until<Answer>(leftAnswer, async (ended) => {
+      ended(() => {
+        for (const connection of connections) connection.close();
+      });
+      for (const connection of connections) connection.write(firstBytes);
+      await sleep(heldMs);
+      for (const connection of connections) connection.close();
+      return { status: 'left' };
+    });
+  }
+
+  /** From now on nothing is begun. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Ends whatever is under way. */
+  end(): void {
+    this.#stopped = true;
+    for (const ending of this.#endings) ending();
+    this.#endings.clear();
+    this.#agent.destroy();
+  }
+
+  /** @param otherwise the result if it has been stopped before, and what is under way at the end has */
+  async #until<Result>(
+    otherwise: Result,
+    work: (ended: (ending: () => void) => void) => Promise<Result>,
+  ): Promise<Result> {
+    if (this.#stopped) return otherwise;
+    const endings: (() => void)[] = [];
+    const cut = new Promise<Result>((resolve) => endings.push(() => resolve(otherwise)));
+    const ending = (): void => {
+      for (const each of endings) each();
+    };
+    this.#endings.add(ending);
+    try {
+      return await Promise.race([work((each) => endings.push(each)), cut]);
+    } finally {
+      this.#endings.delete(ending);
+    }
+  }
+}
+
+const leftAnswer: Answer = { status: 'left' };
+
+export interface RawOptions {
+  /** Between the pieces. */
+  readonly pauseMs?: number;
+  /** As many are waited for. */
+  readonly replies?: number;
+  readonly waitMs?: number;
+}
+
+async function read(
+  reply: IncomingMessage,
+  readAfterMs: number,
+  onText: HostileRequest['onText'],
+): Promise<Answer> {
+  if (readAfterMs > 0) await sleep(readAfterMs);
+  let kept = '';
+  return await new Promise((resolve) => {
+    const status = reply.statusCode ?? 0;
+    reply.on('data', (chunk: Buffer) => {
+      if ((status >= 400 || onText !== undefined) && kept.length < keptReplyBytes)
+        kept += chunk.toString('utf8');
+    });
+    // A reply that breaks off has been begun all the same.
+    reply.once('close', () => {
+      if (status < 400) onText?.(kept);
+      resolve(answerOf(status, kept));
+    });
+  });
+}
+
+function answerOf(status: number, text: string): Answer {
+  const code = /"code":\s*"([a-z_]+)"/.exec(text)?.[1];
+  return code === undefined ? { status } : { status, code };
+}
+
+class RawConnection {
+  readonly #socket: Socket;
+  #received = '';
+  closed = false;
+  wasClosedByPeer = false;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setEncoding('latin1');
+    socket.on('data', (text: string) => {
+      if (this.#received.length < keptReplyBytes) this.#received += text;
+    });
+    socket.on('error', () => this.#end());
+    socket.on('close', () => this.#end());
+    socket.on('end', () => this.#end());
+  }
+
+  #end(): void {
+    this.wasClosedByPeer ||= !this.closed;
+    this.closed = true;
+  }
+
+  write(bytes: string | Uint8Array): void {
+    if (typeof bytes === 'string') this.#socket.write(bytes, 'latin1');
+    else this.#socket.write(bytes);
+  }
+
+  /** Of the replies so far. */
+  answers(): readonly Answer[] {
+    const heads = [...this.#received.matchAll(/HTTP\/1\.1 (\d{3}) /g)];
+    return heads.map((head, index) =>
+      answerOf(Number(head[1]), this.#received.slice(head.index, heads[index + 1]?.index)),
+    );
+  }
+
+  close(): void {
+    if (!this.wasClosedByPeer) this.closed = true;
+    this.#socket.destroy();
+  }
+}

@@ -1,0 +1,67 @@
+import type { Answer } from './answer.ts';
+import type { Attack } from './attack.ts';
+import type { Probe } from './victim-thread.ts';
+
+/** What must hold while the service is attacked, with a limit of queries of five seconds and on a quiet machine. */
+export const bounds = {
+  replyMs: 15_000,
+  livenessMs: 200,
+  victimMs: 1000,
+  rssBytes: 1.5e9,
+  /** Of a second, five seconds after the reply. */
+  busyCores: 0.5,
+} as const;
+
+export interface Measured {
+  readonly answers: readonly Answer[];
+  /** How long the slowest request waited for its reply; what is sent slowly on purpose does not count. */
+  readonly replyMs: number;
+  readonly worstMs: Readonly<Record<Probe, number>>;
+  /** What the victim was answered other than 2xx. */
+  readonly failures: readonly string[];
+  /** From the last reply on, until no core was busy any more or five seconds were over. */
+  readonly cpuSecondsAfter: number;
+  /** CPU seconds in the second that follows those five. */
+  readonly busyCores: number;
+  readonly peakBytes: number;
+  /** How the process ended; undefined while it runs as before. */
+  readonly ended: string | undefined;
+}
+
+/** A reply that a hostile request may have. */
+export function isAllowed({ status }: Answer, { mayClose }: Pick<Attack, 'mayClose'>): boolean {
+  if (status === 'left') return true;
+  // 505 is what the server says to other versions of HTTP, and to bytes that are no request.
+  if (status === 'closed' || status === 505) return mayClose === true;
+  return typeof status === 'number' && ((status >= 200 && status < 500) || status === 503);
+}
+
+/** Which bounds an attack broke, one line each; none if it broke none. */
+export function brokenBounds(attack: Attack, measured: Measured): readonly string[] {
+  const { answers, replyMs, worstMs, failures, busyCores, peakBytes, ended } = measured;
+  const wrong = answers.filter((answer) => !isAllowed(answer, attack));
+  const checks: ReadonlyArray<readonly [boolean, string]> = [
+    [ended === undefined, `the process ${ended}`],
+    [wrong.length === 0, `answered with ${shownAnswers(wrong)}`],
+    [replyMs < bounds.replyMs, `a request waited for ${seconds(replyMs)} s`],
+    [worstMs.liveness <= bounds.livenessMs, `liveness took ${Math.round(worstMs.liveness)} ms`],
+    [worstMs.query <= bounds.victimMs, `the victim's query took ${Math.round(worstMs.query)} ms`],
+    [worstMs.ingest <= bounds.victimMs, `the victim's ingest took ${Math.round(worstMs.ingest)} ms`],
+    [failures.length === 0, `the victim got ${failures.join('; ')}`],
+    [busyCores < bounds.busyCores, `${busyCores.toFixed(1)} cores were busy five seconds later`],
+    [peakBytes < bounds.rssBytes, `${(peakBytes / 1e9).toFixed(2)} GB of memory`],
+  ];
+  return checks.filter(([holds]) => !holds).map(([, what]) => what);
+}
+
+/** `3 x 400 sql_too_large, 503 overloaded`. */
+export function shownAnswers(answers: readonly Answer[]): string {
+  const counts = new Map<string, number>();
+  for (const { status, code } of answers) {
+    const text = code === undefined ? String(status) : `${status} ${code}`;
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return [...counts].map(([text, count]) => (count === 1 ? text : `${count} x ${text}`)).join(', ');
+}
+
+export const seconds = (ms: number): string => (ms / 1000).toFixed(1);

@@ -1,0 +1,206 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Child } from '../../test/support/child.ts';
+import { answers, type Service, sumOfMetric } from '../../test/support/service.ts';
+import { markdownTable } from '../table.ts';
+import type { Answer } from './answer.ts';
+import type { Attack } from './attack.ts';
+import type { Attacker } from './attacker.ts';
+import { attacks } from './attacks.ts';
+import { bounds, brokenBounds, type Measured, seconds, shownAnswers } from './judge.ts';
+import {
+  forgetPeaks,
+  processTree,
+  treeCpuSeconds,
+  treePeakBytes,
+  treeResidentBytes,
+} from './process-tree.ts';
+import { openScene, type Scene } from './scene.ts';
+import { VictimProbe } from './victim.ts';
+
+export interface HostileOptions {
+  /** Parts of names or whole subjects; all attacks if there are none. */
+  readonly only: readonly string[];
+}
+
+const queryTimeoutMs = 5000;
+const events = 100_000;
+/** An attack of many requests begins none of them later than this, and is ended when all must have been answered. */
+const sendingMs = 8000;
+const attackMs = sendingMs + bounds.replyMs + 2000;
+/** One that does not answer, or is still busy, so long after all this is killed and started again. */
+const recoveryMs = 5000;
+const settleMs = 5000;
+const windowMs = 500;
+/** Of memory that an attack may leave to the next one. */
+const largestLeftBytes = 0.9e9;
+
+/** The attacks with their subjects and what they go after, one a line. */
+export function listAttacks(options: HostileOptions): string {
+  return chosen(options)
+    .map(({ subject, attack: { name, aim } }) => `${subject.padEnd(15)} ${name.padEnd(26)} ${aim}`)
+    .join('\n');
+}
+
+/**
+ * Sends each attack to a service of its own making, while a victim uses the same service, and prints what came of it.
+ * @returns whether every bound held
+ */
+export async function heldUnderAttack(options: HostileOptions): Promise<boolean> {
+  const list = chosen(options);
+  if (list.length === 0) throw new Error(`--only ${options.only.join(' ')}: there is no such attack`);
+  const scene = await openScene({ queryTimeoutMs, events });
+  const rows: string[][] = [];
+  const broken: string[] = [];
+  try {
+    const victim = new VictimProbe(scene.victim);
+    await settled(scene);
+    let engineRestarts = 0;
+    for (const { attack } of list) {
+      const measured = await measure(scene, victim, attack);
+      engineRestarts += measured.engineRestarts;
+      const problems = brokenBounds(attack, measured);
+      const row = cells(attack, measured, problems.length > 0);
+      rows.push(row);
+      console.log(row.join(' | '));
+      for (const problem of problems) console.log(`    BROKEN: ${problem}`);
+      if (problems.length > 0) broken.push(`${attack.name}: ${problems.join('; ')}`);
+    }
+    await victim.end();
+    console.log(`\n${markdownTable(header, rows)}\n`);
+    console.log(`The engine was started again ${engineRestarts} times.`);
+  } finally {
+    await scene.service.dispose();
+  }
+  console.log(`${list.length - broken.length} of ${list.length} attacks broke no bound.`);
+  for (const each of broken) console.log(`- ${each}`);
+  return broken.length === 0;
+}
+
+function chosen({ only }: HostileOptions): { subject: string; attack: Attack }[] {
+  return Object.entries(attacks).flatMap(([subject, some]) =>
+    some
+      .filter(({ name }) => only.length === 0 || only.some((part) => part === subject || name.includes(part)))
+      .map((attack) => ({ subject, attack })),
+  );
+}
+
+const header = [
+  'attack',
+  'replies',
+  'reply s',
+  'liveness ms',
+  'query ms',
+  'ingest ms',
+  'CPU s after',
+  'peak RSS MB',
+  'bounds',
+];
+
+function cells({ name }: Attack, measured: Measured, isBroken: boolean): string[] {
+  const { answers, replyMs, worstMs, cpuSecondsAfter, peakBytes } = measured;
+  return [
+    name,
+    shownAnswers(answers),
+    seconds(replyMs),
+    ...[worstMs.liveness, worstMs.query, worstMs.ingest].map((ms) => String(Math.round(ms))),
+    cpuSecondsAfter.toFixed(1),
+    (peakBytes / 1e6).toFixed(0),
+    isBroken ? 'BROKEN' : 'held',
+  ];
+}
+
+interface MeasuredHere extends Measured {
+  readonly engineRestarts: number;
+}
+
+async function measure(scene: Scene, victim: VictimProbe, attack: Attack): Promise<MeasuredHere> {
+  const { child } = scene.service;
+  const { pid } = child;
+  const children = processTree(pid).slice(1);
+  const attacker = await scene.attacker();
+  forgetPeaks(pid);
+  await victim.report();
+  const answers = await answersOf(attack, attacker);
+  const after = await cpuAfter(child);
+  attacker.end();
+  const recovered = await recovers(scene);
+  const { liveness, query, ingest } = await victim.report();
+  const measured = {
+    answers,
+    replyMs: answers.reduce((worst, { tookMs = 0 }) => Math.max(worst, tookMs), 0),
+    worstMs: { liveness: liveness.worstMs, query: query.worstMs, ingest: ingest.worstMs },
+    failures: [...liveness.failures, ...query.failures, ...ingest.failures],
+    ...after,
+    peakBytes: treePeakBytes(pid),
+    ended: child.exit === undefined ? (recovered ? undefined : 'answers no more') : shownExit(child),
+    engineRestarts: child.exit === undefined ? restartsAmong(children, processTree(pid).slice(1)) : 0,
+  };
+  if (!recovered) await startAgain(scene.service);
+  await settled(scene);
+  return measured;
+}
+
+const shownExit = ({ exit }: Child): string => `ended with ${exit?.signal ?? exit?.code}`;
+
+/** Children that are there no more, each of which has a successor. */
+const restartsAmong = (before: readonly number[], after: readonly number[]): number =>
+  before.filter((pid) => !after.includes(pid)).length;
+
+async function answersOf(attack: Attack, attacker: Attacker): Promise<readonly Answer[]> {
+  const timers = [setTimeout(() => attacker.stop(), sendingMs), setTimeout(() => attacker.end(), attackMs)];
+  try {
+    return await attack.run(attacker, 'full');
+  } finally {
+    for (const timer of timers) clearTimeout(timer);
+  }
+}
+
+/** Waits until no core is busy, or five seconds. */
+async function cpuAfter(child: Child): Promise<Pick<Measured, 'cpuSecondsAfter' | 'busyCores'>> {
+  const { pid } = child;
+  const first = treeCpuSeconds(pid);
+  let last = first;
+  let busyCores = 0;
+  // One window more than the time to settle: what is busy in that one is busy after it.
+  for (let waitedMs = 0; waitedMs <= settleMs + windowMs; waitedMs += windowMs) {
+    await sleep(windowMs);
+    const now = treeCpuSeconds(pid);
+    busyCores = ((now - last) / windowMs) * 1000;
+    last = now;
+    if (child.exit !== undefined || busyCores < bounds.busyCores) break;
+  }
+  return { cpuSecondsAfter: Math.max(0, last - first), busyCores };
+}
+
+async function recovers({ service }: Scene): Promise<boolean> {
+  for (const deadline = performance.now() + recoveryMs; performance.now() < deadline; ) {
+    if (service.child.exit !== undefined) return false;
+    if (await answers(`${service.url}/api/v1/liveness`, 2000)) return true;
+    await sleep(100);
+  }
+  return false;
+}
+
+/** With the same data, as a supervisor would. */
+async function startAgain(service: Service): Promise<void> {
+  if (service.child.exit === undefined) await service.kill();
+  await service.restart(60_000);
+}
+
+/**
+ * Waits for a moment without work of the last attack: data that is still inserted, and queries that run on. Memory that it
+ * left counts as its own: the next attack gets a service that was started again.
+ */
+async function settled({ service }: Scene): Promise<void> {
+  const { pid } = service.child;
+  for (const deadline = performance.now() + recoveryMs; performance.now() < deadline; ) {
+    const before = treeCpuSeconds(pid);
+    await sleep(windowMs);
+    const isQuiet = ((treeCpuSeconds(pid) - before) / windowMs) * 1000 < bounds.busyCores;
+    if (!isQuiet || sumOfMetric(await service.metrics(), 'millrace_wal_segments') >= 5) continue;
+    if (treeResidentBytes(pid) < largestLeftBytes) return;
+    break;
+  }
+  console.log('    started again: what the attack left is work or memory for the next one');
+  await startAgain(service);
+}
