@@ -111,7 +111,10 @@ export const limits = {
   storeQueryConnections: 4,
   /** By how much questions for tables that have changed overlap: the store keeps whole seconds. */
   columnWatchOverlapSeconds: 2,
-  /** Of these, where there are tenants: one that has a query running cannot take the last, however many it sends. */
+  /**
+   * Of these, who has a query running cannot take so many, however many queries they send: for users, and where there are
+   * tenants, as many again for them.
+   */
   storeSparedQueryConnections: 1,
   /** Statements of the service itself (schema, metadata) that wait for the one connection they share. */
   maxQueuedStatements: 1000,
@@ -192,7 +195,7 @@ const relations: ReadonlyArray<readonly [boolean, string]> = [
     limits.maxStatementBytes >= limits.maxStoreSqlBytes + 2 * limits.maxCatalogSqlLength + 64 * KiB,
     'queries of the catalog fit a statement',
   ],
-  [limits.storeQueryConnections > limits.storeSparedQueryConnections, 'a tenant can have a connection'],
+  [limits.storeQueryConnections > 2 * limits.storeSparedQueryConnections, 'a user can have two connections'],
   [
     limits.maxPendingChecks > 2 * limits.maxPendingPasswordChecks,
     'clients, and not all, are refused passwords',

@@ -46,7 +46,6 @@ async function runDeadCommand(action: DeadAction, config: Config): Promise<void>
           directory,
           queryTimeoutMs,
           queryMemoryBytes,
-          sparedQueryConnections: 0,
           engineEnvironment: config.engineEnvironment,
         },
         createMetrics(),

@@ -17,7 +17,8 @@ import type { Shared } from './shared.ts';
 export async function startStore({ config, directory, clock, metrics, log }: Shared) {
   const { clickhouseUrl: clickHouse, queryTimeoutMs, multiTenant } = config;
   const local = join(directory.path, 'store');
-  const sparedQueryConnections = multiTenant ? limits.storeSparedQueryConnections : 0;
+  const spared = limits.storeSparedQueryConnections;
+  const sparedQueryConnections = { forTenants: multiTenant ? spared : 0, forUsers: spared };
   const store = await openStore(
     {
       clickHouse,

@@ -38,21 +38,21 @@ export class ClickHouseStore<Client extends Connection> implements Store, Result
     await statements.run((client) => transport.execute(client, statement));
   }
 
-  async select(query: string, format: SelectFormat, party?: string): Promise<Uint8Array> {
+  async select(query: string, format: SelectFormat, tenant = ''): Promise<Uint8Array> {
     const { statements, transport } = this.#parts;
     const statement = `${query}\nFORMAT ${format}`;
-    return await statements.run((client) => transport.execute(client, statement), party);
+    return await statements.run((client) => transport.execute(client, statement), { tenant, user: '' });
   }
 
   stream(
     query: string,
-    { id, party, user = '', format, maxRows, settings, signal }: StreamOptions,
+    { id, party: tenant, user = '', format, maxRows, settings, signal }: StreamOptions,
   ): ResultStream {
     const statement = { query, format, settings, id };
-    const who = JSON.stringify([party, user]);
+    const who = JSON.stringify([tenant, user]);
     const parts = {
       ...this.#parts,
-      party,
+      asker: { tenant, user },
       kill: () => this.#kill(id),
       admit: () => this.#pauses.check(who),
       onStuck: () => this.#onStuck(id, who),

@@ -1,15 +1,33 @@
 import { AppError } from '../errors.ts';
 import type { CancelSignal } from '../lib/cancellation.ts';
-import { FairQueue } from '../lib/fair-queue.ts';
+import { NestedFairQueue } from '../lib/nested-fair-queue.ts';
 import { toStoreError } from './errors.ts';
 
 export interface ConnectionPoolOptions {
   readonly connections: number;
-  /** Statements that wait for one, all parties together. */
+  /** Statements that wait for one, all askers together. */
   readonly maxWaiting: number;
-  /** Connections that go to parties without one only, so that those who have some never have all. */
-  readonly spared?: number;
+  /** Without it, whoever comes first may have all. */
+  readonly spared?: SparedConnections | undefined;
 }
+
+/** Connections that are kept for those who have none, so that those who have some never have all. */
+export interface SparedConnections {
+  readonly forTenants: number;
+  /** Beside those for tenants. */
+  readonly forUsers: number;
+}
+
+/** Who asks for a connection. */
+export interface Asker {
+  /** Empty for the service itself. */
+  readonly tenant: string;
+  /** Of the tenant; empty where it does not matter who. */
+  readonly user: string;
+}
+
+const nothingSpared: SparedConnections = { forTenants: 0, forUsers: 0 };
+const theService: Asker = { tenant: '', user: '' };
 
 /** What statements run on, one at a time. */
 export interface Connection {
@@ -24,8 +42,8 @@ interface Waiter<Client> {
 /**
  * A fixed number of connections, one statement at a time on each; the rest wait, up to a bound.
  *
- * Who asks for connections is a party. Those that wait are served in turn, each in its own order, and a party that
- * floods the pool is the one whose statements are refused (`FairQueue`).
+ * Those that wait are served in turn: tenants, and within each its users, each in its own order. Who floods the pool is the
+ * one whose statements are refused (`NestedFairQueue`).
  *
  * A connection whose statement failed is closed and a new one takes its place: the embedded engine puts what a
  * failed query had already produced before the next result of the same connection, which would show one
@@ -35,8 +53,8 @@ export class ConnectionPool<Client extends Connection> {
   readonly #open: () => Client;
   readonly #options: ConnectionPoolOptions;
   readonly #idle: Client[] = [];
-  readonly #waiting: FairQueue<Waiter<Client>>;
-  /** Connections by party; none without any. */
+  readonly #waiting: NestedFairQueue<Waiter<Client>>;
+  /** Connections by tenant, and by tenant and user; none without any. */
   readonly #taken = new Map<string, number>();
   #toOpen: number;
   #closed = false;
@@ -45,7 +63,7 @@ export class ConnectionPool<Client extends Connection> {
     this.#open = open;
     this.#options = options;
     this.#toOpen = options.connections;
-    this.#waiting = new FairQueue(options.maxWaiting);
+    this.#waiting = new NestedFairQueue(options.maxWaiting);
   }
 
   get waiting(): number {
@@ -54,12 +72,11 @@ export class ConnectionPool<Client extends Connection> {
 
   /**
    * Runs `work` with a connection of its own.
-   * @param party the service itself, if it is nobody else
    * @throws AppError `overloaded` when too many wait already
    * @throws StoreError for whatever `work` threw
    */
-  async run<T>(work: (client: Client) => Promise<T>, party = ''): Promise<T> {
-    const client = await this.take(party);
+  async run<T>(work: (client: Client) => Promise<T>, asker: Asker = theService): Promise<T> {
+    const client = await this.take(asker);
     let healthy = true;
     try {
       return await work(client);
@@ -67,7 +84,7 @@ export class ConnectionPool<Client extends Connection> {
       healthy = false;
       throw thrown instanceof AppError ? thrown : toStoreError(thrown);
     } finally {
-      await this.giveBack(party, client, healthy);
+      await this.giveBack(asker, client, healthy);
     }
   }
 
@@ -75,9 +92,9 @@ export class ConnectionPool<Client extends Connection> {
    * The same as `take` where nobody has to wait; undefined where somebody has to.
    * @throws AppError `shutting_down`
    */
-  takeFree(party: string): Client | undefined {
+  takeFree(asker: Asker): Client | undefined {
     if (this.#closed) throw shuttingDown();
-    return this.#mayTake(party) ? this.#give(party) : undefined;
+    return this.#mayTake(asker) ? this.#give(asker) : undefined;
   }
 
   /**
@@ -85,13 +102,13 @@ export class ConnectionPool<Client extends Connection> {
    * @param signal ends the wait
    * @throws AppError `overloaded` when too many wait already, and the reason of the signal
    */
-  async take(party: string, signal?: CancelSignal): Promise<Client> {
+  async take(asker: Asker, signal?: CancelSignal): Promise<Client> {
     signal?.throwIfAborted();
-    const free = this.takeFree(party);
+    const free = this.takeFree(asker);
     if (free !== undefined) return free;
     return new Promise((resolve, reject) => {
       const onAbort = () => {
-        this.#waiting.remove(party, waiter);
+        this.#waiting.remove(asker.tenant, asker.user, waiter);
         reject(signal?.reason);
       };
       const waiter: Waiter<Client> = {
@@ -105,17 +122,19 @@ export class ConnectionPool<Client extends Connection> {
         },
       };
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.push(party, waiter)?.fail(tooMany(this.#options.maxWaiting));
+      this.#waiting.push(asker.tenant, asker.user, waiter)?.fail(tooMany(this.#options.maxWaiting));
     });
   }
 
   /** @param healthy whether its statement has ended well */
-  async giveBack(party: string, client: Client, healthy: boolean): Promise<void> {
+  async giveBack(asker: Asker, client: Client, healthy: boolean): Promise<void> {
     if (!healthy || this.#closed) await client.close();
     if (this.#closed) return;
-    const taken = this.#taken.get(party) ?? 0;
-    if (taken > 1) this.#taken.set(party, taken - 1);
-    else this.#taken.delete(party);
+    for (const key of keysOf(asker)) {
+      const taken = this.#taken.get(key) ?? 0;
+      if (taken > 1) this.#taken.set(key, taken - 1);
+      else this.#taken.delete(key);
+    }
     if (healthy) this.#idle.push(client);
     else this.#toOpen += 1;
     this.#serve();
@@ -131,29 +150,37 @@ export class ConnectionPool<Client extends Connection> {
   /** One that comes back can be for two who wait: the one before may have been spared. */
   #serve(): void {
     for (;;) {
-      let next = '';
-      const waiter = this.#waiting.shift((party) => {
-        next = party;
-        return this.#mayTake(party);
+      let next = theService;
+      const waiter = this.#waiting.shift((tenant, user) => {
+        next = { tenant, user };
+        return this.#mayTake(next);
       });
       if (waiter === undefined) return;
       waiter.take(this.#give(next));
     }
   }
 
-  #mayTake(party: string): boolean {
-    const free = this.#idle.length + this.#toOpen;
-    return free > (this.#taken.has(party) ? (this.#options.spared ?? 0) : 0);
+  #mayTake(asker: Asker): boolean {
+    const { forTenants, forUsers } = this.#options.spared ?? nothingSpared;
+    const [tenant, user] = keysOf(asker);
+    const spared = (this.#taken.has(tenant) ? forTenants : 0) + (this.#taken.has(user) ? forUsers : 0);
+    return this.#idle.length + this.#toOpen > spared;
   }
 
-  #give(party: string): Client {
-    this.#taken.set(party, (this.#taken.get(party) ?? 0) + 1);
+  #give(asker: Asker): Client {
+    for (const key of keysOf(asker)) this.#taken.set(key, (this.#taken.get(key) ?? 0) + 1);
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
     this.#toOpen -= 1;
     return this.#open();
   }
 }
+
+/** Ids of tenants hold no line break. */
+const keysOf = ({ tenant, user }: Asker): readonly [tenant: string, user: string] => [
+  tenant,
+  `${tenant}\n${user}`,
+];
 
 const shuttingDown = (): AppError => new AppError('shutting_down', 'the service is shutting down');
 

@@ -5,7 +5,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { limits } from '../limits.ts';
 import { ClickHouseStore } from './clickhouse-store.ts';
-import { ConnectionPool } from './connection-pool.ts';
+import { ConnectionPool, type SparedConnections } from './connection-pool.ts';
 import { Engine, type EngineConnection } from './engine/engine.ts';
 import { StoreError } from './errors.ts';
 import { namedInsert } from './insert-settings.ts';
@@ -19,7 +19,7 @@ import { endingOf, type Transport } from './transport.ts';
 
 export interface EmbeddedOptions {
   /** See `ConnectionPoolOptions`. */
-  readonly sparedQueryConnections?: number;
+  readonly sparedQueryConnections?: SparedConnections | undefined;
   /** What all queries together may use. */
   readonly queryMemoryBytes?: number;
   /** Of the engine's process, all of it. */
@@ -38,7 +38,7 @@ export async function openEmbeddedStore(
   metrics: Metrics,
   log: Logger,
   {
-    sparedQueryConnections = 0,
+    sparedQueryConnections,
     queryMemoryBytes = 2 * limits.queryMaxMemoryBytes,
     environment = {},
     engineScript = builtScript,

@@ -1,6 +1,7 @@
 import type { ClickHouseAddress } from '../lib/clickhouse-url.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import type { SparedConnections } from './connection-pool.ts';
 import { openRemoteStore } from './remote.ts';
 import type { ResultStore, Store } from './store.ts';
 
@@ -12,8 +13,7 @@ export interface StoreOptions {
   readonly queryTimeoutMs: number;
   /** What all queries together may use. */
   readonly queryMemoryBytes: number;
-  /** Query connections that go to tenants without one only. */
-  readonly sparedQueryConnections: number;
+  readonly sparedQueryConnections?: SparedConnections | undefined;
   /** Of the embedded engine's process, all of it. */
   readonly engineEnvironment: Readonly<Record<string, string>>;
 }

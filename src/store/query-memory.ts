@@ -1,5 +1,5 @@
 import type { CancelSignal } from '../lib/cancellation.ts';
-import { ConnectionPool } from './connection-pool.ts';
+import { type Asker, ConnectionPool } from './connection-pool.ts';
 
 /** What one query may use, until it is given back. */
 export interface MemoryShare {
@@ -39,9 +39,9 @@ export class QueryMemory {
   }
 
   /** The large share if it is free; a small one if not. */
-  take(party: string): MemoryShare {
-    const large = this.#large.takeFree(party);
-    if (large !== undefined) return this.#largeShare(party);
+  take(asker: Asker): MemoryShare {
+    const large = this.#large.takeFree(asker);
+    if (large !== undefined) return this.#largeShare(asker);
     return { bytes: this.#smallBytes, isLarge: false, giveBack: () => {} };
   }
 
@@ -49,13 +49,13 @@ export class QueryMemory {
    * The large share, when it is free.
    * @throws AppError `overloaded` when too many wait already, and the reason of the signal
    */
-  async takeLarge(party: string, signal: CancelSignal): Promise<MemoryShare> {
-    await this.#large.take(party, signal);
-    return this.#largeShare(party);
+  async takeLarge(asker: Asker, signal: CancelSignal): Promise<MemoryShare> {
+    await this.#large.take(asker, signal);
+    return this.#largeShare(asker);
   }
 
-  #largeShare(party: string): MemoryShare {
-    const giveBack = () => void this.#large.giveBack(party, largeShare, true);
+  #largeShare(asker: Asker): MemoryShare {
+    const giveBack = () => void this.#large.giveBack(asker, largeShare, true);
     return { bytes: this.#largeBytes, isLarge: true, giveBack };
   }
 }

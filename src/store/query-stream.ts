@@ -88,11 +88,11 @@ export class QueryStream<Client extends Connection> implements ResultStream {
 
   /** A connection, and memory that belongs to the query until the engine is done with it. */
   async #take(): Promise<{ turn: QueryTurn<Client>; share: MemoryShare }> {
-    const { memory, party } = this.#parts;
-    const large = this.#needsLargeShare ? await memory.takeLarge(party, this.#signal) : undefined;
+    const { memory, asker } = this.#parts;
+    const large = this.#needsLargeShare ? await memory.takeLarge(asker, this.#signal) : undefined;
     try {
       const turn = await QueryTurn.take(this.#parts, this.#signal);
-      const share = large ?? memory.take(party);
+      const share = large ?? memory.take(asker);
       turn.whenOver(share.giveBack);
       return { turn, share };
     } catch (thrown) {

@@ -2,7 +2,7 @@ import { AppError } from '../errors.ts';
 import type { CancelSignal } from '../lib/cancellation.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits.ts';
-import type { Connection, ConnectionPool } from './connection-pool.ts';
+import type { Asker, Connection, ConnectionPool } from './connection-pool.ts';
 import { type StoreError, toStoreError } from './errors.ts';
 import type { StreamControl } from './transport.ts';
 
@@ -16,7 +16,7 @@ export interface QueryTurnParts<Client extends Connection> {
   /** Called when the query has not ended for `queryKillGraceMs` after the first kill. */
   readonly onStuck: () => void;
   /** Who shares the connections with others. */
-  readonly party: string;
+  readonly asker: Asker;
 }
 
 /**
@@ -69,7 +69,7 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
   ): QueryTurn<Client> | Promise<QueryTurn<Client>> {
     if (signal.aborted) throw reasonOf(signal);
     parts.admit();
-    const free = parts.queries.takeFree(parts.party);
+    const free = parts.queries.takeFree(parts.asker);
     return free === undefined ? QueryTurn.#wait(parts, signal) : new QueryTurn(free, parts, signal);
   }
 
@@ -77,8 +77,8 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
     parts: QueryTurnParts<Client>,
     signal: CancelSignal,
   ): Promise<QueryTurn<Client>> {
-    const { queries, metrics, party } = parts;
-    const taking = queries.take(party, signal);
+    const { queries, metrics, asker } = parts;
+    const taking = queries.take(asker, signal);
     metrics.queryQueue.set(queries.waiting);
     try {
       const client = await taking;
@@ -87,7 +87,7 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
         // Something may have come up meanwhile.
         parts.admit();
       } catch (thrown) {
-        await queries.giveBack(party, client, true);
+        await queries.giveBack(asker, client, true);
         throw thrown;
       }
       return new QueryTurn(client, parts, signal);
@@ -140,13 +140,13 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
   }
 
   async #giveBack(): Promise<void> {
-    const { queries, metrics, party } = this.#parts;
+    const { queries, metrics, asker } = this.#parts;
     this.signal.removeEventListener('abort', this.kill);
     clearInterval(this.#killing);
     clearTimeout(this.#grace);
     this.#release();
     metrics.queryDuration.observe((performance.now() - this.#startedMs) / 1000);
-    await queries.giveBack(party, this.client, this.#healthy);
+    await queries.giveBack(asker, this.client, this.#healthy);
   }
 }
 

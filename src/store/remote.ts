@@ -9,7 +9,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import { quoteIdentifier } from '../lib/quote.ts';
 import { limits } from '../limits.ts';
 import { ClickHouseStore } from './clickhouse-store.ts';
-import { ConnectionPool } from './connection-pool.ts';
+import { ConnectionPool, type SparedConnections } from './connection-pool.ts';
 import { StoreError } from './errors.ts';
 import { readReply, streamReply } from './http-reply.ts';
 
@@ -28,7 +28,7 @@ export interface RemoteStoreOptions {
   /** Silence after which an insert has failed. */
   readonly insertTimeoutMs?: number;
   /** See `ConnectionPoolOptions`. */
-  readonly sparedQueryConnections?: number;
+  readonly sparedQueryConnections?: SparedConnections | undefined;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
@@ -40,7 +40,7 @@ export interface RemoteStoreOptions {
  */
 export function openRemoteStore(options: RemoteStoreOptions): Store & ResultStore {
   const { address, queryTimeoutMs, metrics, log } = options;
-  const { insertTimeoutMs = limits.storeInsertTimeoutMs, sparedQueryConnections = 0 } = options;
+  const { insertTimeoutMs = limits.storeInsertTimeoutMs, sparedQueryConnections } = options;
   const { queryMemoryBytes = 2 * limits.queryMaxMemoryBytes } = options;
   const tls = readTls(address.tls);
   // Each connection of a pool runs one statement at a time, so it needs one socket.

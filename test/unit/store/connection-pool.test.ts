@@ -1,7 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
-import { ConnectionPool, type ConnectionPoolOptions } from '../../../src/store/connection-pool.ts';
+import {
+  type Asker,
+  ConnectionPool,
+  type ConnectionPoolOptions,
+} from '../../../src/store/connection-pool.ts';
 
 /** A pool of connections that only count: what runs on them is not its concern. */
 function createPool(options: ConnectionPoolOptions) {
@@ -18,10 +22,14 @@ function createPool(options: ConnectionPoolOptions) {
 }
 
 /** Asks, and notes when a connection is there. */
-function ask(pool: ConnectionPool<ClickHouseClient>, party: string, served: string[], signal?: AbortSignal) {
-  return pool.take(party, signal).then((client) => {
-    served.push(party);
-    return () => pool.giveBack(party, client, true);
+function ask(pool: ConnectionPool<ClickHouseClient>, tenant: string, served: string[], signal?: AbortSignal) {
+  return askAs(pool, { tenant, user: 'only' }, served, signal);
+}
+
+function askAs(pool: ConnectionPool<ClickHouseClient>, asker: Asker, served: string[], signal?: AbortSignal) {
+  return pool.take(asker, signal).then((client) => {
+    served.push(asker.user === 'only' ? asker.tenant : `${asker.tenant}/${asker.user}`);
+    return () => pool.giveBack(asker, client, true);
   });
 }
 
@@ -42,7 +50,7 @@ it('gives out as many as there are, and each that comes back to the next party',
 });
 
 it('keeps what is spared for parties that have none', async () => {
-  const { pool } = createPool({ connections: 3, maxWaiting: 10, spared: 1 });
+  const { pool } = createPool({ connections: 3, maxWaiting: 10, spared: { forTenants: 1, forUsers: 0 } });
   const served: string[] = [];
   const noisy = Array.from({ length: 4 }, () => ask(pool, 'noisy', served));
   await noisy[1];
@@ -59,6 +67,23 @@ it('keeps what is spared for parties that have none', async () => {
   await (await other)();
   await noisy[2];
   expect([served.at(-1), pool.waiting]).toEqual(['noisy', 1]);
+});
+
+it('keeps what is spared for users that have none, within a tenant and beside it', async () => {
+  const { pool } = createPool({ connections: 4, maxWaiting: 10, spared: { forTenants: 1, forUsers: 1 } });
+  const served: string[] = [];
+  const noisy = Array.from({ length: 4 }, () => askAs(pool, { tenant: 'a', user: 'noisy' }, served));
+  await noisy[1];
+  expect([served, pool.waiting]).toEqual([['a/noisy', 'a/noisy'], 2]);
+  await askAs(pool, { tenant: 'a', user: 'quiet' }, served);
+  const late = askAs(pool, { tenant: 'a', user: 'late' }, served);
+  const other = await askAs(pool, { tenant: 'b', user: 'noisy' }, served);
+  expect([served.slice(2), pool.waiting]).toEqual([['a/quiet', 'b/noisy'], 3]);
+  // Two are free then: one is for other tenants, and one for users without any.
+  await (await noisy[0])?.();
+  await other();
+  await late;
+  expect([served.slice(4), pool.waiting]).toEqual([['a/late'], 2]);
 });
 
 it('refuses those who wait last where too many do, of the party that has most', async () => {
