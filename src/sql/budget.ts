@@ -7,7 +7,7 @@ const bounds = {
   syntaxNodes: [limits.maxSqlSyntaxNodes, 'expressions, queries and relations'],
   resolvedNodes: [limits.maxSqlResolvedNodes, 'expressions in what it expands to'],
   outputColumns: [limits.maxSqlOutputColumns, 'output columns'],
-  relations: [limits.maxSqlRelations, 'relations in FROM'],
+  relations: [limits.maxSqlRelations, 'relations in FROM, with those of the tables of WITH that it reads'],
   ctes: [limits.maxSqlCtes, 'common table expressions'],
   setOperations: [limits.maxSqlSetOperations, 'set operations'],
   groupKeys: [limits.maxSqlGroupKeys, 'keys in GROUP BY'],
@@ -37,6 +37,8 @@ export class TranslationBudget {
     aliases: 0,
   };
 
+  /** What the tables of WITH hold that are read by what is being resolved, beside what is spent. */
+  #inlined = nothingInlined;
   #catalogLength = 0;
 
   /** Characters of the rows of `information_schema` that are written into the statement, beside all else. */
@@ -64,8 +66,36 @@ export class TranslationBudget {
    */
   spend(bound: Bound, count: number, at?: number): void {
     this.#spent[bound] += count;
+    this.#check(bound, this.#spent[bound], at);
+  }
+
+  /** See `inlinedBy` below. */
+  inlinedBy<Result>(work: () => Result): { readonly result: Result; readonly inlined: Inlined } {
+    const around = this.#inlined;
+    const { relations, resolvedNodes } = this.#spent;
+    this.#inlined = nothingInlined;
+    const result = work();
+    const inlined = {
+      relations: this.#inlined.relations + this.#spent.relations - relations,
+      resolvedNodes: this.#inlined.resolvedNodes + this.#spent.resolvedNodes - resolvedNodes,
+    };
+    this.#inlined = around;
+    return { result, inlined };
+  }
+
+  /** @throws AppError `sql_too_large` */
+  spendInlined({ relations, resolvedNodes }: Inlined, at: number | undefined): void {
+    this.#inlined = {
+      relations: this.#inlined.relations + relations,
+      resolvedNodes: this.#inlined.resolvedNodes + resolvedNodes,
+    };
+    this.#check('relations', this.#inlined.relations + this.#spent.relations, at);
+    this.#check('resolvedNodes', this.#inlined.resolvedNodes + this.#spent.resolvedNodes, at);
+  }
+
+  #check(bound: Bound, count: number, at: number | undefined): void {
     const [limit, what] = bounds[bound];
-    if (this.#spent[bound] <= limit) return;
+    if (count <= limit) return;
     throw sqlError(
       'sql_too_large',
       `The query has more than ${limit} ${what}, which is as many as are allowed`,
@@ -73,6 +103,15 @@ export class TranslationBudget {
     );
   }
 }
+
+/** What a table of WITH holds, the tables that it reads included: the store puts it in wherever it is read. */
+export interface Inlined {
+  readonly relations: number;
+  readonly resolvedNodes: number;
+}
+
+/** What a recursive query reads of itself is rows, and not the query once more. */
+export const nothingInlined: Inlined = { relations: 0, resolvedNodes: 0 };
 
 /**
  * The budget of the translation that is running. Expressions are made and walked by small functions that know nothing
@@ -93,6 +132,21 @@ export function withBudget<Result>(budget: TranslationBudget, work: () => Result
 
 /** Outside of a translation, as for the documentation, nothing is counted. */
 export const spend = (bound: Bound, count = 1, at?: number): void => running?.spend(bound, count, at);
+
+/**
+ * Resolves a table of WITH.
+ * @returns beside it what it holds, to be spent wherever it is read
+ */
+export function inlinedBy<Result>(work: () => Result): {
+  readonly result: Result;
+  readonly inlined: Inlined;
+} {
+  return running?.inlinedBy(work) ?? { result: work(), inlined: nothingInlined };
+}
+
+/** A table of WITH is read: the store works on all of it again. */
+export const spendInlined = (inlined: Inlined, at: number | undefined): void =>
+  running?.spendInlined(inlined, at);
 
 export const spendCatalogRows = (rows: readonly (readonly (string | number | null)[])[]): void =>
   running?.spendCatalogRows(rows);

@@ -1,5 +1,5 @@
 import type { Query } from '../ast.ts';
-import { spend } from '../budget.ts';
+import { type Inlined, spend } from '../budget.ts';
 import type { SqlCatalog, SqlDataset } from '../catalog.ts';
 import { cteName, relationName } from '../generated-names.ts';
 import { isNamed } from '../identifier.ts';
@@ -12,6 +12,7 @@ export interface VisibleCte {
   readonly cte: CteIr;
   /** Of its columns. */
   readonly names: ColumnNames;
+  readonly inlined: Inlined;
 }
 
 /** What one translation carries along. */

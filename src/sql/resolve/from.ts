@@ -1,5 +1,5 @@
 import type { Alias, FromItem } from '../ast.ts';
-import { spend, spendCatalogRows } from '../budget.ts';
+import { spend, spendCatalogRows, spendInlined } from '../budget.ts';
 import { columnOf } from '../build.ts';
 import { sqlError, unsupported } from '../errors.ts';
 import { type Expr, type FromIr, type OutputColumn, outputName } from '../ir.ts';
@@ -102,6 +102,7 @@ function resolveTable(item: Extract<FromItem, { kind: 'table' }>, context: FromC
   const visible = item.path.length === 1 ? context.ctes.get(name) : undefined;
   if (visible === undefined) return catalogOrDataset(item, context.env);
   context.env.readCtes.add(visible.cte.name);
+  spendInlined(visible.inlined, item.at);
   const alias = context.env.alias();
   return {
     ir: { kind: 'cte', alias, cte: visible.cte.name },

@@ -1,6 +1,6 @@
 import { quoteString } from '../../lib/quote.ts';
 import type { Cte, Query, SetOperation, SortKey, Values } from '../ast.ts';
-import { spend } from '../budget.ts';
+import { inlinedBy, nothingInlined, spend } from '../budget.ts';
 import { apply, columnOf } from '../build.ts';
 import { coerce, settle, unify } from '../coerce.ts';
 import { sqlError, unsupported } from '../errors.ts';
@@ -68,7 +68,7 @@ function resolveCtes(
     if (own.has(name))
       throw sqlError('sql_ambiguous', `WITH query name "${name}" specified more than once`, at);
     own.add(name);
-    const cte = resolveCte(definition, { ...context, ctes }, parent);
+    const { result: cte, inlined } = inlinedBy(() => resolveCte(definition, { ...context, ctes }, parent));
     if (columns.length > cte.query.columns.length) {
       throw sqlError(
         'sql_syntax',
@@ -78,7 +78,7 @@ function resolveCtes(
     }
     context.env.ctes.push(cte);
     const names = cte.query.columns.map((column) => column.name);
-    ctes.set(name, { cte, names: new ColumnNames(names).renamed(columns) });
+    ctes.set(name, { cte, names: new ColumnNames(names).renamed(columns), inlined });
   }
   return ctes;
 }
@@ -103,7 +103,11 @@ function resolveCte(
   };
   const names = new ColumnNames(self.query.columns.map((column) => column.name));
   // The number of its columns is checked when it is complete.
-  const visible = { cte: self, names: names.renamed(columns.slice(0, names.list.length)) };
+  const visible = {
+    cte: self,
+    names: names.renamed(columns.slice(0, names.list.length)),
+    inlined: nothingInlined,
+  };
   const inner = new Map(context.ctes).set(name, visible);
   const right = resolveQuery(body.right, { ...context, ctes: inner }, parent, false).query;
   if (!context.env.readCtes.has(generated)) return plain();

@@ -53,6 +53,18 @@ const refusals: ReadonlyArray<readonly [name: string, sql: string, message: RegE
     /relations in FROM/,
     20_000,
   ],
+  [
+    'relations of CTEs that are read twice',
+    `with c0 as (select num from app), ${list(30, (i) => `c${i + 1} as (select a.num from c${i} a, c${i} b)`)} select 1`,
+    /relations in FROM/,
+    10_000,
+  ],
+  [
+    'expressions of a CTE that is read often',
+    `with c as (select ${list(2000, () => 'num + num')} from app) select 1 from ${list(200, (i) => `c c${i}`)}`,
+    /in what it expands to/,
+    90_000,
+  ],
   ['group keys', `select count(*) from app group by ${list(36_000, () => 'num')}`, /keys in GROUP BY/, 0],
   ['sort keys', `select num from app order by ${list(36_000, () => 'num')}`, /keys in ORDER BY/, 100],
   [
