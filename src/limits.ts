@@ -158,7 +158,7 @@ export const limits = {
   engineBackoffMinMs: 500,
   engineBackoffMaxMs: 30_000,
   /** Of what it wrote on stderr, shown when it ends. */
-  engineLastWordsLength: 4000,
+  engineStderrLength: 4000,
   /** How long a start waits for the store; beyond it the service starts without. */
   storeStartWaitMs: 5000,
   /** How often the store is asked for a sign of life, and how often while it gives none. */

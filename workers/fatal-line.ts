@@ -1,9 +1,9 @@
 import { workerData } from 'node:worker_threads';
 import { writeFatal } from '../src/lib/fatal.ts';
-import type { LastWordsTask } from '../src/lib/watchdog.ts';
+import type { FatalLineTask } from '../src/lib/watchdog.ts';
 
 /** The thread that writes the line of the watchdog, which does not wait for it long: nobody may be reading stderr. */
-const { stuckMs, written }: LastWordsTask = workerData;
+const { stuckMs, written }: FatalLineTask = workerData;
 
 writeFatal(
   'the event loop is stuck: the process is killed, to be started again; MILLRACE_WATCHDOG_MS sets how long it may be',

@@ -1,8 +1,8 @@
 import { Worker, workerData } from 'node:worker_threads';
-import { type LastWordsTask, type WatchdogTask, watchdogCells } from '../src/lib/watchdog.ts';
+import { type FatalLineTask, type WatchdogTask, watchdogCells } from '../src/lib/watchdog.ts';
 
 /** The thread that watches the event loop; see `src/lib/watchdog.ts`. It never returns to an event loop of its own. */
-const { cells, tickMs, maxMissedTicks, maxLastWordsMs }: WatchdogTask = workerData;
+const { cells, tickMs, maxMissedTicks, maxFatalLineMs }: WatchdogTask = workerData;
 
 let beats = Atomics.load(cells, watchdogCells.beats);
 let missedTicks = 0;
@@ -16,8 +16,8 @@ while (Atomics.wait(cells, watchdogCells.stopped, 0, tickMs) === 'timed-out') {
 
 function kill(stuckMs: number): void {
   const written = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const task: LastWordsTask = { stuckMs, written };
-  new Worker(new URL('./last-words.js', import.meta.url), { workerData: task });
-  Atomics.wait(written, 0, 0, maxLastWordsMs);
+  const task: FatalLineTask = { stuckMs, written };
+  new Worker(new URL('./fatal-line.js', import.meta.url), { workerData: task });
+  Atomics.wait(written, 0, 0, maxFatalLineMs);
   process.kill(process.pid, 'SIGKILL');
 }

@@ -27,18 +27,18 @@ export interface WatchdogTask {
   /** Ticks without a beat after which the process is killed. */
   readonly maxMissedTicks: number;
   /** How long the thread that writes the line is waited for. */
-  readonly maxLastWordsMs: number;
+  readonly maxFatalLineMs: number;
 }
 
 /** What the thread that writes the line is told. */
-export interface LastWordsTask {
+export interface FatalLineTask {
   readonly stuckMs: number;
   /** One cell, which becomes 1. */
   readonly written: Int32Array<SharedArrayBuffer>;
 }
 
 /** A thread starts and writes in some tens of milliseconds, where there is a core for it and somebody who reads. */
-const maxLastWordsMs = 1000;
+const maxFatalLineMs = 1000;
 
 /** How many times within its limit the event loop is looked at. */
 const ticksPerLimit = 10;
@@ -47,7 +47,7 @@ const ticksPerLimit = 10;
 export function startWatchdog(worker: URL, limitMs: number): Watchdog {
   const tickMs = limitMs / ticksPerLimit;
   const cells = new Int32Array(new SharedArrayBuffer(watchdogCells.count * Int32Array.BYTES_PER_ELEMENT));
-  const task: WatchdogTask = { cells, tickMs, maxMissedTicks: ticksPerLimit, maxLastWordsMs };
+  const task: WatchdogTask = { cells, tickMs, maxMissedTicks: ticksPerLimit, maxFatalLineMs };
   const thread = new Worker(worker, {
     workerData: task,
     // It keeps nothing but a few numbers.

@@ -48,7 +48,7 @@ export class EngineProcess {
   #end: EngineEnd | undefined;
   #whyKilled: EngineEnd | undefined;
   /** The end of what it wrote on stderr. */
-  #lastWords = '';
+  #stderr = '';
   #onStep: ((step: FromEngine) => void) | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
   #answeredMs = 0;
@@ -64,7 +64,7 @@ export class EngineProcess {
     });
     this.#child.on('message', (message: FromEngine) => this.#receive(message));
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.#lastWords = (this.#lastWords + text).slice(-limits.engineLastWordsLength);
+      this.#stderr = (this.#stderr + text).slice(-limits.engineStderrLength);
     });
     this.ended = new Promise((resolve) => {
       const onEnd = (text: string) => {
@@ -86,8 +86,8 @@ export class EngineProcess {
     return this.#child.pid;
   }
 
-  get lastWords(): string {
-    return this.#lastWords.trim();
+  get stderr(): string {
+    return this.#stderr.trim();
   }
 
   /**
@@ -174,7 +174,7 @@ export class EngineProcess {
         else if (step.kind === 'failed') reject(engineError(step.message));
       };
       void this.ended.then(() => {
-        const text = `the embedded engine ended before it was open: ${this.lastWords}`;
+        const text = `the embedded engine ended before it was open: ${this.stderr}`;
         reject(new StoreError(text, undefined, undefined));
       });
     });

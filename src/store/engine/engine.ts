@@ -100,7 +100,7 @@ export class Engine {
         const ranMs = Math.round(performance.now() - startedMs);
         metrics.engineRestarts.inc({ reason });
         log.error(
-          { reason, ranMs, lastWords: current.lastWords },
+          { reason, ranMs, stderr: current.stderr },
           'the embedded engine ended; it is started again',
         );
         // One that was ended for a query is sound.
