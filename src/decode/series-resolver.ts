@@ -5,9 +5,11 @@
  * cost a hash and a lookup. A row of `series` is written for each day on which the series has samples, so that
  * expiry by day never leaves a sample without its series.
  */
+
 import type { XXHashAPI } from 'xxhash-wasm';
 import type { TableBlock } from '../model/block.ts';
 import { requestBounds } from './decode-bounds.ts';
+import { DistinctDays } from './distinct-days.ts';
 import { LabelHash } from './label-hash.ts';
 import type { EncodedLabels } from './label-list.ts';
 import type { MemoryBudget } from './memory-budget.ts';
@@ -57,6 +59,8 @@ export class SeriesResolver implements SeriesIds {
    * @param fields hold the labels of the series under way when `find` is called
    * @param details what the rows of `series` have beside the labels; part of the labels' key in `fields`
    */
+  readonly #days = new DistinctDays();
+
   constructor(
     task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'bounds'>,
     context: SeriesContext,
@@ -132,6 +136,8 @@ export class SeriesResolver implements SeriesIds {
    */
   writeRows(days: readonly number[]): string | undefined {
     for (const day of days.length === 1 ? days : new Set(days)) {
+      const tooManyDays = this.#days.add(day);
+      if (tooManyDays !== undefined) return tooManyDays;
       if (this.#written.has(this.#slot, day)) continue;
       if (!this.#labelsRead) {
         const problem = this.#new.problem();

@@ -48,6 +48,11 @@ export const decodingLimits = {
   maxNewSeriesPerRequest: 200_000,
   /** All of their labels together, up to a microsecond each: a series has all those of its resource. */
   maxNewSeriesLabelsPerRequest: 3_000_000,
+  /**
+   * Days of the samples of a request. Each is a partition of two tables, with files of its own: one series with a sample on
+   * each of 49,000 days took the store 5 GB and minutes. Whoever brings in old samples has a year in a request at most.
+   */
+  maxSampleDaysPerRequest: 400,
   /** The description of a metric, and its unit. */
   maxMetadataTextBytes: 64 * KiB,
   /** Strings in the symbols table of a 2.0 request; each takes 16 bytes while the request is decoded. */

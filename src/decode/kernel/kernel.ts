@@ -69,6 +69,8 @@ export { rows } from './samples';
 export { unsnappy } from './snappy';
 export { symbolCount } from './symbols';
 
+/** `limits.maxSampleDaysPerRequest`. */
+const maxDayChanges: u32 = 400;
 const timeseries1: u8 = 0x0a;
 const timeseries2: u8 = 0x2a;
 
@@ -90,6 +92,9 @@ let isSecond: bool = false;
 /** Slots in use of the tables, powers of two, less one. */
 let slotMask: u32 = 0;
 let metadataMask: u32 = 0;
+/** How often a series was of another day than the one before. */
+let dayChanges: u32 = 0;
+let lastDay: u64 = 0;
 /** Entries that the table may get. */
 let tableRoom: u32 = 0;
 
@@ -111,6 +116,8 @@ export function begin(
   seed = scopeSeed;
   sequence = taskSequence;
   isSecond = false;
+  dayChanges = 0;
+  lastDay = 0;
   beginSamples();
   beginSeries(maxValueBytes);
   beginMetadata(today, taskSequence);
@@ -206,16 +213,25 @@ function takeSeries(start: u32): u32 {
   const samplesEnd = readSamples(samples, end, seriesIdOf(slot), metric, dayStart);
   // Perhaps the samples are of another day, for which the series needs another row.
   if (samplesEnd === 0) return takeWithRow(slot, at, samples, end, hash) ? end : 0;
-  if (!takeRest(samplesEnd, end, metric)) return 0;
+  if (hasTooManyDays() || !takeRest(samplesEnd, end, metric)) return 0;
   keepSamples();
   return end;
+}
+
+/** Whether the day of the samples that were read last is one too many for this decoder: the other one counts them exactly. */
+function hasTooManyDays(): bool {
+  if (readDay === lastDay) return false;
+  if (dayChanges === maxDayChanges) return true;
+  dayChanges++;
+  lastDay = readDay;
+  return false;
 }
 
 /** Takes a series with a row for the day of its samples. @returns whether it was taken; if not, it has left no trace */
 function takeWithRow(slot: u32, labels: u32, samples: u32, end: u32, hash: u64): bool {
   if (!(isSecond ? readLabelRefs() : readLabelMessages(labels, samples))) return false;
   const samplesEnd = readSamples(samples, end, seriesId, metricId, anyDay);
-  if (samplesEnd === 0 || !takeRest(samplesEnd, end, metricId)) return false;
+  if (samplesEnd === 0 || hasTooManyDays() || !takeRest(samplesEnd, end, metricId)) return false;
   keepSamples();
   const day = <u32>(readDay / dayMs);
   writeRow(day, seed);

@@ -96,3 +96,44 @@ test('more new series than allowed, version 2: the others are stored, and the re
   ]);
   expect(refused?.problems[0]).toContain(`i="é${maxNewSeriesPerRequest}"`);
 });
+
+const { maxSampleDaysPerRequest } = limits;
+const dayMs = 86_400_000;
+const dayOfNow = 20_000;
+
+const sampleOf = (day: number): Buffer => bytesField(2, Buffer.from([0x10, ...varint(day * dayMs)]));
+
+/** A message of samples on so many days, of one series or of one for each day; plain, so that the kernel takes what it can. */
+function days(version: Version, series: 'one series' | 'a series a day', count: number): Buffer {
+  const samples = Array.from({ length: count }, (_, index) => sampleOf(dayOfNow + index));
+  const named = (index: number): Buffer =>
+    version === 1
+      ? Buffer.concat([
+          label,
+          bytesField(1, Buffer.concat([bytesField(1, text('i')), bytesField(2, text(`${index}`))])),
+        ])
+      : bytesField(1, Buffer.from([1, 2, 3, ...varint(4 + index)]));
+  const table = ['', '__name__', 'up', 'i', ...samples.map((_, index) => `${index}`)];
+  const fields =
+    series === 'one series'
+      ? [Buffer.concat([named(0), ...samples])]
+      : samples.map((sample, index) => Buffer.concat([named(index), sample]));
+  return Buffer.concat([
+    ...(version === 1 ? [] : table.map((symbol) => bytesField(4, text(symbol)))),
+    ...fields.map((field) => bytesField(version === 1 ? 1 : 5, field)),
+  ]);
+}
+
+test.each([
+  [1, 'one series'],
+  [1, 'a series a day'],
+  [2, 'one series'],
+  [2, 'a series a day'],
+] as const)('samples of more days than allowed, version %i, %s: nothing is stored', (version, series) => {
+  decoded(new RemoteWriteDecoding().message(version, days(version, series, maxSampleDaysPerRequest)));
+  // The kernel takes some days, and the decoder that it leaves the others to counts its own.
+  const many = days(version, series, 2 * maxSampleDaysPerRequest + 1);
+  const error = refusal(new RemoteWriteDecoding().message(version, many));
+  expect(error.code).toBe('body_too_large');
+  expect(error.message).toContain(`samples of more than ${maxSampleDaysPerRequest} days`);
+});
