@@ -86,8 +86,9 @@ test('queries of a tenant do not wait behind those of another that sends dozens 
 }, 120_000);
 
 test('writes of a tenant do not wait behind those of another that sends large bodies by the dozen', async () => {
-  // Both go to the decoding workers. Written down once: what it takes to do so would hold up the others in this process.
-  const events = Array.from({ length: 5000 }, (_, index) => ({ index, text: `${index} `.repeat(16) }));
+  // Both go to the decoding workers, which have much more to do for the large ones than it takes to send them. Written down
+  // once: what it takes to do so would hold up the others in this process.
+  const events = Array.from({ length: 20_000 }, (_, index) => ({ index, text: `${index} `.repeat(16) }));
   const [large, small] = [JSON.stringify(events), JSON.stringify(events.slice(0, 100))];
   const write = async (tenant: string, body: string) => {
     const headers = {
