@@ -13,10 +13,11 @@ import { endingOf, type Transport } from './transport.ts';
  * promise settles. What it wrote until then is in the pipe, and is read first.
  *
  * When nobody wants the output any more, it is read on and dropped until the query has ended: with its pipe full or without
- * a reader, the engine would wait in a call of the system, where it does not notice that it is to stop.
+ * a reader, the engine would wait in a call of the system, where it does not notice that it is to stop. That begins when the
+ * query is aborted, also while whoever takes the output is still busy with the last piece.
  */
 export function pipeStream(pipes: NamedPipes): Transport<EngineConnection>['stream'] {
-  return async function* (client, statement, { kill, unlessAborted, occupy }) {
+  return async function* (client, statement, { kill, signal, unlessAborted, occupy }) {
     const pipe = await pipes.open();
     const chunks = pipe.source.iterator({ destroyOnReturn: false });
     const target = `INTO OUTFILE ${quoteString(pipe.path)} TRUNCATE`;
@@ -27,6 +28,12 @@ export function pipeStream(pipes: NamedPipes): Transport<EngineConnection>['stre
       pipe.finish();
       return settled;
     });
+    let dropping: Promise<void> | undefined;
+    const drop = (): void => {
+      dropping ??= dropAll(chunks);
+      occupy(Promise.allSettled([running, dropping]).then(() => pipe.release(false)));
+    };
+    signal.addEventListener('abort', drop, { once: true });
     try {
       for (;;) {
         const { done, value } = await unlessAborted<IteratorResult<unknown>>(chunks.next());
@@ -37,10 +44,13 @@ export function pipeStream(pipes: NamedPipes): Transport<EngineConnection>['stre
       if ('thrown' in settled) throw settled.thrown;
       return undefined;
     } finally {
-      if (outcome === undefined) {
+      signal.removeEventListener('abort', drop);
+      if (dropping === undefined && outcome === undefined) {
         kill();
-        occupy(Promise.allSettled([running, dropAll(chunks)]).then(() => pipe.release(false)));
-      } else await pipe.release(!('thrown' in outcome));
+        drop();
+      } else if (dropping === undefined && outcome !== undefined) {
+        await pipe.release(!('thrown' in outcome));
+      }
     }
   };
 }

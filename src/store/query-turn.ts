@@ -44,6 +44,14 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
   #release = (): void => {};
   /** What the connection is still needed for; undefined when that has settled. */
   #work: Promise<void> | undefined;
+  #isEnding = false;
+  /** Whoever takes the output may be busy with the last piece of it for long, and the connection does not wait for that. */
+  readonly #onAbort = (): void => {
+    this.kill();
+    queueMicrotask(() => {
+      if (this.#work !== undefined) void this.end();
+    });
+  };
 
   private constructor(client: Client, parts: QueryTurnParts<Client>, signal: CancelSignal) {
     this.client = client;
@@ -55,7 +63,7 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
       this.#killing = setInterval(parts.kill, limits.queryKillIntervalMs);
       this.#grace = setTimeout(parts.onStuck, limits.queryKillGraceMs);
     };
-    signal.addEventListener('abort', this.kill, { once: true });
+    signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   /**
@@ -135,13 +143,15 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
 
   /** The connection goes back at once, or later if it is still needed; a failure of that is nobody's business here. */
   async end(): Promise<void> {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
     if (this.#work === undefined) await this.#giveBack();
     else void this.#work.then(() => this.#giveBack());
   }
 
   async #giveBack(): Promise<void> {
     const { queries, metrics, asker } = this.#parts;
-    this.signal.removeEventListener('abort', this.kill);
+    this.signal.removeEventListener('abort', this.#onAbort);
     clearInterval(this.#killing);
     clearTimeout(this.#grace);
     this.#release();

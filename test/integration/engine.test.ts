@@ -141,6 +141,29 @@ test.each(['SIGKILL', 'SIGSEGV', 'SIGABRT', 'SIGBUS'] as const)(
   },
 );
 
+test('results of which no more is read give their connections back when their time is over, and the engine lives on', async () => {
+  const { store, directory, ask } = await openStore();
+  const engine = enginePid(directory);
+  const long = `SELECT leftPad(toString(number), 1000, 'a') FROM numbers(10000000)`;
+  const stalled = await Promise.all(
+    Array.from({ length: limits.storeQueryConnections }, async (_, index) => {
+      const ending = new AbortController();
+      const options = { party: 'default', user: `${index}`, settings: {}, signal: ending.signal } as const;
+      const result = store.stream(long, { ...options, id: randomUUID(), format: 'CSVWithNames' });
+      const reading = result[Symbol.asyncIterator]();
+      expect((await reading.next()).done).toBe(false);
+      return { ending, reading };
+    }),
+  );
+  for (const { ending } of stalled) ending.abort();
+  // Each asks for a connection, of which there are no more than were stalled. A stuck query would end the engine instead.
+  const answers = stalled.map((_, index) => ask(`SELECT ${index} + 1`, `next ${index}`));
+  expect(await Promise.all(answers)).toEqual(stalled.map((_, index) => `${index + 1}`));
+  expect(enginePid(directory)).toBe(engine);
+  for (const { reading } of stalled)
+    await expect(reading.next()).rejects.toMatchObject({ code: 'query_cancelled' });
+});
+
 test('an engine that does not answer is killed', async () => {
   const opened = await openStore();
   const before = enginePid(opened.directory);
