@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -191,7 +191,14 @@ async function isFree(candidate: number): Promise<boolean> {
 export const isGone = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
-    return false;
+  } catch {
+    return true;
+  }
+  if (process.platform !== 'linux') return false;
+  try {
+    // One whose last thread has ended, and whose parent has not looked, has no memory and no files.
+    const hasEnded = /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    return hasEnded && readdirSync(`/proc/${pid}/task`).length <= 1;
   } catch {
     return true;
   }

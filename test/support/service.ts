@@ -1,6 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Child, type Exit, freePort, removeFolder, temporaryFolder } from './child.ts';
+import { Child, type Exit, freePort, isGone, removeFolder, temporaryFolder } from './child.ts';
 import type { OtlpBody } from './numbered-otlp.ts';
 import { packageRoot } from './package-root.ts';
 
@@ -152,9 +153,21 @@ export class Service extends ServiceClient {
     await this.#child.ready(() => answers(`${this.url}/api/v1/readiness`), timeoutMs);
   }
 
-  /** SIGKILL to the whole process group, and its end awaited. */
+  /** SIGKILL to the whole process group, and its end awaited: that of the engine, too, which has files open until then. */
   async kill(): Promise<void> {
+    const engine = this.#engine();
     await this.#child.stop('SIGKILL');
+    for (let waits = 0; engine !== undefined && !isGone(engine); waits += 1) {
+      if (waits === 1000) throw new Error(`the engine ${engine} outlives its service`);
+      await sleep(20);
+    }
+  }
+
+  /** The process of the embedded engine, unless it has none. */
+  #engine(): number | undefined {
+    const lock = join(this.dataDir, 'store', 'engine.lock');
+    const pid = existsSync(lock) ? Number.parseInt(readFileSync(lock, 'utf8'), 10) : Number.NaN;
+    return pid > 0 ? pid : undefined;
   }
 
   async stop(signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<Exit> {
