@@ -9,8 +9,8 @@ import { limits } from '../../src/limits.ts';
 import { datasetStatements } from '../../src/store/schema.ts';
 import type { ResultStore, Store } from '../../src/store/store.ts';
 import { insertEvent } from '../support/blocks.ts';
-import { isGone } from '../support/child.ts';
-import { enginePid, openEmbedded, testStore } from '../support/embedded.ts';
+import { enginePid, isGone } from '../support/child.ts';
+import { openEmbedded, testStore } from '../support/embedded.ts';
 import { packageRoot } from '../support/package-root.ts';
 
 /** Takes 46 ms a row, of a million, and looks neither at its time nor at who asks it to stop before it has a block of them. */

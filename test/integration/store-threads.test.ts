@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { datasetStatements } from '../../src/store/schema.ts';
-import { enginePid, openTestStore } from '../support/embedded.ts';
+import { enginePid } from '../support/child.ts';
+import { openTestStore } from '../support/embedded.ts';
 import { sayIfSkipped } from '../support/skipped.ts';
 
 const problem = process.platform === 'linux' ? undefined : 'threads are counted in /proc';

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -203,6 +203,12 @@ export const isGone = (pid: number): boolean => {
     return true;
   }
 };
+
+/** The process that has the embedded engine of this folder, or had it last; NaN if it had none. */
+export function enginePid(directory: string): number {
+  const lock = join(directory, 'engine.lock');
+  return existsSync(lock) ? Number.parseInt(readFileSync(lock, 'utf8'), 10) : Number.NaN;
+}
 
 /** Whether a program can be started from the PATH. */
 export const onPath = (program: string): boolean =>

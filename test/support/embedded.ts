@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,10 +8,6 @@ import { createMetrics } from '../../src/lib/metrics.ts';
 import { type EmbeddedOptions, openEmbeddedStore } from '../../src/store/embedded.ts';
 import type { ResultStore, Store, StreamOptions } from '../../src/store/store.ts';
 import { packageRoot } from './package-root.ts';
-
-/** The process that has the engine of this folder, or had it last. */
-export const enginePid = (directory: string): number =>
-  Number(readFileSync(join(directory, 'engine.lock'), 'utf8').split(' ')[0]);
 
 export interface TestStore {
   readonly store: Store & ResultStore;

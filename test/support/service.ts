@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Child, type Exit, freePort, isGone, removeFolder, temporaryFolder } from './child.ts';
+import { Child, type Exit, enginePid, freePort, isGone, removeFolder, temporaryFolder } from './child.ts';
 import type { OtlpBody } from './numbered-otlp.ts';
 import { packageRoot } from './package-root.ts';
 
@@ -155,19 +154,12 @@ export class Service extends ServiceClient {
 
   /** SIGKILL to the whole process group, and its end awaited: that of the engine, too, which has files open until then. */
   async kill(): Promise<void> {
-    const engine = this.#engine();
+    const engine = enginePid(join(this.dataDir, 'store'));
     await this.#child.stop('SIGKILL');
-    for (let waits = 0; engine !== undefined && !isGone(engine); waits += 1) {
+    for (let waits = 0; engine > 0 && !isGone(engine); waits += 1) {
       if (waits === 1000) throw new Error(`the engine ${engine} outlives its service`);
       await sleep(20);
     }
-  }
-
-  /** The process of the embedded engine, unless it has none. */
-  #engine(): number | undefined {
-    const lock = join(this.dataDir, 'store', 'engine.lock');
-    const pid = existsSync(lock) ? Number.parseInt(readFileSync(lock, 'utf8'), 10) : Number.NaN;
-    return pid > 0 ? pid : undefined;
   }
 
   async stop(signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<Exit> {
