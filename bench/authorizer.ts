@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Authorizer } from '../src/auth/authorizer.ts';
 import type { PresentedCredential } from '../src/auth/credentials.ts';
-import { limits } from '../src/limits.ts';
+import { limits } from '../src/limits/limits.ts';
 import { markdownTable } from './table.ts';
 
 const manyKeys = 10_000;

@@ -8,9 +8,9 @@
  */
 import { join } from 'node:path';
 import { createChdbConnection } from 'chdb/connection';
+import { insertSettings } from '../src/clickhouse/insert-settings.ts';
+import { renderSettings } from '../src/clickhouse/statement-settings.ts';
 import { quoteString } from '../src/lib/quote.ts';
-import { insertSettings } from '../src/store/insert-settings.ts';
-import { renderSettings } from '../src/store/statement-settings.ts';
 import { removeFolder, temporaryFolder } from '../test/support/child.ts';
 import { percentile } from './sender.ts';
 import { markdownTable } from './table.ts';

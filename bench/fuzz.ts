@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import xxhash from 'xxhash-wasm';
 import { Decoder } from '../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../src/decode/outcomes.ts';
-import { RemoteWriteKernel } from '../src/decode/remote-write-kernel.ts';
+import { RemoteWriteKernel } from '../src/decode/remote-write/remote-write-kernel.ts';
 import { checkOtlpInput, otlpFuzzInput } from '../test/support/otlp-fuzz.ts';
 import { checkMetricsInput, metricsFuzzInput } from '../test/support/otlp-metrics-fuzz.ts';
 import { checkInput, fuzzInput } from '../test/support/remote-write-fuzz.ts';
@@ -26,7 +26,7 @@ interface FuzzCase {
 const hashes = await xxhash();
 const outcomes = new DecodeOutcomes();
 const kernel = new WebAssembly.Module(
-  readFileSync(new URL('../src/decode/kernel/kernel.wasm', import.meta.url)),
+  readFileSync(new URL('../src/decode/remote-write/kernel/kernel.wasm', import.meta.url)),
 );
 /** A decoder keeps the series that it has met; a new one now and then meets them for the first time again. */
 const inputsPerDecoder = 10_000;

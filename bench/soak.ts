@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { limits } from '../src/limits.ts';
+import { limits } from '../src/limits/limits.ts';
 import { dashboardQueries, readStored, sendBatch } from '../test/support/numbered-batches.ts';
 import { type Random, seededRandom } from '../test/support/random.ts';
 import { compareBatches, type SentBatch } from '../test/support/sent-and-stored.ts';

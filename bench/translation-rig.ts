@@ -1,23 +1,23 @@
 import { availableParallelism } from 'node:os';
 import { Authorizer } from '../src/auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from '../src/auth/identities.ts';
-import { AuditLog } from '../src/http/audit.ts';
-import { queryRoutes } from '../src/http/query-routes.ts';
-import { createHttpServer } from '../src/http/server.ts';
+import type { CatalogView, DatasetInfo } from '../src/catalog/dataset-entry.ts';
+import { openEmbeddedStore } from '../src/clickhouse/embedded/embedded-store.ts';
+import { datasetStatements } from '../src/clickhouse/table-definitions.ts';
+import { queryRoutes } from '../src/http/routes/query/query-routes.ts';
+import { AuditLog } from '../src/http/server/audit.ts';
+import { createHttpServer } from '../src/http/server/server.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { createMetrics } from '../src/lib/metrics.ts';
-import { limits } from '../src/limits.ts';
+import { limits } from '../src/limits/limits.ts';
 import { type FieldType, fieldColumnName, fieldColumnType } from '../src/model/column.ts';
 import { defaultTenant } from '../src/model/dataset.ts';
 import type { Principal } from '../src/model/identity.ts';
-import { QueryService } from '../src/query/service.ts';
+import { QueryService } from '../src/query/query-service.ts';
 import { TranslationPool } from '../src/query/translation-pool.ts';
 import { Translator } from '../src/query/translator.ts';
 import { semanticSettings } from '../src/sql/print/settings.ts';
-import type { CatalogView, DatasetInfo } from '../src/store/dataset-entry.ts';
-import { openEmbeddedStore } from '../src/store/embedded.ts';
-import { datasetStatements } from '../src/store/schema.ts';
 import { Service } from '../test/support/service.ts';
 
 /** The query service in this process, on a dataset that is known beforehand. */

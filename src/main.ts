@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { join } from 'node:path';
-import { banner } from './banner.ts';
+import { banner } from './app/banner.ts';
+import { StoreError } from './clickhouse/store-error.ts';
+import { type Config, type DeadAction, helpText, prepareProcess, readCommand } from './config/config.ts';
 import { ConfigError } from './config/option.ts';
-import { type Config, type DeadAction, helpText, prepareProcess, readCommand } from './config.ts';
 import { AppError } from './errors.ts';
 import { keptPassword, takeDataDirectory } from './lib/data-directory.ts';
 import { endOnUncaughtErrors } from './lib/fatal.ts';
@@ -10,7 +11,6 @@ import { createLogger } from './lib/log.ts';
 import { LockHeld } from './lib/process-lock.ts';
 import { readVersion } from './lib/version.ts';
 import { startWatchdog } from './lib/watchdog.ts';
-import { StoreError } from './store/errors.ts';
 
 /**
  * Exit codes: 0 after a clean stop, 1 when the service or the command could not do its work, 2 for a bad option, 70 after an
@@ -28,12 +28,14 @@ async function main(): Promise<void> {
 
 async function runDeadCommand(action: DeadAction, config: Config): Promise<void> {
   const log = createLogger(config.logLevel);
-  const { listDeadLetters, retryDeadLetters, dropDeadLetters } = await import('./dead/command.ts');
+  const { listDeadLetters, retryDeadLetters, dropDeadLetters } = await import(
+    './drain/dead-letters/command.ts'
+  );
   const options = {
     dataDir: config.dataDir,
     openStore: async () => {
       const { createMetrics } = await import('./lib/metrics.ts');
-      const { openStore } = await import('./store/open.ts');
+      const { openStore } = await import('./clickhouse/open.ts');
       const {
         clickhouseUrl: clickHouse,
         queryTimeoutMs,
@@ -70,7 +72,7 @@ async function serve(config: Config): Promise<void> {
     startWatchdog(new URL('../workers/watchdog.js', import.meta.url), config.watchdogMs);
   const version = readVersion();
   // Loads native code, which reads what `prepareProcess` set; and --help stays quick.
-  const { startApp } = await import('./app.ts');
+  const { startApp } = await import('./app/application.ts');
   const directory = await takeDataDirectory(config.dataDir);
   try {
     const kept = config.adminPassword === undefined ? await keptPassword(config.dataDir) : undefined;

@@ -12,14 +12,15 @@ class WaitingFirst extends BaseSequencer {
 /** Files that open no engine and, unlike that of the HTTP server, do not measure the memory of their process closely. */
 const withoutEngine = [
   'test/unit/**/*.test.ts',
-  'test/integration/{http-[!s]*,decode-turns,inline-decoding,oidc-hardening}.test.ts',
+  'test/integration/http/http-[!s]*.test.ts',
+  'test/integration/{ingest/{decode-turns,inline-decoding},identity/oidc-hardening}.test.ts',
 ];
 
 /** The tests that take longest, or need programs in other languages: `npm run test:full`. */
 const long = [
   'test/e2e/{clickhouse-server,clock-jump,kill,otlp-collector,prometheus,scrapers}.test.ts',
   'test/e2e/{several-nodes,tenants-several-nodes}.test.ts',
-  'test/integration/{poison,poison-crash}.test.ts',
+  'test/integration/drain/{poison,poison-crash}.test.ts',
 ];
 
 /**

@@ -6,7 +6,7 @@ import xxhash from 'xxhash-wasm';
 import { Decoder } from '../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../src/decode/outcomes.ts';
 import { overflowColumns } from '../src/decode/overflow.ts';
-import { RemoteWriteKernel } from '../src/decode/remote-write-kernel.ts';
+import { RemoteWriteKernel } from '../src/decode/remote-write/remote-write-kernel.ts';
 import type {
   DecodeBatch,
   DecodeReply,
@@ -15,10 +15,10 @@ import type {
   OverflowReply,
   OverflowTask,
 } from '../src/decode/task.ts';
-import { limits } from '../src/limits.ts';
+import { limits } from '../src/limits/limits.ts';
 
 const { outcomes } = workerData as DecodeWorkerData;
-const kernelBinary = readFileSync(new URL('../src/decode/kernel/kernel.wasm', import.meta.url));
+const kernelBinary = readFileSync(new URL('../src/decode/remote-write/kernel/kernel.wasm', import.meta.url));
 const kernel = new RemoteWriteKernel(new WebAssembly.Module(kernelBinary));
 const decoder = new Decoder(new DecodeOutcomes(outcomes), await xxhash(), kernel);
 

@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs';
-import { guardDescriptor } from '../src/store/engine/messages.ts';
+import { guardDescriptor } from '../src/clickhouse/embedded/engine-messages.ts';
 
 /**
  * The thread of the engine process that ends it when the service is gone, however it went: the pipe from it is at its end

@@ -5,15 +5,15 @@
  *
  * It obeys its parent alone. Signals that a terminal or a supervisor sends to a whole group are left to the parent, which
  * still needs the engine then; when the parent is gone, `engine-guard.ts` ends the process at once. Whatever goes wrong ends
- * the process, and the parent starts another one (`src/store/engine/engine.ts`).
+ * the process, and the parent starts another one (`src/clickhouse/embedded/engine.ts`).
  */
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Session } from 'chdb';
+import type { EngineArguments, FromEngine, ToEngine } from '../src/clickhouse/embedded/engine-messages.ts';
 import { errorText } from '../src/errors.ts';
 import { LockHeld, takeLock } from '../src/lib/process-lock.ts';
-import type { EngineArguments, FromEngine, ToEngine } from '../src/store/engine/messages.ts';
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 process.once('disconnect', end);

@@ -2,8 +2,8 @@
 import { readlinkSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import type { MessagePort } from 'node:worker_threads';
-import { parseQuery } from '../src/sql/parse.ts';
-import { type AskCatalog, ColumnMemory } from '../src/sql/task-catalog.ts';
+import { parseQuery } from '../src/sql/syntax/parse.ts';
+import { type AskCatalog, ColumnMemory } from '../src/sql/translation/task-catalog.ts';
 import type {
   CatalogAnswer,
   DatasetAnswer,
@@ -11,8 +11,8 @@ import type {
   TranslationTask,
   TranslatorReady,
   TranslatorStart,
-} from '../src/sql/translation-messages.ts';
-import { runTask, type TaskParts } from '../src/sql/translation-task.ts';
+} from '../src/sql/translation/translation-messages.ts';
+import { runTask, type TaskParts } from '../src/sql/translation/translation-task.ts';
 
 let parts: TaskParts | undefined;
 

@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { readableRows } from '../auth/policy.ts';
-import type { Drain } from '../ingest/drain.ts';
-import { waitForPending } from '../ingest/freshness.ts';
-import { limits } from '../limits.ts';
-import { QueryService } from '../query/service.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { ResultStore, Store } from '../clickhouse/store.ts';
+import type { Drain } from '../drain/drain.ts';
+import { waitForPending } from '../drain/freshness.ts';
+import { limits } from '../limits/limits.ts';
+import { QueryService } from '../query/query-service.ts';
 import { TranslationPool } from '../query/translation-pool.ts';
-import type { Catalog } from '../store/catalog.ts';
-import type { ResultStore, Store } from '../store/store.ts';
 import type { Wal } from '../wal/writer.ts';
 import type { Shared } from './shared.ts';
 

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { systemClock } from '../lib/clock.ts';
 import type { DataDirectory } from '../lib/data-directory.ts';
 import type { Logger } from '../lib/log.ts';

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
-import { limits } from '../limits.ts';
+import { Catalog } from '../catalog/catalog.ts';
+import { KeptOptions } from '../catalog/kept-options.ts';
+import { ReceivedTable } from '../catalog/received-table.ts';
+import { StoreMonitor } from '../catalog/store-monitor.ts';
+import { TenantCleaner } from '../catalog/tenant-cleaner.ts';
+import { Tenants } from '../catalog/tenants.ts';
+import { openStore } from '../clickhouse/open.ts';
+import { NodeRegistry } from '../cluster/nodes.ts';
+import type { Config } from '../config/config.ts';
+import { limits } from '../limits/limits.ts';
+import { MetadataLog } from '../metadata/metadata-log.ts';
 import { type LimitsInForce, serviceLimits } from '../model/tenant-limits.ts';
-import { Catalog } from '../store/catalog.ts';
-import { KeptOptions } from '../store/kept-options.ts';
-import { MetadataLog } from '../store/metadata.ts';
-import { StoreMonitor } from '../store/monitor.ts';
-import { NodeRegistry } from '../store/nodes.ts';
-import { openStore } from '../store/open.ts';
-import { ReceivedTable } from '../store/received-table.ts';
-import { TenantCleaner } from '../store/tenant-cleaner.ts';
-import { Tenants } from '../store/tenants.ts';
 import type { Shared } from './shared.ts';
 
 /** The store, and what is known of what is in it. */

@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { Counts } from '../lib/counts.ts';
 import { clientNetwork } from '../lib/ip-address.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type { Principal } from '../model/identity.ts';
 import {
   type Credentials,

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { clientNetwork } from '../lib/ip-address.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type { UnhashedPassword } from './password.ts';
 import { type Attempt, PasswordQueue } from './password-queue.ts';
 

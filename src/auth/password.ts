@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 import { FairTurns } from '../lib/fair-turns.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 
 /**
  * Argon2id, the library's default variant, at RFC 9106's memory-constrained setting (64 MiB, three passes),

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import { checkDatasetName } from '../model/dataset.ts';
 import { type Privilege, type PrivilegeName, privilegeNames, type Tag } from '../model/identity.ts';
 

@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type { Identity } from './identities.ts';
 
 /** Characters by which a credential is looked up. More than that, and V8 takes microseconds to hash a token. */

@@ -1,5 +1,5 @@
 import { parseOrigin, parseProviderUrl } from '../lib/option-values.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import { ConfigError, needOption, type Option, type OptionTexts, readOption } from './option.ts';
 
 /** An identity provider that vouches for people and programs, by OpenID Connect. */

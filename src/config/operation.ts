@@ -1,5 +1,5 @@
 import { type Address, integer, parseAddress } from '../lib/option-values.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import { needOption, type Option, type OptionTexts, readOption } from './option.ts';
 
 /** How the process is watched, from outside and by itself. */

@@ -1,5 +1,5 @@
 import { byteCount, integer } from '../lib/option-values.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import { needOption, type Option, type OptionTexts } from './option.ts';
 
 /** What each tenant and each dataset may have, so that none lives at the cost of others; a tenant can have limits of its own. */

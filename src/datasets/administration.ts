@@ -1,7 +1,7 @@
+import type { Catalog } from '../catalog/catalog.ts';
+import { createDataset } from '../catalog/create-dataset.ts';
+import type { TenantCleaner } from '../catalog/tenant-cleaner.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
-import type { Catalog } from '../store/catalog.ts';
-import { createDataset } from '../store/create-dataset.ts';
-import type { TenantCleaner } from '../store/tenant-cleaner.ts';
 import { orUnavailable } from './existing.ts';
 
 export interface DatasetAdministrationOptions {

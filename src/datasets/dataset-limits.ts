@@ -1,7 +1,7 @@
+import type { Catalog } from '../catalog/catalog.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import { type DatasetLimitName, datasetLimitNames, parseDatasetLimits } from '../model/dataset-limits.ts';
 import type { LimitsInForce } from '../model/tenant-limits.ts';
-import type { Catalog } from '../store/catalog.ts';
 import { existingDataset, orUnavailable } from './existing.ts';
 
 export interface DatasetLimitsOptions {

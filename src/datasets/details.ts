@@ -1,3 +1,8 @@
+import type { Catalog } from '../catalog/catalog.ts';
+import type { DatasetInfo } from '../catalog/dataset-entry.ts';
+import type { ReceivedTable } from '../catalog/received-table.ts';
+import { selectRow } from '../clickhouse/select-rows.ts';
+import type { Store } from '../clickhouse/store.ts';
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { parseDay } from '../lib/timestamp.ts';
 import {
@@ -10,11 +15,6 @@ import {
 } from '../model/dataset.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
 import { oldestReceived, type ReceivedAmount, sumOfReceived } from '../model/received.ts';
-import type { Catalog } from '../store/catalog.ts';
-import type { DatasetInfo } from '../store/dataset-entry.ts';
-import type { ReceivedTable } from '../store/received-table.ts';
-import { selectRow } from '../store/select-rows.ts';
-import type { Store } from '../store/store.ts';
 import { existingDataset, orUnavailable } from './existing.ts';
 import { type Schema, schemaOf } from './schema.ts';
 

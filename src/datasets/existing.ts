@@ -1,8 +1,8 @@
+import type { Catalog } from '../catalog/catalog.ts';
+import type { DatasetInfo } from '../catalog/dataset-entry.ts';
+import { StoreError } from '../clickhouse/store-error.ts';
 import { AppError } from '../errors.ts';
 import { quotedName } from '../lib/credential-shape.ts';
-import type { Catalog } from '../store/catalog.ts';
-import type { DatasetInfo } from '../store/dataset-entry.ts';
-import { StoreError } from '../store/errors.ts';
 
 /** @throws AppError `dataset_not_found`, `store_unavailable` */
 export function existingDataset(catalog: Pick<Catalog, 'get'>, tenant: string, name: string): DatasetInfo {

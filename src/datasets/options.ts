@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import { isReservedField } from '../model/column.ts';
 import {
   type DatasetOptions,

@@ -1,9 +1,9 @@
+import type { Catalog } from '../catalog/catalog.ts';
+import { applyRetention } from '../catalog/table-retention.ts';
+import type { Store } from '../clickhouse/store.ts';
 import { AppError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type { Retention } from '../model/retention.ts';
-import type { Catalog } from '../store/catalog.ts';
-import { applyRetention } from '../store/retention.ts';
-import type { Store } from '../store/store.ts';
 import { existingDataset, orUnavailable } from './existing.ts';
 
 export interface DatasetRetentionOptions {

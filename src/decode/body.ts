@@ -3,7 +3,7 @@ import { gunzipSync, type InputType, inflateSync } from 'node:zlib';
 import { uncompressSync } from 'snappy';
 import { AppError, errorText } from '../errors.ts';
 import type { BodyEncoding } from './task.ts';
-import { decompressZstd } from './zstd.ts';
+import { decompressZstd } from './wire/zstd.ts';
 
 /**
  * A snappy block expands at most this much: its densest element is a copy, which makes 64 bytes of 3

@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 
 /**
  * What a body may become while it is decoded. Most take about as much as their size says, a few a hundred times that, and

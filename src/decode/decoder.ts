@@ -1,20 +1,20 @@
 import type { XXHashAPI } from 'xxhash-wasm';
 import { AppError, errorText } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import { decodeBody } from './body.ts';
-import { decodeJsonEvents } from './json-events.ts';
-import { decodeJsonLogs } from './otlp/json-logs.ts';
-import { decodeJsonMetrics } from './otlp/json-metrics.ts';
-import { decodeJsonTraces } from './otlp/json-traces.ts';
-import { decodeOtlpMetrics } from './otlp/metrics.ts';
-import { decodeProtobufLogs } from './otlp/protobuf-logs.ts';
-import { decodeProtobufTraces } from './otlp/protobuf-traces.ts';
+import { decodeJsonEvents } from './events/json-events.ts';
+import type { SeriesContext } from './metrics/series-resolver.ts';
+import { SeriesTable } from './metrics/series-table.ts';
+import { decodeJsonLogs } from './otlp/logs/json-logs.ts';
+import { decodeProtobufLogs } from './otlp/logs/protobuf-logs.ts';
+import { decodeJsonMetrics } from './otlp/metrics/json-metrics.ts';
+import { decodeOtlpMetrics } from './otlp/metrics/protobuf-metrics.ts';
+import { decodeJsonTraces } from './otlp/traces/json-traces.ts';
+import { decodeProtobufTraces } from './otlp/traces/protobuf-traces.ts';
 import type { DecodeOutcomes } from './outcomes.ts';
-import type { RemoteWriteKernel } from './remote-write-kernel.ts';
-import { decodeRemoteWriteV1, decodeV1WithKernel } from './remote-write-v1.ts';
-import { decodeRemoteWriteV2, decodeV2WithKernel } from './remote-write-v2.ts';
-import type { SeriesContext } from './series-resolver.ts';
-import { SeriesTable } from './series-table.ts';
+import type { RemoteWriteKernel } from './remote-write/remote-write-kernel.ts';
+import { decodeRemoteWriteV1, decodeV1WithKernel } from './remote-write/remote-write-v1.ts';
+import { decodeRemoteWriteV2, decodeV2WithKernel } from './remote-write/remote-write-v2.ts';
 import type { DecodedBody, DecodeResult, DecodeTask } from './task.ts';
 
 /** Decodes bodies of all formats. One for each worker: it remembers the series that it has met. */

@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 
 /**
  * Which decode tasks became durable: a ring in shared memory, written by the thread that owns the log and

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import { type DecodeCounts, noCounts, type RefusedPart } from '../model/counts.ts';
 
 /** What a refusal loses, by kind. Metadata is not counted as lost data. */

@@ -5,7 +5,7 @@ import type { SecretBox } from '../auth/secret-box.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { ulid } from '../lib/ulid.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type { ApiKeyAccount, ApiKeyValue } from './accounts.ts';
 import type { Directory } from './directory.ts';
 import { checkKeyName } from './names.ts';

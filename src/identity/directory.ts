@@ -1,11 +1,11 @@
+import type { HasEnded, TenantHolder } from '../catalog/tenant-cleaner.ts';
+import type { Tenants } from '../catalog/tenants.ts';
 import { AppError } from '../errors.ts';
 import { FairTurns } from '../lib/fair-turns.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
+import type { MetadataKey, MetadataLog } from '../metadata/metadata-log.ts';
+import { MetadataReplica } from '../metadata/metadata-replica.ts';
 import type { Privilege } from '../model/identity.ts';
-import type { MetadataKey, MetadataLog } from '../store/metadata.ts';
-import { MetadataReplica } from '../store/metadata-replica.ts';
-import type { HasEnded, TenantHolder } from '../store/tenant-cleaner.ts';
-import type { Tenants } from '../store/tenants.ts';
 import type { ApiKeyAccount, ApiKeyValue, OauthUserValue, UserAccount, UserValue } from './accounts.ts';
 import { TenantIdentities } from './tenant-identities.ts';
 

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 
 const identifier = new RegExp(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,${limits.identityNameMaxLength - 1}}$`);
 const keyName = /^(?! )[^\p{C}\p{Zl}\p{Zp}]+(?<! )$/u;

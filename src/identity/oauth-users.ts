@@ -1,7 +1,7 @@
 import type { VerifiedClaims } from '../auth/oidc/claims.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type { OauthUserValue } from './accounts.ts';
 import type { Directory } from './directory.ts';
 import { noUser, oauthId } from './names.ts';

@@ -1,7 +1,7 @@
 import { showPrivilege } from '../auth/privilege-entries.ts';
 import { AppError } from '../errors.ts';
 import { quotedName } from '../lib/credential-shape.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type { Privilege } from '../model/identity.ts';
 import { type Directory, defaultRoleSetting } from './directory.ts';
 import { excessOf, sizeOf } from './grants.ts';

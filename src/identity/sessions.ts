@@ -5,7 +5,7 @@ import type { Identity, IdentitySource } from '../auth/identities.ts';
 import type { SignedIn } from '../auth/oidc/login.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type { Principal } from '../model/identity.ts';
 import type { OauthUsers } from './oauth-users.ts';
 import type { OidcAccount } from './oidc-account.ts';

@@ -1,8 +1,8 @@
+import type { TenantCleaner } from '../catalog/tenant-cleaner.ts';
+import type { Tenant, Tenants } from '../catalog/tenants.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { OwnLimits, TenantLimits } from '../model/tenant-limits.ts';
-import type { TenantCleaner } from '../store/tenant-cleaner.ts';
-import type { Tenant, Tenants } from '../store/tenants.ts';
 
 export interface TenantAdministrationOptions {
   readonly tenants: Tenants;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Passwords } from '../auth/password.ts';
 import { AppError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import { defaultTenant } from '../model/dataset.ts';
 import type { Privilege } from '../model/identity.ts';
 import type { UserAccount } from './accounts.ts';

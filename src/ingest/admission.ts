@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type { Reservation } from './request.ts';
 
 export interface AdmissionOptions {

@@ -16,7 +16,7 @@ import type { FairQueue } from '../lib/fair-queue.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { RecentCosts } from '../lib/recent-costs.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type { TableBlock } from '../model/block.ts';
 import {
   blockBytes,

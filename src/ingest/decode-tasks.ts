@@ -3,7 +3,7 @@ import { presumedLength } from '../decode/body.ts';
 import type { DecodeBounds } from '../decode/decode-bounds.ts';
 import type { BodyFormat, DecodeResult, DecodeTask } from '../decode/task.ts';
 import type { FairQueue } from '../lib/fair-queue.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 
 export type NewTask = Omit<DecodeTask, 'sequence'>;
 

@@ -1,6 +1,6 @@
 import { FairQueue } from '../lib/fair-queue.ts';
 import type { RecentCosts } from '../lib/recent-costs.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 
 export type TaskLength = 'short' | 'long';
 

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import { type LimitName, type LimitsInForce, limitDetails } from '../model/tenant-limits.ts';
 
 export interface IngestRatesOptions {

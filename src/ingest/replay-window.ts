@@ -1,10 +1,10 @@
+import type { HasEnded, TenantHolder } from '../catalog/tenant-cleaner.ts';
 import { AppError } from '../errors.ts';
 import { type Clock, expiryMs } from '../lib/clock.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type { DecodeCounts } from '../model/counts.ts';
 import type { RequestIdentity, StoredRequest } from '../model/replay.ts';
-import type { HasEnded, TenantHolder } from '../store/tenant-cleaner.ts';
 import type { Acknowledgement } from './request.ts';
 
 export interface ReplayWindowOptions {

@@ -1,4 +1,4 @@
-/** The part of `limits.ts` that is about what one request may hold. */
+/** The part of `limits` that is about what one request may hold. */
 const KiB = 1024;
 const MiB = 1024 * KiB;
 

@@ -1,4 +1,4 @@
-/** The part of `limits.ts` that bounds inserts into the store. */
+/** The part of `limits` that bounds inserts into the store. */
 const MiB = 1024 * 1024;
 
 export const insertLimits = {

@@ -1,4 +1,4 @@
-/** The part of `limits.ts` that is about queries. */
+/** The part of `limits` that is about queries. */
 const KiB = 1024;
 const MiB = 1024 * KiB;
 const GiB = 1024 * MiB;

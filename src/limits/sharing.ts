@@ -1,4 +1,4 @@
-/** The part of `limits.ts` that keeps tenants and datasets from living at the cost of others. */
+/** The part of `limits` that keeps tenants and datasets from living at the cost of others. */
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
@@ -17,7 +17,7 @@ export const sharingLimits = {
   settableIngestRate: [1 * KiB, 2 ** 40],
   /** Datasets whose rate of ingest is remembered, 200 bytes each. Those that have sent nothing for longest are forgotten. */
   maxMeteredDatasets: 50_000,
-  /** Tables of a segment up to which each is inserted at once. May only grow from version to version (`ingest/quiet-tables.ts`). */
+  /** Tables of a segment up to which each is inserted at once. May only grow from version to version (`drain/quiet-tables.ts`). */
   promptTables: 32,
   /** With more than that, datasets with at least so much in it are. May only shrink. */
   promptBytes: 512 * KiB,

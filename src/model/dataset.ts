@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import { eventTimeColumn } from './column.ts';
 
 /** What a dataset holds. Set by the first write or at creation, never changed. */

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 
 /** What a tenant may have. Rates are bytes of bodies as sent, a second; infinite for no bound. */
 export interface TenantLimits {

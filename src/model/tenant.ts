@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 
 const tenantName = new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${limits.tenantNameMaxLength - 1}}$`);
 

@@ -1,11 +1,15 @@
+import type { CatalogView } from '../catalog/dataset-entry.ts';
 import { AppError } from '../errors.ts';
 import type { Timers } from '../lib/clock.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import { auditDataset } from '../model/dataset.ts';
 import type { Principal, ReadableRows } from '../model/identity.ts';
-import type { CatalogAnswer, CatalogQuestion, DatasetAnswer } from '../sql/translation-messages.ts';
-import { refusalOf } from '../sql/translation-task.ts';
-import type { CatalogView } from '../store/dataset-entry.ts';
+import type {
+  CatalogAnswer,
+  CatalogQuestion,
+  DatasetAnswer,
+} from '../sql/translation/translation-messages.ts';
+import { refusalOf } from '../sql/translation/translation-task.ts';
 import { ColumnStates } from './column-states.ts';
 
 export interface CatalogAnswersParts {

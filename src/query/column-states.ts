@@ -1,4 +1,4 @@
-import type { DatasetInfo } from '../store/dataset-entry.ts';
+import type { DatasetInfo } from '../catalog/dataset-entry.ts';
 
 /** The columns of a dataset, and a number that no other columns have. */
 export interface ColumnState {

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 import { quotedName } from '../lib/credential-shape.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import { eventTimeColumn } from '../model/column.ts';
 import { checkDatasetName, type DatasetKind } from '../model/dataset.ts';
 import type { Translation } from '../sql/translate.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { ResultStore, ResultStream, StreamOptions } from '../clickhouse/store.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type { Translation } from '../sql/translate.ts';
-import type { ResultStore, ResultStream, StreamOptions } from '../store/store.ts';
 import { Deadline } from './deadline.ts';
 import { nameNumbers, nameNumbersIn } from './json-numbers.ts';
 import type { QueryResult, QueryStatistics } from './request.ts';

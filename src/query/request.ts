@@ -1,6 +1,6 @@
+import type { ReadProgress } from '../clickhouse/store.ts';
 import type { CancelSignal } from '../lib/cancellation.ts';
 import type { Principal } from '../model/identity.ts';
-import type { ReadProgress } from '../store/store.ts';
 import type { ResultFormat } from './result-format.ts';
 
 /** What is asked, by whom, about which time. */

@@ -1,5 +1,5 @@
-import { limits } from '../limits.ts';
-import type { StreamFormat } from '../store/store.ts';
+import type { StreamFormat } from '../clickhouse/store.ts';
+import { limits } from '../limits/limits.ts';
 
 /** The forms that a result can have. */
 export const resultFormats = ['json', 'ndjson', 'csv', 'arrow', 'parquet'] as const;

@@ -1,6 +1,6 @@
+import { StoreError } from '../clickhouse/store-error.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
-import { raised } from '../sql/raise.ts';
-import { StoreError } from '../store/errors.ts';
+import { raised } from '../sql/syntax/raise.ts';
 
 /** ClickHouse's errors that a query can cause, by number (src/Common/ErrorCodes.cpp). */
 const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<

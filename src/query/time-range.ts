@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 import { microsPerDay, parseTimestamp } from '../lib/timestamp.ts';
-import { parseInterval } from '../sql/datetime.ts';
+import { parseInterval } from '../sql/syntax/datetime.ts';
 
 /** Half-open; microseconds since 1970. */
 export interface TimeRange {

@@ -1,5 +1,5 @@
 import type { Clock, Timers } from '../lib/clock.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 
 export interface TranslationDeadlineParts {
   readonly clock: Pick<Clock, 'monotonicMs'> & Pick<Timers, 'after'>;

@@ -3,8 +3,8 @@ import { AppError } from '../errors.ts';
 import type { CancelSignal } from '../lib/cancellation.ts';
 import type { Logger } from '../lib/log.ts';
 import { NestedFairQueue } from '../lib/nested-fair-queue.ts';
-import { limits } from '../limits.ts';
-import type { TranslationReply, TranslationTask } from '../sql/translation-messages.ts';
+import { limits } from '../limits/limits.ts';
+import type { TranslationReply, TranslationTask } from '../sql/translation/translation-messages.ts';
 import {
   type AnswerCatalog,
   TranslationThread,

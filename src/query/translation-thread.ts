@@ -3,7 +3,7 @@ import { Piscina } from 'piscina';
 import { errorText } from '../errors.ts';
 import type { Clock, Timers } from '../lib/clock.ts';
 import { threadCpuMs } from '../lib/thread-cpu.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type {
   CatalogAnswer,
   CatalogQuestion,
@@ -11,7 +11,7 @@ import type {
   TranslationTask,
   TranslatorReady,
   TranslatorStart,
-} from '../sql/translation-messages.ts';
+} from '../sql/translation/translation-messages.ts';
 import { TranslationDeadline } from './translation-deadline.ts';
 
 export interface TranslationThreadOptions {

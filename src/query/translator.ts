@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { CatalogView } from '../catalog/dataset-entry.ts';
 import { AppError } from '../errors.ts';
 import type { CancelSignal } from '../lib/cancellation.ts';
 import { systemClock } from '../lib/clock.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type { Principal, Privilege, ReadableRows } from '../model/identity.ts';
 import { fillMoments, type Moments } from '../sql/moments.ts';
 import type { Translation } from '../sql/translate.ts';
-import type { CatalogView } from '../store/dataset-entry.ts';
 import { CatalogAnswers } from './catalog-answers.ts';
 import type { AnsweredReply, TranslationPool } from './translation-pool.ts';
 

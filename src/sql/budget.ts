@@ -1,5 +1,5 @@
-import { limits } from '../limits.ts';
-import { sqlError } from './errors.ts';
+import { limits } from '../limits/limits.ts';
+import { sqlError } from './sql-error.ts';
 
 /** What a translation may spend: names of its limits, and what an error says that there is too much of. */
 const bounds = {

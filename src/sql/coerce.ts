@@ -1,11 +1,11 @@
 import { quoteString } from '../lib/quote.ts';
 import { apply, literal } from './build.ts';
-import { sqlError, unsupported } from './errors.ts';
-import { conversion } from './functions/conversions.ts';
-import { literalParts, partsOf } from './functions/interval-parts.ts';
-import { intervalPartsText, intervalText, partsText } from './functions/interval-text.ts';
+import { conversion } from './functions/numbers/conversions.ts';
+import { literalParts, partsOf } from './functions/time/interval-parts.ts';
+import { intervalPartsText, intervalText, partsText } from './functions/time/interval-text.ts';
 import type { Expr, Literal, Mixed } from './ir.ts';
-import { readArrayText, readLiteral } from './literals.ts';
+import { sqlError, unsupported } from './sql-error.ts';
+import { readArrayText, readLiteral } from './syntax/literals.ts';
 import {
   arrayOf,
   bool,

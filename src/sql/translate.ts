@@ -1,7 +1,6 @@
 import type { Query } from './ast.ts';
 import { maxStoreSqlLength, TranslationBudget, withBudget } from './budget.ts';
 import type { SqlCatalog } from './catalog.ts';
-import { sqlError } from './errors.ts';
 import { withGeneratedNames } from './generated-names.ts';
 import type { QueryIr, RangeShape } from './ir.ts';
 import { tooLargeForStore } from './print/bounded.ts';
@@ -10,6 +9,7 @@ import { Environment } from './resolve/environment.ts';
 import { uniqueNames } from './resolve/output-name.ts';
 import { resolveQuery } from './resolve/query.ts';
 import { rowBound } from './row-bound.ts';
+import { sqlError } from './sql-error.ts';
 import { typeLabel } from './types.ts';
 
 export interface Translation {

@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type { WalFile, WalFiles } from './files.ts';
 import { type EncodedRecord, encodeSegmentHeader, placeRecord, segmentHeaderBytes } from './record.ts';
 import { type SealedSegment, type SegmentRecord, segmentName, segmentRecord } from './segment.ts';

@@ -1,4 +1,4 @@
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import { type Bundle, bundleName, noteBundle } from './bundles.ts';
 import type { WalFiles } from './files.ts';
 import { blockBytes, readBlocks, type SealedSegment, type SegmentRecord, segmentName } from './segment.ts';

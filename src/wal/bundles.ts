@@ -1,5 +1,5 @@
 /**
- * Which tables take what several segments hold for them in one insert (`ingest/quiet-tables.ts` says which and why).
+ * Which tables take what several segments hold for them in one insert (`drain/quiet-tables.ts` says which and why).
  *
  * An insert must be made of the same parts whenever it is repeated, also by a later life of the process. So what goes
  * together is durable before the insert is sent: a note (`note-file.ts`) with the name `<20 digits of the last

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { AppError } from '../errors.ts';
 import type { Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 
 export interface DiskSpace {
   readonly availableBytes: number;

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { Timers } from '../lib/clock.ts';
 import { hasErrorCode } from '../lib/files.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 
 /**
  * A log that cannot be written, and knows it: requests are refused at once with the reason, and only a probe

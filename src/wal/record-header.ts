@@ -10,7 +10,7 @@ export interface RecordHeader {
   /** Its id. */
   readonly dataset: string;
   readonly kind: DatasetKind;
-  /** Whether the id was presumed before the store had been read (`store/catalog.ts`). */
+  /** Whether the id was presumed before the store had been read (`catalog/catalog.ts`). */
   readonly presumed?: true | undefined;
   /** How the request is known again; absent when it is not, and in logs of before this existed. */
   readonly request?: StoredRequest | undefined;

@@ -28,7 +28,7 @@
  */
 
 import { crc32 } from 'node:zlib';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type { TableBlock } from '../model/block.ts';
 import { tablesOfKind } from '../model/dataset.ts';
 import { type RecordHeader, recordHeaderJson } from './record-header.ts';

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { type Clock, expiryMs } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import type { StoredRequest } from '../model/replay.ts';
 import type { WalFile, WalFiles } from './files.ts';
 import type { SealedSegment } from './segment.ts';

@@ -3,7 +3,7 @@
  *
  * Without a note nothing is known but the store's own memory of tokens, and that is short: it holds a number of
  * inserts, and a table that goes on past the segment would push the segment's insert out of it. So the note comes
- * first (`ingest/drain.ts`). A start that finds the segment leaves these tables out.
+ * first (`drain/drain.ts`). A start that finds the segment leaves these tables out.
  *
  * It is a note (`note-file.ts`) with the name `<20 digits of the segment>.stored-<count>` and the content
  * `{"segment":…,"tables":["<database>.<table>",…]}`.

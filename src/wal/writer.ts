@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { Clock, Timers } from '../lib/clock.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../limits/limits.ts';
 import { isFull, Outage, refusalOf } from './outage.ts';
 import { type EncodedRecord, encodeRecord, type WalRecord } from './record.ts';
 import type { Recovery } from './recovery.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/limits/limits.ts';
 import { enginePid, isGone } from '../support/child.ts';
 import { readStored } from '../support/numbered-batches.ts';
 import { seededRandom } from '../support/random.ts';

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import { TranslationBudget } from '../../src/sql/budget.ts';
-import { parseWithin } from '../../src/sql/parse.ts';
+import { parseWithin } from '../../src/sql/syntax/parse.ts';
 import { translate } from '../../src/sql/translate.ts';
 import { randomRuns } from '../sql/random-runs.ts';
 import { smallCatalog } from '../support/sql-catalog.ts';

@@ -1,4 +1,4 @@
-import { StoreError } from '../../src/store/errors.ts';
+import { StoreError } from '../../src/clickhouse/store-error.ts';
 import { ModelComparisons } from './comparison.ts';
 import { ModelTable } from './table.ts';
 

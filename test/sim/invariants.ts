@@ -1,6 +1,6 @@
+import type { Catalog } from '../../src/catalog/catalog.ts';
+import type { InsertBatch } from '../../src/clickhouse/store.ts';
 import { datasetIdOf, defaultTenant } from '../../src/model/dataset.ts';
-import type { Catalog } from '../../src/store/catalog.ts';
-import type { InsertBatch } from '../../src/store/store.ts';
 import type { Backlog } from '../../src/wal/backlog.ts';
 import { segmentHeaderBytes } from '../../src/wal/record.ts';
 import { type SealedSegment, segmentName } from '../../src/wal/segment.ts';

@@ -1,9 +1,9 @@
-import { DeadLetters } from '../../src/dead/letters.ts';
-import { Drain } from '../../src/ingest/drain.ts';
+import { Catalog } from '../../src/catalog/catalog.ts';
+import { StoreMonitor } from '../../src/catalog/store-monitor.ts';
+import { DeadLetters } from '../../src/drain/dead-letters/letters.ts';
+import { Drain } from '../../src/drain/drain.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
-import { Catalog } from '../../src/store/catalog.ts';
-import { MetadataLog } from '../../src/store/metadata.ts';
-import { StoreMonitor } from '../../src/store/monitor.ts';
+import { MetadataLog } from '../../src/metadata/metadata-log.ts';
 import { Backlog } from '../../src/wal/backlog.ts';
 import { recoverWal } from '../../src/wal/recovery.ts';
 import { Wal } from '../../src/wal/writer.ts';

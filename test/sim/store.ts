@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
-import { StoreError } from '../../src/store/errors.ts';
-import type { InsertBatch, Store } from '../../src/store/store.ts';
+import type { InsertBatch, Store } from '../../src/clickhouse/store.ts';
+import { StoreError } from '../../src/clickhouse/store-error.ts';
 import { ModelEngine } from './engine.ts';
 import type { Faults } from './faults.ts';
 import { decodeRows, type Row } from './rows.ts';

@@ -1,4 +1,4 @@
-import type { QuietTablesOptions } from '../../src/ingest/quiet-tables.ts';
+import type { QuietTablesOptions } from '../../src/drain/quiet-tables.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
 import { seededRandom } from '../support/random.ts';
 import { SimDisk } from './disk.ts';

@@ -1,4 +1,4 @@
-import { readArrayText } from '../../src/sql/literals.ts';
+import { readArrayText } from '../../src/sql/syntax/literals.ts';
 import type { PostgresResult } from './oracle.ts';
 
 /** Doubles are sums in another order: this much of a value may differ, and no more. */

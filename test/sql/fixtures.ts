@@ -1,9 +1,9 @@
+import type { CatalogView, DatasetInfo } from '../../src/catalog/dataset-entry.ts';
+import type { Store } from '../../src/clickhouse/store.ts';
+import { datasetStatements } from '../../src/clickhouse/table-definitions.ts';
 import { quoteIdentifier, quoteString } from '../../src/lib/quote.ts';
 import { type FieldType, fieldColumnName, fieldColumnType } from '../../src/model/column.ts';
 import { databaseOf, defaultTenant, physicalTable } from '../../src/model/dataset.ts';
-import type { CatalogView, DatasetInfo } from '../../src/store/dataset-entry.ts';
-import { datasetStatements } from '../../src/store/schema.ts';
-import type { Store } from '../../src/store/store.ts';
 
 type Value = string | number | boolean | null;
 

@@ -1,11 +1,11 @@
+import type { CatalogView } from '../../src/catalog/dataset-entry.ts';
+import type { ResultStore } from '../../src/clickhouse/store.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/limits/limits.ts';
 import { defaultTenant } from '../../src/model/dataset.ts';
 import type { Principal } from '../../src/model/identity.ts';
+import { QueryService, type QueryServiceParts } from '../../src/query/query-service.ts';
 import type { QueryRequest } from '../../src/query/request.ts';
-import { QueryService, type QueryServiceParts } from '../../src/query/service.ts';
-import type { CatalogView } from '../../src/store/dataset-entry.ts';
-import type { ResultStore } from '../../src/store/store.ts';
 import { InlineTranslations } from '../support/inline-translations.ts';
 import type { Rows } from './compare.ts';
 

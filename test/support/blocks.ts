@@ -1,8 +1,8 @@
 import xxhash from 'xxhash-wasm';
+import type { Store } from '../../src/clickhouse/store.ts';
 import { Decoder } from '../../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../../src/decode/outcomes.ts';
 import type { TableBlock } from '../../src/model/block.ts';
-import type { Store } from '../../src/store/store.ts';
 
 const decoder = new Decoder(new DecodeOutcomes(), await xxhash());
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { openRemoteStore, type RemoteStoreOptions } from '../../src/clickhouse/remote/remote-store.ts';
+import type { ResultStore, Store } from '../../src/clickhouse/store.ts';
 import { type ClickHouseAddress, parseClickHouseUrl } from '../../src/lib/clickhouse-url.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
-import { openRemoteStore, type RemoteStoreOptions } from '../../src/store/remote.ts';
-import type { ResultStore, Store } from '../../src/store/store.ts';
 import { Child, freePort, removeFolder, temporaryFolder } from './child.ts';
 import type { Fault } from './clickhouse-faults.ts';
 import { type TestStore, testStore } from './embedded.ts';

@@ -1,4 +1,4 @@
-import type { Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/clickhouse/store.ts';
 import type { WalFile, WalFiles } from '../../src/wal/files.ts';
 
 /**

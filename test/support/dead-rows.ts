@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DeadLetters } from '../../src/dead/letters.ts';
-import type { DeadNote } from '../../src/dead/note.ts';
+import type { DeadLetters } from '../../src/drain/dead-letters/letters.ts';
+import type { DeadNote } from '../../src/drain/dead-letters/note.ts';
 import { quoteString } from '../../src/lib/quote.ts';
 import type { TestStore } from './embedded.ts';
 

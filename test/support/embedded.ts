@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { type EmbeddedOptions, openEmbeddedStore } from '../../src/clickhouse/embedded/embedded-store.ts';
+import type { ResultStore, Store, StreamOptions } from '../../src/clickhouse/store.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
-import { type EmbeddedOptions, openEmbeddedStore } from '../../src/store/embedded.ts';
-import type { ResultStore, Store, StreamOptions } from '../../src/store/store.ts';
 import { packageRoot } from './package-root.ts';
 
 export interface TestStore {

@@ -1,7 +1,7 @@
 import type { AnsweredReply, TranslationPool } from '../../src/query/translation-pool.ts';
-import { type AskCatalog, ColumnMemory } from '../../src/sql/task-catalog.ts';
-import type { CatalogAnswer, DatasetAnswer } from '../../src/sql/translation-messages.ts';
-import { runTask } from '../../src/sql/translation-task.ts';
+import { type AskCatalog, ColumnMemory } from '../../src/sql/translation/task-catalog.ts';
+import type { CatalogAnswer, DatasetAnswer } from '../../src/sql/translation/translation-messages.ts';
+import { runTask } from '../../src/sql/translation/translation-task.ts';
 
 /** What the threads that translate do, in this thread, for tests of what they translate; messages are cloned likewise. */
 export class InlineTranslations implements Pick<TranslationPool, 'run'> {

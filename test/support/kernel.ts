@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { packageRoot } from './package-root.ts';
 
 /** Compiles the kernel of remote write from its source, so that no test runs against one built before. */
-export const compileKernel = (): WebAssembly.Module => compile('src/decode/kernel');
+export const compileKernel = (): WebAssembly.Module => compile('src/decode/remote-write/kernel');
 
 /** The same for what puts samples in order. */
-export const compileSorter = (): WebAssembly.Module => compile('src/ingest/sorter');
+export const compileSorter = (): WebAssembly.Module => compile('src/drain/sorter');
 
 const compilerFolder = join(packageRoot(), 'node_modules/assemblyscript');
 

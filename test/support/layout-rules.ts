@@ -5,26 +5,28 @@ export type LayoutRule = (modules: readonly Module[]) => string[];
 
 /**
  * Folders (or files) of `src/` in the order in which they may build on each other: each may import what stands
- * in a group before its own, and itself. `columnar` alone uses a neighbour: columns are words of the model.
+ * in a group before its own, and itself.
  */
 const layers: ReadonlyArray<readonly string[]> = [
   ['errors', 'limits'],
   ['lib', 'model'],
   ['columnar'],
-  ['decode', 'sql', 'auth', 'wal', 'store'],
-  ['dead'],
-  ['ingest', 'query', 'identity', 'datasets'],
+  ['decode', 'sql', 'auth', 'wal', 'clickhouse'],
+  ['metadata'],
+  ['catalog'],
+  ['drain', 'ingest', 'query', 'identity', 'datasets'],
+  ['audit', 'cluster'],
   ['http'],
-  ['app', 'banner'],
+  ['app'],
   ['main'],
 ];
 /** Known where the program is put together and started; everybody else is handed values. */
 const configImports = new Set(['errors', 'limits', 'lib']);
-const configImporters = new Set(['app', 'banner', 'main']);
+const configImporters = new Set(['app', 'main']);
 /** Threads load what they need and nothing of the service around it. */
-const workerImports = new Set(['errors', 'limits', 'lib', 'decode', 'sql', 'store']);
+const workerImports = new Set(['errors', 'limits', 'lib', 'decode', 'sql', 'clickhouse']);
 
-/** `src/store/ddl.ts` → `store`, `src/main.ts` → `main`, `workers/decode.ts` → `workers`. */
+/** `src/wal/scan.ts` → `wal`, `src/main.ts` → `main`, `workers/decode.ts` → `workers`. */
 function unitOf(path: string): string {
   const [top = '', second = ''] = path.split('/');
   return top === 'src' ? second.replace(/\.ts$/, '') : top;
@@ -84,15 +86,27 @@ export const noBarrels: LayoutRule = (modules) =>
 
 export const onlyConfigReadsTheEnvironment: LayoutRule = (modules) =>
   product(modules)
-    .filter((module) => module.path !== 'src/config.ts')
+    .filter((module) => module.path !== 'src/config/config.ts')
     .flatMap((module) =>
       module.environmentLines.map((line) => `${module.path}:${line} reads the environment`),
     );
 
 export const onlyHttpKnowsItsServer: LayoutRule = (modules) =>
   product(modules)
-    .filter((module) => module.packages.includes('uWebSockets.js') && unitOf(module.path) !== 'http')
+    .filter(({ path, packages }) => packages.includes('uWebSockets.js') && !path.startsWith(httpServer))
     .map((module) => `${module.path} imports uWebSockets.js`);
+
+const httpServer = 'src/http/server/';
+
+/** Routes use the server, never the other way round. */
+export const theServerKnowsNoRoutes: LayoutRule = (modules) =>
+  product(modules)
+    .filter(({ path }) => path.startsWith(httpServer))
+    .flatMap(({ path, imports }) =>
+      imports
+        .filter((target) => target.startsWith('src/http/routes/'))
+        .map((target) => `${path} imports ${target}`),
+    );
 
 const pureUnits = new Set(['decode', 'sql', 'columnar', 'model']);
 const isPure = (path: string): boolean => pureUnits.has(unitOf(path)) || path === 'src/auth/policy.ts';

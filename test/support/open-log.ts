@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/limits/limits.ts';
 import { Backlog } from '../../src/wal/backlog.ts';
 import type { WalFiles } from '../../src/wal/files.ts';
 import type { WalRecord } from '../../src/wal/record.ts';

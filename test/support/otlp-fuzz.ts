@@ -3,7 +3,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Decoder } from '../../src/decode/decoder.ts';
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/limits/limits.ts';
 import { nativeRows } from './native-rows.ts';
 import { encodeJson, encodeProtobuf, randomStyle, type Signal } from './otlp.ts';
 import { FuzzBodies, type FuzzBody } from './otlp-bodies.ts';

@@ -2,7 +2,7 @@
  * What must be stored of a request of OTLP metrics, by a second implementation: protobufjs' reflection reads it, and the
  * rules are applied to plain objects, with no regard to speed. It shares only the bounds with the decoder.
  */
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/limits/limits.ts';
 import { doubleText } from './native-rows.ts';
 import { metricsRequestType } from './otlp-metrics.ts';
 import { type Message, TooDeep, valueText } from './otlp-oracle.ts';

@@ -2,7 +2,7 @@ import xxhash from 'xxhash-wasm';
 import { Decoder } from '../../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../../src/decode/outcomes.ts';
 import type { BodyFormat, DecodeResult } from '../../src/decode/task.ts';
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/limits/limits.ts';
 import { encodeJson, type JsonStyle, otlpType, type TestRequest } from './otlp.ts';
 
 /**

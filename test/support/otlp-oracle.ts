@@ -2,7 +2,7 @@
  * What must be stored of an OTLP request, by a second implementation: protobufjs' reflection reads it, and the rules
  * are applied to plain objects, with no regard to speed. It shares only the bounds with the decoders.
  */
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/limits/limits.ts';
 import type { NativeRow, NativeValue } from './native-rows.ts';
 import { requestTypes, type Signal } from './otlp.ts';
 

@@ -1,5 +1,5 @@
 /** Random OTLP requests, with values at their bounds, empty ones and odd ones. A seed brings one back. */
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/limits/limits.ts';
 import type { Signal, TestAnyValue, TestKeyValue, TestRequest, TestValue } from './otlp.ts';
 import type { Random } from './random.ts';
 

@@ -9,12 +9,12 @@ import {
   isStringLiteral,
   isTemplateExpression,
 } from 'typescript/unstable/ast/is';
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/limits/limits.ts';
 import { describeProject, describeText } from './sources.ts';
 
 /** A regular expression of the source. */
 export interface FoundRegex {
-  /** `src/sql/datetime.ts: /\s+ago/i`, which is how exceptions name it. */
+  /** `src/sql/syntax/datetime.ts: /\s+ago/i`, which is how exceptions name it. */
   readonly name: string;
   readonly source: string;
   readonly flags: string;

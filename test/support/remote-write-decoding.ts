@@ -2,9 +2,9 @@ import { compressSync } from 'snappy';
 import xxhash from 'xxhash-wasm';
 import { Decoder } from '../../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../../src/decode/outcomes.ts';
-import { RemoteWriteKernel } from '../../src/decode/remote-write-kernel.ts';
+import { RemoteWriteKernel } from '../../src/decode/remote-write/remote-write-kernel.ts';
 import type { DecodeResult } from '../../src/decode/task.ts';
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/limits/limits.ts';
 import { compileKernel } from './kernel.ts';
 import {
   encodeRequestV2,

@@ -8,7 +8,7 @@ import { compressSync } from 'snappy';
 import type { Decoder } from '../../src/decode/decoder.ts';
 import type { DecodeOutcomes } from '../../src/decode/outcomes.ts';
 import type { DecodeResult } from '../../src/decode/task.ts';
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/limits/limits.ts';
 import { type Random, seededRandom } from './random.ts';
 import { type Expected, expectedRows, storedRows, type Version } from './remote-write-oracle.ts';
 import { sampleRows } from './sample-rows.ts';

@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import protobuf from 'protobufjs';
 import type { DecodeResult } from '../../src/decode/task.ts';
-import { limits } from '../../src/limits.ts';
+import { limits } from '../../src/limits/limits.ts';
 import { doubleText, type NativeRow, type NativeValue, nativeRows } from './native-rows.ts';
 import { protoText } from './remote-write.ts';
 

@@ -9,6 +9,7 @@ import {
   onlyConfigReadsTheEnvironment,
   onlyHttpKnowsItsServer,
   pureFoldersStayPure,
+  theServerKnowsNoRoutes,
 } from '../support/layout-rules.ts';
 import { modulesFromText, readModules } from '../support/modules.ts';
 import { packageRoot } from '../support/package-root.ts';
@@ -31,24 +32,30 @@ const cases: readonly RuleCase[] = [
     rule: importsPointOneWay,
     broken: [
       {
-        files: { 'src/store/a.ts': "import type { X } from '../ingest/b.ts';", 'src/ingest/b.ts': empty },
-        says: ['src/store/a.ts imports src/ingest/b.ts'],
+        files: {
+          'src/clickhouse/a.ts': "import type { X } from '../ingest/b.ts';",
+          'src/ingest/b.ts': empty,
+        },
+        says: ['src/clickhouse/a.ts imports src/ingest/b.ts'],
       },
       {
-        files: { 'src/wal/a.ts': "export const b = await import('../store/b.ts');", 'src/store/b.ts': empty },
-        says: ['src/wal/a.ts imports src/store/b.ts'],
+        files: {
+          'src/wal/a.ts': "export const b = await import('../clickhouse/b.ts');",
+          'src/clickhouse/b.ts': empty,
+        },
+        says: ['src/wal/a.ts imports src/clickhouse/b.ts'],
       },
       {
-        files: { 'src/http/a.ts': "import '../config.ts';", 'src/config.ts': "import './wal/w.ts';" },
-        says: ['src/config.ts imports src/wal/w.ts', 'src/http/a.ts imports src/config.ts'],
+        files: { 'src/http/a.ts': "import '../config/c.ts';", 'src/config/c.ts': "import '../wal/w.ts';" },
+        says: ['src/config/c.ts imports src/wal/w.ts', 'src/http/a.ts imports src/config/c.ts'],
       },
       {
         files: { 'workers/a.ts': "import '../src/wal/b.ts';", 'src/wal/b.ts': empty },
         says: ['workers/a.ts imports src/wal/b.ts'],
       },
       {
-        files: { 'src/lib/a.ts': "let x: import('../app.ts').App;", 'src/app.ts': empty },
-        says: ['src/lib/a.ts imports src/app.ts'],
+        files: { 'src/lib/a.ts': "let x: import('../app/a.ts').App;", 'src/app/a.ts': empty },
+        says: ['src/lib/a.ts imports src/app/a.ts'],
       },
     ],
   },
@@ -85,7 +92,7 @@ const cases: readonly RuleCase[] = [
     ],
   },
   {
-    name: 'only config.ts reads the environment and the command line',
+    name: 'only config reads the environment and the command line',
     rule: onlyConfigReadsTheEnvironment,
     broken: [
       {
@@ -108,15 +115,26 @@ const cases: readonly RuleCase[] = [
     ],
   },
   {
-    name: 'only http knows its server',
+    name: 'only http/server knows the HTTP library',
     rule: onlyHttpKnowsItsServer,
     broken: [
       {
         files: {
-          'src/app.ts': "import type { App } from 'uWebSockets.js';",
-          'src/http/a.ts': "import 'uWebSockets.js';",
+          'src/app/a.ts': "import type { App } from 'uWebSockets.js';",
+          'src/http/routes/a.ts': "import 'uWebSockets.js';",
+          'src/http/server/a.ts': "import 'uWebSockets.js';",
         },
-        says: ['src/app.ts imports uWebSockets.js'],
+        says: ['src/app/a.ts imports uWebSockets.js', 'src/http/routes/a.ts imports uWebSockets.js'],
+      },
+    ],
+  },
+  {
+    name: 'the HTTP server knows no routes',
+    rule: theServerKnowsNoRoutes,
+    broken: [
+      {
+        files: { 'src/http/server/a.ts': "import '../routes/b.ts';", 'src/http/routes/b.ts': empty },
+        says: ['src/http/server/a.ts imports src/http/routes/b.ts'],
       },
     ],
   },
@@ -144,8 +162,8 @@ const cases: readonly RuleCase[] = [
     broken: [
       {
         files: {
-          'src/main.ts': "import './app.ts';",
-          'src/app.ts': "import type { A } from './lib/used.ts';",
+          'src/main.ts': "import './app/a.ts';",
+          'src/app/a.ts': "import type { A } from '../lib/used.ts';",
           'src/lib/used.ts': empty,
           'src/lib/unused.ts': "import './used.ts';",
           'workers/decode.ts': empty,
@@ -161,7 +179,7 @@ const tree = readModules(packageRoot());
 test('the tree is read', () => {
   const paths = tree.map((module) => module.path);
   expect(paths).toContain('src/errors.ts');
-  expect(tree.find((module) => module.path === 'src/store/catalog.ts')?.imports).toContain(
+  expect(tree.find((module) => module.path === 'src/catalog/catalog.ts')?.imports).toContain(
     'src/model/dataset.ts',
   );
 });

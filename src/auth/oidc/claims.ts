@@ -1,4 +1,4 @@
-import { limits } from '../../limits.ts';
+import { limits } from '../../limits/limits.ts';
 
 /** What is known of somebody whom an identity provider vouches for. */
 export interface VerifiedClaims {

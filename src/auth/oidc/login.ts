@@ -4,7 +4,7 @@ import { AppError, errorText } from '../../errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Counts } from '../../lib/counts.ts';
 import { clientNetwork } from '../../lib/ip-address.ts';
-import { limits } from '../../limits.ts';
+import { limits } from '../../limits/limits.ts';
 import type { SecretBox } from '../secret-box.ts';
 import { type ClaimNames, hasClaims, readClaims, type VerifiedClaims } from './claims.ts';
 import type { OidcProvider, ProviderMetadata } from './provider.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { limits } from '../../limits.ts';
+import { limits } from '../../limits/limits.ts';
 
 /** What the libraries ask the provider with; a redirect is not followed. */
 interface FetchOptions {

@@ -3,7 +3,7 @@ import * as client from 'openid-client';
 import { AppError, errorText } from '../../errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
-import { limits } from '../../limits.ts';
+import { limits } from '../../limits/limits.ts';
 import { createKeyFetch, fetchBounded } from './provider-fetch.ts';
 
 export interface OidcProviderOptions {

@@ -1,7 +1,7 @@
 import type { Dictionary } from '../../columnar/dictionary.ts';
 import type { MapColumn } from '../../columnar/dictionary-columns.ts';
 import { AppError } from '../../errors.ts';
-import { limits } from '../../limits.ts';
+import { limits } from '../../limits/limits.ts';
 import type { DecodeBounds } from '../decode-bounds.ts';
 import { type Draft, DraftText } from './draft.ts';
 

@@ -1,7 +1,7 @@
 import { ByteWriter } from '../../lib/bytes.ts';
-import { ProtobufReader } from '../protobuf-reader.ts';
+import { ProtobufReader } from '../wire/protobuf-reader.ts';
+import { ProtobufValues } from './any-value.ts';
 import { Draft, DraftText } from './draft.ts';
-import { ProtobufValues } from './protobuf-values.ts';
 
 /** Attributes as the names and values of labels, in memory of their own. */
 export class AttributeTexts {

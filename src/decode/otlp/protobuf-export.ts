@@ -2,8 +2,8 @@
  * `Export…ServiceRequest` from protobuf: for all signals, resources (field 1 of the request) with scopes (2) with
  * records (2); a resource or scope is field 1 of its wrapper, and its schema URL field 3.
  */
-import { fieldTag, type ProtobufReader } from '../protobuf-reader.ts';
-import { ProtobufValues } from './protobuf-values.ts';
+import { fieldTag, type ProtobufReader } from '../wire/protobuf-reader.ts';
+import { ProtobufValues } from './any-value.ts';
 import type { ExportDraft } from './record-rows.ts';
 import type { EntityRef } from './resource-columns.ts';
 

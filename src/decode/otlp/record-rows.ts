@@ -2,7 +2,7 @@ import { UIntColumn } from '../../columnar/columns.ts';
 import { MapColumn } from '../../columnar/dictionary-columns.ts';
 import type { BlockColumn } from '../../columnar/native-block.ts';
 import { AppError } from '../../errors.ts';
-import { limits } from '../../limits.ts';
+import { limits } from '../../limits/limits.ts';
 import type { RefusedPart } from '../../model/counts.ts';
 import { noCounts } from '../../model/counts.ts';
 import { requestBounds } from '../decode-bounds.ts';

@@ -1,5 +1,5 @@
-import { limits } from '../../limits.ts';
-import { type Bits, zeroBits } from '../protobuf-values.ts';
+import { limits } from '../../limits/limits.ts';
+import { type Bits, zeroBits } from '../wire/protobuf-values.ts';
 
 /** Times are below this: the high half of their nanoseconds since 1970. */
 const endHigh = (limits.maxSampleTimestampMs + 1) / 1000 / 4.294967296;

@@ -2,7 +2,7 @@
 import { UIntColumn } from '../../columnar/columns.ts';
 import { LowCardinalityColumn, MapColumn } from '../../columnar/dictionary-columns.ts';
 import type { BlockColumn } from '../../columnar/native-block.ts';
-import { limits } from '../../limits.ts';
+import { limits } from '../../limits/limits.ts';
 import type { DecodeBounds } from '../decode-bounds.ts';
 import type { MemoryBudget } from '../memory-budget.ts';
 import { AttributeList } from './attribute-list.ts';

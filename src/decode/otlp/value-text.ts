@@ -4,7 +4,7 @@
  * are in quotes; a value that is not there as `null`.
  */
 import type { ByteWriter } from '../../lib/bytes.ts';
-import { type Bits, signedOf } from '../protobuf-values.ts';
+import { type Bits, signedOf } from '../wire/protobuf-values.ts';
 
 const quote = 0x22;
 const backslash = 0x5c;

@@ -1,7 +1,7 @@
 import { apply, literal } from '../build.ts';
 import { settle, unify } from '../coerce.ts';
-import { sqlError, unsupported } from '../errors.ts';
 import type { Expr, Renderer } from '../ir.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import { int4, typeLabel } from '../types.ts';
 import { type CallSite, checkCount, type FunctionTable, type SpecialForm } from './definition.ts';
 import { compare } from './operators.ts';

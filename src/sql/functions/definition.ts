@@ -1,9 +1,9 @@
-import { limits } from '../../limits.ts';
+import { limits } from '../../limits/limits.ts';
 import { checkTextLength } from '../budget.ts';
 import { apply } from '../build.ts';
 import { coerce, isImplicit } from '../coerce.ts';
-import { sqlError } from '../errors.ts';
 import type { DoubleOperator, Expr, Renderer } from '../ir.ts';
+import { sqlError } from '../sql-error.ts';
 import {
   bool,
   date,

@@ -1,8 +1,8 @@
 import { apply } from '../build.ts';
 import { coerce, convert } from '../coerce.ts';
-import { sqlError, unsupported } from '../errors.ts';
 import type { DoubleOperator, Expr } from '../ir.ts';
-import { raiseIf } from '../raise.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
+import { raiseIf } from '../syntax/raise.ts';
 import {
   bool,
   commonType,
@@ -19,12 +19,12 @@ import {
   typeLabel,
   widerInteger,
 } from '../types.ts';
-import { compareArrays, concatenateArrays } from './arrays.ts';
+import { compareArrays, concatenateArrays } from './arrays/arrays.ts';
 import { type CallSite, callOverload, choose, fn, type Overload } from './definition.ts';
-import { power } from './double-functions.ts';
-import { jsonOperator, jsonOperatorNames } from './json.ts';
-import { matchPattern } from './patterns.ts';
-import { negateInterval, timeArithmetic } from './time-arithmetic.ts';
+import { jsonOperator, jsonOperatorNames } from './json/json.ts';
+import { power } from './numbers/double-functions.ts';
+import { matchPattern } from './text/patterns.ts';
+import { negateInterval, timeArithmetic } from './time/time-arithmetic.ts';
 
 const widest = (args: readonly SqlType[]): SqlType => args.reduce(widerInteger, { name: 'int2' });
 

@@ -1,14 +1,14 @@
 import { microsPerDay } from '../../lib/timestamp.ts';
-import { limits } from '../../limits.ts';
+import { limits } from '../../limits/limits.ts';
 import { apply, literal } from '../build.ts';
 import { coerce, unify } from '../coerce.ts';
-import { sqlError, unsupported } from '../errors.ts';
 import type { Expr, IntervalParts, LiteralValue } from '../ir.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import { arrayOf, int4, int8, isInteger, type SqlType, timestamptz, typeLabel } from '../types.ts';
-import { stringToTable } from './array-elements.ts';
+import { stringToTable } from './arrays/array-elements.ts';
 import { argument, type CallSite, checkCount, type SetRelation, type SpecialForm } from './definition.ts';
-import { jsonSetFunctions, jsonSetRelations } from './json-rows.ts';
-import { regexSetFunctions } from './regex-functions.ts';
+import { jsonSetFunctions, jsonSetRelations } from './json/json-rows.ts';
+import { regexSetFunctions } from './text/regex-functions.ts';
 
 /**
  * Functions that give rows, as arrays of the rows' values (`arrays.ts` tells how arrays are kept). A series is

@@ -1,15 +1,15 @@
-import { aggregateFunctions } from './aggregates.ts';
-import { elementFunctions } from './array-elements.ts';
-import { arrayFunctions } from './arrays.ts';
+import { aggregateFunctions } from './aggregates/aggregates.ts';
+import { windowFunctions } from './aggregates/windows.ts';
+import { elementFunctions } from './arrays/array-elements.ts';
+import { arrayFunctions } from './arrays/arrays.ts';
 import { conditionalFunctions } from './conditional.ts';
 import type { FunctionDefinition, FunctionTable } from './definition.ts';
-import { jsonFunctions } from './json.ts';
-import { mathFunctions } from './math.ts';
-import { regexFunctions } from './regex-functions.ts';
+import { jsonFunctions } from './json/json.ts';
+import { mathFunctions } from './numbers/math.ts';
 import { setFunctionNames } from './sets.ts';
-import { textFunctions } from './text.ts';
-import { timeFunctions } from './time.ts';
-import { windowFunctions } from './windows.ts';
+import { regexFunctions } from './text/regex-functions.ts';
+import { textFunctions } from './text/text.ts';
+import { timeFunctions } from './time/time.ts';
 
 /** Every scalar function that a query may call, by PostgreSQL's name. What isn't here doesn't exist. */
 const scalarFamilies = {

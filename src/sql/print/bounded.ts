@@ -1,5 +1,5 @@
 import { maxStoreSqlLength } from '../budget.ts';
-import { sqlError } from '../errors.ts';
+import { sqlError } from '../sql-error.ts';
 
 export const tooLargeForStore = 'The query is too complex: what the store would have to run is too large';
 

@@ -1,6 +1,6 @@
 import type { DoubleOperator, Expr } from '../ir.ts';
 import { withNames } from '../named.ts';
-import { raiseIf } from '../raise.ts';
+import { raiseIf } from '../syntax/raise.ts';
 
 /**
  * Arithmetic of doubles with PostgreSQL's errors (float8_pl, float8_mi, float8_mul and float8_div in

@@ -1,7 +1,7 @@
 import { quoteString } from '../../lib/quote.ts';
 import { microsPerDay } from '../../lib/timestamp.ts';
 import type { Literal } from '../ir.ts';
-import { dateText } from '../literals.ts';
+import { dateText } from '../syntax/literals.ts';
 import { storeType } from '../types.ts';
 
 /** A literal as ClickHouse SQL. Negative numbers stand in parentheses: `--` would begin a comment. */

@@ -1,4 +1,4 @@
-import { limits } from '../../limits.ts';
+import { limits } from '../../limits/limits.ts';
 
 /**
  * Settings that give ClickHouse PostgreSQL's semantics, for every query. They go into the statement's own

@@ -1,6 +1,6 @@
 import { children, some } from '../build.ts';
-import { unsupported } from '../errors.ts';
 import type { Column, Expr, SelectIr } from '../ir.ts';
+import { unsupported } from '../sql-error.ts';
 import { conjuncts } from './pushdown.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { allOf, apply, children, columnOf, some } from '../build.ts';
-import { unsupported } from '../errors.ts';
 import type { Aggregate, Column, Expr, SelectIr } from '../ir.ts';
 import { outputName } from '../ir.ts';
+import { unsupported } from '../sql-error.ts';
 import { int8 } from '../types.ts';
 import type { Environment } from './environment.ts';
 import { exprKey } from './grouping.ts';

@@ -1,13 +1,13 @@
 import type { Expression } from '../ast.ts';
 import { and, apply, literal, not, or } from '../build.ts';
 import { condition, convert, settle, unify } from '../coerce.ts';
-import { sqlError, unsupported } from '../errors.ts';
-import { arrayElement, arrayLiteral, arraySlice, quantified } from '../functions/arrays.ts';
+import { arrayElement, arrayLiteral, arraySlice, quantified } from '../functions/arrays/arrays.ts';
 import { type CaseBranch, caseOf } from '../functions/conditional.ts';
 import type { CallSite } from '../functions/definition.ts';
 import { callOperator, compare, labelOf } from '../functions/operators.ts';
 import type { Expr } from '../ir.ts';
-import { numberLiteral } from '../literals.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
+import { numberLiteral } from '../syntax/literals.ts';
 import { arrayOf, bool, unknown } from '../types.ts';
 import { resolveCall } from './call.ts';
 import type { ExpressionContext } from './context.ts';

@@ -2,8 +2,8 @@ import { microsPerDay } from '../../lib/timestamp.ts';
 import type { Frame, FrameBound } from '../ast.ts';
 import { apply } from '../build.ts';
 import { coerce } from '../coerce.ts';
-import { sqlError, unsupported } from '../errors.ts';
 import type { Expr, IntervalParts, Sort, WindowSpec } from '../ir.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import { bool, float, interval, isInteger, isTimestamp, type SqlType } from '../types.ts';
 import type { ExpressionContext } from './context.ts';
 

@@ -1,8 +1,8 @@
 import type { FromItem } from '../ast.ts';
 import { columnOf, some } from '../build.ts';
-import { sqlError } from '../errors.ts';
 import { findSetRelation } from '../functions/sets.ts';
 import { type Column, type Expr, outputName, type SelectIr } from '../ir.ts';
+import { sqlError } from '../sql-error.ts';
 import { int8, type SqlType } from '../types.ts';
 import type { ResolvedRelation } from './relations.ts';
 import type { FromContext, ResolvedFrom } from './resolved-from.ts';

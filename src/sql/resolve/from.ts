@@ -1,8 +1,8 @@
 import type { Alias, FromItem } from '../ast.ts';
 import { spend, spendCatalogRows, spendInlined } from '../budget.ts';
 import { columnOf } from '../build.ts';
-import { sqlError, unsupported } from '../errors.ts';
 import { type Expr, type FromIr, type OutputColumn, outputName } from '../ir.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import type { Environment } from './environment.ts';
 import { functionRelation } from './from-function.ts';
 import { informationSchema } from './information-schema.ts';

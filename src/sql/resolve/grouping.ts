@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { apply, children, some } from '../build.ts';
-import { sqlError } from '../errors.ts';
 import type { Aggregate, Expr, SelectIr, Sort } from '../ir.ts';
+import { sqlError } from '../sql-error.ts';
 import { int4 } from '../types.ts';
 
 export const isAggregate = (expr: Expr): boolean => expr.kind === 'aggregate' && expr.over === undefined;

@@ -1,8 +1,8 @@
 import { allOf, and, apply, children, columnOf, some } from '../build.ts';
-import { unsupported } from '../errors.ts';
-import { arrayLiteral } from '../functions/arrays.ts';
+import { arrayLiteral } from '../functions/arrays/arrays.ts';
 import { compare } from '../functions/operators.ts';
 import { type Column, type Expr, type FromIr, outputName, type QueryIr, type SelectIr } from '../ir.ts';
+import { unsupported } from '../sql-error.ts';
 import type { Environment } from './environment.ts';
 import { exprKey, isAggregate, isGrouped } from './grouping.ts';
 import { conjuncts } from './pushdown.ts';

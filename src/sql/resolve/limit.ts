@@ -1,5 +1,5 @@
 import type { Expression } from '../ast.ts';
-import { sqlError, unsupported } from '../errors.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 
 /** The number of LIMIT or OFFSET; undefined for none, `NULL` and `ALL`. */
 export function limitOf(expression: Expression | undefined, clause: 'LIMIT' | 'OFFSET'): number | undefined {

@@ -1,7 +1,7 @@
 import { spend } from '../budget.ts';
 import { coerce, isImplicit } from '../coerce.ts';
-import { sqlError } from '../errors.ts';
 import type { Expr, QueryIr } from '../ir.ts';
+import { sqlError } from '../sql-error.ts';
 import { commonType, type SqlType, sameType, typeLabel } from '../types.ts';
 
 /** The query with its output columns converted to these types. */

@@ -3,7 +3,6 @@ import type { Cte, Query, SetOperation, SortKey, Values } from '../ast.ts';
 import { inlinedBy, nothingInlined, spend } from '../budget.ts';
 import { apply, columnOf } from '../build.ts';
 import { coerce, settle, unify } from '../coerce.ts';
-import { sqlError, unsupported } from '../errors.ts';
 import {
   type CteIr,
   type Expr,
@@ -14,6 +13,7 @@ import {
   type Sort,
   type ValuesIr,
 } from '../ir.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import { type SqlType, sameType, storeType, text } from '../types.ts';
 import type { QueryContext, ResolvedQuery, VisibleCte } from './environment.ts';
 import { resolveExpression } from './expression.ts';

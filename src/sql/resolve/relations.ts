@@ -1,6 +1,5 @@
 import { columnOf } from '../build.ts';
 import type { SqlDataset } from '../catalog.ts';
-import { sqlError } from '../errors.ts';
 import type { AllowedRows, Column, DatasetRead, Expr, FromIr, SeriesColumn } from '../ir.ts';
 import {
   type MetricColumn,
@@ -13,6 +12,7 @@ import {
 } from '../metric-tables.ts';
 import { suggestion } from '../nearest.ts';
 import { recordTables } from '../record-tables.ts';
+import { sqlError } from '../sql-error.ts';
 import { map, type SqlType, text } from '../types.ts';
 import { allowedSeries } from './allowed-rows.ts';
 import type { Environment } from './environment.ts';

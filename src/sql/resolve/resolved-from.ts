@@ -1,5 +1,5 @@
-import { sqlError } from '../errors.ts';
 import type { Expr, FromIr } from '../ir.ts';
+import { sqlError } from '../sql-error.ts';
 import type { ExpressionContext } from './context.ts';
 import type { FromScope, Scope } from './scope.ts';
 

@@ -1,6 +1,6 @@
 import { spend } from '../budget.ts';
-import { identifiersOf } from '../identifier.ts';
 import type { Expr } from '../ir.ts';
+import { identifiersOf } from '../syntax/identifier.ts';
 
 /** A column as `*` shows it. Asking for the expression marks it as read. */
 export interface ScopeColumn {

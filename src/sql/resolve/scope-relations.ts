@@ -1,6 +1,6 @@
 import { spend } from '../budget.ts';
-import { identifiersOf } from '../identifier.ts';
 import type { Expr } from '../ir.ts';
+import { identifiersOf } from '../syntax/identifier.ts';
 import type { ScopeColumns } from './scope-columns.ts';
 
 /** A relation of FROM as names see it. */

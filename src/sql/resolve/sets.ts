@@ -1,7 +1,7 @@
 import { children, some } from '../build.ts';
-import { sqlError, unsupported } from '../errors.ts';
 import { isSet } from '../functions/sets.ts';
 import type { Expr, SelectIr } from '../ir.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import { exprKey, isGrouped } from './grouping.ts';
 
 /**

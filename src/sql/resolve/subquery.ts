@@ -1,9 +1,9 @@
 import type { Query } from '../ast.ts';
 import { allOf, apply, children, some } from '../build.ts';
 import { coerce, isImplicit } from '../coerce.ts';
-import { sqlError, unsupported } from '../errors.ts';
-import { sortedTuples } from '../functions/ordered-aggregates.ts';
+import { sortedTuples } from '../functions/aggregates/ordered-aggregates.ts';
 import type { Aggregate, Expr, QueryIr, SelectIr, Subquery } from '../ir.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import { bool, commonType, int8, type SqlType, typeLabel } from '../types.ts';
 import type { ExpressionContext } from './context.ts';
 import { checkOuterNulls } from './correlation.ts';

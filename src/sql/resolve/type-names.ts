@@ -1,9 +1,9 @@
 import type { TypeName } from '../ast.ts';
 import { apply, literal } from '../build.ts';
 import { convert } from '../coerce.ts';
-import { sqlError, unsupported } from '../errors.ts';
-import { castArray } from '../functions/arrays.ts';
+import { castArray } from '../functions/arrays/arrays.ts';
 import type { Expr, Mixed } from '../ir.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import {
   bool,
   date,

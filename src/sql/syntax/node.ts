@@ -1,4 +1,4 @@
-import { sqlError, unsupported } from '../errors.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import type { Expression, SortKey } from '../ast.ts';
-import { sqlError } from '../errors.ts';
+import { sqlError } from '../sql-error.ts';
 import type { ReadContext } from './context.ts';
 import { readArguments } from './named-arguments.ts';
 import type { SyntaxNode } from './node.ts';

@@ -1,10 +1,10 @@
-import { limits } from '../../limits.ts';
+import { limits } from '../../limits/limits.ts';
 import type { Constant, Expression } from '../ast.ts';
 import { checkTextLength } from '../budget.ts';
-import { sqlError, unsupported } from '../errors.ts';
-import { isNumberText } from '../number-text.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import type { ReadContext } from './context.ts';
 import type { SyntaxNode } from './node.ts';
+import { isNumberText } from './number-text.ts';
 import { readCall } from './read-call.ts';
 import { callOf, readOperator } from './read-operator.ts';
 import { readSubquery } from './read-subquery.ts';

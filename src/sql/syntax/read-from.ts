@@ -1,5 +1,5 @@
 import type { Alias, FromItem, JoinType } from '../ast.ts';
-import { sqlError, unsupported } from '../errors.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import type { ReadContext } from './context.ts';
 import { SyntaxNode } from './node.ts';
 

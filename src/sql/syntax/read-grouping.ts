@@ -1,7 +1,7 @@
-import { limits } from '../../limits.ts';
+import { limits } from '../../limits/limits.ts';
 import type { Expression } from '../ast.ts';
 import { spend } from '../budget.ts';
-import { sqlError, unsupported } from '../errors.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import type { ReadContext } from './context.ts';
 import type { SyntaxNode } from './node.ts';
 

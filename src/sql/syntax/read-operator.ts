@@ -1,5 +1,5 @@
 import type { Call, Expression } from '../ast.ts';
-import { sqlError, unsupported } from '../errors.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import type { ReadContext } from './context.ts';
 import type { SyntaxNode } from './node.ts';
 

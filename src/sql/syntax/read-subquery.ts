@@ -1,5 +1,5 @@
 import type { Expression } from '../ast.ts';
-import { unsupported } from '../errors.ts';
+import { unsupported } from '../sql-error.ts';
 import type { ReadContext } from './context.ts';
 import type { SyntaxNode } from './node.ts';
 import { operatorName } from './read-operator.ts';

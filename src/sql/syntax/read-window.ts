@@ -1,6 +1,6 @@
 import type { Frame, FrameBound, SortKey, Window } from '../ast.ts';
 import { spend } from '../budget.ts';
-import { sqlError, unsupported } from '../errors.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import type { ReadContext } from './context.ts';
 import type { SyntaxNode } from './node.ts';
 

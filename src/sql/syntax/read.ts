@@ -1,7 +1,7 @@
-import { limits } from '../../limits.ts';
+import { limits } from '../../limits/limits.ts';
 import type { Query } from '../ast.ts';
 import { spend } from '../budget.ts';
-import { sqlError, unsupported } from '../errors.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import type { ReadContext } from './context.ts';
 import { SyntaxNode } from './node.ts';
 import { readExpression } from './read-expression.ts';

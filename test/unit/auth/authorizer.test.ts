@@ -3,7 +3,7 @@ import { Authorizer } from '../../../src/auth/authorizer.ts';
 import type { Credentials, PresentedCredential } from '../../../src/auth/credentials.ts';
 import type { Identity, IdentitySource } from '../../../src/auth/identities.ts';
 import { AppError } from '../../../src/errors.ts';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/limits/limits.ts';
 import type { Principal } from '../../../src/model/identity.ts';
 
 const alice: Principal = { kind: 'apiKey', name: 'alice', tenant: 'default', privileges: [] };

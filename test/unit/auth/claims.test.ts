@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { claimedRoles, readClaims } from '../../../src/auth/oidc/claims.ts';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/limits/limits.ts';
 
 describe('roles in claims', () => {
   it.each<[string, object, string, readonly string[] | undefined]>([

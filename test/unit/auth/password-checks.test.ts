@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { Passwords } from '../../../src/auth/password.ts';
 import { PasswordChecks } from '../../../src/auth/password-checks.ts';
 import type { AppError } from '../../../src/errors.ts';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/limits/limits.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 let stored: string;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Identity } from '../../../src/auth/identities.ts';
 import { RecentCredentials } from '../../../src/auth/recent-credentials.ts';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/limits/limits.ts';
 
 const alice: Identity = { principal: { kind: 'user', name: 'alice', tenant: 'acme', privileges: [] } };
 const bob: Identity = { principal: { kind: 'user', name: 'bob', tenant: 'acme', privileges: [] } };

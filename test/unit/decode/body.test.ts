@@ -3,7 +3,7 @@ import { compressSync } from 'snappy';
 import { describe, expect, test } from 'vitest';
 import { decodeBody } from '../../../src/decode/body.ts';
 import type { BodyEncoding } from '../../../src/decode/task.ts';
-import { zstdFrameEnd } from '../../../src/decode/zstd.ts';
+import { zstdFrameEnd } from '../../../src/decode/wire/zstd.ts';
 import { caughtCode, caughtError } from '../../support/caught.ts';
 
 const text = Buffer.from('{"level":"info","message":"a line of a log"}\n'.repeat(50));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { decodeJsonEvents } from '../../../src/decode/json-events.ts';
+import { decodeJsonEvents } from '../../../src/decode/events/json-events.ts';
 import { overflowColumns } from '../../../src/decode/overflow.ts';
 import { NativeFiles, type Row } from '../../support/native-file.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/limits/limits.ts';
 import { decoded, refusal } from '../../support/decoded.ts';
 import { RemoteWriteDecoding } from '../../support/remote-write-decoding.ts';
 import type { Version } from '../../support/remote-write-oracle.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UserAccount } from '../../../src/identity/accounts.ts';
 import { Grants } from '../../../src/identity/grants.ts';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/limits/limits.ts';
 import type { Privilege } from '../../../src/model/identity.ts';
 
 const reader = (dataset: string): Privilege => ({ privilege: 'reader', dataset });

@@ -4,7 +4,7 @@ import type { Directory } from '../../../src/identity/directory.ts';
 import { OidcAccount } from '../../../src/identity/oidc-account.ts';
 import { Sessions } from '../../../src/identity/sessions.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/limits/limits.ts';
 
 const claimsOf = (subject: string): VerifiedClaims => ({
   subject,

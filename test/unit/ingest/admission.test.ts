@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Admission } from '../../../src/ingest/admission.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/limits/limits.ts';
 
 const metrics = createMetrics();
 const all = limits.maxInflightBodyBytes;

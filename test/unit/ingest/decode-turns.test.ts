@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { DecodeTurns } from '../../../src/ingest/decode-turns.ts';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/limits/limits.ts';
 
 const costs = new Map<string, number>();
 beforeEach(() => costs.clear());

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import { IngestRates } from '../../../src/ingest/ingest-rates.ts';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/limits/limits.ts';
 import { defaultLimits, type LimitsInForce, withLimits } from '../../../src/model/tenant-limits.ts';
 import { caughtError } from '../../support/caught.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/limits/limits.ts';
 import { TranslationDeadline } from '../../../src/query/translation-deadline.ts';
 
 const { translationCheckIntervalMs: intervalMs, translationTimeoutMs, translationWallFactor } = limits;

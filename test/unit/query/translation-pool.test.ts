@@ -4,10 +4,10 @@ import { AppError } from '../../../src/errors.ts';
 import { Cancellation, type CancelSignal } from '../../../src/lib/cancellation.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/limits/limits.ts';
 import { type AnsweredReply, TranslationPool } from '../../../src/query/translation-pool.ts';
 import type { AnswerCatalog } from '../../../src/query/translation-thread.ts';
-import type { DatasetAnswer } from '../../../src/sql/translation-messages.ts';
+import type { DatasetAnswer } from '../../../src/sql/translation/translation-messages.ts';
 
 const worker = new URL('../../../dist/workers/translate.js', import.meta.url);
 /** Has tasks that take too much, too. */

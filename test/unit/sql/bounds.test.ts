@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/limits/limits.ts';
 import type { FieldType } from '../../../src/model/column.ts';
 import { type Bound, TranslationBudget } from '../../../src/sql/budget.ts';
-import { parseWithin } from '../../../src/sql/parse.ts';
+import { parseWithin } from '../../../src/sql/syntax/parse.ts';
 import { type Translation, translate } from '../../../src/sql/translate.ts';
 import { catalogOfDatasets, eventsDataset } from '../../support/sql-catalog.ts';
 

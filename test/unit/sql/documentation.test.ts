@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import { refusals, sqlDocumentation } from '../../../src/sql/documentation.ts';
-import { parseQuery } from '../../../src/sql/parse.ts';
+import { parseQuery } from '../../../src/sql/syntax/parse.ts';
 import { translate } from '../../../src/sql/translate.ts';
 
 const app = {

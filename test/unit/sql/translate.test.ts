@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import { fillMoments } from '../../../src/sql/moments.ts';
-import { parseQuery } from '../../../src/sql/parse.ts';
+import { parseQuery } from '../../../src/sql/syntax/parse.ts';
 import { type Translation, translate } from '../../../src/sql/translate.ts';
 import { readGolden } from '../../sql/golden.ts';
 import { smallCatalog } from '../../support/sql-catalog.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/lib/log.ts';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/limits/limits.ts';
 import { noCounts } from '../../../src/model/counts.ts';
 import type { StoredRequest } from '../../../src/model/replay.ts';
 import { ReplayJournal } from '../../../src/wal/replay-journal.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/limits/limits.ts';
 import { segmentHeaderBytes } from '../../../src/wal/record.ts';
 import type { Wal } from '../../../src/wal/writer.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';

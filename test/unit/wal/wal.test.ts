@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { createMetrics } from '../../../src/lib/metrics.ts';
-import { limits } from '../../../src/limits.ts';
+import { limits } from '../../../src/limits/limits.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
 import { openLog, textRecord, textsOf } from '../../support/open-log.ts';
 

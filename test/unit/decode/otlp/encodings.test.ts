@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { decodeJsonLogs } from '../../../../src/decode/otlp/json-logs.ts';
-import { decodeJsonTraces } from '../../../../src/decode/otlp/json-traces.ts';
-import { decodeProtobufLogs } from '../../../../src/decode/otlp/protobuf-logs.ts';
-import { decodeProtobufTraces } from '../../../../src/decode/otlp/protobuf-traces.ts';
+import { decodeJsonLogs } from '../../../../src/decode/otlp/logs/json-logs.ts';
+import { decodeProtobufLogs } from '../../../../src/decode/otlp/logs/protobuf-logs.ts';
+import { decodeJsonTraces } from '../../../../src/decode/otlp/traces/json-traces.ts';
+import { decodeProtobufTraces } from '../../../../src/decode/otlp/traces/protobuf-traces.ts';
 import type { DecodedBody } from '../../../../src/decode/task.ts';
 import { nativeRows } from '../../../support/native-rows.ts';
 import { encodeJson, encodeProtobuf, randomStyle, type Signal } from '../../../support/otlp.ts';

@@ -1,9 +1,9 @@
 /** What single records become: leniency, bounds, and what is refused with which words. */
 import { describe, expect, test } from 'vitest';
-import { decodeJsonLogs } from '../../../../src/decode/otlp/json-logs.ts';
-import { decodeJsonTraces } from '../../../../src/decode/otlp/json-traces.ts';
-import { decodeProtobufLogs } from '../../../../src/decode/otlp/protobuf-logs.ts';
-import { limits } from '../../../../src/limits.ts';
+import { decodeJsonLogs } from '../../../../src/decode/otlp/logs/json-logs.ts';
+import { decodeProtobufLogs } from '../../../../src/decode/otlp/logs/protobuf-logs.ts';
+import { decodeJsonTraces } from '../../../../src/decode/otlp/traces/json-traces.ts';
+import { limits } from '../../../../src/limits/limits.ts';
 import { caughtCode, caughtError } from '../../../support/caught.ts';
 import { nativeRows } from '../../../support/native-rows.ts';
 import { encodeJson, encodeProtobuf, type TestRequest, type TestValue } from '../../../support/otlp.ts';

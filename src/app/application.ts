@@ -1,0 +1,294 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import xxhash from 'xxhash-wasm';
+import { AuditTrail } from '../audit/audit-trail.ts';
+import { TenantDatabases } from '../catalog/tenant-databases.ts';
+import type { Config } from '../config/config.ts';
+import { DatasetAdministration } from '../datasets/administration.ts';
+import { DatasetLimits } from '../datasets/dataset-limits.ts';
+import { DatasetQuestions } from '../datasets/details.ts';
+import { DatasetRetention } from '../datasets/retention.ts';
+import { Decoder } from '../decode/decoder.ts';
+import { RemoteWriteKernel } from '../decode/remote-write/remote-write-kernel.ts';
+import { DeadLetters } from '../drain/dead-letters/letters.ts';
+import { Drain } from '../drain/drain.ts';
+import { registerDrainGauges } from '../drain/drain-gauges.ts';
+import { waitForPending } from '../drain/freshness.ts';
+import { Received } from '../drain/received.ts';
+import { SampleSorter } from '../drain/sample-sorter.ts';
+import { AppError } from '../errors.ts';
+import { datasetRoutes } from '../http/routes/datasets/dataset-routes.ts';
+import { ingestRoutes } from '../http/routes/ingest/ingest-routes.ts';
+import { otlpRoutes } from '../http/routes/ingest/otlp-routes.ts';
+import { remoteWriteRoutes } from '../http/routes/ingest/remote-write-routes.ts';
+import { queryRoutes } from '../http/routes/query/query-routes.ts';
+import { metricsRoute } from '../http/routes/status/metrics-route.ts';
+import { statusRoutes } from '../http/routes/status/status-routes.ts';
+import {
+  createHttpServer,
+  type HttpAddress,
+  type HttpServer,
+  type HttpServerOptions,
+} from '../http/server/server.ts';
+import { Admission } from '../ingest/admission.ts';
+import { DecodePool } from '../ingest/decode-pool.ts';
+import { IngestRates } from '../ingest/ingest-rates.ts';
+import { IngestService } from '../ingest/ingest-service.ts';
+import { ReplayWindow } from '../ingest/replay-window.ts';
+import { RequestIdentifier } from '../ingest/request-identity.ts';
+import { systemClock } from '../lib/clock.ts';
+import { compileLateUntil, lateRequests, lateSmallRequests } from '../lib/compilation.ts';
+import type { DataDirectory } from '../lib/data-directory.ts';
+import type { Logger } from '../lib/log.ts';
+import { createMetrics } from '../lib/metrics.ts';
+import type { Address } from '../lib/option-values.ts';
+import { RecentCosts } from '../lib/recent-costs.ts';
+import { limits } from '../limits/limits.ts';
+import { Backlog } from '../wal/backlog.ts';
+import { DiskGuard, diskSpace } from '../wal/disk-guard.ts';
+import { openWalDirectory } from '../wal/files.ts';
+import { recoverWal } from '../wal/recovery.ts';
+import { ReplayJournal } from '../wal/replay-journal.ts';
+import { registerWalGauges } from '../wal/wal-gauges.ts';
+import { Wal } from '../wal/writer.ts';
+import { startIdentities } from './identities.ts';
+import { startQueries } from './queries.ts';
+import type { Shared } from './shared.ts';
+import { type Back, startStore } from './store.ts';
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly directory: DataDirectory;
+  readonly adminPassword: string;
+  readonly version: string;
+  readonly log: Logger;
+}
+
+export interface App {
+  readonly address: HttpAddress;
+  /** Finishes what is under way, in the reverse order of the start. */
+  stop(): Promise<void>;
+}
+
+/** Puts the service together and starts it, each part after those that it needs. */
+export async function startApp(options: AppOptions): Promise<App> {
+  const { config, directory, log } = options;
+  const shared: Shared = { config, directory, log, clock: systemClock, metrics: createMetrics() };
+  const server = createHttpServer();
+  // First of all: who asks how it is going is answered, however long it takes to read what is stored.
+  const address = await server.listen(config.httpAddr.host, config.httpAddr.port);
+  const metricsServer = await listenForMetrics(config.metricsAddr, log);
+  const back = await startStore(shared);
+  const durable = await startLog(shared, back);
+  const front = await startIngest(shared, back, durable);
+  const reading = startQueries(shared, options.version, { ...back, ...durable });
+  const identities = await startIdentities(shared, back, options.adminPassword, front.trail);
+  back.cleaner.add(identities.directory, durable.replays, back.catalog);
+  back.cleaner.add(new TenantDatabases(back.store), back.received, durable.deadLetters);
+  back.cleaner.add(identities.metadataOfTenants);
+  // What an earlier life did not get done. Before the store answers, nobody knows of any.
+  if (back.tenants.loaded) void back.cleaner.clean();
+
+  let stopping = false;
+  const metrics = metricsRoute({
+    registry: shared.metrics.registry,
+    clock: shared.clock,
+    needsCredentials: config.metricsAuth === 'required',
+  });
+  const http: HttpServerOptions = {
+    routes: [
+      ...(metricsServer === undefined ? [metrics] : []),
+      ...statusRoutes({
+        version: options.version,
+        notReady: () =>
+          stopping ? new AppError('shutting_down', 'the service is shutting down') : undefined,
+        storeAvailable: () => back.monitor.available,
+      }),
+      ...ingestRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
+      ...remoteWriteRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
+      ...otlpRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
+      ...queryRoutes(reading.query),
+      ...datasetRoutes({
+        administration: new DatasetAdministration({
+          catalog: back.catalog,
+          cleaner: back.cleaner,
+          caughtUp: identities.caughtUp,
+          waitForPending: (tenant, id) => waitForPending(durable.wal, durable.drain, tenant, [id]),
+        }),
+        questions: new DatasetQuestions({
+          ...back,
+          waiting: (tenant, id, date) => durable.received.waiting(tenant, id, date),
+        }),
+        retention: new DatasetRetention(back),
+        limits: new DatasetLimits(back),
+        audit: identities.audit,
+      }),
+      ...identities.routes,
+    ],
+    authorizer: identities.authorizer,
+    tenancy: {
+      multiTenant: config.multiTenant,
+      idOf: (name) => back.tenants.idOf(name),
+      hasEnded: (id) => back.tenants.hasEnded(id),
+    },
+    metrics: shared.metrics,
+    log,
+    audit: identities.audit,
+    clock: shared.clock,
+    publicOrigin: config.oidc?.publicOrigin,
+    trustedProxies: config.trustedProxies,
+    onRequest: compileLateUntil(lateRequests),
+  };
+  server.serve(http);
+  metricsServer?.serve({ ...http, routes: [metrics] });
+
+  return {
+    address,
+    stop: async () => {
+      stopping = true;
+      front.admission.close();
+      await Promise.all([server, metricsServer].map((each) => each?.close(limits.shutdownRequestsMs)));
+      await front.trail.stop();
+      await reading.translations.close();
+      await front.decoders.close();
+      await durable.wal.close();
+      await durable.drain.stop(limits.shutdownDrainMs);
+      await durable.journal.close();
+      durable.disk.stop();
+      await identities.stop();
+      await back.cleaner.stop();
+      back.monitor.stop();
+      await back.store.close();
+    },
+  };
+}
+
+/** The server of `/metrics`, if it has an address of its own. */
+async function listenForMetrics(address: Address | undefined, log: Logger): Promise<HttpServer | undefined> {
+  if (address === undefined) return undefined;
+  const server = createHttpServer();
+  const { host, port } = await server.listen(address.host, address.port);
+  log.info({ address: `${host}:${port}` }, 'listening for scrapes of /metrics');
+  return server;
+}
+
+/** The log, what an earlier life left in it, and its way into the store. */
+async function startLog(shared: Shared, back: Back) {
+  const { store, catalog, monitor } = back;
+  const { config, directory, clock, metrics, log } = shared;
+  const open = (name: string) => openWalDirectory(join(directory.path, name));
+  const files = await open('wal');
+  const recovery = await recoverWal(files, log, metrics);
+  const backlog = new Backlog(files);
+  const { replayWindowMs: windowMs } = config;
+  const replays = new ReplayWindow({ clock, metrics, windowMs });
+  const journal = await ReplayJournal.open({
+    files: await open('replay'),
+    clock,
+    log,
+    windowMs,
+    onStored: (tenant, dataset, request) => replays.recover(tenant, dataset, request),
+  });
+  const deadLetters = await DeadLetters.open({ files: await open('dead'), metrics, log });
+  const received = new Received({
+    node: directory.node,
+    table: back.received,
+    destination: ({ tenant, dataset, kind, presumed = false }) =>
+      catalog.destination(tenant, dataset, kind, presumed),
+    segments: () => wal.segments(),
+    log,
+  });
+  const drain = new Drain({
+    node: directory.node,
+    backlog,
+    store,
+    catalog,
+    deadLetters,
+    sorter: new SampleSorter(await webAssembly('../drain/sorter/sorter.wasm'), clock),
+    clock,
+    log,
+    metrics,
+    storeReturned: monitor.returned,
+    onNoAnswer: () => monitor.suspect(),
+    quiet: {
+      maxWaitMs: config.quietFlushIntervalMs,
+      maxBytes: Math.min(limits.walMaxRetainedBytes, config.walMaxBytes / 4),
+    },
+    beforeRemove: async (segment) => {
+      await journal.keep(segment);
+      await received.keep(segment);
+    },
+  });
+  for (const segment of recovery.segments) {
+    for (const { header } of segment.records) {
+      const columns = header.blocks.flatMap((block) => block.columns);
+      catalog.recover(header.tenant, header.dataset, header.kind, header.presumed, columns);
+      if (header.request !== undefined) replays.recover(header.tenant, header.dataset, header.request);
+    }
+    backlog.add(segment);
+    drain.recover(segment);
+  }
+  const wal: Wal = await Wal.open({
+    files,
+    clock,
+    log,
+    metrics,
+    recovery,
+    backlog,
+    maxBytes: config.walMaxBytes,
+    segmentMaxAgeMs: config.flushIntervalMs,
+    onSealed: (segment) => drain.add(segment),
+  });
+  registerWalGauges(metrics.registry, wal);
+  registerDrainGauges(metrics.registry, drain);
+  const disk = await DiskGuard.start({ measure: () => diskSpace(directory.path), timers: clock, log });
+  drain.start();
+  return { wal, drain, received, deadLetters, replays, journal, disk };
+}
+
+type Durable = Awaited<ReturnType<typeof startLog>>;
+
+async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, replays }: Durable) {
+  const { config, directory, clock, metrics, log } = shared;
+  const hashes = await xxhash();
+  const kernel = await webAssembly('../decode/remote-write/kernel/kernel.wasm');
+  const decoders = new DecodePool({
+    worker: new URL('../../workers/decode.js', import.meta.url),
+    threads: config.workers,
+    inline: (outcomes) => new Decoder(outcomes, hashes, new RemoteWriteKernel(kernel)),
+    onInline: compileLateUntil(lateSmallRequests),
+    costs: new RecentCosts({
+      clock,
+      halfLifeMs: limits.decodeCostHalfLifeMs,
+      maxParties: limits.maxTenants,
+    }),
+    metrics,
+    log,
+  });
+  const admission = new Admission({ metrics, shared: config.multiTenant });
+  const ingest = new IngestService({
+    admission,
+    rates: new IngestRates({ clock, limitsOf: (tenant, dataset) => catalog.limitsOf(tenant, dataset) }),
+    catalog,
+    decoders,
+    wal,
+    disk,
+    identifier: new RequestIdentifier(hashes, directory.node),
+    replays,
+    clock,
+    metrics,
+    log,
+    maxBodyBytes: config.maxBodyBytes,
+  });
+  const onLost = (rows: number) => metrics.auditRowsLost.inc(rows);
+  const checkRoom = () => {
+    disk.check();
+    wal.checkRoom();
+  };
+  const trail = new AuditTrail({ ingest, checkRoom, timers: clock, log, onLost });
+  return { ingest, trail, admission, decoders };
+}
+
+/** @param path beside this file */
+const webAssembly = async (path: string): Promise<WebAssembly.Module> =>
+  new WebAssembly.Module(await readFile(new URL(path, import.meta.url)));

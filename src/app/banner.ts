@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import type { HttpAddress } from '../http/server/server.ts';
+import { defaultTenant } from '../model/dataset.ts';
+
+export interface BannerOptions {
+  readonly version: string;
+  readonly config: Config;
+  readonly address: HttpAddress;
+  /** The password, on the start that made it; it is not shown again. */
+  readonly newPassword: string | undefined;
+}
+
+/**
+ * What a person sees at the start: where it runs, and three lines that work when pasted into a shell. They read
+ * the password from its file, so it ends up neither in the shell's history nor in a process list for long.
+ */
+export function banner({ version, config, address, newPassword }: BannerOptions): string {
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+  const url = `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${address.port}`;
+  const file = join(config.dataDir, 'admin-password');
+  const own = config.adminPassword !== undefined;
+  const password = own ? '"$MILLRACE_ADMIN_PASSWORD"' : `"$(cat ${quote(file)})"`;
+  const tenant = config.multiTenant ? ` -H 'X-P-Tenant: ${defaultTenant}'` : '';
+  const user = `-u ${config.adminUsername}:${password}${tenant}`;
+  const headers = config.multiTenant ? `, headers: {X-P-Tenant: ${defaultTenant}}` : '';
+  const basicAuth = own
+    ? `{username: ${config.adminUsername}, password: <password>}`
+    : `{username: ${config.adminUsername}, password_file: ${file}}`;
+  return [
+    `Millrace ${version} is ready at ${url}`,
+    `  data in ${config.dataDir}`,
+    ...(config.clickhouseUrl === undefined
+      ? []
+      : [`  stored in ClickHouse at ${config.clickhouseUrl.origin}`]),
+    `  administrator: ${config.adminUsername}${newPassword === undefined ? '' : `, password: ${newPassword}`}`,
+    ...(own
+      ? []
+      : [`  the password is kept in ${file}${newPassword === undefined ? '' : ' and not shown again'}`]),
+    '',
+    'Post logs:',
+    `  curl ${user} -H 'X-P-Stream: app' -H 'Content-Type: application/json' -d '[{"level":"info","message":"hello"}]' ${url}/api/v1/ingest`,
+    'Query them:',
+    `  curl ${user} -H 'Content-Type: application/json' -d '{"query":"SELECT level, count(*) FROM app GROUP BY level"}' ${url}/api/v1/query`,
+    'Send a Prometheus here:',
+    `  echo 'remote_write: [{url: "${url}/v1/prometheus/write", basic_auth: ${basicAuth}${headers}}]' >> prometheus.yml`,
+    '',
+    '',
+  ].join('\n');
+}
+
+/** A path for a shell. */
+const quote = (path: string): string => `'${path.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,296 @@
+import type { Store } from '../clickhouse/store.ts';
+import { StoreError } from '../clickhouse/store-error.ts';
+import { AppError } from '../errors.ts';
+import { quotedName } from '../lib/credential-shape.ts';
+import type { MetadataLog } from '../metadata/metadata-log.ts';
+import type { ColumnSpec } from '../model/column.ts';
+import type { DatasetKind } from '../model/dataset.ts';
+import type { DatasetOptions } from '../model/dataset-options.ts';
+import { parseGenerationId } from '../model/generation.ts';
+import { defaultLimits, type LimitsInForce } from '../model/tenant-limits.ts';
+import { type Claim, claimEntry, DatasetEntries, notLoaded } from './dataset-entries.ts';
+import type { CatalogView, DatasetInfo, Entry, KindConflict } from './dataset-entry.ts';
+import { DatasetIds } from './dataset-ids.ts';
+import { DatasetTables } from './dataset-tables.ts';
+import { Datasets, type RegisteredDataset } from './datasets.ts';
+import { readColumns } from './event-table.ts';
+import type { KeptOptions } from './kept-options.ts';
+import { PromisedColumns } from './promised-columns.ts';
+import type { HasEnded, TenantHolder } from './tenant-cleaner.ts';
+import type { Tenants } from './tenants.ts';
+
+/** What the catalog asks about tenants. */
+export type CatalogTenants = Pick<Tenants, 'refresh' | 'hasEnded' | 'limitsOf'>;
+
+/**
+ * Which datasets exist, of which kind, with which columns. Held in memory, fed from the store as soon as it
+ * answers; writes do not wait for that.
+ *
+ * A dataset comes into being in three steps, so that no failure leaves half of one behind:
+ * 1. `claim`: a decoded write wants it. Other kinds are refused from here on. It is not visible yet.
+ * 2. `confirm`: its first record is durable in the log. It exists; a crash finds it again through the log.
+ * 3. `ensure`: before the first insert its tables are made, and columns added, and the metadata log told.
+ * A claim whose write failed is released, and the dataset is forgotten when nobody else claims it.
+ *
+ * A write that comes before the store was read takes its dataset with the kind that this node knows, or else its
+ * own. If the store then says otherwise, the store is right: the dataset is what it was, and later writes of the
+ * wrong kind are refused. Those that were acknowledged have tables of their own kind to go to, since no two kinds
+ * share a table name. They are stored there and `load` reports them; SQL does not show them.
+ *
+ * Writes know a dataset by its id (`dataset-ids.ts`), readers by its name. What has ended takes nothing: what is still
+ * on its way to a tenant that was deleted is refused, what is on its way to a dataset that was deleted goes nowhere.
+ */
+export class Catalog implements CatalogView, TenantHolder {
+  readonly #store: Store;
+  readonly #metadata: MetadataLog;
+  readonly #tenants: CatalogTenants | undefined;
+  /** What the metadata log says: a dataset that is only in this node's log is not there yet. */
+  readonly datasets: Datasets;
+  readonly #ids: DatasetIds;
+  readonly #entries = new DatasetEntries();
+  readonly #tables: DatasetTables;
+  #loaded = false;
+  /** What other nodes have made is known here, as far as this position of the metadata log. */
+  #adopted = 0;
+
+  /**
+   * @param tenants without them, no tenant ever ends, and none has limits of its own
+   * @param onEnd called when a dataset was deleted, here or on another node
+   * @param kept what is known of options before the store was read
+   */
+  constructor(
+    store: Store,
+    metadata: MetadataLog,
+    tenants?: CatalogTenants,
+    onEnd: () => void = () => {},
+    kept?: KeptOptions | undefined,
+  ) {
+    this.#store = store;
+    this.#metadata = metadata;
+    this.#tenants = tenants;
+    this.datasets = new Datasets(metadata, onEnd, kept);
+    this.#ids = new DatasetIds(this.datasets, tenants);
+    for (const { tenant, id } of kept?.datasets ?? []) this.#ids.recover(tenant, id);
+    this.#tables = new DatasetTables(store, this.datasets, this.#ids, this.#entries);
+  }
+
+  version(tenant: string): number {
+    return this.#entries.version(tenant) + this.datasets.versions.of(tenant);
+  }
+
+  /** True once what the store knows has been read. */
+  get loaded(): boolean {
+    return this.#loaded;
+  }
+
+  /**
+   * Reads what the store knows; does nothing when that has been done. Can be repeated after a failure.
+   * @returns the conflicts with what was written before
+   * @throws StoreError
+   */
+  async load(): Promise<readonly KindConflict[]> {
+    if (this.#loaded) return [];
+    await this.#metadata.prepare();
+    await this.#tenants?.refresh();
+    await this.datasets.refresh();
+    const stored = await readColumns(this.#store, this.#living());
+    // At once, since writes come in meanwhile: they see all of it or nothing.
+    const conflicts = stored.flatMap(([dataset, columns]) => this.#entries.adopt(dataset, columns));
+    this.#loaded = true;
+    for (const tenant of this.#entries.tenants) {
+      this.#entries.changed(tenant);
+      for (const { id, kind } of this.#entries.of(tenant)) this.recover(tenant, id, kind, true);
+    }
+    return conflicts;
+  }
+
+  /**
+   * Reads which datasets other nodes have made and deleted since, and which columns they have added; `load` must have done that once.
+   * @throws StoreError
+   */
+  async refresh(): Promise<void> {
+    if (!this.#loaded) return;
+    await this.datasets.refresh();
+    await this.#tables.learnColumns(this.#living());
+    const { position } = this.datasets;
+    if (position === this.#adopted) return;
+    const isNews = ({ tenant, id, kind }: RegisteredDataset) => {
+      const entry = this.#entries.get(tenant, id, kind);
+      return entry === undefined || (kind === 'events' && !entry.ready);
+    };
+    for (const [dataset, columns] of await readColumns(this.#store, this.#living().filter(isNews))) {
+      if (isNews(dataset) && !this.hasEnded(dataset.tenant, dataset.id))
+        this.#entries.adopt(dataset, columns);
+    }
+    // Those whose tables are being made are looked for again.
+    if (!this.#living().some(isNews)) this.#adopted = position;
+  }
+
+  get(tenant: string, dataset: string): DatasetInfo | undefined {
+    const entry = this.#entries.visible(tenant, this.idOf(tenant, dataset));
+    if (entry?.confirmed === true) return entry;
+    if (!this.#loaded) throw notLoaded(`whether the dataset ${dataset} exists`);
+    return undefined;
+  }
+
+  list(tenant: string): readonly DatasetInfo[] {
+    if (!this.#loaded) throw notLoaded('which datasets exist');
+    return this.#entries
+      .of(tenant)
+      .filter(
+        (entry) => entry.confirmed && this.#entries.isVisible(entry) && !this.hasEnded(tenant, entry.id),
+      )
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** The id of the dataset that a write to this name goes to, presumed while `loaded` is false. */
+  idOf(tenant: string, dataset: string): string {
+    return this.#ids.of(tenant, dataset);
+  }
+
+  /**
+   * Takes a dataset for a write of `kind` with these columns, making it if it is new. One that was deleted while the
+   * write was under way is taken for nothing: the write came before the deletion.
+   * @throws AppError `kind_conflict` naming both kinds, `too_many_datasets`, `tenant_not_found` if it was deleted
+   */
+  claim(tenant: string, id: string, kind: DatasetKind, columns: readonly ColumnSpec[]): Claim {
+    if (this.hasEnded(tenant)) throw new AppError('tenant_not_found', 'the tenant has been deleted');
+    if (this.hasEnded(tenant, id)) return { confirm: () => {}, release: () => {} };
+    this.checkKind(tenant, id, kind);
+    const entry =
+      this.#entries.visible(tenant, id) ??
+      this.#entries.makeWithin(this.limitsOfTenant(tenant), tenant, id, kind);
+    return claimEntry(this.#entries, entry, columns);
+  }
+
+  /** The columns of a block of events, by name, that the dataset has no room for; they belong into `p_overflow`. */
+  excess(tenant: string, id: string, columns: readonly ColumnSpec[]): ReadonlySet<string> {
+    const promised = this.#entries.get(tenant, id, 'events')?.promised ?? new PromisedColumns('events');
+    return promised.excess(columns, this.limitsOf(tenant, parseGenerationId(id).name).maxColumns);
+  }
+
+  /** What a dataset of the tenant may have where nothing else is said of it. */
+  limitsOfTenant(tenant: string): LimitsInForce {
+    return this.#tenants?.limitsOf(tenant) ?? defaultLimits;
+  }
+
+  /** What the dataset that has this name now may have, or would have if there were one. What is there already stays. */
+  limitsOf(tenant: string, dataset: string): LimitsInForce {
+    return this.datasets.limitsOf(tenant, dataset, this.limitsOfTenant(tenant));
+  }
+
+  /** How the dataset was made, as far as this node knows; undefined for none. */
+  optionsOf(tenant: string, id: string): DatasetOptions | undefined {
+    return this.datasets.optionsOf(tenant, id);
+  }
+
+  /**
+   * A dataset of which the log holds records from an earlier life of this process.
+   * @param presumed they were written before the store was read
+   * @param columns that the records need
+   */
+  recover(
+    tenant: string,
+    id: string,
+    kind: DatasetKind,
+    presumed = false,
+    columns: readonly ColumnSpec[] = [],
+  ): void {
+    this.#ids.recover(tenant, id);
+    const destination = this.#ids.destination(tenant, id, presumed);
+    if (destination === undefined) return;
+    const entry = this.#entries.getOrMake(tenant, destination, kind);
+    entry.confirmed = true;
+    if (kind === 'events') for (const { name } of columns) entry.promised.keep(name);
+    this.#entries.changed(tenant);
+  }
+
+  /** @throws AppError `kind_conflict` when the dataset exists with another kind */
+  checkKind(tenant: string, id: string, kind: DatasetKind): void {
+    const held = this.#entries.kindOf(tenant, id);
+    if (held === undefined || held === kind) return;
+    const { name } = parseGenerationId(id);
+    throw new AppError(
+      'kind_conflict',
+      `the dataset ${name} holds ${held}; ${kind} cannot be written to it. Use another dataset`,
+    );
+  }
+
+  /**
+   * Makes the tables and columns that an insert needs. Idempotent; safe to repeat after any failure.
+   * @throws StoreError retryable while the store has not been read: first its kinds, then ours
+   * @throws AppError `tenant_not_found`, `dataset_not_found` if it was deleted
+   */
+  async ensure(tenant: string, id: string, kind: DatasetKind, columns: readonly ColumnSpec[]): Promise<void> {
+    this.#ids.requireLiving(tenant, id);
+    const entry = this.#claimed(tenant, id, kind);
+    if (!this.#loaded) {
+      throw new StoreError('the store has not answered since the service was started', undefined, undefined);
+    }
+    await this.#tables.ensure(entry, columns);
+  }
+
+  /** Whether the tables of a dataset are known to be there. */
+  isReady(tenant: string, id: string, kind: DatasetKind): boolean {
+    return this.#entries.get(tenant, id, kind)?.ready === true;
+  }
+
+  /**
+   * The tables are not what they should be: somebody may have dropped one, or a column, by hand. The next `ensure`
+   * looks at all of it again.
+   */
+  forget(tenant: string, id: string, kind: DatasetKind): void {
+    if (this.hasEnded(tenant, id)) return;
+    this.#tables.forget(this.#claimed(tenant, id, kind));
+  }
+
+  /**
+   * Deletes the dataset that has this name, as far as it concerns what is written and read: its tables go later
+   * (`tenant-cleaner.ts`), and what the log has of it goes nowhere.
+   * @returns its id
+   * @throws AppError `dataset_not_found`, `store_unavailable`
+   */
+  async end(tenant: string, name: string): Promise<string> {
+    await this.datasets.catchUp();
+    // One that is only in the log counts, too, or its name would mean the same as before.
+    const ending = this.datasets.get(tenant, name) ?? this.get(tenant, name);
+    if (ending === undefined)
+      throw new AppError('dataset_not_found', `there is no dataset ${quotedName(name)}`);
+    await this.datasets.end(tenant, ending.id);
+    return ending.id;
+  }
+
+  /** Whether that tenant, or that dataset of it, was deleted, as far as this node knows. */
+  hasEnded(tenant: string, id?: string): boolean {
+    return this.#ids.hasEnded(tenant, id);
+  }
+
+  /**
+   * The id of the dataset that takes what was written under an id; undefined if nothing is to be stored of it any more.
+   * @param presumed some of it was written before the store was read
+   */
+  destination(tenant: string, id: string, kind: DatasetKind, presumed: boolean): string | undefined {
+    const destination = this.#ids.destination(tenant, id, presumed);
+    if (destination !== undefined && destination !== id) this.recover(tenant, destination, kind);
+    return destination;
+  }
+
+  /** Fulfils when nothing makes tables of theirs any more. */
+  async forgetEnded(hasEnded: HasEnded): Promise<void> {
+    for (const tenant of this.#entries.tenants) {
+      const gone = this.#entries.of(tenant).filter(({ id }) => hasEnded(tenant, id));
+      for (const entry of gone) this.#entries.remove(entry);
+      await Promise.all(gone.map(({ changing }) => changing));
+    }
+  }
+
+  #living(): readonly RegisteredDataset[] {
+    return this.datasets.living().filter(({ tenant }) => !this.hasEnded(tenant));
+  }
+
+  #claimed(tenant: string, id: string, kind: DatasetKind): Entry {
+    const entry = this.#entries.get(tenant, id, kind);
+    if (entry === undefined) throw new Error(`BUG: no claim was confirmed for the dataset ${id}`);
+    return entry;
+  }
+}

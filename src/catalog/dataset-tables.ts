@@ -1,0 +1,95 @@
+import type { Store } from '../clickhouse/store.ts';
+import { datasetStatements } from '../clickhouse/table-definitions.ts';
+import type { ColumnSpec } from '../model/column.ts';
+import { keyColumns } from '../model/dataset-options.ts';
+import { ColumnWatch } from './column-watch.ts';
+import type { DatasetEntries } from './dataset-entries.ts';
+import { type Entry, learn } from './dataset-entry.ts';
+import type { DatasetIds } from './dataset-ids.ts';
+import type { Datasets, RegisteredDataset } from './datasets.ts';
+import { addEventColumns, readColumns, readEventColumns } from './event-table.ts';
+import { applyRetention } from './table-retention.ts';
+
+/**
+ * The tables of datasets in the store, and their columns: made when they are needed, before the insert that needs
+ * them. Changes of one dataset run one after another; datasets do not wait for each other.
+ */
+export class DatasetTables {
+  readonly #store: Store;
+  readonly #datasets: Datasets;
+  readonly #ids: DatasetIds;
+  readonly #entries: DatasetEntries;
+  readonly #watch: ColumnWatch;
+
+  constructor(store: Store, datasets: Datasets, ids: DatasetIds, entries: DatasetEntries) {
+    this.#store = store;
+    this.#datasets = datasets;
+    this.#ids = ids;
+    this.#entries = entries;
+    this.#watch = new ColumnWatch(store);
+  }
+
+  /**
+   * Makes what is not known to be there. Idempotent; safe to repeat after any failure.
+   * @throws StoreError
+   * @throws AppError `tenant_not_found`, `dataset_not_found` if it was deleted
+   */
+  async ensure(entry: Entry, columns: readonly ColumnSpec[]): Promise<void> {
+    const { tenant, id, kind } = entry;
+    const change = async () => {
+      // Checked when it is its turn: who waits for the changes of a dataset that has ended sees the last of them.
+      this.#ids.requireLiving(tenant, id);
+      if (!entry.ready) await this.#prepare(entry, columns);
+      if (kind !== 'events') return;
+      const key = keyColumns(this.#datasets.optionsOf(tenant, id));
+      if (await addEventColumns(this.#store, entry, columns, key)) this.#entries.changed(tenant);
+    };
+    const done = entry.changing.then(change);
+    // The caller learns of a failure through `done`; the next change only waits for this one to end.
+    entry.changing = done.catch(() => undefined);
+    await done;
+  }
+
+  /** The next `ensure` looks at all of it again. */
+  forget(entry: Entry): void {
+    entry.ready = false;
+    entry.columns.clear();
+    this.#entries.changed(entry.tenant);
+  }
+
+  /**
+   * Learns of columns that other nodes have added since to these datasets.
+   * @throws StoreError
+   */
+  async learnColumns(datasets: readonly RegisteredDataset[]): Promise<void> {
+    const changed = await this.#watch.changed();
+    for (const [{ tenant, id, kind }, columns] of await readColumns(this.#store, datasets.filter(changed))) {
+      const entry = this.#entries.get(tenant, id, kind);
+      if (entry?.ready !== true || columns.every(({ name }) => entry.columns.has(name))) continue;
+      learn(entry, columns);
+      this.#entries.changed(tenant);
+    }
+  }
+
+  /**
+   * A table of events is noted before it is made: whoever notes a dataset first, on any node, decides how it is to be. Of
+   * other kinds, a dataset that is noted has its tables.
+   */
+  async #prepare(entry: Entry, columns: readonly ColumnSpec[]): Promise<void> {
+    const { tenant, id, kind } = entry;
+    const note = async () => {
+      if (this.#entries.isVisible(entry)) await this.#datasets.register(tenant, id, kind);
+    };
+    if (kind === 'events') await note();
+    const options = this.#datasets.optionsOf(tenant, id);
+    for (const statement of datasetStatements(tenant, id, kind, options, columns))
+      await this.#store.command(statement);
+    if (kind !== 'events') await note();
+    const retention = this.#datasets.retentionOf(tenant, id);
+    if (retention !== undefined) await applyRetention(this.#store, entry, retention);
+    // It may have been there before, with other columns.
+    if (kind === 'events') learn(entry, await readEventColumns(this.#store, entry));
+    entry.ready = true;
+    this.#entries.changed(tenant);
+  }
+}

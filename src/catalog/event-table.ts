@@ -1,0 +1,93 @@
+import { selectRows } from '../clickhouse/select-rows.ts';
+import type { Store } from '../clickhouse/store.ts';
+import { unusedColumnComment } from '../clickhouse/table-definitions.ts';
+import { quoteIdentifier, quoteString } from '../lib/quote.ts';
+import type { ColumnSpec } from '../model/column.ts';
+import { databaseOf, physicalTable } from '../model/dataset.ts';
+import { type Entry, learn } from './dataset-entry.ts';
+import type { RegisteredDataset } from './datasets.ts';
+
+/** The table of an events dataset, whose columns come with its events. */
+interface EventDataset {
+  readonly tenant: string;
+  readonly id: string;
+}
+
+/**
+ * Its columns in the store that may hold values, in their order. The table must be there.
+ * @throws StoreError
+ */
+export async function readEventColumns(store: Store, table: EventDataset): Promise<readonly ColumnSpec[]> {
+  type Row = [name: string, type: string, defaultKind: string, defaultValue: string, comment: string];
+  const rows = await selectRows<Row>(store, `DESCRIBE TABLE ${tableOf(table)}`);
+  return rows
+    .filter(([, , , , comment]) => comment !== unusedColumnComment)
+    .map(([name, type]) => ({ name, type }));
+}
+
+/**
+ * Datasets with their columns in the store, in one query; those of other kinds have none that are worth reading.
+ * @throws StoreError
+ */
+export async function readColumns(
+  store: Store,
+  datasets: readonly RegisteredDataset[],
+): Promise<Array<readonly [RegisteredDataset, readonly ColumnSpec[]]>> {
+  const tables = datasets.filter(({ kind }) => kind === 'events');
+  const columns = await readAllEventColumns(store, tables);
+  return datasets.map((dataset) => [dataset, columns.get(nameOf(dataset)) ?? []]);
+}
+
+const nameOf = ({ tenant, id }: EventDataset): string =>
+  `${databaseOf(tenant)}/${physicalTable(id, 'events')}`;
+
+const tableOf = ({ tenant, id }: EventDataset): string =>
+  `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(id, 'events'))}`;
+
+/** @returns the columns of those that are there, by `nameOf`, in their order */
+async function readAllEventColumns(
+  store: Store,
+  tables: readonly EventDataset[],
+): Promise<ReadonlyMap<string, readonly ColumnSpec[]>> {
+  if (tables.length === 0) return new Map();
+  const wanted = new Set(tables.map(nameOf));
+  const listOf = (names: readonly string[]) => [...new Set(names)].map(quoteString).join(', ');
+  const databases = listOf(tables.map(({ tenant }) => databaseOf(tenant)));
+  const names = listOf(tables.map(({ id }) => physicalTable(id, 'events')));
+  const found = await selectRows<[name: string, columns: Array<[number, string, string]>]>(
+    store,
+    `SELECT concat(database, '/', table), arraySort(groupArray((position, name, type))) FROM system.columns
+     WHERE database IN (${databases}) AND table IN (${names}) AND comment != ${quoteString(unusedColumnComment)}
+     GROUP BY database, table`,
+  );
+  return new Map(
+    found
+      .filter(([name]) => wanted.has(name))
+      .map(([name, columns]) => [name, columns.map(([, column, type]) => ({ name: column, type }))]),
+  );
+}
+
+/**
+ * Adds those of the columns that are not known to be there, or to be used.
+ * @param key columns that the table has had from the beginning
+ * @returns whether there were any
+ * @throws StoreError
+ */
+export async function addEventColumns(
+  store: Store,
+  entry: Entry,
+  columns: readonly ColumnSpec[],
+  key: readonly ColumnSpec[],
+): Promise<boolean> {
+  const missing = columns.filter((column) => !entry.columns.has(column.name));
+  if (missing.length === 0) return false;
+  const isKey = ({ name }: ColumnSpec): boolean => key.some((column) => column.name === name);
+  const added = missing.flatMap((column) => {
+    const name = quoteIdentifier(column.name);
+    const add = `ADD COLUMN IF NOT EXISTS ${name} ${column.type}`;
+    return isKey(column) ? [add, `COMMENT COLUMN ${name} ''`] : [add];
+  });
+  await store.command(`ALTER TABLE ${tableOf(entry)} ${added.join(', ')}`);
+  learn(entry, missing);
+  return true;
+}

@@ -1,0 +1,138 @@
+import { checkEngineVersion } from '../clickhouse/engine-version.ts';
+import type { Store } from '../clickhouse/store.ts';
+import { StoreError } from '../clickhouse/store-error.ts';
+import { errorText } from '../errors.ts';
+import { backoffMs, sleep, sleepUnlessWoken } from '../lib/backoff.ts';
+import type { Clock, Timers } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Metrics } from '../lib/metrics.ts';
+import { Wakeup } from '../lib/wakeup.ts';
+import { limits } from '../limits/limits.ts';
+import type { Catalog } from './catalog.ts';
+
+export interface StoreMonitorOptions {
+  readonly store: Store;
+  readonly catalog: Catalog;
+  readonly clock: Clock & Timers;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/**
+ * Knows whether the store answers, and gets the catalog loaded as soon as it does.
+ *
+ * A store that is down stops neither the start nor the writes, which go into the log: they need nothing of it.
+ * A change between answering and not is logged once, and shown on `/metrics` and by readiness.
+ *
+ * Whoever got no answer says so, and the store is asked at once; while it is away it is asked several times a
+ * second. So a store that comes back for a moment only is noticed, and those who wait for it are woken.
+ */
+export class StoreMonitor {
+  readonly #options: StoreMonitorOptions;
+  readonly #stopping = new AbortController();
+  readonly #suspicion = new Wakeup();
+  #isSuspected = false;
+  /** Wakes when the store answers after it did not. */
+  readonly returned = new Wakeup();
+  /** Since when, on the monotonic clock, and why the store has not answered. */
+  #outage: { readonly sinceMs: number; readonly reason: string } | undefined;
+
+  constructor(options: StoreMonitorOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads the store, and returns when that is done or takes too long; then it goes on in the background.
+   * @throws AppError, StoreError when the store answers and waiting will not help, as when it is too old
+   */
+  async start(): Promise<void> {
+    const first = this.#check();
+    const enough = new AbortController();
+    const failure = await Promise.race([
+      first,
+      sleep(limits.storeStartWaitMs, enough.signal, this.#options.clock),
+    ]);
+    enough.abort();
+    if (failure !== undefined && !isPassing(failure)) throw failure;
+    void this.#run(first);
+  }
+
+  /** Whether the store gave its last sign of life. */
+  get available(): boolean {
+    return this.#options.catalog.loaded && this.#outage === undefined;
+  }
+
+  /** Somebody got no answer. */
+  suspect(): void {
+    this.#isSuspected = true;
+    this.#suspicion.wake();
+  }
+
+  /** A check under way is left alone. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  async #run(first: Promise<unknown>): Promise<void> {
+    const { signal } = this.#stopping;
+    const { clock } = this.#options;
+    const pauseOf = (ms: number) => backoffMs(0, ms, ms, clock);
+    await first;
+    while (!signal.aborted) {
+      if (!this.available) await sleep(pauseOf(limits.storeProbeIntervalMs), signal, clock);
+      else if (!this.#isSuspected) {
+        await sleepUnlessWoken(pauseOf(limits.storeCheckIntervalMs), this.#suspicion, signal, clock);
+      }
+      this.#isSuspected = false;
+      if (!signal.aborted) await this.#check();
+    }
+  }
+
+  /** @returns what went wrong */
+  async #check(): Promise<unknown> {
+    const { store, catalog, metrics } = this.#options;
+    try {
+      if (catalog.loaded) await store.command('SELECT 1');
+      else await this.#load();
+      this.#answered();
+      metrics.storeUp.set(1);
+      return undefined;
+    } catch (error) {
+      this.#failed(error);
+      metrics.storeUp.set(0);
+      return error;
+    }
+  }
+
+  async #load(): Promise<void> {
+    const { store, catalog, log } = this.#options;
+    await checkEngineVersion(store);
+    for (const conflict of await catalog.load()) {
+      log.error(
+        conflict,
+        'while the store was away, rows were written to a dataset of another kind; they are stored in tables of ' +
+          'their own, which SQL does not show',
+      );
+    }
+  }
+
+  #answered(): void {
+    if (this.#outage === undefined) return;
+    const outageMs = Math.round(this.#options.clock.monotonicMs() - this.#outage.sinceMs);
+    this.#outage = undefined;
+    this.#options.log.info({ outageMs }, 'the store answers');
+    this.returned.wake();
+  }
+
+  #failed(error: unknown): void {
+    const { clock, log } = this.#options;
+    const reason = errorText(error);
+    if (this.#outage?.reason !== reason) {
+      log.error({ err: error }, 'the store does not answer; writes go to the log, queries have to wait');
+    }
+    this.#outage = { sinceMs: this.#outage?.sinceMs ?? clock.monotonicMs(), reason };
+  }
+}
+
+/** Whether time alone may mend it. */
+const isPassing = (failure: unknown): boolean => failure instanceof StoreError && failure.retryable;

@@ -1,0 +1,94 @@
+import { untilDone } from '../lib/backoff.ts';
+import type { Timers } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { Wakeup } from '../lib/wakeup.ts';
+import { limits } from '../limits/limits.ts';
+
+/** By the id of a tenant, and of one of its datasets: whether that is gone, alone or together with its tenant. */
+export type HasEnded = (tenant: string, dataset?: string) => boolean;
+
+/** A part of the program that keeps something of tenants, or of their datasets. */
+export interface TenantHolder {
+  /** Tenants or datasets have ended: lets go of what was theirs. May be asked again at any time. */
+  forgetEnded(hasEnded: HasEnded): void | Promise<void>;
+}
+
+export interface TenantCleanerOptions {
+  readonly hasEnded: HasEnded;
+  readonly timers: Timers;
+  readonly log: Logger;
+}
+
+/**
+ * Has all that tenants and datasets leave behind removed, once they have ended: after each end, and after a start, since the last
+ * life of the process may have ended in the middle.
+ *
+ * The holders are asked one after another, in the order in which they were added, and all of them again, with growing
+ * pauses, until none fails. Nothing depends on when that is: what has ended is not looked at by anybody.
+ */
+export class TenantCleaner {
+  readonly #options: TenantCleanerOptions;
+  readonly #holders: TenantHolder[] = [];
+  readonly #stopping = new AbortController();
+  /** A new end does not wait for the pause after an earlier failure. */
+  readonly #asked = new Wakeup();
+  /** Called when the holders have been asked, or could not be. */
+  readonly #waiting: Array<() => void> = [];
+  #running: Promise<void> | undefined;
+
+  constructor(options: TenantCleanerOptions) {
+    this.#options = options;
+  }
+
+  add(...holders: readonly TenantHolder[]): void {
+    this.#holders.push(...holders);
+  }
+
+  /** Fulfils when the holders have been asked once. What fails then goes on in the background. */
+  clean(): Promise<void> {
+    const tried = new Promise<void>((done) => {
+      this.#waiting.push(done);
+    });
+    this.#wake();
+    this.#asked.wake();
+    return tried;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  #wake(): void {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      if (this.#waiting.length > 0) this.#wake();
+    });
+  }
+
+  async #run(): Promise<void> {
+    const { timers, log } = this.#options;
+    await untilDone(() => this.#try(), {
+      signal: this.#stopping.signal,
+      minMs: limits.insertBackoffMinMs,
+      maxMs: limits.insertBackoffMaxMs,
+      timers,
+      wakeup: this.#asked,
+      onFailure: (error, waitMs) =>
+        log.error(
+          { err: error, waitMs },
+          'what a deleted tenant or dataset had is not all removed; it will be tried again',
+        ),
+    });
+    if (this.#stopping.signal.aborted) for (const done of this.#waiting.splice(0)) done();
+  }
+
+  async #try(): Promise<void> {
+    const waiting = this.#waiting.splice(0);
+    try {
+      for (const holder of this.#holders) await holder.forgetEnded(this.#options.hasEnded);
+    } finally {
+      for (const done of waiting) done();
+    }
+  }
+}

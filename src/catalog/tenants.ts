@@ -1,0 +1,234 @@
+import { AppError } from '../errors.ts';
+import { Slots } from '../lib/slots.ts';
+import { limits } from '../limits/limits.ts';
+import type { MetadataKey, MetadataLog } from '../metadata/metadata-log.ts';
+import { MetadataReplica } from '../metadata/metadata-replica.ts';
+import { defaultTenant } from '../model/dataset.ts';
+import { generationId, parseGenerationId } from '../model/generation.ts';
+import { checkTenantName } from '../model/tenant.ts';
+import {
+  defaultLimits,
+  type LimitsInForce,
+  type OwnLimits,
+  parseOwnLimits,
+  showLimits,
+  withLimits,
+} from '../model/tenant-limits.ts';
+
+export interface Tenant {
+  /** Under which everything that belongs to it is kept. */
+  readonly id: string;
+  readonly name: string;
+  /** ISO 8601, UTC; undefined for the default tenant, which was never made. */
+  readonly createdAt: string | undefined;
+  /** Where it may have something else than the others. */
+  readonly limits: OwnLimits;
+}
+
+/** All that have had a name, whatever the case of its letters; the last of them may live. */
+interface Named extends Tenant {
+  /** How many have had the name. */
+  readonly generation: number;
+  readonly lives: boolean;
+}
+
+/** The value of a record: one that follows another one changes the limits of the same tenant. */
+interface TenantValue {
+  readonly name: string;
+  readonly createdAt: string | undefined;
+  readonly limits?: Readonly<Record<string, number | string>>;
+}
+
+/**
+ * Which tenants there are, and which there were: in memory, fed from the metadata log.
+ *
+ * The number in a tenant's id counts the tenants of its name in the order of the log, so that all nodes give it the
+ * same one. Names that differ in the case of their letters only are one name, since some file systems take them
+ * for one. Names are never forgotten, as little as the log that holds them.
+ */
+export class Tenants {
+  readonly #replica: MetadataReplica;
+  readonly #onEnd: () => void;
+  /** By name in lower case. */
+  readonly #named = new Map<string, Named>();
+  #living = 1;
+  readonly #limitsOfAll: LimitsInForce;
+  /** Of the living that have limits of their own, by id. */
+  readonly #limits = new Map<string, LimitsInForce>();
+  readonly #turns = new Slots(1);
+
+  /**
+   * @param onEnd called when a tenant has ended, here or on another node, and `hasEnded` says so
+   * @param limitsOfAll what a tenant may have where nothing else is said
+   */
+  constructor(log: MetadataLog, onEnd: () => void = () => {}, limitsOfAll = defaultLimits) {
+    this.#limitsOfAll = limitsOfAll;
+    this.#onEnd = onEnd;
+    this.#replica = new MetadataReplica(log, ['tenant'], (key, value) => this.#apply(key, value));
+    const everlasting = { id: defaultTenant, name: defaultTenant, createdAt: undefined, limits: {} };
+    this.#named.set(defaultTenant, { ...everlasting, generation: 1, lives: true });
+  }
+
+  get loaded(): boolean {
+    return this.#replica.loaded;
+  }
+
+  /** Everything before this position of the metadata log has been read. */
+  get position(): number {
+    return this.#replica.position;
+  }
+
+  /**
+   * Reads what has changed since. The tables of the metadata log must exist.
+   * @throws StoreError
+   */
+  refresh(): Promise<void> {
+    return this.#replica.refresh();
+  }
+
+  /**
+   * The id of the tenant that has this name now; undefined if there is none.
+   * @throws AppError `store_unavailable` when it is not known and the log has not been read
+   */
+  idOf(name: string): string | undefined {
+    const named = this.#named.get(name.toLowerCase());
+    if (named?.lives === true && named.name === name) return named.id;
+    this.#requireLoaded();
+    return undefined;
+  }
+
+  /** Whether a tenant of that id was deleted. */
+  hasEnded(id: string): boolean {
+    const { name, generation } = parseGenerationId(id);
+    const named = this.#named.get(name.toLowerCase());
+    return named !== undefined && (generation < named.generation || !named.lives);
+  }
+
+  /** What the tenant of an id may have, as far as the log has been read. */
+  limitsOf(id: string): LimitsInForce {
+    return this.#limits.get(id) ?? this.#limitsOfAll;
+  }
+
+  /** By name, in its order. */
+  list(): readonly Tenant[] {
+    this.#requireLoaded();
+    return [...this.#named.values()].filter(({ lives }) => lives).sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** @throws AppError `tenant_not_found` */
+  get(name: string): Tenant {
+    const named = this.#named.get(name.toLowerCase());
+    if (named?.lives === true && named.name === name) return named;
+    this.#requireLoaded();
+    checkTenantName(name);
+    throw new AppError('tenant_not_found', 'there is no tenant of this name');
+  }
+
+  /**
+   * Makes a tenant; one that is there stays as it is.
+   * @param createdAt ISO 8601, UTC
+   * @returns the tenant, and whether it is new
+   * @throws AppError `bad_tenant_name`, `tenant_exists`, `too_many_tenants`, `identity_changed`, `store_unavailable`
+   */
+  async create(
+    name: string,
+    createdAt: string,
+  ): Promise<{ readonly tenant: Tenant; readonly made: boolean }> {
+    checkTenantName(name);
+    return this.#exclusively(async () => {
+      const there = this.#named.get(name.toLowerCase());
+      if (there?.lives === true) {
+        if (there.name === name) return { tenant: there, made: false };
+        throw new AppError(
+          'tenant_exists',
+          `there is a tenant ${there.name}, which is too much like ${name}`,
+        );
+      }
+      if (this.#living >= limits.maxTenants) {
+        throw new AppError('too_many_tenants', `there are ${this.#living} tenants, no more are allowed`);
+      }
+      await this.#write(name, JSON.stringify({ name, createdAt }));
+      return { tenant: this.get(name), made: true };
+    });
+  }
+
+  /**
+   * Ends a tenant: from here on nobody can act in it. What it has goes later (`tenant-cleaner.ts`).
+   * @throws AppError `tenant_not_found`, `tenant_unchangeable`, `identity_changed`, `store_unavailable`
+   */
+  async end(name: string): Promise<void> {
+    if (name === defaultTenant) {
+      throw new AppError(
+        'tenant_unchangeable',
+        `the tenant ${name} is that of a server without others; it stays`,
+      );
+    }
+    await this.#exclusively(async () => {
+      this.get(name);
+      await this.#write(name, undefined);
+    });
+  }
+
+  /**
+   * Gives a tenant limits of its own, in place of those that it had.
+   * @returns the tenant
+   * @throws AppError `tenant_not_found`, `identity_changed`, `store_unavailable`
+   */
+  async setLimits(name: string, own: OwnLimits): Promise<Tenant> {
+    return this.#exclusively(async () => {
+      const { createdAt } = this.get(name);
+      await this.#write(name, JSON.stringify({ name, createdAt, limits: showLimits(own) }));
+      return this.get(name);
+    });
+  }
+
+  async #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    this.#requireLoaded();
+    return this.#turns.run(async () => {
+      await this.#replica.catchUp();
+      return work();
+    });
+  }
+
+  async #write(name: string, value: string | undefined): Promise<void> {
+    const key = keyOf(name);
+    const seen = this.#replica.get(key.tenant, key.kind, key.key);
+    if (await this.#replica.change(key, value, seen)) return;
+    throw new AppError(
+      'identity_changed',
+      `somebody else changed the tenant ${name} at the same time; look, and try again`,
+    );
+  }
+
+  #apply({ key }: MetadataKey, value: string | undefined): void {
+    const before = this.#named.get(key);
+    if (before !== undefined) this.#limits.delete(before.id);
+    if (value === undefined) {
+      if (before === undefined) return;
+      this.#named.set(key, { ...before, lives: false });
+      this.#living -= 1;
+      this.#onEnd();
+      return;
+    }
+    const { name, createdAt, limits: shown = {} } = JSON.parse(value) as TenantValue;
+    const own = parseOwnLimits(shown);
+    if (before?.lives === true) this.#named.set(key, { ...before, limits: own });
+    else {
+      const generation = (before?.generation ?? 0) + 1;
+      const id = generationId(name, generation);
+      this.#named.set(key, { id, name, createdAt, limits: own, generation, lives: true });
+      this.#living += 1;
+    }
+    if (Object.keys(own).length === 0) return;
+    this.#limits.set(this.get(name).id, withLimits(this.#limitsOfAll, own, 'tenant'));
+  }
+
+  #requireLoaded(): void {
+    if (this.loaded) return;
+    const reason = 'which tenants there are is not known: the store has not answered since the start';
+    throw new AppError('store_unavailable', reason);
+  }
+}
+
+/** Entries about tenants belong to none. */
+const keyOf = (name: string): MetadataKey => ({ tenant: '', kind: 'tenant', key: name.toLowerCase() });

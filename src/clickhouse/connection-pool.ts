@@ -1,0 +1,188 @@
+import { AppError } from '../errors.ts';
+import type { CancelSignal } from '../lib/cancellation.ts';
+import { NestedFairQueue } from '../lib/nested-fair-queue.ts';
+import { toStoreError } from './store-error.ts';
+
+export interface ConnectionPoolOptions {
+  readonly connections: number;
+  /** Statements that wait for one, all askers together. */
+  readonly maxWaiting: number;
+  /** Without it, whoever comes first may have all. */
+  readonly spared?: SparedConnections | undefined;
+}
+
+/** Connections that are kept for those who have none, so that those who have some never have all. */
+export interface SparedConnections {
+  readonly forTenants: number;
+  /** Beside those for tenants. */
+  readonly forUsers: number;
+}
+
+/** Who asks for a connection. */
+export interface Asker {
+  /** Empty for the service itself. */
+  readonly tenant: string;
+  /** Of the tenant; empty where it does not matter who. */
+  readonly user: string;
+}
+
+const nothingSpared: SparedConnections = { forTenants: 0, forUsers: 0 };
+const theService: Asker = { tenant: '', user: '' };
+
+/** What statements run on, one at a time. */
+export interface Connection {
+  close(): Promise<void>;
+}
+
+interface Waiter<Client> {
+  take(client: Client): void;
+  fail(error: Error): void;
+}
+
+/**
+ * A fixed number of connections, one statement at a time on each; the rest wait, up to a bound.
+ *
+ * Those that wait are served in turn: tenants, and within each its users, each in its own order. Who floods the pool is the
+ * one whose statements are refused (`NestedFairQueue`).
+ *
+ * A connection whose statement failed is closed and a new one takes its place: the embedded engine puts what a
+ * failed query had already produced before the next result of the same connection, which would show one
+ * query's rows to another. Opening costs less than a millisecond.
+ */
+export class ConnectionPool<Client extends Connection> {
+  readonly #open: () => Client;
+  readonly #options: ConnectionPoolOptions;
+  readonly #idle: Client[] = [];
+  readonly #waiting: NestedFairQueue<Waiter<Client>>;
+  /** Connections by tenant, and by tenant and user; none without any. */
+  readonly #taken = new Map<string, number>();
+  #toOpen: number;
+  #closed = false;
+
+  constructor(open: () => Client, options: ConnectionPoolOptions) {
+    this.#open = open;
+    this.#options = options;
+    this.#toOpen = options.connections;
+    this.#waiting = new NestedFairQueue(options.maxWaiting);
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /**
+   * Runs `work` with a connection of its own.
+   * @throws AppError `overloaded` when too many wait already
+   * @throws StoreError for whatever `work` threw
+   */
+  async run<T>(work: (client: Client) => Promise<T>, asker: Asker = theService): Promise<T> {
+    const client = await this.take(asker);
+    let healthy = true;
+    try {
+      return await work(client);
+    } catch (thrown) {
+      healthy = false;
+      throw thrown instanceof AppError ? thrown : toStoreError(thrown);
+    } finally {
+      await this.giveBack(asker, client, healthy);
+    }
+  }
+
+  /**
+   * The same as `take` where nobody has to wait; undefined where somebody has to.
+   * @throws AppError `shutting_down`
+   */
+  takeFree(asker: Asker): Client | undefined {
+    if (this.#closed) throw shuttingDown();
+    return this.#mayTake(asker) ? this.#give(asker) : undefined;
+  }
+
+  /**
+   * A connection of one's own, until it is given back.
+   * @param signal ends the wait
+   * @throws AppError `overloaded` when too many wait already, and the reason of the signal
+   */
+  async take(asker: Asker, signal?: CancelSignal): Promise<Client> {
+    signal?.throwIfAborted();
+    const free = this.takeFree(asker);
+    if (free !== undefined) return free;
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        this.#waiting.remove(asker.tenant, asker.user, waiter);
+        reject(signal?.reason);
+      };
+      const waiter: Waiter<Client> = {
+        take: (client) => {
+          signal?.removeEventListener('abort', onAbort);
+          resolve(client);
+        },
+        fail: (error) => {
+          signal?.removeEventListener('abort', onAbort);
+          reject(error);
+        },
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.push(asker.tenant, asker.user, waiter)?.fail(tooMany(this.#options.maxWaiting));
+    });
+  }
+
+  /** @param healthy whether its statement has ended well */
+  async giveBack(asker: Asker, client: Client, healthy: boolean): Promise<void> {
+    if (!healthy || this.#closed) await client.close();
+    if (this.#closed) return;
+    for (const key of keysOf(asker)) {
+      const taken = this.#taken.get(key) ?? 0;
+      if (taken > 1) this.#taken.set(key, taken - 1);
+      else this.#taken.delete(key);
+    }
+    if (healthy) this.#idle.push(client);
+    else this.#toOpen += 1;
+    this.#serve();
+  }
+
+  /** Waits for nothing: callers stop first. Statements still running keep their connection until they end. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const waiter of this.#waiting.drain()) waiter.fail(shuttingDown());
+    await Promise.all(this.#idle.splice(0).map((client) => client.close()));
+  }
+
+  /** One that comes back can be for two who wait: the one before may have been spared. */
+  #serve(): void {
+    for (;;) {
+      let next = theService;
+      const waiter = this.#waiting.shift((tenant, user) => {
+        next = { tenant, user };
+        return this.#mayTake(next);
+      });
+      if (waiter === undefined) return;
+      waiter.take(this.#give(next));
+    }
+  }
+
+  #mayTake(asker: Asker): boolean {
+    const { forTenants, forUsers } = this.#options.spared ?? nothingSpared;
+    const [tenant, user] = keysOf(asker);
+    const spared = (this.#taken.has(tenant) ? forTenants : 0) + (this.#taken.has(user) ? forUsers : 0);
+    return this.#idle.length + this.#toOpen > spared;
+  }
+
+  #give(asker: Asker): Client {
+    for (const key of keysOf(asker)) this.#taken.set(key, (this.#taken.get(key) ?? 0) + 1);
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle;
+    this.#toOpen -= 1;
+    return this.#open();
+  }
+}
+
+/** Ids of tenants hold no line break. */
+const keysOf = ({ tenant, user }: Asker): readonly [tenant: string, user: string] => [
+  tenant,
+  `${tenant}\n${user}`,
+];
+
+const shuttingDown = (): AppError => new AppError('shutting_down', 'the service is shutting down');
+
+const tooMany = (count: number): AppError =>
+  new AppError('overloaded', `${count} statements wait for the store already`);

@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { AppError, errorText } from '../../errors.ts';
+
+/** What comes out of a named pipe while something else writes into it. */
+export interface OpenPipe {
+  readonly path: string;
+  readonly source: Readable;
+  /** To be called when the writer is done: what it wrote can still be read, then `source` ends. */
+  finish(): void;
+  /** Gives the pipe back, for others if nothing can be left of its writer. */
+  release(reusable: boolean): Promise<void>;
+}
+
+/**
+ * Named pipes (FIFOs) in one folder. A pipe holds no bytes once nobody has it open, so nothing of one writer can
+ * reach the reader of the next. Making one takes a process (`mkfifo` of POSIX; Node.js has no call for it), so they
+ * are kept: as many as were ever open at the same time.
+ */
+export class NamedPipes {
+  readonly #folder: string;
+  readonly #idle: string[] = [];
+  #made = 0;
+
+  /** @param folder that exists and belongs to this alone */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /**
+   * Makes the first pipe, so that what is missing shows at once and not with the first query.
+   * @throws AppError `pipes_unavailable`
+   */
+  async prepare(): Promise<void> {
+    try {
+      this.#idle.push(await this.#make());
+    } catch (thrown) {
+      throw new AppError(
+        'pipes_unavailable',
+        `the embedded store needs the command mkfifo, and a data directory in which it works: ${errorText(thrown)}`,
+        { cause: thrown },
+      );
+    }
+  }
+
+  /** @throws Error when there is no `mkfifo`, or no room */
+  async open(): Promise<OpenPipe> {
+    const path = this.#idle.pop() ?? (await this.#make());
+    const reading = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    // Held until the writer is done: without any writer the reader would take the pipe for finished.
+    const writing = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    const source = new Socket({ fd: reading, readable: true, writable: false });
+    let finished = false;
+    const finish = (): void => {
+      if (!finished) closeSync(writing);
+      finished = true;
+    };
+    const release = async (reusable: boolean): Promise<void> => {
+      finish();
+      source.destroy();
+      if (reusable) this.#idle.push(path);
+      else await rm(path, { force: true });
+    };
+    return { path, source, finish, release };
+  }
+
+  async #make(): Promise<string> {
+    this.#made += 1;
+    const path = join(this.#folder, `${this.#made}.pipe`);
+    await promisify(execFile)('mkfifo', ['-m', '600', path]);
+    return path;
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Tokens without rows, which a crash leaves in the embedded engine.
+ *
+ * For each part of an insert ClickHouse first writes its token down (`deduplication_logs/` of the table) and then
+ * gives the part its name, a tenth of a millisecond later. A process that is killed between the two leaves a token
+ * without a part. The engine believes the token: it would take the repeated insert for stored and drop it, and the
+ * log would lose its rows. So these tokens are taken back before the engine opens, in the engine's own words.
+ *
+ * A line is `<1: added, 2: dropped> <part> <hash of the token>`, with tabs between. Inserts into a table follow each
+ * other, so only the last lines can be meant. A token whose part was removed for another reason (retention) goes,
+ * too, which does no harm: its insert, if it came again, would bring what has expired.
+ */
+import { appendFile, open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '../../lib/log.ts';
+import { Slots } from '../../lib/slots.ts';
+import { limits } from '../../limits/limits.ts';
+
+/** Some 60 lines, where one is looked for. */
+const tailBytes = 4096;
+
+/**
+ * Takes back the tokens of parts that are not there. Nobody else may use the directory meanwhile.
+ * @param engine the directory of the engine
+ */
+export async function repairTokens(engine: string, log: Logger): Promise<void> {
+  const store = join(engine, 'store');
+  const slots = new Slots(limits.maxParallelRepairs);
+  const repairGroup = async (group: string) => {
+    for (const table of await entriesOf(join(store, group)))
+      await repairTable(join(store, group, table), log);
+  };
+  await Promise.all((await entriesOf(store)).map((group) => slots.run(() => repairGroup(group))));
+}
+
+async function repairTable(table: string, log: Logger): Promise<void> {
+  const folder = join(table, 'deduplication_logs');
+  const logs = (await entriesOf(folder)).filter((name) => logName.test(name));
+  logs.sort((a, b) => numberOf(a) - numberOf(b));
+  const newest = logs.at(-1);
+  if (newest === undefined) return;
+  // The engine begins a new file when the last one is full, so the newest may be empty.
+  const lines: string[] = [];
+  for (const name of logs.slice(-2)) lines.push(...(await lastLines(join(folder, name))));
+  const added = new Map<string, string>();
+  for (const line of lines) {
+    const [operation, part = '', hash = ''] = line.split('\t');
+    if (operation === '1') added.set(hash, part);
+    else added.delete(hash);
+  }
+  if (added.size === 0) return;
+  const parts = (await entriesOf(table)).flatMap(readPartName);
+  for (const [hash, name] of added) {
+    const [part] = readPartName(name);
+    if (part === undefined || parts.some((other) => covers(other, part))) continue;
+    await appendFile(join(folder, newest), `2\t${name}\t${hash}\n`);
+    log.warn(
+      { table, part: name },
+      'a crash left the token of an insert without its rows; it was taken back',
+    );
+  }
+}
+
+const logName = /^deduplication_log_(\d+)\.txt$/;
+const numberOf = (name: string): number => Number(logName.exec(name)?.[1]);
+
+/** The whole lines at the end of a file; none if its last one is not whole, since nothing can be put behind it. */
+async function lastLines(path: string): Promise<string[]> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const start = Math.max(0, size - tailBytes);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
+    const text = buffer.toString('latin1', 0, bytesRead);
+    if (!text.endsWith('\n')) return [];
+    const lines = text.slice(0, -1).split('\n');
+    return start === 0 ? lines : lines.slice(1);
+  } finally {
+    await file.close();
+  }
+}
+
+interface PartName {
+  readonly partition: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** `<partition>_<first block>_<last block>_<level>`, and `_<mutation>` at times; other names are no parts. */
+function readPartName(name: string): PartName[] {
+  const match = /^([^_]+)_(\d+)_(\d+)_\d+(?:_\d+)?$/.exec(name);
+  return match === null ? [] : [{ partition: match[1] ?? '', from: Number(match[2]), to: Number(match[3]) }];
+}
+
+/** Whether a part holds what another one held, being it or merged from it. */
+const covers = (part: PartName, other: PartName): boolean =>
+  part.partition === other.partition && part.from <= other.from && other.to <= part.to;
+
+/** Names in a directory; none if it does not exist or is a file. */
+async function entriesOf(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    throw error;
+  }
+}

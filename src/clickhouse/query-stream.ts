@@ -1,0 +1,157 @@
+import type { CancelSignal } from '../lib/cancellation.ts';
+import { limits } from '../limits/limits.ts';
+import type { Connection } from './connection-pool.ts';
+import type { MemoryShare, QueryMemory } from './query-memory.ts';
+import { QueryTurn, type QueryTurnParts } from './query-turn.ts';
+import type { StatementSettings } from './statement-settings.ts';
+import type { ReadProgress, ResultStream } from './store.ts';
+import { memoryLimitExceeded, StoreError } from './store-error.ts';
+import type { StreamStatement, Transport } from './transport.ts';
+
+export interface QueryStreamParts<Client extends Connection> extends QueryTurnParts<Client> {
+  readonly transport: Transport<Client>;
+  readonly memory: QueryMemory;
+}
+
+/** One query and its output: whole, on a shorter way, or piece by piece. */
+export class QueryStream<Client extends Connection> implements ResultStream {
+  readonly #parts: QueryStreamParts<Client>;
+  readonly #statement: StreamStatement;
+  readonly #maxRows: number | undefined;
+  readonly #signal: CancelSignal;
+  #progress: ReadProgress | undefined;
+  #needsLargeShare = false;
+
+  /** @param maxRows of the result, if that is known */
+  constructor(
+    parts: QueryStreamParts<Client>,
+    statement: StreamStatement,
+    maxRows: number | undefined,
+    signal: CancelSignal,
+  ) {
+    this.#parts = parts;
+    this.#statement = statement;
+    this.#maxRows = maxRows;
+    this.#signal = signal;
+  }
+
+  get progress(): ReadProgress | undefined {
+    return this.#progress;
+  }
+
+  async whole(): Promise<Uint8Array | undefined> {
+    const { hold } = this.#parts.transport;
+    if (hold === undefined || !isExpectedSmall(this.#statement, this.#maxRows)) return undefined;
+    const { turn, share } = await this.#take();
+    try {
+      const running = hold(turn.client, this.#bounded(share, limits.heldResultBytes));
+      turn.occupy(running);
+      const output = await turn.unlessAborted(running);
+      turn.succeed();
+      return output;
+    } catch (thrown) {
+      const failure = turn.failure(thrown);
+      if (isTooLarge(failure) || this.#mayBeginAgain(failure, share)) return undefined;
+      throw failure;
+    } finally {
+      await turn.end();
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
+    for (let done = false; !done; ) {
+      const { turn, share } = await this.#take();
+      const output = this.#parts.transport.stream(turn.client, this.#bounded(share), turn);
+      let begun = false;
+      try {
+        for (;;) {
+          const { done: ended, value } = await output.next();
+          if (ended === true) {
+            this.#progress = value;
+            break;
+          }
+          begun = true;
+          yield value;
+        }
+        turn.succeed();
+        done = true;
+      } catch (thrown) {
+        const failure = turn.failure(thrown);
+        if (begun || !this.#mayBeginAgain(failure, share)) throw failure;
+      } finally {
+        // Whoever took it may have stopped early.
+        await output.return(undefined);
+        await turn.end();
+      }
+    }
+  }
+
+  /** A connection, and memory that belongs to the query until the engine is done with it. */
+  async #take(): Promise<{ turn: QueryTurn<Client>; share: MemoryShare }> {
+    const { memory, asker } = this.#parts;
+    const large = this.#needsLargeShare ? await memory.takeLarge(asker, this.#signal) : undefined;
+    try {
+      const turn = await QueryTurn.take(this.#parts, this.#signal);
+      const share = large ?? memory.take(asker);
+      turn.whenOver(share.giveBack);
+      return { turn, share };
+    } catch (thrown) {
+      large?.giveBack();
+      throw thrown;
+    }
+  }
+
+  /** Whether it ran out of a share that is not all that it may use. Then the next try gets that. */
+  #mayBeginAgain(failure: unknown, share: MemoryShare): boolean {
+    if (share.isLarge || !(failure instanceof StoreError) || failure.clickHouseCode !== memoryLimitExceeded) {
+      return false;
+    }
+    this.#needsLargeShare = allowedBytes(this.#statement, 'max_memory_usage') > share.bytes;
+    return this.#needsLargeShare;
+  }
+
+  #bounded(share: MemoryShare, resultBytes?: number): StreamStatement {
+    const { query, format, settings, id } = this.#statement;
+    const memory = Math.min(share.bytes, allowedBytes(this.#statement, 'max_memory_usage'));
+    return { query, format, settings: bounded(settings, memory, resultBytes), id };
+  }
+}
+
+/** A bound among the settings of a statement. */
+const allowedBytes = ({ settings }: StreamStatement, name: string): number =>
+  Number(settings[name] ?? Number.POSITIVE_INFINITY);
+
+/**
+ * Whether the result can be expected to stay below the bound of what is held. If it does not, the statement fails before
+ * anything of it was given away, and is streamed instead.
+ */
+const isExpectedSmall = (statement: StreamStatement, maxRows: number | undefined): boolean =>
+  maxRows !== undefined &&
+  maxRows <= limits.heldResultRows &&
+  allowedBytes(statement, 'max_result_bytes') > limits.heldResultBytes;
+
+const boundedSettings = new WeakMap<StatementSettings, Map<string, StatementSettings>>();
+
+/** The same object for the same settings and bounds, of which there are few. */
+function bounded(
+  settings: StatementSettings,
+  memoryBytes: number,
+  resultBytes: number | undefined,
+): StatementSettings {
+  const known = boundedSettings.get(settings) ?? new Map<string, StatementSettings>();
+  boundedSettings.set(settings, known);
+  const key = `${memoryBytes} ${resultBytes}`;
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const added = {
+    ...settings,
+    max_memory_usage: memoryBytes,
+    ...(resultBytes === undefined ? {} : { max_result_bytes: resultBytes }),
+  };
+  known.set(key, added);
+  return added;
+}
+
+/** ClickHouse's TOO_MANY_ROWS_OR_BYTES (src/Common/ErrorCodes.cpp). */
+const isTooLarge = (thrown: unknown): boolean =>
+  thrown instanceof StoreError && thrown.clickHouseCode === 396;

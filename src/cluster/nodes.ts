@@ -1,0 +1,57 @@
+import { selectRows } from '../clickhouse/select-rows.ts';
+import type { Store } from '../clickhouse/store.ts';
+import { quoteString } from '../lib/quote.ts';
+
+/** How far a node has read each part of the metadata log: everything before these positions. */
+export interface ReadPosition {
+  readonly identities: number;
+  readonly tenants: number;
+  readonly datasets: number;
+}
+
+/** What another node has said last. */
+export interface NodeReport extends ReadPosition {
+  readonly node: string;
+}
+
+/**
+ * The processes that share a store, in a table of it: each says now and then that it lives, and how far it has read
+ * the metadata log. The newest word of a node is the one that became visible last, as in that log: clocks may jump.
+ */
+export class NodeRegistry {
+  readonly #store: Store;
+  readonly #node: string;
+
+  /** @param node the name of this node */
+  constructor(store: Store, node: string) {
+    this.#store = store;
+    this.#node = node;
+  }
+
+  /**
+   * This node lives and has read this far; or it is about to stop.
+   * @throws StoreError
+   */
+  async report({ identities, tenants, datasets }: ReadPosition, leaves: boolean): Promise<void> {
+    await this.#store.command(
+      `INSERT INTO \`millrace\`.\`nodes\` (node, identities, tenants, datasets, leaves)
+       SELECT ${quoteString(this.#node)}, ${identities}, ${tenants}, ${datasets}, ${leaves}`,
+    );
+  }
+
+  /**
+   * The other nodes that have said something in this time and do not leave.
+   * @throws StoreError
+   */
+  async others(withinMs: number): Promise<readonly NodeReport[]> {
+    const rows = await selectRows<[string, number, number, number]>(
+      this.#store,
+      `SELECT node, toUInt32(argMax(identities, _block_number)), toUInt32(argMax(tenants, _block_number)),
+         toUInt32(argMax(datasets, _block_number))
+       FROM \`millrace\`.\`nodes\` WHERE node != ${quoteString(this.#node)}
+       GROUP BY node
+       HAVING NOT argMax(leaves, _block_number) AND dateDiff('millisecond', max(at), now64(3, 'UTC')) < ${withinMs}`,
+    );
+    return rows.map(([node, identities, tenants, datasets]) => ({ node, identities, tenants, datasets }));
+  }
+}

@@ -1,0 +1,320 @@
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { splitArguments } from '../lib/arguments.ts';
+import { type ClickHouseAddress, clickHouseUrlSyntax, parseClickHouseUrl } from '../lib/clickhouse-url.ts';
+import { collectLate } from '../lib/collection.ts';
+import { compileLate } from '../lib/compilation.ts';
+import { type Networks, parseNetworks } from '../lib/ip-address.ts';
+import { type LogLevel, logLevels } from '../lib/log.ts';
+import { type Address, boolean, byteCount, integer, parseAddress } from '../lib/option-values.ts';
+import { limits } from '../limits/limits.ts';
+import { type EngineConfig, readEngine } from './engine.ts';
+import { type OidcConfig, oidcOptions, readOidc } from './oidc.ts';
+import { type OperationConfig, operationOptions, readOperation } from './operation.ts';
+import { ConfigError, flagOf, needOption, type Option, type OptionTexts, readOption } from './option.ts';
+import { readSharing, type SharingConfig, sharingOptions } from './sharing.ts';
+
+/**
+ * The only reader of the environment and the command line. Everybody else is handed values.
+ *
+ * Each option is one row of `options`: its environment variable (and the flag made from it), what it means, its
+ * default and how its text becomes a value. `--help` is printed from the same rows.
+ */
+export interface Config extends SharingConfig, OperationConfig, EngineConfig {
+  readonly httpAddr: Address;
+  /** Networks of the proxies in front; undefined: there are none that are trusted. */
+  readonly trustedProxies: Networks | undefined;
+  readonly dataDir: string;
+  readonly adminUsername: string;
+  /** Undefined: made at the first start and kept in the data directory. */
+  readonly adminPassword: string | undefined;
+  /** Undefined: made at the first start and kept in the data directory. */
+  readonly secret: string | undefined;
+  /** Undefined: the engine that belongs to this service. */
+  readonly clickhouseUrl: ClickHouseAddress | undefined;
+  readonly multiTenant: boolean;
+  /** How long this node trusts what it knows of users, keys and roles while it cannot read the store. */
+  readonly identityLeaseMs: number;
+  readonly workers: number;
+  readonly flushIntervalMs: number;
+  readonly walMaxBytes: number;
+  readonly replayWindowMs: number;
+  readonly maxBodyBytes: number;
+  readonly queryTimeoutMs: number;
+  readonly queryMaxMemoryBytes: number;
+  /** CPU time that the translation of one query may take. */
+  readonly sqlTranslationCpuMs: number;
+  readonly queryMaxTotalMemoryBytes: number;
+  readonly logLevel: LogLevel;
+  /** Undefined: nobody is vouched for by an identity provider. */
+  readonly oidc: OidcConfig | undefined;
+}
+
+/** What the command line asks for. */
+export type Command =
+  | { readonly name: 'serve'; readonly config: Config }
+  | { readonly name: 'dead'; readonly action: DeadAction; readonly config: Config }
+  | { readonly name: 'help' }
+  | { readonly name: 'version' };
+
+/** What to do with rows that the store refused for good. */
+export type DeadAction =
+  | { readonly verb: 'list' }
+  | { readonly verb: 'retry' | 'drop'; readonly names: readonly string[] | 'all' };
+
+const options = {
+  httpAddr: {
+    env: 'MILLRACE_HTTP_ADDR',
+    meaning: 'where the HTTP API listens',
+    fallback: '127.0.0.1:8000',
+    parse: parseAddress,
+    allowed: 'host:port, such as 0.0.0.0:8000 or [::1]:8000; port 0 takes a free one',
+  },
+  trustedProxies: {
+    env: 'MILLRACE_TRUSTED_PROXIES',
+    meaning: 'the proxies in front, believed in X-Forwarded-For or Forwarded whom they ask for',
+    fallback: undefined,
+    parse: parseNetworks,
+    allowed: 'addresses and networks with commas between them, such as 10.0.0.0/8, 2001:db8::/32',
+  },
+  dataDir: {
+    env: 'MILLRACE_DATA_DIR',
+    meaning: 'the directory of the log, the embedded store and the administrator password',
+    fallback: './data',
+    parse: (text) => (text === '' ? undefined : resolve(text)),
+    allowed: 'a path',
+  },
+  adminUsername: {
+    env: 'MILLRACE_ADMIN_USERNAME',
+    meaning: 'the name of the administrator',
+    fallback: 'admin',
+    parse: (text) => (/^[^\s:\p{Cc}]{1,64}$/u.test(text) ? text : undefined),
+    allowed: '1 to 64 characters without ":" and white space',
+  },
+  adminPassword: {
+    env: 'MILLRACE_ADMIN_PASSWORD',
+    meaning: 'the password of the administrator; made at the first start if it is not set',
+    fallback: undefined,
+    secret: true,
+    parse: (text) => (text.length >= 8 && text.length <= 256 ? text : undefined),
+    allowed: '8 to 256 characters',
+  },
+  secret: {
+    env: 'MILLRACE_SECRET',
+    meaning: 'what API keys are encrypted with; made at the first start if it is not set',
+    fallback: undefined,
+    secret: true,
+    parse: (text) => (text.length >= 32 && text.length <= 1024 ? text : undefined),
+    allowed: '32 to 1024 characters that nobody can guess, such as openssl rand -base64 32 prints',
+  },
+  clickhouseUrl: {
+    env: 'MILLRACE_CLICKHOUSE_URL',
+    meaning: 'a ClickHouse server to store in; the embedded engine if it is not set',
+    fallback: undefined,
+    secret: true,
+    parse: parseClickHouseUrl,
+    allowed: clickHouseUrlSyntax,
+  },
+  multiTenant: {
+    env: 'MILLRACE_MULTI_TENANT',
+    meaning: 'whether there are tenants, so that each request names its own in X-P-Tenant',
+    fallback: 'false',
+    parse: boolean,
+    allowed: 'true, false',
+  },
+  identityLeaseMs: {
+    env: 'MILLRACE_IDENTITY_LEASE_MS',
+    meaning:
+      'how long users and keys are let in while their ClickHouse server does not answer, in milliseconds; the same for all that share it',
+    fallback: String(limits.identityLeaseMs),
+    parse: integer(3000, 86_400_000),
+    allowed: 'a number of milliseconds from 3000 to 86400000',
+  },
+  workers: {
+    env: 'MILLRACE_WORKERS',
+    meaning: 'threads that decode; one more, short bodies beside long ones',
+    fallback: String(Math.max(1, Math.min(16, availableParallelism() - 1))),
+    parse: integer(1, 64),
+    allowed: 'a number from 1 to 64',
+  },
+  flushIntervalMs: {
+    env: 'MILLRACE_FLUSH_INTERVAL_MS',
+    meaning: 'how long acknowledged data may wait before it is inserted, in milliseconds',
+    fallback: String(limits.walSegmentMaxAgeMs),
+    parse: integer(50, 60_000),
+    allowed: 'a number of milliseconds from 50 to 60000',
+  },
+  walMaxBytes: {
+    env: 'MILLRACE_WAL_MAX_BYTES',
+    meaning: 'how much may wait for the store on disk; beyond it writes get 503',
+    fallback: String(limits.walMaxBytes),
+    parse: byteCount(16 * 1024 * 1024, 2 ** 50),
+    allowed: 'a number of bytes of at least 16MiB, with an optional KiB, MiB, GiB or TiB',
+  },
+  replayWindowMs: {
+    env: 'MILLRACE_REPLAY_WINDOW_MS',
+    meaning: 'how long a repetition of a stored request is recognised, in milliseconds',
+    fallback: String(limits.replayWindowMs),
+    parse: integer(1000, 86_400_000),
+    allowed: 'a number of milliseconds from 1000 to 86400000',
+  },
+  maxBodyBytes: {
+    env: 'MILLRACE_MAX_BODY_BYTES',
+    meaning: 'the largest request body, as sent and after decompression',
+    fallback: String(limits.maxBodyBytes),
+    parse: byteCount(1024, limits.maxBodyBytes * 2),
+    allowed: `a number of bytes from 1KiB to ${limits.maxBodyBytes * 2}, with an optional KiB or MiB`,
+  },
+  queryTimeoutMs: {
+    env: 'MILLRACE_QUERY_TIMEOUT_MS',
+    meaning: 'how long a query may run, in milliseconds',
+    fallback: String(limits.queryTimeoutMs),
+    parse: integer(100, 86_400_000),
+    allowed: 'a number of milliseconds from 100 to 86400000',
+  },
+  queryMaxMemoryBytes: {
+    env: 'MILLRACE_QUERY_MAX_MEMORY_BYTES',
+    meaning: 'how much memory one query may use, at most half of what all may use together',
+    fallback: String(limits.queryMaxMemoryBytes),
+    parse: byteCount(16 * 1024 * 1024, 2 ** 50),
+    allowed: 'a number of bytes of at least 16MiB, with an optional KiB, MiB, GiB or TiB',
+  },
+  sqlTranslationCpuMs: {
+    env: 'MILLRACE_SQL_TRANSLATION_CPU_MS',
+    meaning: 'how much CPU time the translation of one query may take, in milliseconds',
+    fallback: String(limits.translationCpuMs),
+    parse: integer(50, 10_000),
+    allowed: 'a number of milliseconds from 50 to 10000',
+  },
+  queryMaxTotalMemoryBytes: {
+    env: 'MILLRACE_QUERY_MAX_TOTAL_MEMORY_BYTES',
+    meaning: 'how much memory all queries together may use; twice as much as one if it is not set',
+    fallback: undefined,
+    parse: byteCount(128 * 1024 * 1024, 2 ** 50),
+    allowed: 'a number of bytes of at least 128MiB, with an optional KiB, MiB, GiB or TiB',
+  },
+  logLevel: {
+    env: 'MILLRACE_LOG_LEVEL',
+    meaning: 'how much is logged on stderr',
+    fallback: 'info',
+    parse: (text) => logLevels.find((level) => level === text),
+    allowed: logLevels.join(', '),
+  },
+} as const satisfies {
+  readonly [K in Exclude<
+    keyof Config,
+    keyof (SharingConfig & OperationConfig & EngineConfig) | 'oidc'
+  >]: Option<Config[K]>;
+};
+
+const allOptions: ReadonlyArray<Option<unknown>> = [
+  ...Object.values(options),
+  ...Object.values(sharingOptions),
+  ...Object.values(operationOptions),
+  ...Object.values(oidcOptions),
+];
+
+const flagNames = new Set(allOptions.map(({ env }) => flagOf(env)));
+/** Arguments that stand without a value. */
+const switchNames = new Set(['--help', '-h', '--version', '-v', '--all', '--yes']);
+
+/**
+ * Reads what the process was started with. A flag goes before the environment.
+ * @throws ConfigError
+ */
+export function readCommand(args = process.argv.slice(2), environment = process.env): Command {
+  const { flags, switches, words, unknown, incomplete } = splitArguments(args, flagNames, switchNames);
+  if (switches.has('--help') || switches.has('-h')) return { name: 'help' };
+  if (switches.has('--version') || switches.has('-v')) return { name: 'version' };
+  if (unknown !== undefined) throw new ConfigError(unknownArgument(unknown));
+  if (incomplete !== undefined) throw new ConfigError(`${incomplete} needs a value, such as ${incomplete}=…`);
+  const config = readConfig({ flags, environment });
+  const [first, ...rest] = words;
+  if (first === 'dead') return { name: 'dead', action: readDeadAction(rest, switches), config };
+  const [stray] = [...words, ...switches];
+  if (stray !== undefined) throw new ConfigError(unknownArgument(stray));
+  return { name: 'serve', config };
+}
+
+const unknownArgument = (argument: string): string =>
+  `${argument} is not an option of millrace; millrace --help lists them`;
+
+function readDeadAction(words: readonly string[], switches: ReadonlySet<string>): DeadAction {
+  const [verb, ...names] = words;
+  const all = switches.has('--all');
+  if (verb === 'list' && names.length === 0 && !all) return { verb };
+  if (verb !== 'retry' && verb !== 'drop') {
+    throw new ConfigError('millrace dead takes one of: list, retry <name>…, drop <name>… --yes');
+  }
+  if (all === names.length > 0) {
+    throw new ConfigError(`millrace dead ${verb} takes names as millrace dead list shows them, or --all`);
+  }
+  if (verb === 'drop' && !switches.has('--yes')) {
+    throw new ConfigError('millrace dead drop deletes rows that are nowhere else; add --yes to do it');
+  }
+  return { verb, names: all ? 'all' : names };
+}
+
+function readConfig(texts: OptionTexts): Config {
+  const read = <T>(option: Option<T>): T | undefined => readOption(option, texts);
+  const need = <T>(option: Option<T>): T => needOption(option, texts);
+  const config: Config = {
+    httpAddr: need(options.httpAddr),
+    trustedProxies: read(options.trustedProxies),
+    dataDir: need(options.dataDir),
+    adminUsername: need(options.adminUsername),
+    adminPassword: read(options.adminPassword),
+    secret: read(options.secret),
+    clickhouseUrl: read(options.clickhouseUrl),
+    multiTenant: need(options.multiTenant),
+    identityLeaseMs: need(options.identityLeaseMs),
+    workers: need(options.workers),
+    flushIntervalMs: need(options.flushIntervalMs),
+    walMaxBytes: need(options.walMaxBytes),
+    replayWindowMs: need(options.replayWindowMs),
+    maxBodyBytes: need(options.maxBodyBytes),
+    queryTimeoutMs: need(options.queryTimeoutMs),
+    queryMaxMemoryBytes: need(options.queryMaxMemoryBytes),
+    sqlTranslationCpuMs: need(options.sqlTranslationCpuMs),
+    queryMaxTotalMemoryBytes: read(options.queryMaxTotalMemoryBytes) ?? 2 * need(options.queryMaxMemoryBytes),
+    logLevel: need(options.logLevel),
+    ...readSharing(texts),
+    ...readOperation(texts),
+    ...readEngine(texts.environment),
+    oidc: readOidc(texts, need(options.multiTenant)),
+  };
+  return Object.freeze(config);
+}
+
+/**
+ * Settings that native code reads, once: libuv when its pool is first used, uWebSockets.js when it is loaded, V8 while
+ * functions warm up and the heap grows. So this comes before anything else. What the operator has set in the environment is kept.
+ */
+export function prepareProcess(): void {
+  process.env['UV_THREADPOOL_SIZE'] ??= String(limits.threadPoolSize);
+  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(limits.maxHeaderBytes);
+  compileLate();
+  collectLate();
+}
+
+export function helpText(): string {
+  const rows = allOptions.flatMap(({ env, meaning, fallback, allowed }) => [
+    `  ${flagOf(env)}, ${env}`,
+    `      ${meaning}`,
+    `      ${allowed}${fallback === undefined ? '' : `; default ${fallback}`}`,
+  ]);
+  return [
+    'millrace: telemetry ingestion with a columnar store and SQL',
+    '',
+    'Usage: millrace [options]                          start the service',
+    '       millrace dead list                          rows that the store refused for good',
+    '       millrace dead retry <name>…|--all           insert them again; the service must be stopped',
+    '       millrace dead drop <name>…|--all --yes      delete them; the service must be stopped',
+    '       millrace --help                             this text',
+    '       millrace --version',
+    '',
+    'Options, as a flag or in the environment:',
+    ...rows,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,119 @@
+/**
+ * Inserts a batch that the store may have already, in whole or in part, where its memory of tokens cannot be trusted:
+ *
+ * - ClickHouse writes a token down shortly before the rows get their place. A server that is killed between the two
+ *   believes the token afterwards: it would take the repeated insert for stored.
+ * - It syncs the rows of an insert and not its memory of the token, so that a power cut may leave rows whose token is
+ *   forgotten: it would take the repeated insert for a new one.
+ *
+ * So the rows themselves are looked for, and those that are missing are inserted:
+ *
+ * 1. An insert of the batch that still runs, for somebody who has given up waiting, is waited for, whatever its token.
+ * 2. Missing rows are inserted under the batch's own token. Should an insert of which nothing was known arrive late,
+ *    it is the same to the store.
+ * 3. If rows are still missing then, the token was there without them. They are inserted under a token that the store
+ *    has never heard.
+ *
+ * Any number of failures in between is harmless: the next try begins anew with what is there.
+ *
+ * Rows are the same if they are equal in all columns, times included. A row that is in the store as often as in the
+ * batch is not missing, even if another request brought it.
+ */
+
+import {
+  type Comparisons,
+  type ComparisonTable,
+  type Part,
+  runningInserts,
+} from '../clickhouse/comparison-table.ts';
+import type { Store } from '../clickhouse/store.ts';
+import { StoreError, unknownStatusOfInsert } from '../clickhouse/store-error.ts';
+import type { Clock, Timers } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { ulid } from '../lib/ulid.ts';
+import type { TableBatch } from './batch.ts';
+import { insertBlocks } from './insert-blocks.ts';
+import { blocksOf, countRows, halveRows, type Rows } from './rows.ts';
+
+export interface DoubtfulInsert {
+  readonly batch: TableBatch;
+  readonly token: string;
+  /** What of the batch is to be in the table. */
+  readonly rows: readonly Rows[];
+  /** In so many parts of about the same size, each of which takes less memory of the store than all. */
+  readonly parts: number;
+  readonly signal: AbortSignal;
+}
+
+interface Surroundings {
+  readonly comparisons: Comparisons;
+  readonly store: Store;
+  readonly clock: Clock & Pick<Timers, 'turn'>;
+  readonly log: Logger;
+}
+
+/**
+ * One at a time for each node.
+ * @throws StoreError as an insert does
+ */
+export async function insertMissing(around: Surroundings, insert: DoubtfulInsert): Promise<void> {
+  const { store, comparisons, clock } = around;
+  const { batch, token, rows, parts, signal } = insert;
+  if ((await runningInserts(store, token)) > 0) {
+    throw new StoreError(
+      'an insert that nobody waits for any more still runs',
+      unknownStatusOfInsert,
+      undefined,
+    );
+  }
+  const comparison = await comparisons.make(batch, Math.floor(clock.nowMicros() / 1000));
+  try {
+    for (const piece of rows.flatMap((some) => cut(some, Math.ceil(countRows(rows) / parts)))) {
+      await comparison.load(token, blocksOf([piece]), signal);
+    }
+    let loaded = 0;
+    for (let part = 0; part < parts; part += 1) {
+      loaded += await insertPart(around, insert, comparison, { part, of: parts });
+    }
+    // The store may have died and lost what it was to compare, which is not worth a sync.
+    if (loaded !== countRows(rows)) {
+      const message = `${loaded} of ${countRows(rows)} rows were there to be compared`;
+      throw new StoreError(message, unknownStatusOfInsert, undefined);
+    }
+  } finally {
+    await comparison.drop();
+  }
+}
+
+/** @returns how many rows were there to be compared in the end */
+async function insertPart(
+  { store, clock, log }: Surroundings,
+  { batch, token, rows, signal }: DoubtfulInsert,
+  comparison: ComparisonTable,
+  part: Part,
+): Promise<number> {
+  const { database, table, columns } = batch;
+  const own = part.of === 1 ? token : `${token}/part ${part.part} of ${part.of}`;
+  for (const name of [own, `${own}/${ulid(Math.floor(clock.nowMicros() / 1000))}`]) {
+    const { loaded, missing } = await comparison.compare(part);
+    if (missing === 0) return loaded;
+    if (name !== own) {
+      log.warn(
+        { table, token, rows: missing },
+        'the store knew an insert whose rows it does not have; they were inserted',
+      );
+    }
+    // All of them: as it was sent before, and straight from here.
+    if (missing === countRows(rows)) {
+      const blocks = await insertBlocks(rows, clock);
+      await store.insert({ database, table, columns, token: name, blocks }, signal);
+    } else await comparison.insertMissing(name, part);
+  }
+  return (await comparison.compare(part)).loaded;
+}
+
+/** Pieces of so many rows at most, as far as the rows can be cut. */
+function cut(rows: Rows, maxRows: number): Rows[] {
+  const halves = rows.to - rows.from > maxRows ? halveRows(rows) : undefined;
+  return halves === undefined ? [rows] : halves.flatMap((half) => cut(half, maxRows));
+}

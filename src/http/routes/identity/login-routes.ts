@@ -1,0 +1,94 @@
+import type { OidcLogin } from '../../../auth/oidc/login.ts';
+import { AppError } from '../../../errors.ts';
+import type { Sessions } from '../../../identity/sessions.ts';
+import { limits } from '../../../limits/limits.ts';
+import type { AuditLog } from '../../server/audit.ts';
+import { cookieIn, setCookie } from '../../server/cookies.ts';
+import { browserOrigin } from '../../server/origin.ts';
+import { emptyReply, type Reply } from '../../server/reply.ts';
+import type { PublicRequest, Route } from '../../server/route.ts';
+
+export interface LoginRouteOptions {
+  readonly login: OidcLogin;
+  readonly sessions: Sessions;
+  readonly audit: AuditLog;
+  readonly sessionLifetimeMs: number;
+  /** Where browsers reach the service; undefined: what their requests say. */
+  readonly publicOrigin: string | undefined;
+}
+
+const codePath = '/api/v1/o/code';
+
+/** Sign-in and sign-out of people in a browser, by way of the identity provider. */
+export function loginRoutes(options: LoginRouteOptions): Route[] {
+  const logout = (request: PublicRequest) => signOut(options, request);
+  return [
+    { method: 'GET', path: '/api/v1/o/login', permission: 'public', handler: (each) => begin(options, each) },
+    { method: 'GET', path: codePath, permission: 'public', handler: (each) => complete(options, each) },
+    { method: 'GET', path: '/api/v1/o/logout', permission: 'public', handler: logout },
+    { method: 'POST', path: '/api/v1/o/logout', permission: 'public', handler: logout },
+  ];
+}
+
+/** `?redirect=` says where to go afterwards: a path of this service, or a URL of it. */
+async function begin({ login, publicOrigin }: LoginRouteOptions, request: PublicRequest): Promise<Reply> {
+  const origin = originOf(request, publicOrigin);
+  const returnTo = ownUrl(new URLSearchParams(request.queryString).get('redirect') ?? '/', origin);
+  const { url, sealed } = await login.begin(origin + codePath, returnTo);
+  const maxAgeSeconds = limits.loginLifetimeMs / 1000;
+  return seeOther(url.href, [
+    setCookie('millrace-login', sealed, { secure: isSecure(origin), maxAgeSeconds }),
+  ]);
+}
+
+async function complete(options: LoginRouteOptions, request: PublicRequest): Promise<Reply> {
+  const { login, sessions, audit, sessionLifetimeMs, publicOrigin } = options;
+  const secure = isSecure(originOf(request, publicOrigin));
+  const from = request.clientAddress();
+  const cookie = request.header('cookie');
+  const sealed = cookieIn(cookie, 'millrace-login', secure);
+  const signedIn = await login.complete(request.queryString, sealed, from);
+  const { id, principal } = sessions.begin(signedIn);
+  audit.changed({ principal, tenant: principal.tenant }, from, 'session.begin', principal.name);
+  return seeOther(signedIn.returnTo, [
+    setCookie('millrace-session', id, { secure, maxAgeSeconds: Math.floor(sessionLifetimeMs / 1000) }),
+    setCookie('millrace-login', '', { secure, maxAgeSeconds: 0 }),
+  ]);
+}
+
+/** Ends the session here and, where the provider has a place for it, there. Another site cannot ask for it. */
+async function signOut(options: LoginRouteOptions, request: PublicRequest): Promise<Reply> {
+  const { login, sessions, audit, publicOrigin } = options;
+  const origin = originOf(request, publicOrigin);
+  const site = request.header('sec-fetch-site');
+  if (site !== '' && site !== 'same-origin' && site !== 'none') {
+    throw new AppError('forbidden', 'signing out is for pages of this service');
+  }
+  const from = request.clientAddress();
+  const ended = sessions.end(cookieIn(request.header('cookie'), 'millrace-session', isSecure(origin)));
+  const cookies = [setCookie('millrace-session', '', { secure: isSecure(origin), maxAgeSeconds: 0 })];
+  if (ended === undefined) return seeOther(`${origin}/`, cookies);
+  const { principal, idToken } = ended;
+  audit.changed({ principal, tenant: principal.tenant }, from, 'session.end', principal.name);
+  const url = await login.endSessionUrl(idToken);
+  return seeOther(url?.href ?? `${origin}/`, cookies);
+}
+
+const originOf = (request: PublicRequest, publicOrigin: string | undefined): string =>
+  browserOrigin(publicOrigin, request.header('host'), request.header('x-forwarded-proto'));
+
+const isSecure = (origin: string): boolean => origin.startsWith('https:');
+
+/**
+ * A redirect must not lead anywhere else: a link to this service would then be as good as one to any place.
+ * @throws AppError `bad_request`
+ */
+function ownUrl(text: string, origin: string): string {
+  const url = text.length > limits.maxReturnPathLength ? null : URL.parse(text, origin);
+  if (url !== null && url.origin === origin && url.username + url.password === '') return url.href;
+  throw new AppError('bad_request', 'redirect must be a path of this service');
+}
+
+/** The addresses are serialized URLs, so that they hold no line break. */
+const seeOther = (location: string, cookies: readonly string[]): Reply =>
+  emptyReply(303, [['Location', location], ...cookies.map((cookie) => ['Set-Cookie', cookie] as const)]);

@@ -1,0 +1,83 @@
+/**
+ * What OTLP/HTTP is answered with (https://opentelemetry.io/docs/specs/otlp/#otlphttp): a body in the encoding of
+ * the request, under exactly its media type, and errors as `google.rpc.Status`.
+ */
+import protobuf from 'protobufjs/minimal.js';
+import { AppError } from '../../../errors.ts';
+import type { Acknowledgement } from '../../../ingest/request.ts';
+import { type ContentTypeRule, mediaTypeOf } from '../../server/content-type.ts';
+import { publicDetail, type Reply, refusalHeaders, withReplayed } from '../../server/reply.ts';
+
+export const otlpJson = 'application/json';
+export const otlpProtobuf = 'application/x-protobuf';
+
+/** Either encoding, by its name: a body of which nothing is said could be both. */
+export const otlpContentType: ContentTypeRule = (header) => {
+  const mediaType = mediaTypeOf(header);
+  if (mediaType === otlpJson || mediaType === otlpProtobuf) return mediaType;
+  throw new AppError('unsupported_media_type', `this route takes ${otlpProtobuf} and ${otlpJson}`, {
+    details: { supported: [otlpProtobuf, otlpJson] },
+  });
+};
+
+/** Of a gRPC status (https://github.com/grpc/grpc/blob/master/doc/statuscodes.md), by the status of HTTP. */
+const statusCodes: ReadonlyMap<number, number> = new Map([
+  [401, 16], // unauthenticated
+  [403, 7], // permission denied
+  [404, 5], // not found
+  [405, 12], // unimplemented
+  [409, 9], // failed precondition
+  [413, 8], // resource exhausted
+  [429, 8],
+  [500, 13], // internal
+  [503, 14], // unavailable
+]);
+const invalidArgument = 3;
+
+/** An error as `google.rpc.Status`, in JSON unless the request was protobuf. */
+export function otlpRefusal(error: AppError, contentType: string): Reply {
+  const { status } = error.definition;
+  const code = statusCodes.get(status) ?? invalidArgument;
+  const message = `${publicDetail(error)} (${error.code})`;
+  const headers = refusalHeaders(error);
+  if (mediaTypeOf(contentType) !== otlpProtobuf) {
+    return { status, contentType: otlpJson, body: JSON.stringify({ code, message }), headers };
+  }
+  const body = protobuf.Writer.create().uint32(8).int32(code).uint32(18).string(message).finish();
+  return { status, contentType: otlpProtobuf, body: [body], headers };
+}
+
+/** How a signal counts what is refused of a request while the rest is stored. */
+export interface PartialSuccess {
+  /** In JSON; it is field 1 of the message in protobuf. */
+  readonly field: 'rejectedLogRecords' | 'rejectedSpans' | 'rejectedDataPoints';
+  count(refused: NonNullable<Acknowledgement['refused']>): number;
+}
+
+/** `Export…ServiceResponse`: empty when all of the request is stored. */
+export function exportReply(
+  { refused, replayed }: Acknowledgement,
+  contentType: string,
+  partial: PartialSuccess,
+): Reply {
+  const rejected = refused === undefined ? 0 : partial.count(refused);
+  const errorMessage = refused === undefined ? '' : problemText(refused);
+  if (contentType === otlpJson) {
+    // 64-bit integers are strings in the JSON of protobuf.
+    const body =
+      refused === undefined ? {} : { partialSuccess: { [partial.field]: String(rejected), errorMessage } };
+    return withReplayed({ status: 200, contentType, body: JSON.stringify(body) }, replayed);
+  }
+  const writer = protobuf.Writer.create();
+  if (refused !== undefined) {
+    writer.uint32(10).fork().uint32(8).int64(rejected).uint32(18).string(errorMessage).ldelim();
+  }
+  const bytes = writer.finish();
+  return withReplayed({ status: 200, contentType, body: bytes.length === 0 ? '' : [bytes] }, replayed);
+}
+
+/** The first problems, one a line: the Collector logs the message as it is. */
+function problemText({ counts, problems }: NonNullable<Acknowledgement['refused']>): string {
+  const more = counts.problems - problems.length;
+  return [...problems, ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
+}

@@ -1,0 +1,115 @@
+import { AppError } from '../../../errors.ts';
+import type { Acknowledgement, Ingest } from '../../../ingest/request.ts';
+import { type DecodeCounts, noCounts, type RefusedPart } from '../../../model/counts.ts';
+import { acceptMediaTypes, type ContentTypeRule } from '../../server/content-type.ts';
+import {
+  emptyReply,
+  jsonReply,
+  problemReply,
+  RefusalWithHeaders,
+  type Reply,
+  withReplayed,
+} from '../../server/reply.ts';
+import type { DatasetRequest, RefusalFormat, Route } from '../../server/route.ts';
+
+export interface RemoteWriteRouteOptions {
+  readonly ingest: Ingest;
+  readonly maxBodyBytes: number;
+}
+
+const mediaType = 'application/x-protobuf';
+const version1 = `${mediaType};proto=prometheus.WriteRequest`;
+const version2 = `${mediaType};proto=io.prometheus.write.v2.Request`;
+const protoParameter = /;\s*proto\s*=\s*"?([^";\s]*)"?/i;
+const acceptProtobuf = acceptMediaTypes([mediaType]);
+
+/** The message that a body holds is a parameter of its type; a type without it means version 1.0. */
+const acceptVersions: ContentTypeRule = (header) => {
+  acceptProtobuf(header);
+  const message = protoParameter.exec(header)?.[1];
+  const version = message === undefined ? version1 : `${mediaType};proto=${message}`;
+  if (version === version1 || version === version2) return version;
+  throw new AppError(
+    'unsupported_media_type',
+    `the message in the parameter proto is neither that of Remote Write 1.0 nor that of 2.0; this route takes ${version1} and ${version2}`,
+    { details: { supported: [version1, version2] } },
+  );
+};
+
+/** Prometheus Remote Write, both versions. */
+export function remoteWriteRoutes({ ingest, maxBodyBytes }: RemoteWriteRouteOptions): Route[] {
+  const write = (request: DatasetRequest, format: 'remote-write-1' | 'remote-write-2') =>
+    ingest.write({
+      tenant: request.tenant,
+      dataset: request.dataset,
+      format,
+      encoding: request.encoding,
+      body: request.body,
+      mustExist: false,
+    });
+  return [
+    {
+      method: 'POST',
+      path: '/v1/prometheus/write',
+      permission: 'ingest',
+      // Some senders cannot set a header of their own.
+      dataset: 'header',
+      defaultDataset: 'prometheus',
+      refusal,
+      body: {
+        maxBytes: maxBodyBytes,
+        contentType: acceptVersions,
+        // The specification wants snappy and nothing else. vmagent begins with zstd and falls back on 415.
+        encodings: ['snappy'],
+        reserve: (tenant, dataset) => ingest.admit(tenant, dataset),
+      },
+      handler: (request) =>
+        request.contentType === version2
+          ? version2Reply(() => write(request, 'remote-write-2'))
+          : write(request, 'remote-write-1').then(version1Reply),
+    },
+  ];
+}
+
+/** Prometheus throws away what was answered with 429, unless it is told otherwise, and repeats what was with 503. */
+const refusal: RefusalFormat = (error) =>
+  problemReply(error, error.code === 'rate_limited' ? 503 : undefined);
+
+function version1Reply({ counts, replayed }: Acknowledgement): Reply {
+  const { samples, histograms, exemplars, metadata } = counts;
+  return withReplayed(jsonReply({ samples, histograms, exemplars, metadata }), replayed);
+}
+
+/**
+ * 204 when all of the request is stored. Otherwise the error, and in its headers how much is stored nevertheless;
+ * a sender that finds none of these headers takes the receiver for one of version 1.0.
+ */
+async function version2Reply(write: () => Promise<Acknowledgement>): Promise<Reply> {
+  let headers = writtenHeaders(noCounts);
+  try {
+    const { counts, refused, replayed } = await write();
+    const reply = withReplayed(emptyReply(204, writtenHeaders(counts)), replayed);
+    if (refused === undefined) return reply;
+    headers = reply.headers ?? [];
+    throw partlyRefused(refused);
+  } catch (thrown) {
+    throw new RefusalWithHeaders(thrown, headers);
+  }
+}
+
+const writtenHeaders = (written: DecodeCounts): NonNullable<Reply['headers']> => [
+  ['X-Prometheus-Remote-Write-Samples-Written', String(written.samples)],
+  ['X-Prometheus-Remote-Write-Histograms-Written', String(written.histograms)],
+  ['X-Prometheus-Remote-Write-Exemplars-Written', String(written.exemplars)],
+];
+
+/** The rest is stored. A sender logs the first KiB of the reply, so it begins with the figures and the first problem. */
+function partlyRefused({ counts, problems }: RefusedPart): AppError {
+  const { samples, histograms, exemplars } = counts;
+  const shown = counts.problems > problems.length ? `, the first ${problems.length} of them in problems` : '';
+  return new AppError(
+    'bad_series',
+    `${samples} samples, ${histograms} histograms and ${exemplars} exemplars are refused, the rest is stored. ${problems[0]} (${counts.problems} problems in all${shown})`,
+    { details: { problems } },
+  );
+}

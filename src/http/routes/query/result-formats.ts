@@ -1,0 +1,71 @@
+import { AppError } from '../../../errors.ts';
+import { type ResultFormat, resultFormats } from '../../../query/result-format.ts';
+
+/** What each form is called in replies. */
+export const mediaTypeOf: Readonly<Record<ResultFormat, string>> = {
+  json: 'application/json',
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8; header=present',
+  arrow: 'application/vnd.apache.arrow.stream',
+  parquet: 'application/vnd.apache.parquet',
+};
+
+/** What each form is called in `Accept`; where several are equally welcome, the first of these is sent. */
+const acceptNames: ReadonlyMap<string, ResultFormat> = new Map([
+  ['application/json', 'json'],
+  ['application/x-ndjson', 'ndjson'],
+  ['application/ndjson', 'ndjson'],
+  ['application/jsonl', 'ndjson'],
+  ['text/csv', 'csv'],
+  ['application/vnd.apache.arrow.stream', 'arrow'],
+  ['application/vnd.apache.parquet', 'parquet'],
+]);
+
+/**
+ * The form of a result that a request asks for: `?format=` if it is there, else `Accept`, else JSON.
+ * @param accept the header; empty when absent
+ * @throws AppError `bad_request` for a format that is not known, `not_acceptable`
+ */
+export function chooseFormat(parameter: string | null, accept: string): ResultFormat {
+  if (parameter !== null) {
+    const format = resultFormats.find((name) => name === parameter);
+    if (format !== undefined) return format;
+    throw new AppError('bad_request', `the parameter format may be ${resultFormats.join(', ')}`);
+  }
+  if (accept.trim() === '') return 'json';
+  const ranges = accept.split(',').map(readRange);
+  let best: { readonly format: ResultFormat; readonly quality: number } | undefined;
+  for (const [name, format] of acceptNames) {
+    const quality = qualityOf(name, ranges);
+    if (quality > (best?.quality ?? 0)) best = { format, quality };
+  }
+  if (best !== undefined) return best.format;
+  throw new AppError('not_acceptable', `a result can be ${[...acceptNames.keys()].join(', ')}`, {
+    details: { supported: [...acceptNames.keys()] },
+  });
+}
+
+interface MediaRange {
+  readonly type: string;
+  readonly subtype: string;
+  readonly quality: number;
+}
+
+/** One media range of RFC 9110 section 12.5.1. Parameters but `q` say nothing here; one that is malformed means 0. */
+function readRange(text: string): MediaRange {
+  const [name = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  const [type = '', subtype = ''] = name.split('/');
+  const written = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+  const quality = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(written) ? Number(written) : 0;
+  return { type, subtype, quality };
+}
+
+/** How welcome a media type is: what names it most closely decides. */
+function qualityOf(mediaType: string, ranges: readonly MediaRange[]): number {
+  const [type, subtype] = mediaType.split('/');
+  const closest =
+    ranges.find((range) => range.type === type && range.subtype === subtype) ??
+    ranges.find((range) => range.type === type && range.subtype === '*') ??
+    ranges.find((range) => range.type === '*' && range.subtype === '*');
+  return closest?.quality ?? 0;
+}

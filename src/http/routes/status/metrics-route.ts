@@ -1,0 +1,55 @@
+import type { Clock, Timers } from '../../../lib/clock.ts';
+import type { Metrics } from '../../../lib/metrics.ts';
+import { limits } from '../../../limits/limits.ts';
+import type { Reply } from '../../server/reply.ts';
+import type { Route } from '../../server/route.ts';
+
+export interface MetricsRouteOptions {
+  readonly registry: Pick<Metrics['registry'], 'metrics' | 'contentType'>;
+  readonly clock: Pick<Clock, 'monotonicMs'> & Pick<Timers, 'after'>;
+  /** Whether scrapers come with credentials. Without, too, no label or value stems from a client. */
+  readonly needsCredentials: boolean;
+}
+
+/** What the service says about itself, for Prometheus. */
+export function metricsRoute({ registry, clock, needsCredentials }: MetricsRouteOptions): Route {
+  const text = new MetricsText(() => registry.metrics(), clock);
+  const handler = async (): Promise<Reply> => ({
+    status: 200,
+    contentType: registry.contentType,
+    body: [await text.next()],
+  });
+  const path = '/metrics';
+  if (!needsCredentials) return { method: 'GET', path, permission: 'public', handler };
+  return { method: 'GET', path, permission: 'service.read', dataset: 'none', tenant: 'none', handler };
+}
+
+/**
+ * Writes the text for all who wait for it at once, and not more often than so many times a second, however many ask: it
+ * takes milliseconds of the event loop. Nobody gets one that was begun before he asked.
+ */
+export class MetricsText {
+  readonly #write: () => Promise<string>;
+  readonly #clock: MetricsRouteOptions['clock'];
+  #beganMs = Number.NEGATIVE_INFINITY;
+  #next: Promise<Uint8Array> | undefined;
+
+  constructor(write: () => Promise<string>, clock: MetricsRouteOptions['clock']) {
+    this.#write = write;
+    this.#clock = clock;
+  }
+
+  next(): Promise<Uint8Array> {
+    this.#next ??= this.#make();
+    return this.#next;
+  }
+
+  async #make(): Promise<Uint8Array> {
+    const waitMs = Math.max(0, this.#beganMs + limits.metricsIntervalMs - this.#clock.monotonicMs());
+    await new Promise<void>((resolve) => this.#clock.after(waitMs, resolve));
+    // Who comes from here on waits for the next one.
+    this.#next = undefined;
+    this.#beganMs = this.#clock.monotonicMs();
+    return Buffer.from(await this.#write());
+  }
+}

@@ -1,0 +1,64 @@
+import type { BodyEncoding } from '../../decode/task.ts';
+import { hasZstd } from '../../decode/wire/zstd.ts';
+import { AppError } from '../../errors.ts';
+
+/**
+ * Turns a Content-Type header (empty when absent) into the media type it stands for, or refuses it. Parameters are
+ * left out, but for those that say which format it is.
+ */
+export type ContentTypeRule = (header: string) => string;
+
+/**
+ * Accepts these media types (lower case), in any case and with any parameters.
+ * @param mediaTypes the first is what a missing header means
+ */
+export function acceptMediaTypes(mediaTypes: readonly [string, ...string[]]): ContentTypeRule {
+  const accepted = new Set<string>(mediaTypes);
+  return (header) => {
+    if (header === '') return mediaTypes[0];
+    if (accepted.has(header)) return header;
+    const mediaType = mediaTypeOf(header);
+    if (accepted.has(mediaType)) return mediaType;
+    throw new AppError('unsupported_media_type', `this route takes ${mediaTypes.join(', ')}`, {
+      details: { supported: mediaTypes },
+    });
+  };
+}
+
+/** A Content-Type without its parameters, lower case. */
+export const mediaTypeOf = (header: string): string => (header.split(';', 1)[0] ?? '').trim().toLowerCase();
+
+/** The names of a content coding (RFC 9110 section 8.4.1). */
+const encodingNames: ReadonlyMap<string, BodyEncoding> = new Map([
+  ['', 'identity'],
+  ['identity', 'identity'],
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['deflate', 'deflate'],
+  ['snappy', 'snappy'],
+  ['zstd', 'zstd'],
+]);
+
+/**
+ * The coding that a Content-Encoding header names (empty when absent).
+ * @param canUnzstd whether this version of Node can decompress zstd
+ * @throws AppError `unsupported_encoding`
+ */
+export function acceptEncoding(
+  header: string,
+  accepted: readonly BodyEncoding[],
+  canUnzstd = hasZstd,
+): BodyEncoding {
+  const encoding = encodingNames.get(header) ?? encodingNames.get(header.toLowerCase());
+  const supported = canUnzstd ? accepted : accepted.filter((each) => each !== 'zstd');
+  if (encoding !== undefined && supported.includes(encoding)) return encoding;
+  const reason =
+    encoding === 'zstd' && accepted.includes('zstd')
+      ? `zstd takes Node.js 22.15 or newer, and this is ${process.version}: `
+      : '';
+  throw new AppError(
+    'unsupported_encoding',
+    `${reason}this route takes Content-Encoding ${supported.join(', ')}`,
+    { details: { supported } },
+  );
+}

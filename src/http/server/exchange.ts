@@ -1,0 +1,309 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { Authorizer } from '../../auth/authorizer.ts';
+import { mayEnter } from '../../auth/policy.ts';
+import { AppError } from '../../errors.ts';
+import { Cancellation, type CancelSignal } from '../../lib/cancellation.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Networks } from '../../lib/ip-address.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Metrics } from '../../lib/metrics.ts';
+import { limits } from '../../limits/limits.ts';
+import type { Principal } from '../../model/identity.ts';
+import { decodeParameter, ownTenant, requestTenant, type Tenancy } from './access.ts';
+import type { AuditLog } from './audit.ts';
+import { clientAddress, type ForwardingHeaders, notForwarded } from './client-address.ts';
+import { admit, authorize, noContent } from './entry.ts';
+import { declaredLength, presentedCredential, readHeaders } from './headers.ts';
+import { requireSameSite } from './origin.ts';
+import { problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
+import { BodyReader } from './request-body.ts';
+import type { BodyRules, PublicRequest, RefusalFormat, Route } from './route.ts';
+import type { RouteMetrics } from './route-metrics.ts';
+import type { Router } from './router.ts';
+import { send } from './send.ts';
+import type { Sending } from './send-stream.ts';
+
+/** What all exchanges of a server share. */
+export interface ExchangeContext {
+  readonly router: Router;
+  readonly authorizer: Pick<Authorizer, 'authenticate'>;
+  readonly tenancy: Tenancy;
+  readonly metrics: Metrics;
+  readonly metricsOf: (route: Route | undefined) => RouteMetrics;
+  readonly log: Logger;
+  readonly audit: AuditLog;
+  readonly clock: Clock;
+  /** Where browsers reach the service; undefined: what their requests say. */
+  readonly publicOrigin: string | undefined;
+  /** Networks of the proxies that are believed whom they ask for; undefined: there are none. */
+  readonly trustedProxies: Networks | undefined;
+  /** True once the server stops: what is under way may end, nothing new begins. */
+  readonly isClosing: () => boolean;
+  /** Called once for each exchange, when it is over. */
+  readonly onEnd: () => void;
+}
+
+/** For the counters: a client that left got no status. */
+const clientLeftStatus = 499;
+/** Refusals that are about who asks. */
+const deniedCodes: ReadonlySet<string> = new Set(['forbidden', 'unauthenticated', 'login_failed']);
+/** Refusals after which nobody can say where the next request begins. */
+const endingCodes: ReadonlySet<string> = new Set(['bad_framing', 'headers_too_large']);
+const emptyBody = new Uint8Array(0);
+const asProblem: RefusalFormat = (error) => problemReply(error);
+
+/**
+ * One request and its reply, from the headers to the last byte.
+ *
+ * Everything that can be refused without the body is refused before it is read: who, what, where, which
+ * format, how large, whether there is room. A client that is refused sees its reply: uWebSockets.js throws the
+ * rest of the body away for up to ten seconds, so the connection is not reset under a reply that is on its way.
+ */
+export class Exchange {
+  readonly #context: ExchangeContext;
+  readonly #res: HttpResponse;
+  readonly #method: string;
+  readonly #path: string;
+  /** As it came: what is answered may depend on it, also where the request is refused before it is looked at. */
+  readonly #contentType: string;
+  readonly #startedMs: number;
+  #route: Route | undefined;
+  #principal: Principal | undefined;
+  /** Id of the tenant that the request is about, once that is known; empty if there is none. */
+  #tenant = '';
+  #forwarding: ForwardingHeaders = notForwarded;
+  /** Of the client, once somebody has asked for it. */
+  #address: string | undefined;
+  #body: BodyReader | undefined;
+  /** Body length from the headers, bytes; undefined when only the body itself will tell. */
+  #declaredBytes: number | undefined = 0;
+  #clientLeft = false;
+  #mustEndAtOnce = false;
+  #isSending = false;
+  #sending: Sending | undefined;
+  /** Of an exchange that ends without its whole reply, for the counters. */
+  #leftStatus = clientLeftStatus;
+  #leaving: Cancellation | undefined;
+
+  constructor(context: ExchangeContext, res: HttpResponse, req: HttpRequest) {
+    this.#context = context;
+    this.#res = res;
+    this.#method = req.getCaseSensitiveMethod();
+    this.#path = req.getUrl();
+    this.#contentType = req.getHeader('content-type');
+    this.#startedMs = context.clock.monotonicMs();
+    res.onAborted(() => this.#onAborted());
+  }
+
+  /** Never rejects. `req` is only read before the first await, after which uWebSockets.js takes it back. */
+  async run(req: HttpRequest): Promise<void> {
+    let reply: Reply | undefined;
+    try {
+      reply = await this.#answer(req);
+    } catch (error) {
+      reply = this.#refusal(error);
+    } finally {
+      this.#body?.stop();
+      this.#body?.release();
+    }
+    if (this.#declaredBytes === undefined) await this.#passChunks();
+    if (this.#clientLeft || reply === undefined) {
+      this.#end(clientLeftStatus);
+      return;
+    }
+    const { status } = reply;
+    const connection = this.#mustEndAtOnce ? 'cut' : this.#mayKeepConnection() ? 'keep' : 'close';
+    this.#isSending = true;
+    const options = { headOnly: this.#method === 'HEAD', connection } as const;
+    this.#sending = send(this.#res, reply, options, {
+      onSent: () => this.#end(status),
+      onBroken: (error) => this.#breakOff(error),
+    });
+  }
+
+  /** The reply of the route's handler; undefined when the client left before there was one. */
+  async #answer(req: HttpRequest): Promise<Reply | undefined> {
+    const queryString = req.getQuery() ?? '';
+    const headers = readHeaders(req, this.#path.length + queryString.length);
+    this.#forwarding = headers;
+    this.#declaredBytes = declaredLength(headers);
+    if (this.#declaredBytes === undefined) this.#body = new BodyReader(this.#res, undefined);
+    const match = this.#context.router.match(this.#method, this.#path);
+    const { route } = match;
+    this.#route = route;
+    if (this.#context.isClosing()) throw new AppError('shutting_down', 'this server is stopping');
+    if (route.permission === 'public') {
+      this.#body?.stop();
+      return route.handler(this.#publicRequest(req, queryString));
+    }
+
+    const clientAddress = () => this.#clientAddress();
+    const { publicOrigin } = this.#context;
+    const credential = presentedCredential(headers, publicOrigin);
+    requireSameSite(credential, this.#method, headers, publicOrigin);
+    const asked = requestTenant(route, headers, this.#context.tenancy, credential);
+    this.#tenant = asked.id ?? '';
+    const verdict = this.#context.authorizer.authenticate(
+      { header: credential.header, value: credential.value, tenant: this.#tenant },
+      clientAddress,
+    );
+    const principal = verdict instanceof Promise ? await this.#hold(verdict) : verdict;
+    if (this.#clientLeft) return undefined;
+    const tenant = asked.id ?? ownTenant(principal, this.#context.tenancy);
+    if (principal === undefined || !mayEnter(principal, tenant)) {
+      throw new AppError('unauthenticated', 'the credentials are not valid');
+    }
+    this.#tenant = tenant;
+    this.#principal = principal;
+
+    const { dataset, handle } = authorize(route, match, principal, headers);
+    if (asked.problem !== undefined) throw asked.problem;
+    if (route.body === undefined) this.#body?.stop();
+    const content = route.body === undefined ? noContent : admit(route.body, headers, this.#declaredBytes);
+    const body = route.body === undefined ? emptyBody : await this.#receive(route.body, tenant, dataset);
+    if (body === undefined) return undefined;
+    return handle({
+      principal,
+      tenant,
+      dataset,
+      parameter: decodeParameter(match, 'bad_name'),
+      queryString,
+      accept: headers.accept,
+      extensions: headers.extensions,
+      // Each by its name: what follows a copy costs V8 microseconds.
+      contentType: content.contentType,
+      encoding: content.encoding,
+      idempotencyKey: content.idempotencyKey,
+      body,
+      clientAddress,
+      signal: () => this.#signal(),
+    });
+  }
+
+  #publicRequest(req: HttpRequest, queryString: string): PublicRequest {
+    return {
+      queryString,
+      header: (name) => req.getHeader(name),
+      clientAddress: () => this.#clientAddress(),
+    };
+  }
+
+  /** uWebSockets.js tells the peer's as long as the request is open. */
+  #clientAddress(): string {
+    if (this.#address !== undefined) return this.#address;
+    if (this.#clientLeft) return '';
+    const peer = Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
+    this.#address = clientAddress(peer, this.#forwarding, this.#context.trustedProxies);
+    return this.#address;
+  }
+
+  /**
+   * Waits for a credential to be checked; meanwhile the client cannot send more. A body that came whole with its headers
+   * needs no pause, and must have none: uWebSockets.js gives a connection ten seconds from `resume` to the next bytes of
+   * a body, and cuts a reply that takes longer.
+   */
+  async #hold(check: Promise<Principal | undefined>): Promise<Principal | undefined> {
+    // Whoever leaves before the check is done is told apart all the same.
+    this.#clientAddress();
+    if (this.#declaredBytes === 0) return check;
+    this.#body ??= new BodyReader(this.#res, this.#declaredBytes);
+    const body = this.#body;
+    let paused = false;
+    // By then it was handed over what came with the headers.
+    const pausing = setImmediate(() => {
+      paused = body.isOpen && !this.#clientLeft;
+      if (paused) body.pause();
+    });
+    try {
+      return await check;
+    } finally {
+      clearImmediate(pausing);
+      if (paused && !this.#clientLeft) body.resume();
+    }
+  }
+
+  #receive(rules: BodyRules, tenant: string, dataset: string): Uint8Array | Promise<Uint8Array | undefined> {
+    if (this.#declaredBytes === 0) return emptyBody;
+    this.#body ??= new BodyReader(this.#res, this.#declaredBytes);
+    return this.#body.accept({ maxBytes: rules.maxBytes, reserve: rules.reserve?.(tenant, dataset) });
+  }
+
+  /**
+   * A connection ends behind chunks: uWebSockets.js takes `3;x`, `g` or a missing line break for what they are not, so a proxy
+   * may have seen another end of the body, and what follows could be anybody's. It ends as well under a body that is
+   * still coming: one that this exchange reads from gets new time with each piece, so it must be bounded by its length.
+   */
+  #mayKeepConnection(): boolean {
+    if (this.#context.isClosing() || this.#declaredBytes === undefined) return false;
+    return this.#body?.isOpen !== true || this.#declaredBytes <= (this.#route?.body?.maxBytes ?? 0);
+  }
+
+  /**
+   * Lets the rest of a refused body come, within bounds, so that a client that sends all of it sees the reply; and lets
+   * uWebSockets.js get to the end of what has arrived: it would serve what follows before it closes.
+   */
+  async #passChunks(): Promise<void> {
+    if (!this.#clientLeft) {
+      await this.#body?.discarded(limits.maxDiscardedBodyBytes, limits.maxDiscardedBodyWaitMs);
+    }
+    await new Promise(setImmediate);
+  }
+
+  #refusal(thrown: unknown): Reply {
+    if (thrown instanceof RefusalWithHeaders) {
+      const reply = this.#refusal(thrown.cause);
+      return { ...reply, headers: [...(reply.headers ?? []), ...thrown.headers] };
+    }
+    const error = thrown instanceof AppError ? thrown : new AppError('internal', 'BUG', { cause: thrown });
+    if (error.code === 'internal') {
+      this.#context.log.error(
+        { err: thrown, method: this.#method, route: this.#route?.path },
+        'request failed',
+      );
+    }
+    this.#context.metrics.rejects.inc({ code: error.code });
+    if (deniedCodes.has(error.code)) {
+      this.#context.audit.denied({
+        error,
+        principal: this.#principal,
+        tenant: this.#tenant,
+        method: this.#method,
+        route: this.#route?.path,
+        from: this.#clientAddress(),
+      });
+    }
+    this.#mustEndAtOnce = endingCodes.has(error.code);
+    if (this.#mustEndAtOnce) return problemReply(error);
+    return (this.#context.router.refusalOf(this.#path) ?? asProblem)(error, this.#contentType);
+  }
+
+  /** A reply that cannot be finished has no last chunk, and its connection ends, so that nobody takes it for whole. */
+  #breakOff(error: unknown): void {
+    this.#leftStatus = this.#refusal(error).status;
+    this.#res.close();
+  }
+
+  #signal(): CancelSignal {
+    this.#leaving ??= new Cancellation();
+    if (this.#clientLeft) this.#leaving.cancel();
+    return this.#leaving;
+  }
+
+  #onAborted(): void {
+    this.#clientLeft = true;
+    this.#body?.stop();
+    this.#leaving?.cancel();
+    // While the reply is on its way nobody else would notice; before that, `run` is still at work.
+    if (this.#isSending) this.#end(this.#leftStatus);
+    this.#sending?.leave();
+  }
+
+  #end(status: number): void {
+    const { metricsOf, clock, onEnd } = this.#context;
+    const seconds = (clock.monotonicMs() - this.#startedMs) / 1000;
+    // A method that no route has is client input, and must not become a label.
+    const method = this.#route === undefined ? 'any' : this.#method;
+    metricsOf(this.#route).count(method, status, seconds, this.#body?.receivedBytes ?? 0);
+    onEnd();
+  }
+}

@@ -1,0 +1,188 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import { AppError } from '../../errors.ts';
+import type { Reservation, Reserve } from '../../ingest/request.ts';
+
+/** First buffer of a body whose length was not declared. It doubles as the body grows. */
+const firstBufferBytes = 64 * 1024;
+const emptyBytes = new Uint8Array(0);
+
+export interface BodyBounds {
+  readonly maxBytes: number;
+  /** Takes room in memory before a body is read, in several portions when its length is not declared. */
+  readonly reserve?: Reserve | undefined;
+}
+
+/**
+ * Collects one request body.
+ *
+ *     held ── accept ──▶ reading ── last chunk ──▶ complete
+ *       └───────┬───────────┘
+ *             stop ──▶ stopped      (refused, or the client left; what still comes is discarded)
+ *
+ * While `held`, nobody has said yet that this body is wanted: it may take no more of this process' memory than
+ * what came with the headers, so the socket is paused. After `accept` it goes into one buffer of its declared
+ * length, or of doubling length up to the bound. uWebSockets.js takes a chunk's memory back when its callback
+ * returns, so each is copied, once.
+ */
+export class BodyReader {
+  readonly #res: HttpResponse;
+  readonly #declaredBytes: number | undefined;
+  #bounds: BodyBounds | undefined;
+  #stopped = false;
+  #complete = false;
+  #buffer: Uint8Array = emptyBytes;
+  #receivedBytes = 0;
+  #reservedBytes = 0;
+  readonly #reservations: Reservation[] = [];
+  #settle: (() => void) | undefined;
+  #error: unknown;
+  /** Of a stopped body: what may still come before `#onDiscarded` is called. */
+  #discardableBytes = Number.POSITIVE_INFINITY;
+  #onDiscarded: (() => void) | undefined;
+
+  /**
+   * Must be called before the request handler returns to uWebSockets.js, or chunks are lost.
+   * @param declaredBytes from Content-Length; undefined for a chunked body
+   */
+  constructor(res: HttpResponse, declaredBytes: number | undefined) {
+    this.#res = res;
+    this.#declaredBytes = declaredBytes;
+    res.onData((chunk, isLast) => this.#onData(chunk, isLast));
+  }
+
+  get receivedBytes(): number {
+    return this.#receivedBytes;
+  }
+
+  /** True while more of the body may come. */
+  get isOpen(): boolean {
+    return !this.#complete;
+  }
+
+  /** Stops reading from the socket; `resume` before anything is sent. */
+  pause(): void {
+    this.#res.pause();
+  }
+
+  resume(): void {
+    this.#res.resume();
+  }
+
+  /**
+   * Reads the body to its end.
+   * @returns the body, in memory that nobody else holds; undefined when it was stopped
+   * @throws AppError `body_too_large`, or what `reserve` throws
+   */
+  accept(bounds: BodyBounds): Promise<Uint8Array | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#bounds = bounds;
+      this.#checkSize(this.#receivedBytes);
+      this.#reserveUpTo(this.#declaredBytes ?? this.#buffer.length);
+      this.#settle = () => {
+        this.#settle = undefined;
+        if (this.#error === undefined) resolve(this.#received());
+        else reject(this.#error);
+      };
+      if (this.#complete || this.#stopped) this.#settle();
+    });
+  }
+
+  #received(): Uint8Array | undefined {
+    if (this.#stopped) return undefined;
+    return this.#receivedBytes === this.#buffer.length
+      ? this.#buffer
+      : this.#buffer.subarray(0, this.#receivedBytes);
+  }
+
+  /** Drops the body; what still comes is ignored. */
+  stop(): void {
+    this.#stopped = true;
+    this.#buffer = emptyBytes;
+    this.#settle?.();
+    this.#onDiscarded?.();
+  }
+
+  /** Waits for the last byte of a stopped body; until as many as these have come, it is late, or it is stopped again. */
+  async discarded(maxBytes: number, maxWaitMs: number): Promise<void> {
+    this.#discardableBytes = maxBytes - this.#receivedBytes;
+    if (this.#complete || this.#discardableBytes <= 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, maxWaitMs);
+      this.#onDiscarded = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #discard(bytes: number, isLast: boolean): void {
+    this.#complete = isLast;
+    this.#discardableBytes -= bytes;
+    if (isLast || this.#discardableBytes <= 0) this.#onDiscarded?.();
+  }
+
+  /** Gives back the room that was reserved. */
+  release(): void {
+    for (const reservation of this.#reservations.splice(0)) reservation.release();
+  }
+
+  #onData(chunk: ArrayBuffer, isLast: boolean): void {
+    if (this.#stopped) {
+      this.#discard(chunk.byteLength, isLast);
+      return;
+    }
+    try {
+      this.#append(chunk, isLast);
+    } catch (error) {
+      this.#stopped = true;
+      this.#complete = isLast;
+      this.#error = error;
+      this.#settle?.();
+      return;
+    }
+    if (!isLast) return;
+    this.#complete = true;
+    this.#settle?.();
+  }
+
+  #append(chunk: ArrayBuffer, isLast: boolean): void {
+    const neededBytes = this.#receivedBytes + chunk.byteLength;
+    this.#checkSize(neededBytes);
+    if (isLast && this.#receivedBytes === 0) {
+      this.#reserveUpTo(neededBytes);
+      // Not by `slice`, which fills the memory with zeros first.
+      this.#buffer = Buffer.allocUnsafeSlow(neededBytes);
+    } else if (neededBytes > this.#buffer.length) this.#grow(neededBytes);
+    this.#buffer.set(new Uint8Array(chunk), this.#receivedBytes);
+    this.#receivedBytes = neededBytes;
+  }
+
+  #grow(neededBytes: number): void {
+    let capacityBytes = neededBytes;
+    if (this.#bounds !== undefined) {
+      const doubledBytes = Math.max(neededBytes, firstBufferBytes, 2 * this.#buffer.length);
+      capacityBytes = this.#declaredBytes ?? Math.min(doubledBytes, this.#bounds.maxBytes);
+    }
+    this.#reserveUpTo(capacityBytes);
+    // Not from Buffer's pool: the body's memory may be transferred to another thread.
+    const larger = Buffer.allocUnsafeSlow(capacityBytes);
+    larger.set(this.#buffer.subarray(0, this.#receivedBytes));
+    this.#buffer = larger;
+  }
+
+  #reserveUpTo(bytes: number): void {
+    if (this.#bounds?.reserve === undefined || bytes <= this.#reservedBytes) return;
+    this.#reservations.push(this.#bounds.reserve(bytes - this.#reservedBytes));
+    this.#reservedBytes = bytes;
+  }
+
+  #checkSize(bytes: number): void {
+    if (this.#bounds !== undefined && bytes > this.#bounds.maxBytes)
+      throw bodyTooLarge(this.#bounds.maxBytes);
+  }
+}
+
+export const bodyTooLarge = (maxBytes: number): AppError =>
+  new AppError('body_too_large', `this route takes bodies up to ${maxBytes} bytes`, {
+    details: { maxBytes },
+  });

@@ -1,0 +1,30 @@
+import type { Metrics } from '../../lib/metrics.ts';
+import type { Tally } from '../../lib/tallies.ts';
+
+/** The counters of one route. They are kept, since to look one up by its labels costs more than to count. */
+export class RouteMetrics {
+  readonly #metrics: Metrics;
+  readonly #route: string;
+  #last: { readonly method: string; readonly status: number; readonly requests: Tally } | undefined;
+  readonly #duration: { observe(seconds: number): void };
+  readonly #bodyBytes: { inc(bytes: number): void };
+
+  /** @param route a pattern from the route table, never a path that a client sent */
+  constructor(metrics: Metrics, route: string) {
+    this.#metrics = metrics;
+    this.#route = route;
+    this.#duration = metrics.httpDuration.series({ route });
+    this.#bodyBytes = metrics.httpRequestBytes.series({ route });
+  }
+
+  count(method: string, status: number, durationSeconds: number, bodyBytes: number): void {
+    // Most requests of a route are like the one before.
+    if (this.#last?.status !== status || this.#last.method !== method) {
+      const requests = this.#metrics.httpRequests.series({ route: this.#route, method, status });
+      this.#last = { method, status, requests };
+    }
+    this.#last.requests.inc();
+    this.#duration.observe(durationSeconds);
+    if (bodyBytes > 0) this.#bodyBytes.inc(bodyBytes);
+  }
+}

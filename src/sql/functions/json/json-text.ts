@@ -1,0 +1,98 @@
+import { quoteString } from '../../../lib/quote.ts';
+import { apply } from '../../build.ts';
+import { convert } from '../../coerce.ts';
+import type { Expr } from '../../ir.ts';
+import { named } from '../../named.ts';
+import { unsupported } from '../../sql-error.ts';
+import { isInteger, type SqlType, text } from '../../types.ts';
+import type { CallSite } from '../definition.ts';
+import { conversion } from '../numbers/conversions.ts';
+import { floatText } from '../numbers/float-text.ts';
+
+/** Values as PostgreSQL writes them in JSON, in the store's SQL (src/backend/utils/adt/json.c and jsonb.c). */
+type Writer = (value: string) => string;
+
+const escapes: readonly (readonly [string, string])[] = [
+  ['\\', '\\\\'],
+  ['"', '\\"'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+  ['\b', '\\b'],
+  ['\f', '\\f'],
+];
+
+/** Control characters that have no letter. */
+const controls = quoteString('[\\x00-\\x07\\x0b\\x0e-\\x1f]');
+
+/** A string of JSON. */
+export const jsonString: Writer = (value) => {
+  const escaped = escapes.reduce(
+    (sql, [from, to]) => `replaceAll(${sql}, ${quoteString(from)}, ${quoteString(to)})`,
+    value,
+  );
+  const byNumber = `if(match(c, ${controls}), concat('\\\\u00', lower(hex(c))), c)`;
+  const each = `arrayStringConcat(arrayMap(c -> ${byNumber}, extractAll(${escaped}, '(?s).')))`;
+  return `concat('"', if(match(${value}, ${controls}), ${each}, ${escaped}), '"')`;
+};
+
+/** In `jsonb` numbers are decimals, which have no exponent and no sign of zero. What is not finite is text in both. */
+const floatOf =
+  (binary: boolean): Writer =>
+  (x) =>
+    `if(isFinite(${x}), ${binary ? decimalOf(x) : floatText(x)}, concat('"', ${floatText(x)}, '"'))`;
+
+/** The engine writes numbers from 1e-6 to 1e21 without an exponent. */
+const decimalOf: Writer = (x) => {
+  const hasExponent = `NOT (${x} = 0 OR (abs(${x}) >= 1e-6 AND abs(${x}) < 1e21))`;
+  const refused = `throwIf(${hasExponent}, 'a number below 1e-6 or from 1e21 on in jsonb')`;
+  return `if(${x} = 0, '0', concat(toString(${x}), if(${refused}, '', '')))`;
+};
+
+function scalarWriter(type: SqlType, binary: boolean, at: number | undefined): Writer {
+  if (isInteger(type)) return (x) => `toString(${x})`;
+  switch (type.name) {
+    case 'bool':
+      return (x) => `if(${x}, 'true', 'false')`;
+    case 'float':
+      return floatOf(binary);
+    case 'text':
+      return jsonString;
+    case 'json':
+    case 'jsonb':
+      return (x) => x;
+    case 'date':
+      return (x) => `concat('"', toString(${x}), '"')`;
+    case 'timestamp':
+    case 'timestamptz': {
+      const written = conversion({ name: 'timestamp' }, text);
+      const zone = type.name === 'timestamptz' ? '+00:00' : '';
+      return (x) => `concat('"', replaceOne(${written?.(x)}, ' ', 'T'), '${zone}"')`;
+    }
+    case 'numeric':
+      if (type.exact) return (x) => `toDecimalString(${x}, ${type.scale})`;
+      throw unsupported('JSON of a numeric whose digits are not fixed (use round(x, digits) first)', at);
+    default:
+      throw unsupported(`JSON of ${type.name}`, at);
+  }
+}
+
+/** What may be NULL, which JSON writes as null; its name in the lambda is new at each depth. */
+export function jsonWriter(type: SqlType, binary: boolean, at: number | undefined): Writer {
+  if (type.name === 'array') {
+    const each = jsonWriter(type.element, binary, at);
+    const items = `arrayMap(i -> ${each('i')}, v[1])`;
+    const joined = `concat('[', arrayStringConcat(${items}, '${binary ? ', ' : ','}'), ']')`;
+    return (a) => `if(empty(${a}), 'null', ${named(['v'], [a], joined)})`;
+  }
+  const write = scalarWriter(type, binary, at);
+  return (a) => named(['x'], [a], `if(isNull(x), 'null', ${write('assumeNotNull(x)')})`);
+}
+
+/** The JSON of a value, as text that is never NULL. */
+export function jsonOf(value: Expr, binary: boolean, site: CallSite): Expr {
+  const { type } = value;
+  if (type.name === 'interval') return jsonOf(convert(value, text, site.at), binary, site);
+  const write = jsonWriter(type, binary, site.at);
+  return apply(`json of ${binary}`, text, write, value);
+}

@@ -1,0 +1,145 @@
+import { quoteString } from '../../../lib/quote.ts';
+import { named } from '../../named.ts';
+import { raiseIf } from '../../syntax/raise.ts';
+import { doubleScale, numericScale, type SqlType, storeInteger } from '../../types.ts';
+import { floatText } from './float-text.ts';
+
+/**
+ * Conversions between types, as ClickHouse SQL. A conversion that cannot be exact raises an error in the store,
+ * as it does in PostgreSQL.
+ */
+type Conversion = (value: string, from: SqlType, to: SqlType) => string;
+
+/** What PostgreSQL's input functions skip around numbers, dates and booleans. */
+const trimmed = (value: string): string => `trimBoth(${value}, ' \\t\\n\\r\\f\\v')`;
+
+/**
+ * Of a nullable text that is no value of the type, the engine makes NULL; of one that cannot be NULL it raises
+ * an error. So NULLs are set aside first.
+ */
+const parsed = (value: string, parse: (text: string) => string, neutral: string): string =>
+  `if(isNull(${value}), NULL, ${parse(`ifNull(${trimmed(value)}, ${quoteString(neutral)})`)})`;
+
+const toInteger: Conversion = (value, _, to) => `accurateCast(${value}, '${storeInteger(to)}')`;
+
+/** In two steps, so that a number that is too large is told from what is no number. */
+const textToInteger: Conversion = (value, from, to) =>
+  toInteger(
+    parsed(value, (text) => `toInt128(${text})`, '0'),
+    from,
+    to,
+  );
+
+/** To even from a double, away from zero from a decimal. */
+const roundToInteger: Conversion = (value, from, to) =>
+  toInteger(from.name === 'float' ? `roundBankers(${value})` : `round(${value})`, from, to);
+
+/** The engine cuts what is behind the scale; PostgreSQL rounds. One digit more decides it. */
+const textToNumeric: Conversion = (value, _, to) => {
+  const scale = numericScale(to);
+  const digits = parsed(value, (text) => `toDecimal256(${text}, ${scale + 1})`, '0');
+  return `toDecimal256(round(${digits}, ${scale}), ${scale})`;
+};
+
+const numericToNumeric: Conversion = (value, from, to) => {
+  const scale = numericScale(to);
+  return scale < numericScale(from)
+    ? `toDecimal256(round(${value}, ${scale}), ${scale})`
+    : `toDecimal256(${value}, ${scale})`;
+};
+
+/** What the engine reads as an infinity or zero must have been written as one. */
+const textToFloat = (text: string): string => {
+  const lost = `isInfinite(x) > (lower(t) LIKE '%inf%') OR x = 0 AND match(t, '^[^eE]*[1-9]')`;
+  const checked = `if(isFinite(x) AND x != 0, x, x - ${raiseIf(lost, 'outOfRange')})`;
+  return named(['t', 'x'], [text, `toFloat64(${text})`], checked);
+};
+
+/** PostgreSQL takes 15 significant digits of a double (float8_numeric). */
+const floatToNumeric: Conversion = (value, from, to) => {
+  const refuse = `throwIf(ifNull(isFinite(${value}) = 0, false), 'numeric of an infinity or NaN')`;
+  const exact = `toDecimal256(printf('%.15g', ${value} - ${refuse}), ${doubleScale})`;
+  return numericScale(to) === doubleScale
+    ? exact
+    : numericToNumeric(exact, { ...from, name: 'numeric', scale: doubleScale, exact: false }, to);
+};
+
+/** ISO 8601 alone: what else the engine's parser takes, it may read differently than PostgreSQL does. */
+const isoPattern =
+  '^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?([Zz]|[+-]\\d{2}(:?\\d{2})?)?)?$';
+const textToTimestamp: Conversion = (value) => {
+  const checked = (text: string): string =>
+    `if(match(${text}, ${quoteString(isoPattern)}), ${text}, 'no timestamp')`;
+  return parsed(value, (text) => `parseDateTime64BestEffort(${checked(text)}, 6, 'UTC')`, '1970-01-01');
+};
+
+const boolToText: Conversion = (value) => `multiIf(${value}, 'true', NOT ${value}, 'false', NULL)`;
+
+const yes = "('t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1')";
+const no = "('f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0')";
+
+/** The conversion of a text that is no number is what raises the error. */
+const textToBool: Conversion = (value) =>
+  parsed(
+    value,
+    (text) =>
+      `multiIf(lower(${text}) IN ${yes}, 1, lower(${text}) IN ${no}, 0, toUInt8(concat('no boolean: ', ${text})))`,
+    'f',
+  );
+
+const textToJson: Conversion = (value) =>
+  `if(isNull(${value}) OR isValidJSON(ifNull(${value}, '')), ${value}, toString(toUInt8(concat('no json: ', ifNull(${value}, '')))))`;
+
+const timestampText: Conversion = (value, from) => {
+  const digits = `replaceRegexpOne(formatDateTime(toDateTime64(${value}, 6, 'UTC'), '%Y-%m-%d %H:%i:%S.%f'), '\\\\.?0+$', '')`;
+  return from.name === 'timestamptz' ? `concat(${digits}, '+00')` : digits;
+};
+
+const dateToTimestamp: Conversion = (value) => `toDateTime64(${value}, 6, 'UTC')`;
+const toFloat: Conversion = (value) => `toFloat64(${value})`;
+const unchanged: Conversion = (value) => value;
+
+const integers = ['int2', 'int4', 'int8'] as const;
+const timestamps = ['timestamp', 'timestamptz'] as const;
+
+const each = (
+  sources: readonly string[],
+  targets: readonly string[],
+  conversion: Conversion,
+): readonly (readonly [string, Conversion])[] =>
+  sources.flatMap((from) => targets.map((to) => [`${from} ${to}`, conversion] as const));
+
+/** Every conversion there is, `from to`. */
+const conversions: ReadonlyMap<string, Conversion> = new Map([
+  ...each(integers, integers, toInteger),
+  ...each(integers, ['numeric'], (value, _, to) => `toDecimal256(${value}, ${numericScale(to)})`),
+  ...each([...integers, 'numeric'], ['float'], toFloat),
+  ...each(['float', 'numeric'], integers, roundToInteger),
+  ...each(['numeric'], ['numeric'], numericToNumeric),
+  ...each(['float'], ['numeric'], floatToNumeric),
+  ...each(['float'], ['text'], floatText),
+  ...each(integers, ['text'], (value) => `toString(${value})`),
+  ...each(['numeric'], ['text'], (value, from) => `toDecimalString(${value}, ${numericScale(from)})`),
+  ...each(['bool'], ['text'], boolToText),
+  ...each(['date'], ['text'], (value) => `toString(${value})`),
+  ...each(timestamps, ['text'], timestampText),
+  ...each(['bool'], ['int4'], (value) => `toInt32(${value})`),
+  ...each(['int4'], ['bool'], (value) => `(${value} != 0)`),
+  ...each(['text'], integers, textToInteger),
+  ...each(['text'], ['float'], (value) => parsed(value, textToFloat, '0')),
+  ...each(['text'], ['numeric'], textToNumeric),
+  ...each(['text'], ['bool'], textToBool),
+  ...each(['text'], timestamps, textToTimestamp),
+  ...each(['text'], ['json', 'jsonb'], textToJson),
+  ...each(['json', 'jsonb'], ['json', 'jsonb'], unchanged),
+  ...each(['text'], ['date'], (value, from, to) => `toDate32(${textToTimestamp(value, from, to)})`),
+  ...each(['date'], timestamps, dateToTimestamp),
+  ...each(timestamps, ['date'], (value) => `toDate32(${value})`),
+  ...each(timestamps, timestamps, unchanged),
+]);
+
+/** Undefined where there is no such conversion. */
+export function conversion(from: SqlType, to: SqlType): ((value: string) => string) | undefined {
+  const found = conversions.get(`${from.name} ${to.name}`);
+  return found && ((value) => found(value, from, to));
+}

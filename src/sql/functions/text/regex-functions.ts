@@ -1,0 +1,168 @@
+import { quoteString } from '../../../lib/quote.ts';
+import { apply } from '../../build.ts';
+import { coerce } from '../../coerce.ts';
+import { sqlError, unsupported } from '../../sql-error.ts';
+import { arrayOf, bool, int4, text } from '../../types.ts';
+import {
+  argument,
+  type CallSite,
+  checkCount,
+  constantText,
+  type FunctionTable,
+  type SpecialForm,
+} from '../definition.ts';
+import { byAlphabet, checkExact, type EngineRegex, engineRegex } from './regex.ts';
+
+/** The flags of a call: `i`, and `g` where it has a meaning. */
+function flagsOf(written: string, allowed: string, site: CallSite): ReadonlySet<string> {
+  const unknown = [...written].find((flag) => !allowed.includes(flag));
+  if (unknown !== undefined) throw unsupported(`${site.name} with the flag ${unknown}`, site.at);
+  return new Set(written);
+}
+
+/** The engine's form of a replacement: `\\1` and `\\\\` are the same in both, `\\&` is `\\0`. */
+function replacementOf(written: string, groups: number, site: CallSite): string {
+  return written.replace(/\\(.?)/gs, (whole, next: string) => {
+    if (next === '&') return '\\0';
+    if (next === '\\' || (/^[1-9]$/.test(next) && Number(next) <= groups)) return whole;
+    throw unsupported(`A replacement with ${JSON.stringify(whole)}`, site.at);
+  });
+}
+
+function exactRegex(pattern: string, ignoreCase: boolean, site: CallSite): EngineRegex {
+  const regex = engineRegex(pattern, ignoreCase, site);
+  checkExact(regex, pattern, site);
+  return regex;
+}
+
+const replace: SpecialForm = (args, site) => {
+  checkCount(args, 3, 4, site);
+  const flags = flagsOf(args[3] === undefined ? '' : constantText(args[3], 'the flags', site), 'gi', site);
+  const pattern = constantText(args[1], 'the regular expression', site);
+  const regex = exactRegex(pattern, flags.has('i'), site);
+  const to = replacementOf(constantText(args[2], 'the replacement', site), regex.groups, site);
+  const render = flags.has('g') ? 'replaceRegexpAll' : 'replaceRegexpOne';
+  return apply(
+    `${render} ${regex.unicode} ${to}`,
+    text,
+    (a) => byAlphabet(a, regex, (from) => `${render}(${a}, ${from}, ${quoteString(to)})`),
+    coerce(argument(args, 0), text, site.at),
+  );
+};
+
+/** The engine has no NULL for a group that took no part in the match. */
+function checkGroups({ outline }: EngineRegex, site: CallSite): void {
+  if (/\)(?:[*?]|\{0)/.test(outline)) {
+    throw unsupported(`${site.name} with a group that may be left out`, site.at);
+  }
+}
+
+/** A regular expression of which its groups are asked for, quoted. */
+function regexOfGroups(pattern: string, ignoreCase: boolean, site: CallSite) {
+  const found = engineRegex(pattern, ignoreCase, site);
+  checkGroups(found, site);
+  checkExact(found, pattern, site);
+  return { ...found, regex: quoteString(found.unicode) };
+}
+
+/** The groups of the first match, or all of it where there are no groups; NULL without a match. */
+const match: SpecialForm = (args, site) => {
+  checkCount(args, 2, 3, site);
+  const flags = flagsOf(args[2] === undefined ? '' : constantText(args[2], 'the flags', site), 'i', site);
+  const pattern = constantText(args[1], 'the regular expression', site);
+  const { regex, groups } = regexOfGroups(pattern, flags.has('i'), site);
+  const found = (a: string): string =>
+    groups === 0 ? `[extract(${a}, ${regex})]` : `extractGroups(${a}, ${regex})`;
+  return apply(
+    `regexp_match ${regex}`,
+    arrayOf(text),
+    (a) => `if(ifNull(match(${a}, ${regex}), false), [${found(`ifNull(${a}, '')`)}], [])`,
+    coerce(argument(args, 0), text, site.at),
+  );
+};
+
+/** A row for the first match, or with `g` for each: its groups, or all of it where there are no groups. */
+const matches: SpecialForm = (args, site) => {
+  checkCount(args, 2, 3, site);
+  const flags = flagsOf(args[2] === undefined ? '' : constantText(args[2], 'the flags', site), 'gi', site);
+  const pattern = constantText(args[1], 'the regular expression', site);
+  const { regex, groups, canBeEmpty } = regexOfGroups(pattern, flags.has('i'), site);
+  if (canBeEmpty) throw unsupported(`${site.name} of what may be empty`, site.at);
+  const all = (a: string): string =>
+    groups === 0 ? `arrayMap(m -> [m], extractAll(${a}, ${regex}))` : `extractAllGroups(${a}, ${regex})`;
+  const rows = (a: string): string => (flags.has('g') ? all(a) : `arraySlice(${all(a)}, 1, 1)`);
+  return apply(
+    `regexp_matches ${flags.has('g')} ${regex}`,
+    arrayOf(arrayOf(text)),
+    // An array within a row is kept inside an outer one, as everywhere.
+    (a) => `[arrayMap(m -> [m], ${rows(`ifNull(${a}, '')`)})]`,
+    coerce(argument(args, 0), text, site.at),
+  );
+};
+
+/** `substring (s from 'pattern')`: the first group, or all of the match. */
+export const substringByRegex: SpecialForm = (args, site) => {
+  const pattern = constantText(args[1], 'the regular expression', site);
+  const regex = engineRegex(pattern, false, site);
+  checkGroups(regex, site);
+  checkExact(regex, pattern, site);
+  return apply(
+    `substring from ${regex.unicode}`,
+    text,
+    (a) => byAlphabet(a, regex, (found) => `if(match(${a}, ${found}), extract(${a}, ${found}), NULL)`),
+    coerce(argument(args, 0), text, site.at),
+  );
+};
+
+const like: SpecialForm = (args, site) => {
+  checkCount(args, 2, 3, site);
+  const flags = flagsOf(args[2] === undefined ? '' : constantText(args[2], 'the flags', site), 'i', site);
+  const pattern = constantText(args[1], 'the regular expression', site);
+  const regex = engineRegex(pattern, flags.has('i'), site).unicode;
+  const value = coerce(argument(args, 0), text, site.at);
+  return apply(`match ${regex}`, bool, (a) => `match(${a}, ${quoteString(regex)})`, value);
+};
+
+const count: SpecialForm = (args, site) => {
+  checkCount(args, 2, 2, site);
+  const pattern = constantText(args[1], 'the regular expression', site);
+  const { unicode: regex, groups } = exactRegex(pattern, false, site);
+  if (groups > 0) throw unsupported('regexp_count with groups', site.at);
+  const value = coerce(argument(args, 0), text, site.at);
+  return apply(
+    `regexp_count ${regex}`,
+    int4,
+    (a) => `toInt32(countMatches(${a}, ${quoteString(regex)}))`,
+    value,
+  );
+};
+
+/** The parts between matches, of which none may be empty. */
+const split: SpecialForm = (args, site) => {
+  checkCount(args, 2, 2, site);
+  const pattern = constantText(args[1], 'the regular expression', site);
+  const { unicode: regex, groups, canBeEmpty } = exactRegex(pattern, false, site);
+  if (canBeEmpty || groups > 0) {
+    throw sqlError('sql_unsupported', `${site.name} by what may be empty, or by groups`, site.at);
+  }
+  return apply(
+    `regexp_split ${regex}`,
+    arrayOf(text),
+    (a) => `if(isNull(${a}), [], [splitByRegexp(${quoteString(regex)}, ifNull(${a}, ''))])`,
+    coerce(argument(args, 0), text, site.at),
+  );
+};
+
+export const regexFunctions: FunctionTable = {
+  regexp_replace: replace,
+  regexp_match: match,
+  regexp_like: like,
+  regexp_count: count,
+  regexp_split_to_array: split,
+};
+
+/** Functions that give a row for each part of a text. */
+export const regexSetFunctions: Readonly<Record<string, SpecialForm>> = {
+  regexp_matches: matches,
+  regexp_split_to_table: split,
+};

@@ -1,0 +1,64 @@
+import { microsPerDay } from '../../../lib/timestamp.ts';
+import { apply } from '../../build.ts';
+import { coerce } from '../../coerce.ts';
+import type { Expr, Renderer } from '../../ir.ts';
+import { withNames } from '../../named.ts';
+import { unsupported } from '../../sql-error.ts';
+import { raiseIf } from '../../syntax/raise.ts';
+import { timestamptz } from '../../types.ts';
+import { checkCount, type SpecialForm } from '../definition.ts';
+import { moment } from './time-moments.ts';
+import { truncatedInterval, unitMicros, unitOf } from './time-units.ts';
+import { atTimeZone, zoneOf } from './time-zones.ts';
+
+/** 1970 began on a Thursday, weeks do on Mondays. */
+const weekMicros = 7 * microsPerDay;
+const mondayBeforeMicros = 3 * microsPerDay;
+
+/** By whole microseconds: the engine's own function rounds the last fraction of a second before 1970 up. */
+const cut =
+  (lengthMicros: number, beforeMicros = 0): Renderer =>
+  (a) =>
+    withNames([a], (t) => {
+      const since = `toUnixTimestamp64Micro(${t})`;
+      const rest = `positiveModulo(${since}${beforeMicros === 0 ? '' : ` + ${beforeMicros}`}, toInt64(${lengthMicros}))`;
+      return `fromUnixTimestamp64Micro(${since} - ${rest}, 'UTC')`;
+    });
+
+const firstDay = (day: string): string => `toDateTime64(${day}, 6, 'UTC')`;
+/** The first day of a year, which the store's dates must have. */
+const newYear = (year: string): string => {
+  const isBefore = raiseIf(`${year} < 1900`, 'outOfRange');
+  return firstDay(`makeDate32(toInt32(${year}) + ${isBefore}, 1, 1)`);
+};
+
+const calendarUnits: Readonly<Record<string, Renderer>> = {
+  week: cut(weekMicros, mondayBeforeMicros),
+  month: (a) => firstDay(`date_trunc('month', toDate32(${a}))`),
+  quarter: (a) => firstDay(`date_trunc('quarter', toDate32(${a}))`),
+  year: (a) => firstDay(`date_trunc('year', toDate32(${a}))`),
+  decade: (a) => newYear(`intDiv(toYear(${a}), 10) * 10`),
+  century: (a) => newYear(`intDiv(toYear(${a}) - 1, 100) * 100 + 1`),
+  millennium: (a) => newYear(`intDiv(toYear(${a}) - 1, 1000) * 1000 + 1`),
+};
+
+const rendererOf = (unit: string): Renderer | undefined => {
+  const length = Object.hasOwn(unitMicros, unit) ? unitMicros[unit] : undefined;
+  if (length !== undefined) return length === 1 ? (a) => a : cut(length);
+  return Object.hasOwn(calendarUnits, unit) ? calendarUnits[unit] : undefined;
+};
+
+/** `date_trunc (unit, t)`, `date_trunc (unit, t, zone)`: where the unit began that a moment lies in. */
+export const dateTrunc: SpecialForm = (args, site) => {
+  checkCount(args, 2, 3, site);
+  const unit = unitOf(args[0], site);
+  const [, given] = args;
+  if (given?.type.name === 'interval' && args.length === 2) return truncatedInterval(unit, given, site);
+  const render = rendererOf(unit);
+  if (render === undefined) throw unsupported(`date_trunc to "${unit}"`, site.at);
+  const truncated = (value: Expr): Expr => apply(`date_trunc ${unit}`, value.type, render, value);
+  const value = moment(given, timestamptz, site);
+  if (args.length === 2) return truncated(value);
+  const zone = zoneOf(args[2], site);
+  return atTimeZone(truncated(atTimeZone(coerce(value, timestamptz, site.at), zone, site)), zone, site);
+};

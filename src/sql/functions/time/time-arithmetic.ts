@@ -1,0 +1,202 @@
+import { microsPerDay, microsPerSecond } from '../../../lib/timestamp.ts';
+import { apply, literal } from '../../build.ts';
+import { convert } from '../../coerce.ts';
+import type { Expr, IntervalParts, Renderer } from '../../ir.ts';
+import { withNames } from '../../named.ts';
+import { unsupported } from '../../sql-error.ts';
+import { intervalLiteral } from '../../syntax/literals.ts';
+import {
+  commonForm,
+  date,
+  float,
+  int4,
+  int8,
+  intervalOf,
+  isInteger,
+  isNumber,
+  isTimestamp,
+  timestamp,
+} from '../../types.ts';
+import type { CallSite } from '../definition.ts';
+import {
+  addParts,
+  intervalOfParts,
+  isZero,
+  literalParts,
+  mapParts,
+  microsInDay,
+  partsOf,
+} from './interval-parts.ts';
+
+/** The arithmetic of times, dates and intervals; undefined if the operands are neither. */
+export function timeArithmetic(
+  name: string,
+  [left, right]: readonly [Expr, Expr],
+  site: CallSite,
+): Expr | undefined {
+  const sign = name === '-' ? -1 : 1;
+  if (name === '+' || name === '-') {
+    if (right.type.name === 'interval') return plusInterval(left, right, sign, site);
+    if (name === '+' && left.type.name === 'interval') return plusInterval(right, left, 1, site);
+    if (left.type.name === 'date' && isInteger(right.type)) return plusDays(left, right, sign);
+    if (name === '+' && isInteger(left.type) && right.type.name === 'date') return plusDays(right, left, 1);
+    return name === '-' ? difference(left, right, site) : undefined;
+  }
+  if (left.type.name === 'interval' && isNumber(right.type) && (name === '*' || name === '/')) {
+    return scaleInterval(left, right, name, site);
+  }
+  return name === '*' && isNumber(left.type) && right.type.name === 'interval'
+    ? scaleInterval(right, left, name, site)
+    : undefined;
+}
+
+const plusDays = (day: Expr, days: Expr, sign: 1 | -1): Expr =>
+  apply(
+    `date + int ${sign}`,
+    date,
+    (a, b) => `addDays(${a}, ${sign < 0 ? '-' : ''}toInt32(${b}))`,
+    day,
+    days,
+  );
+
+function difference(left: Expr, right: Expr, site: CallSite): Expr | undefined {
+  if (left.type.name === 'date' && right.type.name === 'date') {
+    return apply('date - date', int4, (a, b) => `toInt32(toInt32(${a}) - toInt32(${b}))`, left, right);
+  }
+  const isTime = (expr: Expr): boolean => expr.type.name === 'date' || isTimestamp(expr.type);
+  if (!isTime(left) || !isTime(right)) return undefined;
+  const moments = [left, right].map((side) =>
+    isTimestamp(side.type) ? side : convert(side, timestamp, site.at),
+  );
+  return apply(
+    'timestamp - timestamp',
+    intervalOf('days'),
+    (a, b) => `(toUnixTimestamp64Micro(${a}) - toUnixTimestamp64Micro(${b}))`,
+    ...moments,
+  );
+}
+
+/** Months are calendar months; what has none is a number of microseconds. */
+function plusInterval(base: Expr, amount: Expr, sign: 1 | -1, site: CallSite): Expr | undefined {
+  const operator = sign < 0 ? '-' : '+';
+  if (base.type.name === 'interval') return addIntervals(base, amount, operator);
+  const moment = base.type.name === 'date' ? convert(base, timestamp, site.at) : base;
+  if (!isTimestamp(moment.type)) return undefined;
+  const known = literalParts(amount);
+  if (known !== undefined && known.months !== 0) return plusKnown(moment, known, sign);
+  const hasNoMonths = amount.type.name === 'interval' && amount.type.form !== 'any';
+  if (known !== undefined || hasNoMonths) {
+    return apply(
+      `timestamp ${operator} interval`,
+      moment.type,
+      (a, b) => `addMicroseconds(${a}, ${sign < 0 ? '-' : ''}${b})`,
+      moment,
+      amount,
+    );
+  }
+  const parts = partsOf(amount);
+  if (parts === undefined) {
+    throw unsupported('A timestamp and an interval that may have months, from a subquery or CASE,', site.at);
+  }
+  const minus = sign < 0 ? '-' : '';
+  const render: Renderer = (a, m, d, u) =>
+    withNames([a], (t) => {
+      const micros = `${minus}(${d} * ${microsInDay} + ${u}) + ${fractionOf(t)}`;
+      return `addMicroseconds(addMonths(toStartOfSecond(${t}), ${minus}${m}), ${micros})`;
+    });
+  const { months, days, micros } = parts;
+  return apply(`timestamp ${operator} parts`, moment.type, render, moment, months, days, micros);
+}
+
+function plusKnown(moment: Expr, parts: IntervalParts, sign: 1 | -1): Expr {
+  const months = sign * parts.months;
+  const micros = sign * (parts.days * microsPerDay + parts.micros);
+  return apply(
+    `timestamp + ${months} months ${micros}`,
+    moment.type,
+    (a) => {
+      if (mayHaveFraction(moment)) {
+        const later = (t: string): string => `addMonths(toStartOfSecond(${t}), ${months})`;
+        return withNames([a], (t) => `addMicroseconds(${later(t)}, ${fractionOf(t)} + ${micros})`);
+      }
+      const later = `addMonths(${a}, ${months})`;
+      return micros === 0 ? later : `addMicroseconds(${later}, ${micros})`;
+    },
+    moment,
+  );
+}
+
+/** What the engine rounds up where it adds months before 1970. */
+const fractionOf = (moment: string): string =>
+  `positiveModulo(toUnixTimestamp64Micro(${moment}), toInt64(${microsPerSecond}))`;
+
+/** False for what is known to be whole seconds or behind 1970. */
+const mayHaveFraction = (moment: Expr): boolean =>
+  moment.kind === 'literal'
+    ? Number(moment.value) < 0
+    : moment.kind !== 'apply' || !/^(now|cast date) /.test(moment.name);
+
+function addIntervals(left: Expr, right: Expr, operator: '+' | '-'): Expr {
+  const forms = [left, right].map((side) => (side.type.name === 'interval' ? side.type.form : 'any'));
+  const [leftParts, rightParts] = [partsOf(left), partsOf(right)];
+  const areClocks = forms.every((each) => each === 'clock');
+  if (!areClocks && leftParts !== undefined && rightParts !== undefined) {
+    return intervalOfParts(`interval ${operator}`, addParts(leftParts, rightParts, operator));
+  }
+  // Days are added to days and hours to hours, so that hours may come to more than a day.
+  const form = areClocks ? 'clock' : commonForm(forms, 'mixed');
+  return apply(`interval ${operator}`, intervalOf(form), (a, b) => `(${a} ${operator} ${b})`, left, right);
+}
+
+const scaledParts = ({ months, days, micros }: IntervalParts, times: number): IntervalParts => ({
+  months: months * times,
+  days: days * times,
+  micros: micros * times,
+});
+
+/** `-interval '…'` */
+export function negateInterval(amount: Expr): Expr {
+  const known = literalParts(amount);
+  if (known !== undefined) return intervalLiteral(scaledParts(known, -1));
+  const parts = partsOf(amount);
+  if (parts !== undefined && hasDaysApart(amount)) {
+    const negated = mapParts(parts, (part) => apply('part negated', int8, (a) => `(-${a})`, part));
+    return intervalOfParts('interval -', negated);
+  }
+  return apply('interval -', amount.type, (a) => `(-${a})`, amount);
+}
+
+/** True where the length and the form do not say all. */
+const hasDaysApart = ({ type }: Expr): boolean =>
+  type.name === 'interval' && (type.form === 'any' || type.form === 'mixed');
+
+function scaleInterval(amount: Expr, factor: Expr, operator: '*' | '/', site: CallSite): Expr {
+  if (factor.kind === 'literal' && factor.value === null) return literal(amount.type, null);
+  const known = literalParts(amount);
+  const times = operator === '*' && isInteger(factor.type) ? factor : undefined;
+  if (known !== undefined && times?.kind === 'literal') {
+    return intervalLiteral(scaledParts(known, Number(times.value)));
+  }
+  const form = amount.type.name === 'interval' ? amount.type.form : 'any';
+  const parts = partsOf(amount);
+  if (times !== undefined && parts !== undefined && form !== 'clock') {
+    const multiply = (part: Expr): Expr =>
+      apply('part *', int8, (a, n) => `(${a} * toInt64(${n}))`, part, times);
+    return intervalOfParts('interval * whole', mapParts(parts, multiply));
+  }
+  if (parts !== undefined && !isZero(parts.months)) {
+    throw unsupported('An interval with months times something other than an integer', site.at);
+  }
+  const number = convert(factor, float, site.at);
+  const scaled = operator === '*' ? '*' : '/';
+  return apply(
+    `interval ${scaled}`,
+    intervalOf(form === 'clock' || form === 'any' ? form : 'mixed'),
+    (a, b) => {
+      const divisor = operator === '/' ? ` * intDiv(1, ${b} != 0)` : '';
+      return `accurateCast(roundBankers(${a} ${scaled} ${b}${divisor}), 'Int64')`;
+    },
+    amount,
+    number,
+  );
+}

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Tenants } from '../../../src/catalog/tenants.ts';
+import { DirectoryFollower } from '../../../src/cluster/follower.ts';
+import { Lease } from '../../../src/cluster/lease.ts';
+import { NodeRegistry } from '../../../src/cluster/nodes.ts';
+import { Directory } from '../../../src/identity/directory.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { createLogger } from '../../../src/lib/log.ts';
+import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
+import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { waitFor } from '../http/http-harness.ts';
+
+let store: TestStore;
+beforeAll(async () => {
+  store = await openTestStore();
+});
+afterAll(() => store?.close());
+
+describe('following the metadata log', () => {
+  it('begins when the store can be read, goes on where others write, and ends when told', async () => {
+    const log = new MetadataLog(store.store, 'one');
+    const directory = new Directory(log, new Tenants(log), () => {});
+    let ready = false;
+    // A second passes in a moment.
+    const timers = {
+      ...systemClock,
+      after: (_: number, action: () => void) => systemClock.after(10, action),
+    };
+    const lease = new Lease({
+      registry: new NodeRegistry(store.store, 'one'),
+      leaseMs: 60_000,
+      position: () => ({ identities: directory.position, tenants: 0, datasets: 0 }),
+      timers,
+    });
+    const follower = new DirectoryFollower({
+      directory,
+      catalog: { refresh: () => Promise.resolve() },
+      storeReady: () => ready,
+      lease,
+      timers,
+      log: createLogger('silent'),
+    });
+    await follower.start();
+    expect(directory.loaded).toBe(false);
+    expect(() => directory.roles('default')).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
+
+    // A store that answers and has no tables yet is a failure like any other: it is tried again.
+    ready = true;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(directory.loaded).toBe(false);
+    await log.prepare();
+    await waitFor(() => directory.loaded);
+
+    const write = (key: string) =>
+      log.append({ tenant: 'default', kind: 'role', key, id: key, base: '', value: '[]' });
+    await write('seen');
+    await waitFor(() => directory.role('default', 'seen') !== undefined);
+    await follower.stop();
+    await write('unseen');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(directory.role('default', 'unseen')).toBeUndefined();
+  });
+
+  it('reads once where nobody else writes', async () => {
+    const log = new MetadataLog(store.store, 'one');
+    let reads = 0;
+    const directory = new Directory(log, new Tenants(log), () => {});
+    const counting = Object.assign(directory, {
+      refresh: () => {
+        reads += 1;
+        return Directory.prototype.refresh.call(directory);
+      },
+    });
+    const timers = { ...systemClock, after: (_: number, action: () => void) => systemClock.after(5, action) };
+    const options = { storeReady: () => true, lease: undefined, timers, log: createLogger('silent') };
+    const follower = new DirectoryFollower({
+      directory: counting,
+      catalog: { refresh: () => Promise.resolve() },
+      ...options,
+    });
+    await follower.start();
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(reads).toBe(1);
+    await follower.stop();
+  });
+});

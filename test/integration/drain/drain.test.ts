@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { StoreError } from '../../../src/clickhouse/store-error.ts';
+import { waitForPending } from '../../../src/drain/freshness.ts';
+import { live, withFault } from '../../support/back-half.ts';
+import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { MemoryFiles } from '../../support/memory-files.ts';
+
+let test: TestStore;
+beforeAll(async () => {
+  test = await openTestStore();
+});
+afterAll(() => test.close());
+
+const ids = async (dataset: string) =>
+  (
+    await test.rows<{ id: number }>(
+      `SELECT \`id:num\` AS id FROM t_default.\`${dataset}.events\` ORDER BY id`,
+    )
+  ).map(({ id }) => id);
+
+describe('the drain', () => {
+  it('moves a sealed segment into the store and removes it from the log', async () => {
+    const files = new MemoryFiles();
+    const { wal, drain, write } = await live({ files, store: test.store });
+    drain.start();
+    await write('moved', [{ id: 1 }, { id: 2 }]);
+    await write('moved', [{ id: 3, extra: 'x' }]);
+    await write('moved-too', [{ id: 9 }]);
+    await wal.close();
+    await drain.stop(10_000);
+    expect(await ids('moved')).toEqual([1, 2, 3]);
+    expect(await ids('moved-too')).toEqual([9]);
+    expect(wal.pendingSegments).toBe(0);
+    expect((await live({ files: files.afterPowerCut(), store: test.store })).wal.pendingSegments).toBe(0);
+  });
+
+  it('stores once when the insert happened and its reply was lost', async () => {
+    let failures = 3;
+    const store = withFault(test.store, async (_, insert) => {
+      await insert();
+      failures -= 1;
+      if (failures >= 0) throw new StoreError('connection reset', undefined, undefined);
+    });
+    const { wal, drain, write } = await live({ files: new MemoryFiles(), store });
+    drain.start();
+    await write('lost-reply', [{ id: 1 }, { id: 2 }]);
+    await wal.close();
+    await drain.stop(10_000);
+    expect(failures).toBeLessThan(0);
+    expect(await ids('lost-reply')).toEqual([1, 2]);
+  });
+
+  it('stores once when the process died between the insert and the removal of its segment', async () => {
+    const files = new MemoryFiles();
+    const died = withFault(test.store, async (_, insert) => {
+      await insert();
+      await new Promise(() => {});
+    });
+    const first = await live({ files, store: died });
+    await first.write('died', [{ id: 1 }]);
+    await first.write('died', [{ id: 2, other: true }]);
+    first.wal.seal();
+    first.drain.start();
+    for (;;) if ((await ids('died').catch(() => [])).length === 2) break;
+
+    const second = await live({ files: files.afterPowerCut(), store: test.store });
+    expect(second.wal.pendingSegments).toBe(1);
+    second.drain.start();
+    await second.wal.close();
+    await second.drain.stop(10_000);
+    expect(await ids('died')).toEqual([1, 2]);
+    expect(second.wal.pendingSegments).toBe(0);
+  });
+
+  it('keeps everything in the log while the store is down', async () => {
+    const files = new MemoryFiles();
+    const down = withFault(test.store, async () => {
+      throw new StoreError('connect ECONNREFUSED', undefined, undefined);
+    });
+    const first = await live({ files, store: down });
+    first.drain.start();
+    for (let id = 0; id < 5; id += 1) {
+      await first.write('outage', [{ id }]);
+      first.wal.seal();
+    }
+    await first.wal.close();
+    await first.drain.stop(100);
+    expect(first.wal.pendingSegments).toBeGreaterThan(0);
+
+    const second = await live({ files: files.afterPowerCut(), store: test.store });
+    second.drain.start();
+    await second.drain.stop(10_000);
+    expect(await ids('outage')).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('lets a reader wait for what is on its way, and only then', async () => {
+    const { wal, drain, write } = await live({ files: new MemoryFiles(), store: test.store });
+    drain.start();
+    expect(await waitForPending(wal, drain, 'default', ['fresh'])).toBe(false);
+    await write('fresh', [{ id: 1 }]);
+    const waited = waitForPending(wal, drain, 'default', ['fresh']);
+    wal.seal();
+    expect(await waited).toBe(true);
+    expect(await ids('fresh')).toEqual([1]);
+  });
+});

@@ -1,0 +1,196 @@
+import { pino } from 'pino';
+import { createOauthUsers } from '../../../src/app/identities.ts';
+import { createOidc } from '../../../src/app/oidc.ts';
+import type { AuditRow } from '../../../src/audit/audit-trail.ts';
+import { Authorizer } from '../../../src/auth/authorizer.ts';
+import { administratorAccount, PasswordIdentities } from '../../../src/auth/identities.ts';
+import { SecretBox } from '../../../src/auth/secret-box.ts';
+import { Catalog } from '../../../src/catalog/catalog.ts';
+import { ReceivedTable } from '../../../src/catalog/received-table.ts';
+import { TenantCleaner } from '../../../src/catalog/tenant-cleaner.ts';
+import { TenantDatabases } from '../../../src/catalog/tenant-databases.ts';
+import { Tenants } from '../../../src/catalog/tenants.ts';
+import type { Store } from '../../../src/clickhouse/store.ts';
+import type { OidcConfig } from '../../../src/config/oidc.ts';
+import { DatasetAdministration } from '../../../src/datasets/administration.ts';
+import { DatasetLimits } from '../../../src/datasets/dataset-limits.ts';
+import { DatasetQuestions } from '../../../src/datasets/details.ts';
+import { DatasetRetention } from '../../../src/datasets/retention.ts';
+import { datasetRoutes } from '../../../src/http/routes/datasets/dataset-routes.ts';
+import { apiKeyRoutes } from '../../../src/http/routes/identity/api-key-routes.ts';
+import { roleRoutes } from '../../../src/http/routes/identity/role-routes.ts';
+import { tenantRoutes } from '../../../src/http/routes/identity/tenant-routes.ts';
+import { userRoutes } from '../../../src/http/routes/identity/user-routes.ts';
+import { ingestRoutes } from '../../../src/http/routes/ingest/ingest-routes.ts';
+import { otlpRoutes } from '../../../src/http/routes/ingest/otlp-routes.ts';
+import { remoteWriteRoutes } from '../../../src/http/routes/ingest/remote-write-routes.ts';
+import { queryRoutes } from '../../../src/http/routes/query/query-routes.ts';
+import { metricsRoute } from '../../../src/http/routes/status/metrics-route.ts';
+import { statusRoutes } from '../../../src/http/routes/status/status-routes.ts';
+import type { Tenancy } from '../../../src/http/server/access.ts';
+import { AuditLog } from '../../../src/http/server/audit.ts';
+import type { Route } from '../../../src/http/server/route.ts';
+import { createHttpServer } from '../../../src/http/server/server.ts';
+import { ApiKeyAdministration, ApiKeyIdentities } from '../../../src/identity/api-keys.ts';
+import { Directory } from '../../../src/identity/directory.ts';
+import { RoleAdministration } from '../../../src/identity/roles.ts';
+import { TenantAdministration } from '../../../src/identity/tenants.ts';
+import { UserAdministration } from '../../../src/identity/users.ts';
+import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import type { Networks } from '../../../src/lib/ip-address.ts';
+import { createMetrics } from '../../../src/lib/metrics.ts';
+import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
+import { maxBodyBytes, RecordingIngest, RecordingQuery } from '../http/http-harness.ts';
+
+export type Credential = Readonly<Record<string, string>>;
+
+export const basic = (name: string, password: string): Credential => ({
+  authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
+});
+export const root = basic('admin', 'sesame');
+export const apiKey = (key: string): Credential => ({ 'x-api-key': key });
+
+export interface IdentityNode {
+  readonly url: string;
+  readonly directory: Directory;
+  readonly ingest: RecordingIngest;
+  readonly query: RecordingQuery;
+  readonly routes: readonly Route[];
+  readonly logLines: string[];
+  readonly auditRows: AuditRow[];
+  /** Sends a value as JSON, or no body; as the root administrator, if nobody else is named. */
+  send(method: string, path: string, body?: unknown, credential?: Credential): Promise<Response>;
+  /** The JSON of a reply that must be 200. */
+  json<T>(method: string, path: string, body?: unknown, credential?: Credential): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface IdentityNodeOptions {
+  readonly secret?: string;
+  readonly multiTenant?: boolean;
+  readonly oidc?: OidcConfig;
+  /** Of the audit log. */
+  readonly auditClock?: Clock;
+  readonly trustedProxies?: Networks | undefined;
+}
+
+/** A node with every route group, real but for what is behind ingest and query; the tables of metadata must exist. */
+export async function startIdentityNode(
+  store: Store,
+  name: string,
+  options: IdentityNodeOptions = {},
+): Promise<IdentityNode> {
+  const { secret = 's'.repeat(32), multiTenant = false, oidc: oidcConfig } = options;
+  const logLines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) });
+  const box = new SecretBox(secret);
+  const administrator = administratorAccount('admin', 'sesame');
+  const metadata = new MetadataLog(store, name);
+  const cleaner: TenantCleaner = new TenantCleaner({
+    hasEnded: (tenant, dataset) => catalog.hasEnded(tenant, dataset),
+    timers: systemClock,
+    log,
+  });
+  const tenants = new Tenants(metadata, () => void cleaner.clean());
+  const catalog: Catalog = new Catalog(store, metadata, tenants, () => void cleaner.clean());
+  await catalog.load();
+  const directory: Directory = new Directory(metadata, tenants, () => authorizer.forgetRefused());
+  cleaner.add(directory, catalog, new TenantDatabases(store));
+  const passwords = new PasswordIdentities((tenant, user) =>
+    user === 'admin' ? administrator : directory.user(tenant, user),
+  );
+  const auditRows: AuditRow[] = [];
+  const trail = { add: (_: string, row: AuditRow) => void auditRows.push(row) };
+  const audit = new AuditLog(log, options.auditClock ?? systemClock, trail);
+  const shared = { clock: systemClock, log };
+  const oauthUsers = createOauthUsers(oidcConfig, { directory, tenants, ...shared });
+  const oidc = oidcConfig && createOidc(oidcConfig, { shared, oauthUsers, box, audit });
+  const authorizer = new Authorizer([
+    passwords,
+    new ApiKeyIdentities(directory, box),
+    ...(oidc?.sources ?? []),
+  ]);
+  const metrics = createMetrics();
+  const ingest = new RecordingIngest();
+  const query = new RecordingQuery();
+  const routes: Route[] = [
+    ...statusRoutes({
+      version: '1.2.3',
+      notReady: () => undefined,
+      storeAvailable: () => true,
+    }),
+    metricsRoute({ registry: metrics.registry, clock: systemClock, needsCredentials: false }),
+    ...ingestRoutes({ ingest, maxBodyBytes }),
+    ...remoteWriteRoutes({ ingest, maxBodyBytes }),
+    ...otlpRoutes({ ingest, maxBodyBytes }),
+    ...queryRoutes(query),
+    ...datasetRoutes({
+      administration: new DatasetAdministration({
+        catalog,
+        cleaner,
+        caughtUp: () => Promise.resolve(),
+        waitForPending: () => Promise.resolve(),
+      }),
+      questions: new DatasetQuestions({
+        received: new ReceivedTable(store),
+        waiting: () => ({ events: 0, bytes: 0 }),
+        catalog,
+        store,
+      }),
+      retention: new DatasetRetention({ catalog, store }),
+      limits: new DatasetLimits({ catalog }),
+      audit,
+    }),
+    ...roleRoutes(new RoleAdministration(directory), audit),
+    ...userRoutes(new UserAdministration(directory, 'admin', oauthUsers), audit),
+    ...apiKeyRoutes(new ApiKeyAdministration(directory, box, systemClock), audit),
+    ...tenantRoutes(
+      new TenantAdministration({
+        tenants,
+        cleaner,
+        clock: systemClock,
+        multiTenant,
+        caughtUp: () => Promise.resolve(),
+      }),
+      audit,
+    ),
+    ...(oidc?.routes ?? []),
+  ];
+  const tenancy: Tenancy = {
+    multiTenant,
+    idOf: (tenant) => tenants.idOf(tenant),
+    hasEnded: (id) => tenants.hasEnded(id),
+  };
+  const server = createHttpServer();
+  const { trustedProxies } = options;
+  server.serve({ routes, authorizer, tenancy, metrics, log, audit, clock: systemClock, trustedProxies });
+  const { port } = await server.listen('127.0.0.1', 0);
+  const url = `http://127.0.0.1:${port}`;
+  const send: IdentityNode['send'] = (method, path, body, credential = root) =>
+    fetch(url + path, {
+      method,
+      headers: {
+        ...credential,
+        'x-p-stream': 'app',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  return {
+    url,
+    directory,
+    ingest,
+    query,
+    routes,
+    logLines,
+    auditRows,
+    send,
+    json: async <T>(method: string, path: string, body?: unknown, credential?: Credential) => {
+      const reply = await send(method, path, body, credential);
+      const text = await reply.text();
+      if (reply.status !== 200) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
+      return JSON.parse(text) as T;
+    },
+    close: () => server.close(0),
+  };
+}

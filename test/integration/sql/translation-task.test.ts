@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { ColumnMemory } from '../../../src/sql/translation/task-catalog.ts';
+import { runTask } from '../../../src/sql/translation/translation-task.ts';
+
+// In a process of its own: what overflows the parser's stack may leave its instance unusable.
+test('what overflows the stack is no error of the query, and no bug', async () => {
+  const task = {
+    text: `select ${'1+'.repeat(100_000)}1`,
+    tenant: 'default',
+    range: { start: false, end: false },
+  };
+  const parts = {
+    version: '1.2.3',
+    memory: new ColumnMemory(),
+    ask: () => Promise.reject(new Error('nothing is asked')),
+  };
+  expect(await runTask(task, parts)).toMatchObject({ kind: 'broken' });
+});

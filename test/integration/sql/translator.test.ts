@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest';
+import type { CatalogView, DatasetInfo } from '../../../src/catalog/dataset-entry.ts';
+import { TenantVersions } from '../../../src/catalog/versions.ts';
+import { limits } from '../../../src/limits/limits.ts';
+import { defaultTenant } from '../../../src/model/dataset.ts';
+import type { Principal, Privilege, ReadableRows } from '../../../src/model/identity.ts';
+import { Translator } from '../../../src/query/translator.ts';
+import { InlineTranslations } from '../../support/inline-translations.ts';
+
+const secondMicros = 1_000_000;
+
+/** A catalog that changes, and translations that are counted. */
+class Rig {
+  readonly versions = new TenantVersions();
+  readonly translations = new InlineTranslations();
+  readable: (principal: Principal, dataset: string) => ReadableRows = () => 'all';
+  readonly columns = new Map([['level:str', { name: 'level:str', type: 'Nullable(String)' }]]);
+  readonly translator: Translator;
+
+  constructor() {
+    const info = (tenant: string, name: string): DatasetInfo => ({
+      tenant,
+      name,
+      id: name,
+      kind: name === 'm' ? 'metrics' : 'events',
+      columns: this.columns,
+      ready: true,
+    });
+    const catalog: CatalogView = {
+      version: (tenant) => this.versions.of(tenant),
+      get: (tenant, name) => (['app', 'm'].includes(name) ? info(tenant, name) : undefined),
+      list: (tenant) => [info(tenant, 'app'), info(tenant, 'm')],
+    };
+    this.translator = new Translator({
+      catalog,
+      translations: this.translations,
+      readableRows: (principal, dataset) => this.readable(principal, dataset),
+      waitForPending: () => Promise.resolve(false),
+    });
+  }
+
+  async sql(
+    sql: string,
+    {
+      privileges = [{ privilege: 'reader' }] as readonly Privilege[],
+      tenant = defaultTenant,
+      startMicros = undefined as number | undefined,
+      endMicros = undefined as number | undefined,
+      nowMicros = 0,
+    } = {},
+  ): Promise<string> {
+    const principal: Principal = { kind: 'user', name: 'u', tenant, privileges };
+    const moments = { startMicros, endMicros, nowMicros };
+    return (await this.translator.translate({ principal, tenant, sql, moments })).sql;
+  }
+}
+
+describe('a translation that is remembered', () => {
+  test('is made once', async () => {
+    const rig = new Rig();
+    const first = await rig.sql('select level from app');
+    expect(await rig.sql('select level from app')).toBe(first);
+    expect(rig.translations.count).toBe(1);
+    await rig.sql('select level as l from app');
+    expect(rig.translations.count).toBe(2);
+  });
+
+  test('freezes no moment: neither now() nor the range', async () => {
+    const rig = new Rig();
+    const query = "select now() - interval '1 hour', current_date, level from app";
+    const at = (seconds: number) =>
+      rig.sql(query, {
+        nowMicros: seconds * secondMicros,
+        startMicros: (seconds - 10) * secondMicros,
+        endMicros: (seconds + 10) * secondMicros,
+      });
+    const [first, second] = [await at(86_400), await at(10 * 86_400)];
+    expect(rig.translations.count).toBe(1);
+    expect(first).toContain("fromUnixTimestamp64Micro(86400000000, 'UTC')");
+    expect(first).toContain("toDate32('1970-01-02')");
+    expect(first).toContain("fromUnixTimestamp64Micro(86390000000, 'UTC')");
+    for (const text of ['864000000000', '863990000000', '864010000000', "toDate32('1970-01-11')"]) {
+      expect(second).toContain(text);
+      expect(first).not.toContain(text);
+    }
+    expect(await rig.sql(query, { nowMicros: 0 })).not.toContain('WHERE');
+    expect(await rig.sql(query, { nowMicros: 0, startMicros: 5 })).toContain(
+      '>= fromUnixTimestamp64Micro(5,',
+    );
+    expect(await rig.sql(query, { nowMicros: 0, endMicros: 6 })).toContain('< fromUnixTimestamp64Micro(6,');
+  });
+
+  test('rounds a moment up to what the column can hold, and to whole days', async () => {
+    const rig = new Rig();
+    const range = { startMicros: 1, endMicros: 86_400 * secondMicros };
+    expect(await rig.sql('select value from m', range)).toContain(
+      "timestamp >= fromUnixTimestamp64Micro(1000, 'UTC')",
+    );
+    const series = await rig.sql('select metric_name from m.series', range);
+    expect(series).toContain("date >= '1970-01-01' AND date <= '1970-01-01'");
+  });
+
+  test('is made again when the catalog changes', async () => {
+    const rig = new Rig();
+    await expect(rig.sql('select ms from app')).rejects.toMatchObject({ code: 'sql_unknown_column' });
+    const before = await rig.sql('select * from app');
+    rig.columns.set('ms:num', { name: 'ms:num', type: 'Nullable(Float64)' });
+    rig.versions.changed(defaultTenant);
+    expect(await rig.sql('select ms from app')).toContain('ms:num');
+    expect(await rig.sql('select * from app')).not.toBe(before);
+    expect(await rig.sql('select * from app')).toContain('ms:num');
+  });
+
+  test('outlives changes of other tenants', async () => {
+    const rig = new Rig();
+    await rig.sql('select level from app');
+    rig.versions.changed('acme');
+    await rig.sql('select level from app');
+    expect(rig.translations.count).toBe(1);
+    rig.versions.changed(defaultTenant);
+    await rig.sql('select level from app');
+    expect(rig.translations.count).toBe(2);
+  });
+
+  test('belongs to a tenant', async () => {
+    const rig = new Rig();
+    expect(await rig.sql('select level from app')).toContain('`t_default`');
+    expect(await rig.sql('select level from app', { tenant: 'acme' })).toContain('`t_acme`');
+  });
+
+  test('belongs to privileges: who has others gets nothing of it', async () => {
+    const rig = new Rig();
+    rig.readable = ({ privileges }) => {
+      const [{ tag } = {}] = privileges;
+      return privileges.length === 0 ? 'none' : tag === undefined ? 'all' : [tag];
+    };
+    const tagged: readonly Privilege[] = [{ privilege: 'reader', tag: { field: 'level', value: 'info' } }];
+    const other: readonly Privilege[] = [{ privilege: 'reader', tag: { field: 'level', value: 'warn' } }];
+    expect(await rig.sql('select level from app')).not.toContain('PREWHERE');
+    expect(await rig.sql('select level from app', { privileges: tagged })).toContain(
+      "PREWHERE `level:str` = 'info'",
+    );
+    expect(await rig.sql('select level from app', { privileges: other })).toContain(
+      "PREWHERE `level:str` = 'warn'",
+    );
+    await expect(rig.sql('select level from app', { privileges: [] })).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+    // The same privileges, of somebody else.
+    const { count } = rig.translations;
+    await rig.sql('select level from app', { privileges: structuredClone(tagged) });
+    expect(rig.translations.count).toBe(count);
+  });
+
+  test('is not remembered if the catalog changed while it was made', async () => {
+    const rig = new Rig();
+    const made = rig.sql('select * from app');
+    rig.versions.changed(defaultTenant);
+    await made;
+    const { count } = rig.translations;
+    await rig.sql('select * from app');
+    expect(rig.translations.count).toBe(count + 1);
+  });
+
+  test('errors are not', async () => {
+    const rig = new Rig();
+    for (let round = 1; round <= 2; round += 1) {
+      await expect(rig.sql('select nosuch from app')).rejects.toMatchObject({ code: 'sql_unknown_column' });
+      expect(rig.translations.count).toBe(round);
+    }
+  });
+
+  test('makes room: the oldest is forgotten', async () => {
+    const rig = new Rig();
+    await rig.sql('select level from app');
+    const long = 'x'.repeat(100_000);
+    const fitting = limits.maxTranslationCacheBytes / (4 * long.length);
+    for (let index = 0; index < fitting; index += 1) await rig.sql(`select '${index}${long}' from app`);
+    const { count } = rig.translations;
+    await rig.sql('select level from app');
+    expect(rig.translations.count).toBe(count + 1);
+  });
+});

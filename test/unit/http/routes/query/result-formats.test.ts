@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { chooseFormat } from '../../../../../src/http/routes/query/result-formats.ts';
+import { caughtCode } from '../../../../support/caught.ts';
+
+describe('chooseFormat', () => {
+  it.each([
+    ['', 'json'],
+    ['*/*', 'json'],
+    ['application/json', 'json'],
+    ['text/csv', 'csv'],
+    ['TEXT/CSV; charset=utf-8', 'csv'],
+    ['text/*', 'csv'],
+    ['application/x-ndjson', 'ndjson'],
+    ['application/jsonl', 'ndjson'],
+    ['application/vnd.apache.arrow.stream', 'arrow'],
+    ['application/vnd.apache.parquet', 'parquet'],
+    ['text/html, application/xhtml+xml, */*;q=0.8', 'json'],
+    ['application/json;q=0.5, text/csv', 'csv'],
+    ['text/csv;q=0, */*', 'json'],
+    ['application/*;q=0.2, application/x-ndjson;q=0.3', 'ndjson'],
+    ['application/json;q=0, application/*', 'ndjson'],
+  ])('Accept %j is %s', (accept, format) => {
+    expect(chooseFormat(null, accept)).toBe(format);
+  });
+
+  it.each(['text/html', 'application/xml, image/png', 'application/json;q=0', 'text/csv;q=x'])(
+    'nothing for Accept %j',
+    (accept) => {
+      expect(caughtCode(() => chooseFormat(null, accept))).toBe('not_acceptable');
+    },
+  );
+
+  it('the parameter wins over the header', () => {
+    expect(chooseFormat('parquet', 'text/csv')).toBe('parquet');
+    expect(caughtCode(() => chooseFormat('xml', 'text/csv'))).toBe('bad_request');
+  });
+});
