@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
 import { type Attack, repeated } from '../../bench/hostile/attack.ts';
 import { attacks } from '../../bench/hostile/attacks.ts';
 import { isAllowed, shownAnswers } from '../../bench/hostile/judge.ts';
@@ -47,6 +47,9 @@ async function victimIsServed(asked: number): Promise<void> {
 let asked = 0;
 
 async function check(attack: Attack): Promise<void> {
+  onTestFailed(() => {
+    process.stderr.write(`${scene.service.child.report()}\n`);
+  });
   const attacker = await scene.attacker();
   const replies = await attack.run(attacker, 'small');
   attacker.end();

@@ -82,8 +82,9 @@ class TwiceDecoder extends Decoder {
     const whole = new Decoder(new DecodeOutcomes(), hashes).decode(task);
     const first = new Decoder(new DecodeOutcomes(), hashes).decode({ ...task, bounds: this.#bounds });
     const isTooLong = !first.ok && first.code === 'body_too_large';
-    if (isTooLong) this.again++;
-    else expect(first).toEqual(whole);
+    if (!isTooLong) expect(first).toEqual(whole);
+    // A damaged body may claim to be of any length.
+    else if (whole.ok) this.again++;
     return super.decode(task);
   }
 }

@@ -220,7 +220,7 @@ test('V8 out of memory ends the process that has the store at once, and its engi
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const module = (name: string) => JSON.stringify(join(packageRoot(), 'dist/src', name));
   const script = `
-    const { openEmbeddedStore } = await import(${module('store/embedded.js')});
+    const { openEmbeddedStore } = await import(${module('clickhouse/embedded/embedded-store.js')});
     const { createMetrics } = await import(${module('lib/metrics.js')});
     const { createLogger } = await import(${module('lib/log.js')});
     await openEmbeddedStore(${JSON.stringify(directory)}, createMetrics(), createLogger('silent'));
