@@ -16,8 +16,11 @@ export function processTree(pid: number): readonly number[] {
   return [pid, ...children.filter((child) => child !== '').flatMap((child) => processTree(Number(child)))];
 }
 
-const sumOf = (pids: readonly number[], measure: (pid: number) => number): number =>
-  pids.reduce((sum, pid) => sum + measure(pid), 0);
+/** A child that has ended meanwhile counts nothing; the process itself must be there. */
+function sumOf([pid, ...children]: readonly number[], measure: (pid: number) => number): number {
+  const own = pid === undefined ? 0 : measure(pid);
+  return children.reduce((sum, child) => sum + unlessGone(0, () => measure(child)), own);
+}
 
 /** CPU seconds of all threads of a process and of its children, running or ended: user and system. */
 export const cpuSeconds = (pid: number): number => sumOf(processTree(pid), ownCpuSeconds);
@@ -58,43 +61,29 @@ function ownDescriptors(pid: number): number {
 }
 
 /** Empty for a descriptor that was closed a moment ago. */
-function linkTarget(path: string): string {
+const linkTarget = (path: string): string => unlessGone('', () => readlinkSync(path));
+
+const readIfThere = (file: string): string => unlessGone('', () => readFileSync(file, 'utf8'));
+
+const entriesOf = (folder: string): readonly string[] => unlessGone([], () => readdirSync(folder));
+
+/** What is read from /proc, or something else where it belongs to what has ended a moment ago. */
+export function unlessGone<Value>(otherwise: Value, read: () => Value): Value {
   try {
-    return readlinkSync(path);
+    return read();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    if (['ENOENT', 'ESRCH'].includes(String((error as NodeJS.ErrnoException).code))) return otherwise;
     throw error;
   }
 }
 
-/** Empty for what has ended a moment ago. */
-function readIfThere(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if (isGone(error)) return '';
-    throw error;
-  }
-}
-
-function entriesOf(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isGone(error)) return [];
-    throw error;
-  }
-}
-
-const isGone = (error: unknown): boolean =>
-  ['ENOENT', 'ESRCH'].includes(String((error as NodeJS.ErrnoException).code));
-
-/** A number of `/proc/<pid>/status`; those with the unit `kB` are KiB. */
+/** A number of `/proc/<pid>/status`; those with the unit `kB` are KiB. One that has ended and waits for its parent has no memory. */
 function statusField(pid: number, name: string): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const value = new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1];
-  if (value === undefined) throw new Error(`/proc/${pid}/status has no ${name}`);
-  return Number(value);
+  if (value !== undefined) return Number(value);
+  if (/^State:\s+[ZX]/m.test(status)) return 0;
+  throw new Error(`/proc/${pid}/status has no ${name}`);
 }
 
 /** Bytes that the files of a folder take on disk: blocks, not lengths, since some files are made with holes. */

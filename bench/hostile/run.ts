@@ -1,19 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Child } from '../../test/support/child.ts';
 import { answers, type Service, sumOfMetric } from '../../test/support/service.ts';
+import { processTree } from '../proc.ts';
 import { markdownTable } from '../table.ts';
 import type { Answer } from './answer.ts';
 import type { Attack } from './attack.ts';
 import type { Attacker } from './attacker.ts';
 import { attacks } from './attacks.ts';
 import { bounds, brokenBounds, type Measured, seconds, shownAnswers } from './judge.ts';
-import {
-  forgetPeaks,
-  processTree,
-  treeCpuSeconds,
-  treePeakBytes,
-  treeResidentBytes,
-} from './process-tree.ts';
+import { forgetPeaks, treeCpuSeconds, treePeakBytes, treeResidentBytes } from './process-tree.ts';
 import { openScene, type Scene } from './scene.ts';
 import { VictimProbe } from './victim.ts';
 
