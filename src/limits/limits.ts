@@ -29,6 +29,13 @@ export const limits = {
   maxDiscardedBodyBytes: 1 * MiB,
   /** The same in time: one who waits for the reply with half of a body sent gets it. */
   maxDiscardedBodyWaitMs: 1000,
+  /**
+   * A body that is refused while it comes, on a connection that ends with the reply: so much is let in before that, since the
+   * kernel resets a connection that ends with unread bytes, and the reply is lost with it.
+   */
+  maxLingeringBodyBytes: 64 * MiB,
+  /** The same in time: half of what a request may wait for its reply while others are served at their bounds. */
+  maxLingeringMs: 5000,
   /** The request line and all headers of one request. Holds the largest credentials with room for the rest. */
   maxHeaderBytes: 32 * KiB,
   /** Between two texts of `/metrics`, which take some milliseconds each. Who asks meanwhile waits for the next. */

@@ -13,7 +13,7 @@ import { decodeParameter, ownTenant, requestTenant, type Tenancy } from './acces
 import type { AuditLog } from './audit.ts';
 import { clientAddress, type ForwardingHeaders, notForwarded } from './client-address.ts';
 import { admit, authorize, noContent } from './entry.ts';
-import { declaredLength, presentedCredential, readHeaders } from './headers.ts';
+import { closesConnection, declaredLength, presentedCredential, readHeaders } from './headers.ts';
 import { requireSameSite } from './origin.ts';
 import { problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
 import { BodyReader } from './request-body.ts';
@@ -79,6 +79,8 @@ export class Exchange {
   #declaredBytes: number | undefined = 0;
   #clientLeft = false;
   #mustEndAtOnce = false;
+  /** Whether the connection ends with the reply, as the client has asked for. */
+  #clientCloses = false;
   #isSending = false;
   #sending: Sending | undefined;
   /** Of an exchange that ends without its whole reply, for the counters. */
@@ -107,6 +109,7 @@ export class Exchange {
       this.#body?.release();
     }
     if (this.#declaredBytes === undefined) await this.#passChunks();
+    else if (!this.#clientLeft && !this.#mustEndAtOnce) await this.#linger();
     if (this.#clientLeft || reply === undefined) {
       this.#end(clientLeftStatus);
       return;
@@ -127,7 +130,10 @@ export class Exchange {
     const headers = readHeaders(req, this.#path.length + queryString.length);
     this.#forwarding = headers;
     this.#declaredBytes = declaredLength(headers);
-    if (this.#declaredBytes === undefined) this.#body = new BodyReader(this.#res, undefined);
+    this.#clientCloses = closesConnection(headers);
+    if (this.#declaredBytes === undefined || (this.#clientCloses && this.#declaredBytes > 0)) {
+      this.#body = new BodyReader(this.#res, this.#declaredBytes);
+    }
     const match = this.#context.router.match(this.#method, this.#path);
     const { route } = match;
     this.#route = route;
@@ -236,6 +242,15 @@ export class Exchange {
   #mayKeepConnection(): boolean {
     if (this.#context.isClosing() || this.#declaredBytes === undefined) return false;
     return this.#body?.isOpen !== true || this.#declaredBytes <= (this.#route?.body?.maxBytes ?? 0);
+  }
+
+  /**
+   * Lets the rest of a refused body come, within bounds, where the connection ends with the reply: uWebSockets.js closes it as
+   * soon as that is sent, and the bytes that still come would have the kernel reset it, before the client has read the reply.
+   */
+  async #linger(): Promise<void> {
+    if (!this.#clientCloses && this.#mayKeepConnection()) return;
+    await this.#body?.discarded(limits.maxLingeringBodyBytes, limits.maxLingeringMs);
   }
 
   /**

@@ -116,6 +116,28 @@ describe('a body', () => {
     client.socket.destroy();
   });
 
+  it('that is refused while it comes gets its reply, also where the connection ends with that', async () => {
+    const body = Buffer.alloc(20 * 2 ** 20, 'x');
+    const headers = { connection: 'close', 'content-length': body.length };
+    const wrong = { authorization: `Basic ${Buffer.from('admin:wrong password').toString('base64')}` };
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        nodePost([body], index % 2 === 0 ? headers : { ...headers, ...wrong }),
+      ),
+    );
+    expect(replies.map(({ status }) => status)).toEqual(
+      replies.map((_, index) => (index % 2 === 0 ? 413 : 401)),
+    );
+  });
+
+  it('that is refused and does not come to its end is waited for no longer than bounded', async () => {
+    const client = await RawClient.open(harness.port);
+    const length = String(maxBodyBytes + 1);
+    client.request('POST /api/v1/ingest', { ...head, 'Content-Length': length, Connection: 'close' }, 'x');
+    await client.until(({ statuses }) => statuses.length > 0);
+    expect(client.statuses).toEqual([413]);
+  });
+
   it('of an upload that breaks off is dropped and its room given back', async () => {
     for (const headers of [{ 'Content-Length': '100' }, { 'Transfer-Encoding': 'chunked' }]) {
       const client = await RawClient.open(harness.port);

@@ -14,6 +14,7 @@ const headers = (value: string): RequestHeaders => ({
   transferEncoding: '',
   cookie: '',
   host: '',
+  connection: '',
   origin: '',
   fetchSite: '',
   forwardedProto: '',
