@@ -9,6 +9,7 @@ import { type LogLevel, logLevels } from '../lib/log.ts';
 import { type Address, boolean, byteCount, integer, parseAddress } from '../lib/option-values.ts';
 import { limits } from '../limits/limits.ts';
 import { type EngineConfig, readEngine } from './engine.ts';
+import { defaultQueryMemoryBytes, defaultTotalQueryMemoryBytes } from './memory.ts';
 import { type OidcConfig, oidcOptions, readOidc } from './oidc.ts';
 import { type OperationConfig, operationOptions, readOperation } from './operation.ts';
 import { ConfigError, flagOf, needOption, type Option, type OptionTexts, readOption } from './option.ts';
@@ -174,8 +175,9 @@ const options = {
   },
   queryMaxMemoryBytes: {
     env: 'MILLRACE_QUERY_MAX_MEMORY_BYTES',
-    meaning: 'how much memory one query may use, at most half of what all may use together',
-    fallback: String(limits.queryMaxMemoryBytes),
+    meaning:
+      'how much memory one query may use, at most half of what all may use together; an eighth of the memory that there is, or 384MiB, if it is not set',
+    fallback: String(defaultQueryMemoryBytes()),
     parse: byteCount(16 * 1024 * 1024, 2 ** 50),
     allowed: 'a number of bytes of at least 16MiB, with an optional KiB, MiB, GiB or TiB',
   },
@@ -276,7 +278,9 @@ function readConfig(texts: OptionTexts): Config {
     queryTimeoutMs: need(options.queryTimeoutMs),
     queryMaxMemoryBytes: need(options.queryMaxMemoryBytes),
     sqlTranslationCpuMs: need(options.sqlTranslationCpuMs),
-    queryMaxTotalMemoryBytes: read(options.queryMaxTotalMemoryBytes) ?? 2 * need(options.queryMaxMemoryBytes),
+    queryMaxTotalMemoryBytes:
+      read(options.queryMaxTotalMemoryBytes) ??
+      defaultTotalQueryMemoryBytes(need(options.queryMaxMemoryBytes)),
     logLevel: need(options.logLevel),
     ...readSharing(texts),
     ...readOperation(texts),

@@ -153,6 +153,8 @@ export const limits = {
   engineHeapMiB: 256,
   /** Each statement that runs has a thread of libuv: one of the service, inserts, queries; and one to spare. */
   engineThreads: 8,
+  /** Memory of the engine that is freed in pieces of this size goes back to the system at once. */
+  engineReturnedBytes: 16 * MiB,
   /** How often its event loop is asked for a sign of life, and the silence after which it is killed. */
   engineHeartbeatMs: 2000,
   engineSilenceMs: 20_000,

@@ -1,7 +1,6 @@
 /** The part of `limits` that is about queries. */
 const KiB = 1024;
 const MiB = 1024 * KiB;
-const GiB = 1024 * MiB;
 
 export const queryLimits = {
   maxQueryTextBytes: 256 * KiB,
@@ -13,8 +12,16 @@ export const queryLimits = {
   /** A time or the name of a dataset, beside the text of a query. */
   maxQueryOptionLength: 256,
   queryTimeoutMs: 60_000,
-  /** All together may use twice as much by default, which a machine with 4 GiB has. */
-  queryMaxMemoryBytes: 1 * GiB,
+  /**
+   * With it, and as much for all others, the service stays below 1.5 GB: it and its engine take 0.6 GB without any
+   * query. Nobody gets more by default than an eighth of the memory that the machine or the container has.
+   */
+  queryMaxMemoryBytes: 384 * MiB,
+  queryMemoryShare: 1 / 8,
+  /** All queries together may use so many times what one may. */
+  queryMemoryFactor: 2,
+  /** On a machine that has next to none. */
+  queryMinMemoryBytes: 128 * MiB,
   /** Rows between which the store looks at its time and at who asks it to stop. A fourth of its own costs a scan nothing. */
   queryBlockRows: 16_384,
   queryMaxResultRows: 1_000_000,

@@ -12,6 +12,7 @@ import { renderSettings, statementSettings } from '../statement-settings.ts';
 import type { InsertBatch, ResultStore, Store } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { endingOf, type Transport } from '../transport.ts';
+import { allocatorSettings } from './allocator.ts';
 import { Engine, type EngineConnection } from './engine.ts';
 import { NamedPipes } from './named-pipe.ts';
 import { pipeStream } from './pipe-stream.ts';
@@ -39,7 +40,7 @@ export async function openEmbeddedStore(
   log: Logger,
   {
     sparedQueryConnections,
-    queryMemoryBytes = 2 * limits.queryMaxMemoryBytes,
+    queryMemoryBytes = limits.queryMemoryFactor * limits.queryMaxMemoryBytes,
     environment = {},
     engineScript = builtScript,
   }: EmbeddedOptions = {},
@@ -58,7 +59,7 @@ export async function openEmbeddedStore(
       directory: folder,
       lockFile: join(directory, 'engine.lock'),
       lockWaitMs: limits.engineLockWaitMs,
-      settings: statementSettings,
+      settings: { ...statementSettings, ...allocatorSettings },
     },
     environment,
     prepare: () => repairTokens(folder, log),

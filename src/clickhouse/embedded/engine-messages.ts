@@ -8,7 +8,7 @@ export interface EngineArguments {
   readonly lockFile: string;
   /** How long another process may still hold it. */
   readonly lockWaitMs: number;
-  /** Settings of all statements, unless they have others. */
+  /** Settings of the engine, and of all statements, unless they have others. */
   readonly settings: Readonly<Record<string, string | number>>;
 }
 

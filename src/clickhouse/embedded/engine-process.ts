@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { errorText } from '../../errors.ts';
 import { limits } from '../../limits/limits.ts';
 import { StoreError, toStoreError } from '../store-error.ts';
+import { allocatorEnvironment } from './allocator.ts';
 import type { EngineArguments, FromEngine, ToEngine } from './engine-messages.ts';
 
 /** Why an engine process is not there any more. */
@@ -57,7 +58,11 @@ export class EngineProcess {
     this.#arguments = options.arguments;
     this.#child = fork(fileURLToPath(options.script), [], {
       execArgv: [`--max-old-space-size=${limits.engineHeapMiB}`],
-      env: { UV_THREADPOOL_SIZE: String(limits.engineThreads), ...options.environment },
+      env: {
+        UV_THREADPOOL_SIZE: String(limits.engineThreads),
+        ...allocatorEnvironment,
+        ...options.environment,
+      },
       serialization: 'advanced',
       // The last one is a pipe that ends with this process.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],

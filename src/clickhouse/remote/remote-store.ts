@@ -40,7 +40,7 @@ export interface RemoteStoreOptions {
 export function openRemoteStore(options: RemoteStoreOptions): Store & ResultStore {
   const { address, queryTimeoutMs, metrics, log } = options;
   const { insertTimeoutMs = limits.storeInsertTimeoutMs, sparedQueryConnections } = options;
-  const { queryMemoryBytes = 2 * limits.queryMaxMemoryBytes } = options;
+  const { queryMemoryBytes = limits.queryMemoryFactor * limits.queryMaxMemoryBytes } = options;
   const tls = readTls(address.tls);
   // Each connection of a pool runs one statement at a time, so it needs one socket.
   const connect = (requestTimeoutMs: number) => () =>

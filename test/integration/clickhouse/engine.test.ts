@@ -17,6 +17,9 @@ import { packageRoot } from '../../support/package-root.ts';
 const endless = `SELECT count() FROM numbers(1000000)
   WHERE match(leftPad(toString(number), 1000, 'a'), '(a{1,100}){1,10}b')`;
 
+/** Takes 100 seconds, one for each block: the engine ends what sleeps longer than three in one. */
+const sleeping = 'SELECT sleepEachRow(1) FROM (SELECT number FROM numbers(100) SETTINGS max_block_size = 1)';
+
 interface Opened {
   readonly store: Store & ResultStore;
   readonly directory: string;
@@ -124,7 +127,7 @@ test.each(['SIGKILL', 'SIGSEGV', 'SIGABRT', 'SIGBUS'] as const)(
     const opened = await openStore();
     const { directory, ask } = opened;
     const before = enginePid(directory);
-    const running = ask('SELECT sleepEachRow(1) FROM numbers(100)');
+    const running = ask(sleeping);
     const failed = expect(running).rejects.toMatchObject({
       name: 'StoreError',
       retryable: true,
@@ -145,10 +148,11 @@ test('results of which no more is read give their connections back when their ti
   const { store, directory, ask } = await openStore();
   const engine = enginePid(directory);
   const long = `SELECT leftPad(toString(number), 1000, 'a') FROM numbers(10000000)`;
+  const settings = { max_block_size: limits.queryBlockRows };
   const stalled = await Promise.all(
     Array.from({ length: limits.storeQueryConnections }, async (_, index) => {
       const ending = new AbortController();
-      const options = { party: 'default', user: `${index}`, settings: {}, signal: ending.signal } as const;
+      const options = { party: 'default', user: `${index}`, settings, signal: ending.signal } as const;
       const result = store.stream(long, { ...options, id: randomUUID(), format: 'CSVWithNames' });
       const reading = result[Symbol.asyncIterator]();
       expect((await reading.next()).done).toBe(false);
@@ -162,6 +166,17 @@ test('results of which no more is read give their connections back when their ti
   expect(enginePid(directory)).toBe(engine);
   for (const { reading } of stalled)
     await expect(reading.next()).rejects.toMatchObject({ code: 'query_cancelled' });
+});
+
+test('the engine gives large pieces of memory back at once', async () => {
+  const { ask } = await openStore();
+  const setting = (name: string) =>
+    ask(`SELECT extract(stats, 'opt\\.${name}: ([^\\\\s]+)') AS value FROM system.jemalloc_stats`);
+  expect(await setting('oversize_threshold')).toBe(`"${limits.engineReturnedBytes}"`);
+  const thread = "SELECT value FROM system.server_settings WHERE name = 'jemalloc_enable_background_threads'";
+  expect(await ask(thread)).toBe('"0"');
+  const running = "SELECT extract(stats, 'Background threads: ([0-9]+)') AS n FROM system.jemalloc_stats";
+  expect(await ask(running)).toBe('"0"');
 });
 
 test('an engine that does not answer is killed', async () => {

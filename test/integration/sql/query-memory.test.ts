@@ -7,12 +7,12 @@ import { openTestStore, type TestStore } from '../../support/embedded.ts';
 
 const MiB = 2 ** 20;
 /** As the stores of the tests have it. */
-const totalBytes = 2048 * MiB;
+const totalBytes = 768 * MiB;
 const runningBytes =
   "SELECT sum(memory_usage) AS bytes FROM system.processes WHERE query LIKE '%groupArray%'";
 
-/** Some 600 MB: more than a small share, less than the large one, and four of them more than all. */
-const hungry = 'SELECT length(groupArray(toString(number))) AS n, sleep(0.3) AS s FROM numbers(12000000)';
+/** Some 250 MB: more than a small share, less than the large one, and four of them more than all. */
+const hungry = 'SELECT length(groupArray(toString(number))) AS n, sleep(0.3) AS s FROM numbers(5000000)';
 /** More than there is. */
 const greedy = 'SELECT length(groupArray(toString(number))) AS n FROM numbers(100000000)';
 
@@ -41,7 +41,7 @@ describe.each(stores)('the memory of all queries of %s', (_, open) => {
     const results = await Promise.all(Array.from({ length: 6 }, () => n(hungry)));
     over = true;
     await watching;
-    expect(results).toEqual(Array.from({ length: 6 }, () => [12_000_000]));
+    expect(results).toEqual(Array.from({ length: 6 }, () => [5_000_000]));
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThan(totalBytes);
   });

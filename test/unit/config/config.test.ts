@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { helpText, readCommand } from '../../../src/config/config.ts';
+import { defaultQueryMemoryBytes } from '../../../src/config/memory.ts';
 import { ConfigError } from '../../../src/config/option.ts';
 
 const read = (args: string[], environment: NodeJS.ProcessEnv = {}) => {
@@ -39,6 +40,14 @@ describe('the configuration', () => {
     const { trustedProxies } = read([], { MILLRACE_TRUSTED_PROXIES: '10.0.0.0/8,::1' });
     expect(trustedProxies?.check('10.1.2.3')).toBe(true);
     expect(trustedProxies?.check('192.0.2.1')).toBe(false);
+  });
+
+  it('lets a query use an eighth of the memory, within bounds, unless told otherwise', () => {
+    const [MiB, GiB] = [2 ** 20, 2 ** 30];
+    expect([0.5, 1, 2, 3, 4, 24].map((gib) => defaultQueryMemoryBytes(gib * GiB) / MiB)).toEqual([
+      128, 128, 256, 384, 384, 384,
+    ]);
+    expect(read([]).queryMaxMemoryBytes).toBe(defaultQueryMemoryBytes());
   });
 
   it('lets all queries use twice the memory of one unless told otherwise', () => {
