@@ -189,11 +189,12 @@ describe.each(stores)('%s', (_, open) => {
 
     it('lets a bounded number wait and refuses the others', async () => {
       const client = new AbortController();
-      const settings = { max_execution_time: 60 };
+      // A block of one row: the engine ends what sleeps longer than three seconds in one.
+      const settings = { max_execution_time: 100, max_block_size: 1 };
       const count = limits.storeQueryConnections + limits.maxQueuedQueries;
       setMaxListeners(0, client.signal);
       const blocking = Array.from({ length: count }, () =>
-        test.rows('SELECT sleepEachRow(1) FROM numbers(60)', { signal: client.signal, settings }),
+        test.rows('SELECT sleepEachRow(1) FROM numbers(100)', { signal: client.signal, settings }),
       );
       const ended = Promise.allSettled(blocking);
       await expect(test.rows('SELECT 1')).rejects.toMatchObject({ code: 'overloaded' });
