@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createChdbConnection } from 'chdb/connection';
 import { authorization, type Service } from '../test/support/service.ts';
-import { LeanClient } from './lean-client.ts';
+import { MinimalHttpClient } from './minimal-http-client.ts';
 import { cpuSeconds, residentBytes } from './proc.ts';
+import { type QueryHarness, queryHarness } from './query-harness.ts';
 import { startMillrace } from './receivers.ts';
 import { remoteWriteWorkload } from './remote-write-workloads.ts';
 import { percentile, sendAll } from './sender.ts';
 import { markdownTable } from './table.ts';
-import { type TranslationRig, translationRig } from './translation-rig.ts';
 import { jsonWorkload, type Workload } from './workloads.ts';
 
 const connections = 4;
@@ -20,14 +20,14 @@ const rowsRead = 1_000_000;
 /** What a query costs beside what the store does for it. */
 export async function measureQueries(quick: boolean): Promise<string> {
   const rounds = quick ? 100 : 1000;
-  const rig = translationRig();
+  const harness = queryHarness();
   try {
-    const parts = [await translations(rig, rounds), await overhead(rig, quick ? 50 : 300)];
+    const parts = [await translations(harness, rounds), await overhead(harness, quick ? 50 : 300)];
     parts.push(await largeResult(quick ? rowsRead / 10 : rowsRead));
     parts.push(await labelPredicates(quick ? 100 : 500, quick ? 5 : 30));
     return parts.join('\n\n');
   } finally {
-    await rig.close();
+    await harness.close();
   }
 }
 
@@ -45,13 +45,13 @@ async function timed(rounds: number, run: (round: number) => Promise<unknown>): 
 const shown = (times: Float64Array): readonly string[] =>
   [0.5, 0.99].map((fraction) => percentile(times, fraction).toFixed(3));
 
-async function translations(rig: TranslationRig, rounds: number): Promise<string> {
+async function translations(harness: QueryHarness, rounds: number): Promise<string> {
   const rows: string[][] = [];
-  for (const [name, sql] of Object.entries(rig.queries)) {
+  for (const [name, sql] of Object.entries(harness.queries)) {
     // A comment makes a text of its own, which nobody has translated.
-    const cold = await timed(rounds, (round) => rig.translate(`${sql} -- ${round}`));
-    await rig.translate(sql);
-    const cached = await timed(rounds, () => rig.translate(sql));
+    const cold = await timed(rounds, (round) => harness.translate(`${sql} -- ${round}`));
+    await harness.translate(sql);
+    const cached = await timed(rounds, () => harness.translate(sql));
     rows.push([name, ...shown(cold), ...shown(cached)]);
   }
   return markdownTable(['translate', 'cold p50 ms', 'cold p99 ms', 'cached p50 ms', 'cached p99 ms'], rows);
@@ -97,19 +97,19 @@ class Side {
 }
 
 /** The same query through the service and, in turn with it, as the store's SQL to an engine in this process. */
-async function overhead(rig: TranslationRig, rounds: number): Promise<string> {
+async function overhead(harness: QueryHarness, rounds: number): Promise<string> {
   const path = mkdtempSync(join(tmpdir(), 'millrace-bench-'));
-  const server = await rig.serve(path);
+  const server = await harness.serve(path);
   // A copy: an engine's directory belongs to one process.
   cpSync(join(path, 'engine'), join(path, 'copy'), { recursive: true });
   const direct = createChdbConnection({ path: join(path, 'copy') });
-  const client = new LeanClient(server.url, authorization);
+  const client = new MinimalHttpClient(server.url, authorization);
   try {
     const rows: string[][] = [];
     const ask = (sql: string) => client.post(JSON.stringify({ query: sql }));
     for (let request = 0; request < warmUpRequests; request += 1) await ask('SELECT 1 AS one');
-    for (const [name, sql] of Object.entries(rig.queries)) {
-      const statement = await rig.statement(sql);
+    for (const [name, sql] of Object.entries(harness.queries)) {
+      const statement = await harness.statement(sql);
       const engine = new Side(() => direct.chdb.queryAsync(statement));
       const service = new Side(() => ask(sql));
       for (const side of [engine, service]) await side.run(warmUpRounds);

@@ -5,7 +5,7 @@ import { StoreError } from './clickhouse/store-error.ts';
 import { type Config, type DeadAction, helpText, prepareProcess, readCommand } from './config/config.ts';
 import { ConfigError } from './config/option.ts';
 import { AppError } from './errors.ts';
-import { keptPassword, takeDataDirectory } from './lib/data-directory.ts';
+import { loadOrCreatePassword, takeDataDirectory } from './lib/data-directory.ts';
 import { endOnUncaughtErrors } from './lib/fatal.ts';
 import { createLogger } from './lib/log.ts';
 import { LockHeld } from './lib/process-lock.ts';
@@ -35,7 +35,7 @@ async function runDeadCommand(action: DeadAction, config: Config): Promise<void>
     dataDir: config.dataDir,
     openStore: async () => {
       const { createMetrics } = await import('./lib/metrics.ts');
-      const { openStore } = await import('./clickhouse/open.ts');
+      const { openStore } = await import('./clickhouse/open-store.ts');
       const {
         clickhouseUrl: clickHouse,
         queryTimeoutMs,
@@ -75,7 +75,7 @@ async function serve(config: Config): Promise<void> {
   const { startApp } = await import('./app/application.ts');
   const directory = await takeDataDirectory(config.dataDir);
   try {
-    const kept = config.adminPassword === undefined ? await keptPassword(config.dataDir) : undefined;
+    const kept = config.adminPassword === undefined ? await loadOrCreatePassword(config.dataDir) : undefined;
     const adminPassword = config.adminPassword ?? kept?.password ?? '';
     const app = await startApp({ config, directory, adminPassword, version, log });
     const { address } = app;

@@ -5,11 +5,11 @@ import { processTree } from '../proc.ts';
 import { markdownTable } from '../table.ts';
 import type { Answer } from './answer.ts';
 import type { Attack } from './attack.ts';
+import { type AttackSetup, openAttackSetup } from './attack-setup.ts';
 import type { Attacker } from './attacker.ts';
 import { attacks } from './attacks.ts';
 import { bounds, brokenBounds, type Measured, seconds, shownAnswers } from './judge.ts';
 import { forgetPeaks, treeCpuSeconds, treePeakBytes, treeResidentBytes } from './process-tree.ts';
-import { openScene, type Scene } from './scene.ts';
 import { VictimProbe } from './victim.ts';
 
 export interface HostileOptions {
@@ -43,15 +43,15 @@ export function listAttacks(options: HostileOptions): string {
 export async function heldUnderAttack(options: HostileOptions): Promise<boolean> {
   const list = chosen(options);
   if (list.length === 0) throw new Error(`--only ${options.only.join(' ')}: there is no such attack`);
-  const scene = await openScene({ queryTimeoutMs, events });
+  const setup = await openAttackSetup({ queryTimeoutMs, events });
   const rows: string[][] = [];
   const broken: string[] = [];
   try {
-    const victim = new VictimProbe(scene.victim);
-    await settled(scene);
+    const victim = new VictimProbe(setup.victim);
+    await settled(setup);
     let engineRestarts = 0;
     for (const { attack } of list) {
-      const measured = await measure(scene, victim, attack);
+      const measured = await measure(setup, victim, attack);
       engineRestarts += measured.engineRestarts;
       const problems = brokenBounds(attack, measured);
       const row = cells(attack, measured, problems.length > 0);
@@ -64,7 +64,7 @@ export async function heldUnderAttack(options: HostileOptions): Promise<boolean>
     console.log(`\n${markdownTable(header, rows)}\n`);
     console.log(`The engine was started again ${engineRestarts} times.`);
   } finally {
-    await scene.service.dispose();
+    await setup.service.dispose();
   }
   console.log(`${list.length - broken.length} of ${list.length} attacks broke no bound.`);
   for (const each of broken) console.log(`- ${each}`);
@@ -108,17 +108,17 @@ interface MeasuredHere extends Measured {
   readonly engineRestarts: number;
 }
 
-async function measure(scene: Scene, victim: VictimProbe, attack: Attack): Promise<MeasuredHere> {
-  const { child } = scene.service;
+async function measure(setup: AttackSetup, victim: VictimProbe, attack: Attack): Promise<MeasuredHere> {
+  const { child } = setup.service;
   const { pid } = child;
   const children = processTree(pid).slice(1);
-  const attacker = await scene.attacker();
+  const attacker = await setup.attacker();
   forgetPeaks(pid);
   await victim.report();
   const answers = await answersOf(attack, attacker);
   const after = await cpuAfter(child);
   attacker.end();
-  const recovered = await recovers(scene);
+  const recovered = await recovers(setup);
   const { liveness, query, ingest } = await victim.report();
   const measured = {
     answers,
@@ -130,8 +130,8 @@ async function measure(scene: Scene, victim: VictimProbe, attack: Attack): Promi
     ended: child.exit === undefined ? (recovered ? undefined : 'answers no more') : shownExit(child),
     engineRestarts: child.exit === undefined ? restartsAmong(children, processTree(pid).slice(1)) : 0,
   };
-  if (!recovered) await startAgain(scene.service);
-  await settled(scene);
+  if (!recovered) await startAgain(setup.service);
+  await settled(setup);
   return measured;
 }
 
@@ -167,7 +167,7 @@ async function cpuAfter(child: Child): Promise<Pick<Measured, 'cpuSecondsAfter' 
   return { cpuSecondsAfter: Math.max(0, last - first), busyCores };
 }
 
-async function recovers({ service }: Scene): Promise<boolean> {
+async function recovers({ service }: AttackSetup): Promise<boolean> {
   for (const deadline = performance.now() + recoveryMs; performance.now() < deadline; ) {
     if (service.child.exit !== undefined) return false;
     if (await answers(`${service.url}/api/v1/liveness`, 2000)) return true;
@@ -186,7 +186,7 @@ async function startAgain(service: Service): Promise<void> {
  * Waits for a moment without work of the last attack: data that is still inserted, and queries that run on. Memory that it
  * left counts as its own: the next attack gets a service that was started again.
  */
-async function settled({ service }: Scene): Promise<void> {
+async function settled({ service }: AttackSetup): Promise<void> {
   const { pid } = service.child;
   for (const deadline = performance.now() + recoveryMs; performance.now() < deadline; ) {
     const before = treeCpuSeconds(pid);

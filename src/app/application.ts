@@ -32,7 +32,7 @@ import {
 } from '../http/server/server.ts';
 import { Admission } from '../ingest/admission.ts';
 import { DecodePool } from '../ingest/decode-pool.ts';
-import { IngestRates } from '../ingest/ingest-rates.ts';
+import { IngestRateLimiter } from '../ingest/ingest-rate-limiter.ts';
 import { IngestService } from '../ingest/ingest-service.ts';
 import { ReplayWindow } from '../ingest/replay-window.ts';
 import { RequestIdentifier } from '../ingest/request-identity.ts';
@@ -51,10 +51,10 @@ import { recoverWal } from '../wal/recovery.ts';
 import { ReplayJournal } from '../wal/replay-journal.ts';
 import { registerWalGauges } from '../wal/wal-gauges.ts';
 import { Wal } from '../wal/writer.ts';
-import { startIdentities } from './identities.ts';
-import { startQueries } from './queries.ts';
-import type { Shared } from './shared.ts';
-import { type Back, startStore } from './store.ts';
+import type { AppContext } from './app-context.ts';
+import { startIdentities } from './start-identities.ts';
+import { startQueries } from './start-queries.ts';
+import { type StoreParts, startStore } from './start-store.ts';
 
 export interface AppOptions {
   readonly config: Config;
@@ -73,26 +73,26 @@ export interface App {
 /** Puts the service together and starts it, each part after those that it needs. */
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, directory, log } = options;
-  const shared: Shared = { config, directory, log, clock: systemClock, metrics: createMetrics() };
+  const context: AppContext = { config, directory, log, clock: systemClock, metrics: createMetrics() };
   const server = createHttpServer();
   // First of all: who asks how it is going is answered, however long it takes to read what is stored.
   const address = await server.listen(config.httpAddr.host, config.httpAddr.port);
   const metricsServer = await listenForMetrics(config.metricsAddr, log);
-  const back = await startStore(shared);
-  const durable = await startLog(shared, back);
-  const front = await startIngest(shared, back, durable);
-  const reading = startQueries(shared, options.version, { ...back, ...durable });
-  const identities = await startIdentities(shared, back, options.adminPassword, front.trail);
-  back.cleaner.add(identities.directory, durable.replays, back.catalog);
-  back.cleaner.add(new TenantDatabases(back.store), back.received, durable.deadLetters);
-  back.cleaner.add(identities.metadataOfTenants);
+  const storeParts = await startStore(context);
+  const logParts = await startLog(context, storeParts);
+  const ingestParts = await startIngest(context, storeParts, logParts);
+  const queryParts = startQueries(context, options.version, { ...storeParts, ...logParts });
+  const identities = await startIdentities(context, storeParts, options.adminPassword, ingestParts.trail);
+  storeParts.cleaner.add(identities.directory, logParts.replays, storeParts.catalog);
+  storeParts.cleaner.add(new TenantDatabases(storeParts.store), storeParts.received, logParts.deadLetters);
+  storeParts.cleaner.add(identities.metadataOfTenants);
   // What an earlier life did not get done. Before the store answers, nobody knows of any.
-  if (back.tenants.loaded) void back.cleaner.clean();
+  if (storeParts.tenants.loaded) void storeParts.cleaner.clean();
 
   let stopping = false;
   const metrics = metricsRoute({
-    registry: shared.metrics.registry,
-    clock: shared.clock,
+    registry: context.metrics.registry,
+    clock: context.clock,
     needsCredentials: config.metricsAuth === 'required',
   });
   const http: HttpServerOptions = {
@@ -102,25 +102,25 @@ export async function startApp(options: AppOptions): Promise<App> {
         version: options.version,
         notReady: () =>
           stopping ? new AppError('shutting_down', 'the service is shutting down') : undefined,
-        storeAvailable: () => back.monitor.available,
+        storeAvailable: () => storeParts.monitor.available,
       }),
-      ...ingestRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
-      ...remoteWriteRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
-      ...otlpRoutes({ ingest: front.ingest, maxBodyBytes: config.maxBodyBytes }),
-      ...queryRoutes(reading.query),
+      ...ingestRoutes({ ingest: ingestParts.ingest, maxBodyBytes: config.maxBodyBytes }),
+      ...remoteWriteRoutes({ ingest: ingestParts.ingest, maxBodyBytes: config.maxBodyBytes }),
+      ...otlpRoutes({ ingest: ingestParts.ingest, maxBodyBytes: config.maxBodyBytes }),
+      ...queryRoutes(queryParts.query),
       ...datasetRoutes({
         administration: new DatasetAdministration({
-          catalog: back.catalog,
-          cleaner: back.cleaner,
+          catalog: storeParts.catalog,
+          cleaner: storeParts.cleaner,
           caughtUp: identities.caughtUp,
-          waitForPending: (tenant, id) => waitForPending(durable.wal, durable.drain, tenant, [id]),
+          waitForPending: (tenant, id) => waitForPending(logParts.wal, logParts.drain, tenant, [id]),
         }),
         questions: new DatasetQuestions({
-          ...back,
-          waiting: (tenant, id, date) => durable.received.waiting(tenant, id, date),
+          ...storeParts,
+          waiting: (tenant, id, date) => logParts.received.waiting(tenant, id, date),
         }),
-        retention: new DatasetRetention(back),
-        limits: new DatasetLimits(back),
+        retention: new DatasetRetention(storeParts),
+        limits: new DatasetLimits(storeParts),
         audit: identities.audit,
       }),
       ...identities.routes,
@@ -128,13 +128,13 @@ export async function startApp(options: AppOptions): Promise<App> {
     authorizer: identities.authorizer,
     tenancy: {
       multiTenant: config.multiTenant,
-      idOf: (name) => back.tenants.idOf(name),
-      hasEnded: (id) => back.tenants.hasEnded(id),
+      idOf: (name) => storeParts.tenants.idOf(name),
+      hasEnded: (id) => storeParts.tenants.hasEnded(id),
     },
-    metrics: shared.metrics,
+    metrics: context.metrics,
     log,
     audit: identities.audit,
-    clock: shared.clock,
+    clock: context.clock,
     publicOrigin: config.oidc?.publicOrigin,
     trustedProxies: config.trustedProxies,
     onRequest: compileLateUntil(lateRequests),
@@ -146,19 +146,19 @@ export async function startApp(options: AppOptions): Promise<App> {
     address,
     stop: async () => {
       stopping = true;
-      front.admission.close();
+      ingestParts.admission.close();
       await Promise.all([server, metricsServer].map((each) => each?.close(limits.shutdownRequestsMs)));
-      await front.trail.stop();
-      await reading.translations.close();
-      await front.decoders.close();
-      await durable.wal.close();
-      await durable.drain.stop(limits.shutdownDrainMs);
-      await durable.journal.close();
-      durable.disk.stop();
+      await ingestParts.trail.stop();
+      await queryParts.translations.close();
+      await ingestParts.decoders.close();
+      await logParts.wal.close();
+      await logParts.drain.stop(limits.shutdownDrainMs);
+      await logParts.journal.close();
+      logParts.disk.stop();
       await identities.stop();
-      await back.cleaner.stop();
-      back.monitor.stop();
-      await back.store.close();
+      await storeParts.cleaner.stop();
+      storeParts.monitor.stop();
+      await storeParts.store.close();
     },
   };
 }
@@ -173,9 +173,9 @@ async function listenForMetrics(address: Address | undefined, log: Logger): Prom
 }
 
 /** The log, what an earlier life left in it, and its way into the store. */
-async function startLog(shared: Shared, back: Back) {
-  const { store, catalog, monitor } = back;
-  const { config, directory, clock, metrics, log } = shared;
+async function startLog(context: AppContext, storeParts: StoreParts) {
+  const { store, catalog, monitor } = storeParts;
+  const { config, directory, clock, metrics, log } = context;
   const open = (name: string) => openWalDirectory(join(directory.path, name));
   const files = await open('wal');
   const recovery = await recoverWal(files, log, metrics);
@@ -192,7 +192,7 @@ async function startLog(shared: Shared, back: Back) {
   const deadLetters = await DeadLetters.open({ files: await open('dead'), metrics, log });
   const received = new Received({
     node: directory.node,
-    table: back.received,
+    table: storeParts.received,
     destination: ({ tenant, dataset, kind, presumed = false }) =>
       catalog.destination(tenant, dataset, kind, presumed),
     segments: () => wal.segments(),
@@ -246,10 +246,10 @@ async function startLog(shared: Shared, back: Back) {
   return { wal, drain, received, deadLetters, replays, journal, disk };
 }
 
-type Durable = Awaited<ReturnType<typeof startLog>>;
+type LogParts = Awaited<ReturnType<typeof startLog>>;
 
-async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, replays }: Durable) {
-  const { config, directory, clock, metrics, log } = shared;
+async function startIngest(context: AppContext, { catalog }: StoreParts, { wal, disk, replays }: LogParts) {
+  const { config, directory, clock, metrics, log } = context;
   const hashes = await xxhash();
   const kernel = await webAssembly('../decode/remote-write/kernel/kernel.wasm');
   const decoders = new DecodePool({
@@ -268,7 +268,7 @@ async function startIngest(shared: Shared, { catalog }: Back, { wal, disk, repla
   const admission = new Admission({ metrics, shared: config.multiTenant });
   const ingest = new IngestService({
     admission,
-    rates: new IngestRates({ clock, limitsOf: (tenant, dataset) => catalog.limitsOf(tenant, dataset) }),
+    rates: new IngestRateLimiter({ clock, limitsOf: (tenant, dataset) => catalog.limitsOf(tenant, dataset) }),
     catalog,
     decoders,
     wal,

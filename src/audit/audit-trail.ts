@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import type { Ingest } from '../ingest/request.ts';
+import type { Ingest } from '../ingest/ingest-request.ts';
 import { sleep } from '../lib/backoff.ts';
 import type { Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';

@@ -2,10 +2,11 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { Counts } from '../lib/counts.ts';
 import { clientNetwork } from '../lib/ip-address.ts';
+import { Multiset } from '../lib/multiset.ts';
 import { limits } from '../limits/limits.ts';
 import type { Principal } from '../model/identity.ts';
+import { CredentialCache } from './credential-cache.ts';
 import {
   type Credentials,
   type PresentedCredential,
@@ -14,7 +15,6 @@ import {
   schemeOf,
 } from './credentials.ts';
 import type { Identity, IdentitySource } from './identities.ts';
-import { RecentCredentials } from './recent-credentials.ts';
 
 /** How finely the caches look at the clock; saves a clock call for most lookups. */
 const ttlResolutionMs = 1000;
@@ -24,7 +24,7 @@ const ttlResolutionMs = 1000;
  * costs a core tens of milliseconds) takes nothing from the others.
  */
 interface Lane {
-  readonly recent: RecentCredentials;
+  readonly recent: CredentialCache;
   /**
    * Verified credentials. They stay until others take their place: an identity tells by itself when it has ended,
    * and a flood of wrong passwords must not stand in the way of a right one that was checked long ago.
@@ -34,7 +34,7 @@ interface Lane {
   readonly refused: LRUCache<string, true>;
   readonly pending: Map<string, Promise<Principal | undefined>>;
   /** How many of these are of each client. */
-  readonly pendingOf: Counts;
+  readonly pendingOf: Multiset;
 }
 
 type Verdict = Principal | undefined | Promise<Principal | undefined>;
@@ -169,11 +169,11 @@ function createLane(clock: Clock, refusedTtlMs: number): Lane {
   const bound = { maxSize: limits.authCacheEntries, sizeCalculation: () => 1 };
   const perf = { now: () => clock.monotonicMs() };
   return {
-    recent: new RecentCredentials(),
+    recent: new CredentialCache(),
     accepted: new LRUCache(bound),
     refused: new LRUCache({ ...bound, ttl: refusedTtlMs, ttlResolution: ttlResolutionMs, perf }),
     pending: new Map(),
-    pendingOf: new Counts(),
+    pendingOf: new Multiset(),
   };
 }
 

@@ -1,4 +1,4 @@
-import { Counts } from '../lib/counts.ts';
+import { Multiset } from '../lib/multiset.ts';
 
 /** Whose password is to be checked, as far as turns go. */
 export interface Attempt {
@@ -72,8 +72,8 @@ function extreme<Item>(
   waiting: ReadonlyArray<Waiting<Item>>,
   isBeyond: (weight: number, found: number) => boolean,
 ): Waiting<Item> | undefined {
-  const clients = new Counts();
-  const names = new Counts();
+  const clients = new Multiset();
+  const names = new Multiset();
   for (const { attempt } of waiting) {
     clients.add(attempt.client);
     names.add(attempt.name);

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
-import { FairTurns } from '../lib/fair-turns.ts';
+import { FairExecutor } from '../lib/fair-executor.ts';
 import { limits } from '../limits/limits.ts';
 
 /**
@@ -47,7 +47,7 @@ export function hashOfNoPassword(): string {
  * one thread of libuv's pool, and are apart from them, so that neither waits for the other.
  */
 export class Passwords {
-  readonly #turns = new FairTurns(
+  readonly #turns = new FairExecutor(
     limits.maxPendingPasswordHashes,
     'too many passwords are being made at the moment',
   );

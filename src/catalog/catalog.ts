@@ -11,11 +11,11 @@ import { defaultLimits, type LimitsInForce } from '../model/tenant-limits.ts';
 import { type Claim, claimEntry, DatasetEntries, notLoaded } from './dataset-entries.ts';
 import type { CatalogView, DatasetInfo, Entry, KindConflict } from './dataset-entry.ts';
 import { DatasetIds } from './dataset-ids.ts';
+import type { DatasetOptionsFile } from './dataset-options-file.ts';
+import { DatasetRegistry, type RegisteredDataset } from './dataset-registry.ts';
 import { DatasetTables } from './dataset-tables.ts';
-import { Datasets, type RegisteredDataset } from './datasets.ts';
 import { readColumns } from './event-table.ts';
-import type { KeptOptions } from './kept-options.ts';
-import { PromisedColumns } from './promised-columns.ts';
+import { ReservedColumns } from './reserved-columns.ts';
 import type { HasEnded, TenantHolder } from './tenant-cleaner.ts';
 import type { Tenants } from './tenants.ts';
 
@@ -45,7 +45,7 @@ export class Catalog implements CatalogView, TenantHolder {
   readonly #metadata: MetadataLog;
   readonly #tenants: CatalogTenants | undefined;
   /** What the metadata log says: a dataset that is only in this node's log is not there yet. */
-  readonly datasets: Datasets;
+  readonly datasets: DatasetRegistry;
   readonly #ids: DatasetIds;
   readonly #entries = new DatasetEntries();
   readonly #tables: DatasetTables;
@@ -63,12 +63,12 @@ export class Catalog implements CatalogView, TenantHolder {
     metadata: MetadataLog,
     tenants?: CatalogTenants,
     onEnd: () => void = () => {},
-    kept?: KeptOptions | undefined,
+    kept?: DatasetOptionsFile | undefined,
   ) {
     this.#store = store;
     this.#metadata = metadata;
     this.#tenants = tenants;
-    this.datasets = new Datasets(metadata, onEnd, kept);
+    this.datasets = new DatasetRegistry(metadata, onEnd, kept);
     this.#ids = new DatasetIds(this.datasets, tenants);
     for (const { tenant, id } of kept?.datasets ?? []) this.#ids.recover(tenant, id);
     this.#tables = new DatasetTables(store, this.datasets, this.#ids, this.#entries);
@@ -165,8 +165,8 @@ export class Catalog implements CatalogView, TenantHolder {
 
   /** The columns of a block of events, by name, that the dataset has no room for; they belong into `p_overflow`. */
   excess(tenant: string, id: string, columns: readonly ColumnSpec[]): ReadonlySet<string> {
-    const promised = this.#entries.get(tenant, id, 'events')?.promised ?? new PromisedColumns('events');
-    return promised.excess(columns, this.limitsOf(tenant, parseGenerationId(id).name).maxColumns);
+    const reserved = this.#entries.get(tenant, id, 'events')?.reserved ?? new ReservedColumns('events');
+    return reserved.excess(columns, this.limitsOf(tenant, parseGenerationId(id).name).maxColumns);
   }
 
   /** What a dataset of the tenant may have where nothing else is said of it. */
@@ -201,7 +201,7 @@ export class Catalog implements CatalogView, TenantHolder {
     if (destination === undefined) return;
     const entry = this.#entries.getOrMake(tenant, destination, kind);
     entry.confirmed = true;
-    if (kind === 'events') for (const { name } of columns) entry.promised.keep(name);
+    if (kind === 'events') for (const { name } of columns) entry.reserved.keep(name);
     this.#entries.changed(tenant);
   }
 

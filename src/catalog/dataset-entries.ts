@@ -4,9 +4,9 @@ import { auditDataset, type DatasetKind } from '../model/dataset.ts';
 import { parseGenerationId } from '../model/generation.ts';
 import { type LimitsInForce, limitDetails } from '../model/tenant-limits.ts';
 import { type Entry, type KindConflict, learn } from './dataset-entry.ts';
-import type { RegisteredDataset } from './datasets.ts';
-import { PromisedColumns } from './promised-columns.ts';
-import { TenantVersions } from './versions.ts';
+import type { RegisteredDataset } from './dataset-registry.ts';
+import { ReservedColumns } from './reserved-columns.ts';
+import { TenantVersions } from './tenant-versions.ts';
 
 const keyOf = (tenant: string, id: string): string => `${tenant}/${id}`;
 const entryKey = (tenant: string, id: string, kind: DatasetKind): string => `${keyOf(tenant, id)}/${kind}`;
@@ -69,7 +69,7 @@ export class DatasetEntries {
       id,
       kind,
       columns: new Map(),
-      promised: new PromisedColumns(kind),
+      reserved: new ReservedColumns(kind),
       claims: 0,
       confirmed: false,
       ready: false,
@@ -144,7 +144,7 @@ export interface Claim {
 
 /** Takes a dataset for a write with these columns. */
 export function claimEntry(entries: DatasetEntries, entry: Entry, columns: readonly ColumnSpec[]): Claim {
-  const endColumns = entry.promised.take(entry.kind === 'events' ? columns : []);
+  const endColumns = entry.reserved.take(entry.kind === 'events' ? columns : []);
   entry.claims += 1;
   let open = true;
   const end = (confirmed: boolean) => {

@@ -1,6 +1,6 @@
 import type { ColumnSpec } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
-import type { PromisedColumns } from './promised-columns.ts';
+import type { ReservedColumns } from './reserved-columns.ts';
 
 /** A dataset as this node knows it. */
 export interface DatasetInfo {
@@ -19,7 +19,7 @@ export interface DatasetInfo {
 export interface Entry extends DatasetInfo {
   readonly columns: Map<string, ColumnSpec>;
   /** Columns that it has or will have; a superset of `columns`. Bounds what a dataset can grow to. */
-  readonly promised: PromisedColumns;
+  readonly reserved: ReservedColumns;
   /** Writes that claimed the dataset and have not ended. */
   claims: number;
   /** True once a record of it is in the log or in the store: from then on it exists for everybody. */
@@ -33,7 +33,7 @@ export interface Entry extends DatasetInfo {
 export function learn(entry: Entry, columns: readonly ColumnSpec[]): void {
   for (const column of columns) {
     entry.columns.set(column.name, column);
-    entry.promised.keep(column.name);
+    entry.reserved.keep(column.name);
   }
 }
 

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 import { parseGenerationId } from '../model/generation.ts';
-import type { Datasets } from './datasets.ts';
+import type { DatasetRegistry } from './dataset-registry.ts';
 import type { Tenants } from './tenants.ts';
 
 /**
@@ -14,13 +14,13 @@ import type { Tenants } from './tenants.ts';
  * the name then, or the next one. A dataset that is deleted after that has no heir.
  */
 export class DatasetIds {
-  readonly #datasets: Datasets;
+  readonly #datasets: DatasetRegistry;
   readonly #tenants: Pick<Tenants, 'hasEnded'> | undefined;
   /** The newest id of each name that an earlier life of this process has left. */
   readonly #recovered = new Map<string, string>();
 
   /** @param tenants without them, no tenant ever ends */
-  constructor(datasets: Datasets, tenants: Pick<Tenants, 'hasEnded'> | undefined) {
+  constructor(datasets: DatasetRegistry, tenants: Pick<Tenants, 'hasEnded'> | undefined) {
     this.#datasets = datasets;
     this.#tenants = tenants;
   }

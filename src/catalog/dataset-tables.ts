@@ -6,7 +6,7 @@ import { ColumnWatch } from './column-watch.ts';
 import type { DatasetEntries } from './dataset-entries.ts';
 import { type Entry, learn } from './dataset-entry.ts';
 import type { DatasetIds } from './dataset-ids.ts';
-import type { Datasets, RegisteredDataset } from './datasets.ts';
+import type { DatasetRegistry, RegisteredDataset } from './dataset-registry.ts';
 import { addEventColumns, readColumns, readEventColumns } from './event-table.ts';
 import { applyRetention } from './table-retention.ts';
 
@@ -16,12 +16,12 @@ import { applyRetention } from './table-retention.ts';
  */
 export class DatasetTables {
   readonly #store: Store;
-  readonly #datasets: Datasets;
+  readonly #datasets: DatasetRegistry;
   readonly #ids: DatasetIds;
   readonly #entries: DatasetEntries;
   readonly #watch: ColumnWatch;
 
-  constructor(store: Store, datasets: Datasets, ids: DatasetIds, entries: DatasetEntries) {
+  constructor(store: Store, datasets: DatasetRegistry, ids: DatasetIds, entries: DatasetEntries) {
     this.#store = store;
     this.#datasets = datasets;
     this.#ids = ids;

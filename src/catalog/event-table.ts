@@ -5,7 +5,7 @@ import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import { databaseOf, physicalTable } from '../model/dataset.ts';
 import { type Entry, learn } from './dataset-entry.ts';
-import type { RegisteredDataset } from './datasets.ts';
+import type { RegisteredDataset } from './dataset-registry.ts';
 
 /** The table of an events dataset, whose columns come with its events. */
 interface EventDataset {
@@ -26,7 +26,7 @@ export async function readEventColumns(store: Store, table: EventDataset): Promi
 }
 
 /**
- * Datasets with their columns in the store, in one query; those of other kinds have none that are worth reading.
+ * DatasetRegistry with their columns in the store, in one query; those of other kinds have none that are worth reading.
  * @throws StoreError
  */
 export async function readColumns(

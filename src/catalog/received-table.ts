@@ -3,7 +3,7 @@ import type { Store } from '../clickhouse/store.ts';
 import { Column64, StringColumn, UIntColumn } from '../columnar/columns.ts';
 import { encodeNativeBlock } from '../columnar/native-block.ts';
 import { quoteString } from '../lib/quote.ts';
-import type { ReceivedDay } from '../model/received.ts';
+import type { ReceivedDay } from '../model/received-amounts.ts';
 import type { HasEnded, TenantHolder } from './tenant-cleaner.ts';
 
 /** Of one dataset on one day. */

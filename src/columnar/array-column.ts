@@ -1,4 +1,4 @@
-import { ByteWriter } from '../lib/bytes.ts';
+import { ByteWriter } from '../lib/byte-writer.ts';
 import type { BlockColumn } from './native-block.ts';
 
 /** A column whose values can be elements of arrays. */

@@ -1,5 +1,5 @@
 /** Columns without nulls, filled by appending. */
-import { ByteWriter } from '../lib/bytes.ts';
+import { ByteWriter } from '../lib/byte-writer.ts';
 import type { BlockColumn } from './native-block.ts';
 
 type UIntArray = Uint8Array | Uint16Array | Uint32Array;

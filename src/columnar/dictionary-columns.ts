@@ -2,10 +2,10 @@
  * `LowCardinality(String)` and `Map(LowCardinality(String), String)` in the layout of the `Native` format. Where a
  * column holds a dictionary, all its data comes behind a prefix: UInt64 1, which says that keys come with each block.
  */
-import { ByteWriter } from '../lib/bytes.ts';
+import { ByteWriter } from '../lib/byte-writer.ts';
 import { Column64 } from './columns.ts';
-import { Dictionary } from './dictionary.ts';
 import type { BlockColumn } from './native-block.ts';
+import { StringDictionary } from './string-dictionary.ts';
 
 /** The prefix of a column that holds a dictionary: version 1, keys come with each block. */
 const dictionaryVersion = 1;
@@ -14,7 +14,7 @@ const prefixBytes = 8;
 export class LowCardinalityColumn implements BlockColumn {
   readonly name: string;
   readonly type = 'LowCardinality(String)';
-  readonly #values = new Dictionary();
+  readonly #values = new StringDictionary();
   #kept = 0;
 
   constructor(name: string) {
@@ -60,7 +60,7 @@ export class LowCardinalityColumn implements BlockColumn {
 export class MapColumn implements BlockColumn {
   readonly name: string;
   readonly type = 'Map(LowCardinality(String), String)';
-  readonly keys = new Dictionary();
+  readonly keys = new StringDictionary();
   readonly #ends: Column64;
   readonly #values = new ByteWriter(1024);
   /** Where the pairs of the row that ended last begin. */

@@ -7,7 +7,7 @@
  * form that the server itself sends, without the block info of the TCP protocol. Source:
  * https://clickhouse.com/docs/interfaces/formats/Native and `NativeReader.cpp` of ClickHouse.
  */
-import { ByteWriter, varintLength } from '../lib/bytes.ts';
+import { ByteWriter, varintLength } from '../lib/byte-writer.ts';
 import type { TableBlock } from '../model/block.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import type { TableName } from '../model/dataset.ts';

@@ -5,7 +5,7 @@
  * into dictionaries are those of the common one. What could change the meaning of a broken block is refused, so that it
  * stands alone: an index that points nowhere, ends that do not follow each other.
  */
-import { ByteWriter } from '../lib/bytes.ts';
+import { ByteWriter } from '../lib/byte-writer.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import { NativeReader, UnreadableBlock } from './native-reader.ts';
 import { type NativeType, nativeType } from './native-types.ts';

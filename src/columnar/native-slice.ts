@@ -5,7 +5,7 @@
  * is never looked at: a dictionary index that points nowhere is copied as it is, and stays with its row. A block
  * that is not even laid out as a block cannot be cut; it stands alone as a whole.
  */
-import { ByteWriter } from '../lib/bytes.ts';
+import { ByteWriter } from '../lib/byte-writer.ts';
 import { NativeReader, UnreadableBlock } from './native-reader.ts';
 import { type NativeType, nativeType } from './native-types.ts';
 

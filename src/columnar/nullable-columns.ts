@@ -5,7 +5,7 @@
  * A nullable column is a null map (a byte for each row, 1 for null) and then the values, with a default
  * value in the null rows.
  */
-import { ByteWriter } from '../lib/bytes.ts';
+import { ByteWriter } from '../lib/byte-writer.ts';
 import type { BlockColumn } from './native-block.ts';
 
 class NullMap {

@@ -1,19 +1,19 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { splitArguments } from '../lib/arguments.ts';
 import { type ClickHouseAddress, clickHouseUrlSyntax, parseClickHouseUrl } from '../lib/clickhouse-url.ts';
 import { collectLate } from '../lib/collection.ts';
+import { splitCommandLine } from '../lib/command-line.ts';
 import { compileLate } from '../lib/compilation.ts';
 import { type Networks, parseNetworks } from '../lib/ip-address.ts';
 import { type LogLevel, logLevels } from '../lib/log.ts';
 import { type Address, boolean, byteCount, integer, parseAddress } from '../lib/option-values.ts';
 import { limits } from '../limits/limits.ts';
-import { type EngineConfig, readEngine } from './engine.ts';
+import { type EngineConfig, readEngine } from './engine-options.ts';
 import { defaultQueryMemoryBytes, defaultTotalQueryMemoryBytes } from './memory.ts';
-import { type OidcConfig, oidcOptions, readOidc } from './oidc.ts';
-import { type OperationConfig, operationOptions, readOperation } from './operation.ts';
+import { type OidcConfig, oidcOptions, readOidc } from './oidc-options.ts';
+import { type OperationConfig, operationOptions, readOperation } from './operation-options.ts';
 import { ConfigError, flagOf, needOption, type Option, type OptionTexts, readOption } from './option.ts';
-import { readSharing, type SharingConfig, sharingOptions } from './sharing.ts';
+import { type QuotaConfig, quotaOptions, readQuotas } from './quota-options.ts';
 
 /**
  * The only reader of the environment and the command line. Everybody else is handed values.
@@ -21,7 +21,7 @@ import { readSharing, type SharingConfig, sharingOptions } from './sharing.ts';
  * Each option is one row of `options`: its environment variable (and the flag made from it), what it means, its
  * default and how its text becomes a value. `--help` is printed from the same rows.
  */
-export interface Config extends SharingConfig, OperationConfig, EngineConfig {
+export interface Config extends QuotaConfig, OperationConfig, EngineConfig {
   readonly httpAddr: Address;
   /** Networks of the proxies in front; undefined: there are none that are trusted. */
   readonly trustedProxies: Networks | undefined;
@@ -205,13 +205,13 @@ const options = {
 } as const satisfies {
   readonly [K in Exclude<
     keyof Config,
-    keyof (SharingConfig & OperationConfig & EngineConfig) | 'oidc'
+    keyof (QuotaConfig & OperationConfig & EngineConfig) | 'oidc'
   >]: Option<Config[K]>;
 };
 
 const allOptions: ReadonlyArray<Option<unknown>> = [
   ...Object.values(options),
-  ...Object.values(sharingOptions),
+  ...Object.values(quotaOptions),
   ...Object.values(operationOptions),
   ...Object.values(oidcOptions),
 ];
@@ -225,7 +225,7 @@ const switchNames = new Set(['--help', '-h', '--version', '-v', '--all', '--yes'
  * @throws ConfigError
  */
 export function readCommand(args = process.argv.slice(2), environment = process.env): Command {
-  const { flags, switches, words, unknown, incomplete } = splitArguments(args, flagNames, switchNames);
+  const { flags, switches, words, unknown, incomplete } = splitCommandLine(args, flagNames, switchNames);
   if (switches.has('--help') || switches.has('-h')) return { name: 'help' };
   if (switches.has('--version') || switches.has('-v')) return { name: 'version' };
   if (unknown !== undefined) throw new ConfigError(unknownArgument(unknown));
@@ -282,7 +282,7 @@ function readConfig(texts: OptionTexts): Config {
       read(options.queryMaxTotalMemoryBytes) ??
       defaultTotalQueryMemoryBytes(need(options.queryMaxMemoryBytes)),
     logLevel: need(options.logLevel),
-    ...readSharing(texts),
+    ...readQuotas(texts),
     ...readOperation(texts),
     ...readEngine(texts.environment),
     oidc: readOidc(texts, need(options.multiTenant)),

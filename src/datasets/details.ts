@@ -14,7 +14,7 @@ import {
   tablesOfKind,
 } from '../model/dataset.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
-import { oldestReceived, type ReceivedAmount, sumOfReceived } from '../model/received.ts';
+import { oldestReceived, type ReceivedAmount, sumOfReceived } from '../model/received-amounts.ts';
 import { existingDataset, orUnavailable } from './existing.ts';
 import { type Schema, schemaOf } from './schema.ts';
 

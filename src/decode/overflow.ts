@@ -3,7 +3,7 @@
 import { MapColumn } from '../columnar/dictionary-columns.ts';
 import { type BlockColumn, encodeTableBlock } from '../columnar/native-block.ts';
 import { NativeReader } from '../columnar/native-reader.ts';
-import type { ByteWriter } from '../lib/bytes.ts';
+import type { ByteWriter } from '../lib/byte-writer.ts';
 import type { TableBlock } from '../model/block.ts';
 import { fieldColumnType, overflowColumn } from '../model/column.ts';
 

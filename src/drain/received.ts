@@ -3,7 +3,7 @@ import { StoreError } from '../clickhouse/store-error.ts';
 import type { Logger } from '../lib/log.ts';
 import { microsPerDay, parseDay } from '../lib/timestamp.ts';
 import { countedTable } from '../model/dataset.ts';
-import type { ReceivedAmount } from '../model/received.ts';
+import type { ReceivedAmount } from '../model/received-amounts.ts';
 import type { RecordHeader } from '../wal/record-header.ts';
 import type { SealedSegment, SegmentRecord } from '../wal/segment.ts';
 

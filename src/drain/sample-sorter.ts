@@ -8,7 +8,7 @@
  */
 import { randomFillSync } from 'node:crypto';
 import { columnHead } from '../columnar/native-block.ts';
-import { ByteWriter, varintLength } from '../lib/bytes.ts';
+import { ByteWriter, varintLength } from '../lib/byte-writer.ts';
 import type { Timers } from '../lib/clock.ts';
 import { Slots } from '../lib/slots.ts';
 import { limits } from '../limits/limits.ts';

@@ -1,7 +1,7 @@
 import type { HasEnded, TenantHolder } from '../catalog/tenant-cleaner.ts';
 import type { Tenants } from '../catalog/tenants.ts';
 import { AppError } from '../errors.ts';
-import { FairTurns } from '../lib/fair-turns.ts';
+import { FairExecutor } from '../lib/fair-executor.ts';
 import { limits } from '../limits/limits.ts';
 import type { MetadataKey, MetadataLog } from '../metadata/metadata-log.ts';
 import { MetadataReplica } from '../metadata/metadata-replica.ts';
@@ -25,7 +25,7 @@ export class Directory implements TenantHolder {
   readonly #identities = new Map<string, TenantIdentities>();
   readonly #keysByDigest = new Map<string, ApiKeyAccount>();
   readonly #caughtUp: () => Promise<void>;
-  readonly #changes = new FairTurns(
+  readonly #changes = new FairExecutor(
     limits.maxPendingChanges,
     'too many changes are being made at the moment',
   );

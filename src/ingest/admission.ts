@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits/limits.ts';
-import type { Reservation } from './request.ts';
+import type { Reservation } from './ingest-request.ts';
 
 export interface AdmissionOptions {
   readonly metrics: Metrics;

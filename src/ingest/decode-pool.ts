@@ -18,6 +18,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import type { RecentCosts } from '../lib/recent-costs.ts';
 import { limits } from '../limits/limits.ts';
 import type { TableBlock } from '../model/block.ts';
+import { DecodeScheduler, type TaskLength } from './decode-scheduler.ts';
 import {
   blockBytes,
   isShort,
@@ -27,7 +28,6 @@ import {
   takeBatch,
   workingBytes,
 } from './decode-tasks.ts';
-import { DecodeTurns, type TaskLength } from './decode-turns.ts';
 
 export interface DecodePoolOptions {
   /** The built worker, `workers/decode.js`. */
@@ -78,7 +78,7 @@ interface LongJob {
  *
  * A small body costs this thread less than the way to a worker and back. What is refused here goes to a worker all
  * the same, which has more room for it, or says what is wrong. A free worker takes a request at once. While all are busy,
- * requests queue up to a bound, and `DecodeTurns` says whose turn it is.
+ * requests queue up to a bound, and `DecodeScheduler` says whose turn it is.
  *
  * - Short bodies: the next free worker takes as many as one task as the bounds on a batch allow, those of one tenant and,
  *   if that leaves room, of the next ones: the cost of crossing threads is paid once for many small requests, and no
@@ -94,7 +94,7 @@ export class DecodePool {
   readonly #onInline: (() => void) | undefined;
   readonly #costs: DecodePoolOptions['costs'];
   readonly #metrics: Metrics;
-  readonly #turns: DecodeTurns<Waiting, LongJob>;
+  readonly #turns: DecodeScheduler<Waiting, LongJob>;
   #sequence = 0;
 
   constructor(options: DecodePoolOptions) {
@@ -102,7 +102,7 @@ export class DecodePool {
     this.#onInline = options.onInline;
     this.#costs = options.costs;
     this.#metrics = options.metrics;
-    this.#turns = new DecodeTurns(options.threads, options.costs);
+    this.#turns = new DecodeScheduler(options.threads, options.costs);
     this.#pool = this.#poolOf(options, options.threads);
     this.#spare = this.#poolOf(options, 1);
   }

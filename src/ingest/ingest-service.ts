@@ -17,9 +17,9 @@ import type { WalRecord } from '../wal/record.ts';
 import type { Wal } from '../wal/writer.ts';
 import type { Admission } from './admission.ts';
 import type { Decoded, DecodePool } from './decode-pool.ts';
-import type { IngestRates } from './ingest-rates.ts';
+import type { IngestRateLimiter } from './ingest-rate-limiter.ts';
+import type { Acknowledgement, Ingest, IngestRequest, Reserve, SampleEvents } from './ingest-request.ts';
 import type { ReplayWindow } from './replay-window.ts';
-import type { Acknowledgement, Ingest, IngestRequest, Reserve, SampleEvents } from './request.ts';
 import type { RequestIdentifier } from './request-identity.ts';
 
 const kindOfFormat = {
@@ -37,7 +37,7 @@ const kindOfFormat = {
 
 export interface IngestOptions {
   readonly admission: Admission;
-  readonly rates: IngestRates;
+  readonly rates: IngestRateLimiter;
   readonly catalog: Catalog;
   readonly decoders: Pick<DecodePool, 'decode' | 'overflow' | 'outcomes'>;
   readonly wal: Wal;

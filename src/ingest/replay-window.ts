@@ -5,7 +5,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import { limits } from '../limits/limits.ts';
 import type { DecodeCounts } from '../model/counts.ts';
 import type { RequestIdentity, StoredRequest } from '../model/replay.ts';
-import type { Acknowledgement } from './request.ts';
+import type { Acknowledgement } from './ingest-request.ts';
 
 export interface ReplayWindowOptions {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import type { XXHashAPI } from 'xxhash-wasm';
 import type { BodyFormat } from '../decode/task.ts';
 import type { RequestIdentity } from '../model/replay.ts';
-import type { IngestRequest } from './request.ts';
+import type { IngestRequest } from './ingest-request.ts';
 
 /**
  * By what a repetition is known. Equal bodies of metrics hold the same samples of the same times, and were meant

@@ -38,14 +38,16 @@ export async function takeDataDirectory(path: string): Promise<DataDirectory> {
 }
 
 /** The administrator's password that this directory keeps; made if there is none. */
-export async function keptPassword(path: string): Promise<{ password: string; made: boolean; file: string }> {
+export async function loadOrCreatePassword(
+  path: string,
+): Promise<{ password: string; made: boolean; file: string }> {
   const file = join(path, 'admin-password');
   const { value, made } = await readOrMake(file, () => randomBytes(18).toString('base64url'));
   return { password: value, made, file };
 }
 
 /** The secret that this directory keeps; made if there is none. */
-export async function keptSecret(path: string): Promise<string> {
+export async function loadOrCreateSecret(path: string): Promise<string> {
   const { value } = await readOrMake(join(path, 'secret'), () => randomBytes(32).toString('base64url'));
   return value;
 }

@@ -5,11 +5,11 @@
  * are fixed. What must hold between them is asserted when this module loads.
  */
 
-import { decodingLimits } from './decoding.ts';
-import { identityLimits } from './identities.ts';
-import { insertLimits } from './inserts.ts';
-import { queryLimits } from './queries.ts';
-import { sharingLimits } from './sharing.ts';
+import { decodingLimits } from './decoding-limits.ts';
+import { identityLimits } from './identity-limits.ts';
+import { insertLimits } from './insert-limits.ts';
+import { queryLimits } from './query-limits.ts';
+import { quotaLimits } from './quota-limits.ts';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -70,7 +70,7 @@ export const limits = {
   /** Fields of a fixed schema: a column each, beside the time. */
   maxStaticFields: 999,
 
-  ...sharingLimits,
+  ...quotaLimits,
   ...decodingLimits,
 
   // Write-ahead log --------------------------------------------------------------------------------------

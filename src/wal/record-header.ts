@@ -1,7 +1,7 @@
 import type { ColumnSpec } from '../model/column.ts';
 import type { DecodeCounts } from '../model/counts.ts';
 import type { DatasetKind, TableName } from '../model/dataset.ts';
-import type { Receipt } from '../model/received.ts';
+import type { Receipt } from '../model/received-amounts.ts';
 import type { StoredRequest } from '../model/replay.ts';
 
 /** What a record says about its blocks. */

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
 import { type Attack, repeated } from '../../bench/hostile/attack.ts';
+import { type AttackSetup, openAttackSetup } from '../../bench/hostile/attack-setup.ts';
 import { attacks } from '../../bench/hostile/attacks.ts';
 import { isAllowed, shownAnswers } from '../../bench/hostile/judge.ts';
-import { openScene, type Scene } from '../../bench/hostile/scene.ts';
 import { answers } from '../support/service.ts';
 
 /**
@@ -12,15 +12,15 @@ import { answers } from '../support/service.ts';
 /** Each request of an attack has 16 seconds for its answer. */
 const attackTimeoutMs = 40_000;
 
-let scene: Scene;
+let setup: AttackSetup;
 beforeAll(async () => {
-  scene = await openScene({ queryTimeoutMs: 1000, events: 1000 });
+  setup = await openAttackSetup({ queryTimeoutMs: 1000, events: 1000 });
 }, 60_000);
-afterAll(() => scene?.service.dispose());
+afterAll(() => setup?.service.dispose());
 
 // What one attack stops is that one's failure, and not that of all that follow.
 afterEach(async () => {
-  const { service } = scene;
+  const { service } = setup;
   if (service.child.exit === undefined && (await answers(`${service.url}/api/v1/liveness`, 10_000))) return;
   await service.kill();
   await service.restart();
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 /** What the victim is answered: a text that nobody has asked before, and an event. */
 async function victimIsServed(asked: number): Promise<void> {
-  const { url, headers } = scene.victim;
+  const { url, headers } = setup.victim;
   const send = (path: string, body: unknown) =>
     fetch(url + path, {
       method: 'POST',
@@ -48,9 +48,9 @@ let asked = 0;
 
 async function check(attack: Attack): Promise<void> {
   onTestFailed(() => {
-    process.stderr.write(`${scene.service.child.report()}\n`);
+    process.stderr.write(`${setup.service.child.report()}\n`);
   });
-  const attacker = await scene.attacker();
+  const attacker = await setup.attacker();
   const replies = await attack.run(attacker, 'small');
   attacker.end();
   expect(shownAnswers(replies.filter((answer) => !isAllowed(answer, attack)))).toBe('');
@@ -61,7 +61,7 @@ async function check(attack: Attack): Promise<void> {
     expect(shownAnswers(others)).toBe('');
   }
   expect(replies.length).toBeGreaterThan(0);
-  expect(scene.service.child.exit).toBe(undefined);
+  expect(setup.service.child.exit).toBe(undefined);
   asked += 1;
   await victimIsServed(asked);
 }
@@ -83,7 +83,7 @@ test('attacks have names of their own, and say what they go after', () => {
 });
 
 test('the slots of queries are as many as before', async () => {
-  const attacker = await scene.attacker();
+  const attacker = await setup.attacker();
   const replies = await Promise.all(
     Array.from({ length: 8 }, (_, index) => attacker.query(`SELECT ${repeated(10, `${index}`, ', ')}`)),
   );

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import Provider, { type Configuration, errors } from 'oidc-provider';
-import type { OidcConfig } from '../../src/config/oidc.ts';
+import type { OidcConfig } from '../../src/config/oidc-options.ts';
 
 /** A key of the provider; a real one signs with it, and a test signs whatever it likes. */
 export interface SigningKey {

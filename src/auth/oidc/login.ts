@@ -2,8 +2,8 @@ import type { JWTPayload } from 'jose';
 import * as client from 'openid-client';
 import { AppError, errorText } from '../../errors.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { Counts } from '../../lib/counts.ts';
 import { clientNetwork } from '../../lib/ip-address.ts';
+import { Multiset } from '../../lib/multiset.ts';
 import { limits } from '../../limits/limits.ts';
 import type { SecretBox } from '../secret-box.ts';
 import { type ClaimNames, hasClaims, readClaims, type VerifiedClaims } from './claims.ts';
@@ -49,7 +49,7 @@ const sealContext = 'oidc sign-in';
 export class OidcLogin {
   readonly #options: OidcLoginOptions;
   #pending = 0;
-  readonly #pendingOf = new Counts();
+  readonly #pendingOf = new Multiset();
 
   constructor(options: OidcLoginOptions) {
     this.#options = options;

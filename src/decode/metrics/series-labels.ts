@@ -7,7 +7,7 @@
  * seed 0 of these bytes, `metric_id` the xxHash32 with seed 0 of the metric's name: the same on every node
  * and in every version, since stored samples refer to them.
  */
-import { ByteWriter } from '../../lib/bytes.ts';
+import { ByteWriter } from '../../lib/byte-writer.ts';
 import { LabelList, type LabelRange, type LabelSource } from './label-list.ts';
 
 const metricNameLabel = Buffer.from('__name__');

@@ -1,5 +1,5 @@
-import type { Dictionary } from '../../columnar/dictionary.ts';
 import type { MapColumn } from '../../columnar/dictionary-columns.ts';
+import type { StringDictionary } from '../../columnar/string-dictionary.ts';
 import { AppError } from '../../errors.ts';
 import { limits } from '../../limits/limits.ts';
 import type { DecodeBounds } from '../decode-bounds.ts';
@@ -41,7 +41,7 @@ class Shape {
     return child;
   }
 
-  sorted(dictionary: Dictionary): SortedKeys {
+  sorted(dictionary: StringDictionary): SortedKeys {
     this.#sorted ??= sortKeys(this.keys(), dictionary);
     return this.#sorted;
   }
@@ -64,7 +64,7 @@ interface SortedKeys {
   readonly keys: Uint32Array;
 }
 
-function sortKeys(keys: Uint32Array, dictionary: Dictionary): SortedKeys {
+function sortKeys(keys: Uint32Array, dictionary: StringDictionary): SortedKeys {
   const texts = Array.from(keys, (key) => Buffer.from(dictionary.bytesOf(key)));
   const compare = (a: number, b: number): number =>
     Buffer.compare(texts[a] as Buffer, texts[b] as Buffer) || a - b;

@@ -1,4 +1,4 @@
-import { ByteWriter } from '../../lib/bytes.ts';
+import { ByteWriter } from '../../lib/byte-writer.ts';
 import { ProtobufReader } from '../wire/protobuf-reader.ts';
 import { ProtobufValues } from './any-value.ts';
 import { Draft, DraftText } from './draft.ts';

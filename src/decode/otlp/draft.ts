@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { ByteWriter } from '../../lib/bytes.ts';
+import { ByteWriter } from '../../lib/byte-writer.ts';
 
 /** Texts longer than this are looked at by Node itself; below, a call into it costs more than a loop. */
 const shortTextBytes = 48;

@@ -3,7 +3,7 @@
  * `Infinity` by these names; bytes in base64; arrays and maps as JSON text, in which such names, base64 and strings
  * are in quotes; a value that is not there as `null`.
  */
-import type { ByteWriter } from '../../lib/bytes.ts';
+import type { ByteWriter } from '../../lib/byte-writer.ts';
 import { type Bits, signedOf } from '../wire/protobuf-values.ts';
 
 const quote = 0x22;

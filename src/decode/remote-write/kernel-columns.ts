@@ -1,6 +1,6 @@
 /** Columns that the kernel of remote write filled, in its memory. */
 import { type BlockColumn, columnHead } from '../../columnar/native-block.ts';
-import type { ByteWriter } from '../../lib/bytes.ts';
+import type { ByteWriter } from '../../lib/byte-writer.ts';
 
 /** `[start, start + byteLength)` of the memory. */
 interface Region {

@@ -6,7 +6,7 @@
  * refused with `bad_json`, the line and the column.
  */
 import { AppError } from '../../errors.ts';
-import { ByteWriter } from '../../lib/bytes.ts';
+import { ByteWriter } from '../../lib/byte-writer.ts';
 
 export const ascii = {
   tab: 0x09,

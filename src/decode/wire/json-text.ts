@@ -1,4 +1,4 @@
-import { ByteWriter } from '../../lib/bytes.ts';
+import { ByteWriter } from '../../lib/byte-writer.ts';
 import { ascii, type JsonReader } from './json-reader.ts';
 
 /**

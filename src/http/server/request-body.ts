@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { AppError } from '../../errors.ts';
-import type { Reservation, Reserve } from '../../ingest/request.ts';
+import type { Reservation, Reserve } from '../../ingest/ingest-request.ts';
 
 /** First buffer of a body whose length was not declared. It doubles as the body grows. */
 const firstBufferBytes = 64 * 1024;

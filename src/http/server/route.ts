@@ -1,6 +1,6 @@
 import type { BodyEncoding } from '../../decode/task.ts';
 import type { AppError } from '../../errors.ts';
-import type { Reserve } from '../../ingest/request.ts';
+import type { Reserve } from '../../ingest/ingest-request.ts';
 import type { CancelSignal } from '../../lib/cancellation.ts';
 import type { Action, Principal } from '../../model/identity.ts';
 import type { ContentTypeRule } from './content-type.ts';

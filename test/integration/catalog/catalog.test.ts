@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import { createDataset } from '../../../src/catalog/create-dataset.ts';
-import { KeptOptions } from '../../../src/catalog/kept-options.ts';
+import { DatasetOptionsFile } from '../../../src/catalog/dataset-options-file.ts';
 import { Tenants } from '../../../src/catalog/tenants.ts';
 import type { Store } from '../../../src/clickhouse/store.ts';
 import { createLogger } from '../../../src/lib/log.ts';
@@ -12,8 +12,8 @@ import { limits } from '../../../src/limits/limits.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { auditDataset, tablesOfKind } from '../../../src/model/dataset.ts';
 import { defaultLimits, serviceLimits } from '../../../src/model/tenant-limits.ts';
-import { withFault } from '../../support/back-half.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { withFault } from '../../support/write-path.ts';
 
 let test: TestStore;
 beforeAll(async () => {
@@ -401,7 +401,7 @@ describe('options that a node has written down', () => {
   const log = createLogger('silent');
   const open = async (): Promise<Catalog> => {
     const metadata = new MetadataLog(test.store, 'node-1');
-    return new Catalog(test.store, metadata, undefined, undefined, await KeptOptions.open(file, log));
+    return new Catalog(test.store, metadata, undefined, undefined, await DatasetOptionsFile.open(file, log));
   };
   const schema = [{ name: 'a', type: 'int' }] as const;
 

@@ -3,10 +3,10 @@ import { Catalog } from '../../../src/catalog/catalog.ts';
 import { createDataset } from '../../../src/catalog/create-dataset.ts';
 import { TenantDatabases } from '../../../src/catalog/tenant-databases.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import { live, testNode, withFault } from '../../support/back-half.ts';
 import { eventBlocks } from '../../support/blocks.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
+import { startWritePath, testNode, withFault } from '../../support/write-path.ts';
 
 const tenant = 'default';
 const time = { name: 'p_timestamp', type: "DateTime64(6, 'UTC')" } as const;
@@ -40,7 +40,7 @@ const sweep = async (catalog: Catalog): Promise<void> => {
 const openCatalog = () => new Catalog(test.store, new MetadataLog(test.store, testNode));
 
 it('a write of before the deletion goes nowhere, and one of after it makes a new dataset', async () => {
-  const { catalog, wal, write, finish, deadLetters, metrics } = await live({
+  const { catalog, wal, write, finish, deadLetters, metrics } = await startWritePath({
     files: new MemoryFiles(),
     store: test.store,
   });
@@ -63,7 +63,10 @@ it('a write of before the deletion goes nowhere, and one of after it makes a new
 });
 
 it('a dataset may be another kind after its deletion', async () => {
-  const { catalog, write, append, finish } = await live({ files: new MemoryFiles(), store: test.store });
+  const { catalog, write, append, finish } = await startWritePath({
+    files: new MemoryFiles(),
+    store: test.store,
+  });
   await write('turned', [{ id: 1 }]);
   expect(() => catalog.checkKind(tenant, catalog.idOf(tenant, 'turned'), 'logs')).toThrow('holds events');
   await catalog.end(tenant, 'turned');
@@ -74,12 +77,12 @@ it('a dataset may be another kind after its deletion', async () => {
 
 it('a deletion holds after a crash', async () => {
   const files = new MemoryFiles();
-  const { catalog, write } = await live({ files, store: test.store });
+  const { catalog, write } = await startWritePath({ files, store: test.store });
   await write('crashed', [{ id: 1 }]);
   await catalog.end(tenant, 'crashed');
   await write('crashed', [{ id: 2 }]);
 
-  const next = await live({ files: files.afterPowerCut(), store: test.store });
+  const next = await startWritePath({ files: files.afterPowerCut(), store: test.store });
   await next.finish();
   expect(next.wal.pendingSegments).toBe(0);
   expect(await tables('crashed')).toEqual(['crashed.2.events']);
@@ -88,7 +91,7 @@ it('a deletion holds after a crash', async () => {
 
 it('after a crash, the heir of a deleted dataset takes what could not know of it, and nothing else', async () => {
   const files = new MemoryFiles();
-  const { catalog, wal, write } = await live({ files, store: test.store });
+  const { catalog, wal, write } = await startWritePath({ files, store: test.store });
   await write('mixed', [{ id: 1 }, { id: 2 }]);
   const record = { tenant, dataset: 'mixed', kind: 'events', presumed: true } as const;
   await wal.append({ ...record, blocks: eventBlocks([{ id: 3 }]) });
@@ -96,7 +99,7 @@ it('after a crash, the heir of a deleted dataset takes what could not know of it
   await catalog.end(tenant, 'mixed');
   await write('mixed', [{ id: 5 }]);
 
-  const next = await live({ files: files.afterPowerCut(), store: test.store });
+  const next = await startWritePath({ files: files.afterPowerCut(), store: test.store });
   await next.finish();
   expect(next.wal.pendingSegments).toBe(0);
   expect(await tables('mixed')).toEqual(['mixed.2.events']);
@@ -104,7 +107,7 @@ it('after a crash, the heir of a deleted dataset takes what could not know of it
 });
 
 it('a dataset that only the log knows is deleted in one step', async () => {
-  const { catalog, write, finish } = await live({ files: new MemoryFiles(), store: test.store });
+  const { catalog, write, finish } = await startWritePath({ files: new MemoryFiles(), store: test.store });
   await write('unstored', [{ id: 1 }]);
   const entries = () => test.rows("SELECT value FROM millrace.metadata WHERE key = 'unstored'");
   await catalog.end(tenant, 'unstored');
@@ -123,7 +126,7 @@ it('a deletion under an insert fails nothing, and leaves no table behind', async
     }
     await insert();
   });
-  const life = await live({ files: new MemoryFiles(), store });
+  const life = await startWritePath({ files: new MemoryFiles(), store });
   catalog = life.catalog;
   await life.write('busy', [{ id: 1 }]);
   await life.write('calm', [{ id: 2 }]);
@@ -136,7 +139,10 @@ it('a deletion under an insert fails nothing, and leaves no table behind', async
 });
 
 it('a write under way goes with the dataset that it began with', async () => {
-  const { catalog, wal, finish, write } = await live({ files: new MemoryFiles(), store: test.store });
+  const { catalog, wal, finish, write } = await startWritePath({
+    files: new MemoryFiles(),
+    store: test.store,
+  });
   await write('raced', [{ id: 1 }]);
   const id = catalog.idOf(tenant, 'raced');
   await catalog.end(tenant, 'raced');

@@ -3,9 +3,9 @@ import { createDataset } from '../../../src/catalog/create-dataset.ts';
 import type { Store } from '../../../src/clickhouse/store.ts';
 import { StoreError } from '../../../src/clickhouse/store-error.ts';
 import { limits } from '../../../src/limits/limits.ts';
-import { live } from '../../support/back-half.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
+import { startWritePath } from '../../support/write-path.ts';
 import { deferred, waitFor } from '../http/http-harness.ts';
 
 let test: TestStore;
@@ -47,7 +47,7 @@ it('new columns of one dataset hold up neither writes nor inserts of others', as
     asked.resolve();
     await gate.promise;
   });
-  const { catalog, drain, wal, write } = await live({ files: new MemoryFiles(), store });
+  const { catalog, drain, wal, write } = await startWritePath({ files: new MemoryFiles(), store });
   for (const name of ['slow', 'quick']) await createDataset(catalog, tenant, name, 'events');
   drain.start();
   await write('slow', [{ fresh: 1 }]);
@@ -71,7 +71,7 @@ it('datasets that are new hold up no inserts and no new columns of others, howev
   const store = guarded(async (statement) => {
     if (statement.startsWith('CREATE TABLE') && statement.includes('`new-')) await gate.promise;
   });
-  const { catalog, drain, wal, write } = await live({ files: new MemoryFiles(), store });
+  const { catalog, drain, wal, write } = await startWritePath({ files: new MemoryFiles(), store });
   await createDataset(catalog, tenant, 'known', 'events');
   drain.start();
   const names = Array.from({ length: limits.maxParallelCreations + 2 }, (_, index) => `new-${index}`);
@@ -91,7 +91,7 @@ it('columns wait with their segment while the store is away, also through a powe
     if (isAway) throw new StoreError('the store is away', undefined, undefined);
   });
   const files = new MemoryFiles();
-  const first = await live({ files, store });
+  const first = await startWritePath({ files, store });
   await createDataset(first.catalog, tenant, 'patient', 'events');
   isAway = true;
   first.drain.start();
@@ -104,7 +104,7 @@ it('columns wait with their segment while the store is away, also through a powe
   await first.drain.stop(0);
 
   isAway = false;
-  const second = await live({ files: files.afterPowerCut(), store });
+  const second = await startWritePath({ files: files.afterPowerCut(), store });
   await second.write('patient', [{ early: 2 }]);
   await second.finish();
   expect(await columnsOf('patient')).toEqual([
@@ -126,7 +126,7 @@ it('columns wait with their segment while the store is away, also through a powe
 });
 
 it('queries for a value of the field that leads the order key read what may have it, and little else', async () => {
-  const { catalog, write, finish } = await live({ files: new MemoryFiles(), store: test.store });
+  const { catalog, write, finish } = await startWritePath({ files: new MemoryFiles(), store: test.store });
   await createDataset(catalog, tenant, 'ordered', 'events', { partitionField: 'shop' });
   const events = Array.from({ length: 50_000 }, (_, index) => ({ shop: `s${index % 100}`, n: index }));
   await write('ordered', events);

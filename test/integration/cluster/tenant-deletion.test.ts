@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TenantDatabases } from '../../../src/catalog/tenant-databases.ts';
 import { Tenants } from '../../../src/catalog/tenants.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import { live, withFault } from '../../support/back-half.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
+import { startWritePath, withFault } from '../../support/write-path.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 let test: TestStore;
@@ -34,7 +34,7 @@ const sweep = () => new TenantDatabases(test.store).forgetEnded((tenant) => tena
 
 it('the end of a tenant leaves out what the log still has of it, and stores the rest of the segment', async () => {
   const first = await make('acme');
-  const { wal, write, finish, metrics } = await live({
+  const { wal, write, finish, metrics } = await startWritePath({
     files: new MemoryFiles(),
     store: test.store,
     tenants,
@@ -55,13 +55,13 @@ it('the end of a tenant leaves out what the log still has of it, and stores the 
 it('the end of a tenant holds after a crash', async () => {
   const files = new MemoryFiles();
   const tenant = await make('crashed');
-  const { write } = await live({ files, store: test.store, tenants });
+  const { write } = await startWritePath({ files, store: test.store, tenants });
   await write('app', [{ id: 1 }], tenant);
   await write('crashed', [{ id: 2 }]);
   await tenants.end('crashed');
 
   const fresh = new Tenants(new MetadataLog(test.store, 'node-1'));
-  const next = await live({ files: files.afterPowerCut(), store: test.store, tenants: fresh });
+  const next = await startWritePath({ files: files.afterPowerCut(), store: test.store, tenants: fresh });
   await next.finish();
   expect(next.wal.pendingSegments).toBe(0);
   expect(await hasDatabase(tenant)).toBe(false);
@@ -77,7 +77,7 @@ it('the end of a tenant under an insert fails nothing but that insert, and leave
     }
     await insert();
   });
-  const { wal, write, finish, deadLetters, metrics } = await live({
+  const { wal, write, finish, deadLetters, metrics } = await startWritePath({
     files: new MemoryFiles(),
     store,
     tenants,

@@ -8,7 +8,6 @@ import type { BodyFormat } from '../../../src/decode/task.ts';
 import { type Clock, systemClock, type Timers } from '../../../src/lib/clock.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import type { DatasetKind } from '../../../src/model/dataset.ts';
-import { live, withFault } from '../../support/back-half.ts';
 import { eventBlocks } from '../../support/blocks.ts';
 import { ClickHouseServer, openStoreOn } from '../../support/clickhouse-server.ts';
 import { openTestStore, type TestStore, testStore } from '../../support/embedded.ts';
@@ -16,6 +15,7 @@ import { MemoryFiles } from '../../support/memory-files.ts';
 import { encodeProtobuf } from '../../support/otlp.ts';
 import { exampleLogs, exampleNanos, exampleTraces } from '../../support/otlp-examples.ts';
 import { MetricsDecoding, metricsProtobuf, oneScope } from '../../support/otlp-metrics.ts';
+import { startWritePath, withFault } from '../../support/write-path.ts';
 
 let server: ClickHouseServer;
 let embedded: TestStore;
@@ -79,7 +79,7 @@ describe('a token without rows', () => {
       await server.start();
       throw noAnswer();
     });
-    const { append, finish, wal } = await live({ files: new MemoryFiles(), store });
+    const { append, finish, wal } = await startWritePath({ files: new MemoryFiles(), store });
     await append('killed', 'events', event(1));
     await append('killed', 'events', event(2, 0, { text: null, flag: true }));
     await finish();
@@ -104,7 +104,7 @@ describe('a token without rows', () => {
       );
       throw noAnswer();
     });
-    const { write, append, finish } = await live({ files: new MemoryFiles(), store });
+    const { write, append, finish } = await startWritePath({ files: new MemoryFiles(), store });
     await append('days', 'events', event(1, 1));
     await append('days', 'events', event(2, 2, { text: 'two' }));
     for (let count = 0; count < 3; count += 1) await append('days', 'events', event(3, 3));
@@ -123,7 +123,7 @@ describe('rows without a token', () => {
       await insert();
       throw noAnswer();
     });
-    const first = await live({ files, store: dying });
+    const first = await startWritePath({ files, store: dying });
     first.drain.start();
     await first.append('forgotten', 'events', event(1));
     await first.append('forgotten', 'events', event(2, 1));
@@ -140,7 +140,7 @@ describe('rows without a token', () => {
       );
     }
 
-    const second = await live({ files: files.afterPowerCut(), store: embedded.store });
+    const second = await startWritePath({ files: files.afterPowerCut(), store: embedded.store });
     await second.finish();
     expect(await ids(embedded, 'forgotten')).toEqual([1, 2, 3]);
     expect(second.wal.pendingSegments).toBe(0);
@@ -194,7 +194,11 @@ describe('rows of every kind of table', () => {
       throw noAnswer();
     });
     const blocks = decoded(format, body);
-    const { append, drain, finish } = await live({ files: new MemoryFiles(), store, clock: hastyClock });
+    const { append, drain, finish } = await startWritePath({
+      files: new MemoryFiles(),
+      store,
+      clock: hastyClock,
+    });
     drain.start();
     await append(`kind-${kind}`, kind, blocks);
     await finish();
@@ -216,7 +220,11 @@ describe('a batch for which the store has too little memory', () => {
       }
       await insert();
     });
-    const { append, drain, finish, wal } = await live({ files: new MemoryFiles(), store, clock: hastyClock });
+    const { append, drain, finish, wal } = await startWritePath({
+      files: new MemoryFiles(),
+      store,
+      clock: hastyClock,
+    });
     drain.start();
     const numbers = Array.from({ length: 20 }, (_, id) => id);
     for (const id of numbers) {

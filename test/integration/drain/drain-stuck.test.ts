@@ -9,10 +9,10 @@ import { limits } from '../../../src/limits/limits.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import type { WalFile } from '../../../src/wal/files.ts';
 import { segmentName } from '../../../src/wal/segment.ts';
-import { live, withFault } from '../../support/back-half.ts';
 import { ClickHouseServer, openStoreOn } from '../../support/clickhouse-server.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
+import { startWritePath, withFault } from '../../support/write-path.ts';
 
 let test: TestStore;
 beforeAll(async () => {
@@ -65,7 +65,7 @@ describe('a table that cannot move', () => {
       const [stuck, free, late] = [`stuck-${name}`, `free-${name}`, `late-${name}`];
       const files = new MemoryFiles();
       const { store } = withStuckTable(stuck, code);
-      const first = await live({ files, store });
+      const first = await startWritePath({ files, store });
       first.drain.start();
       await first.write(free, [{ id: 0 }]);
       first.wal.seal();
@@ -87,7 +87,7 @@ describe('a table that cannot move', () => {
       expect(first.backlog.retainedBytes).toBeLessThan(first.wal.bytes / 4);
 
       const { store: again, inserted } = withStuckTable(stuck, code);
-      const second = await live({ files: files.afterPowerCut(), store: again });
+      const second = await startWritePath({ files: files.afterPowerCut(), store: again });
       second.drain.start();
       await second.write(free, [{ id: 9 }]);
       await second.wal.close();
@@ -97,7 +97,7 @@ describe('a table that cannot move', () => {
       await second.drain.stop(0);
 
       const left = files.afterPowerCut();
-      const third = await live({ files: left, store: test.store });
+      const third = await startWritePath({ files: left, store: test.store });
       await third.finish();
       expect(await ids(stuck)).toEqual(numbers);
       expect(await ids(free)).toEqual([0, ...numbers, 9]);
@@ -117,7 +117,7 @@ describe('a table that cannot move', () => {
       }
       await insert();
     });
-    const { write, wal, drain } = await live({ files: new MemoryFiles(), store });
+    const { write, wal, drain } = await startWritePath({ files: new MemoryFiles(), store });
     drain.start();
     for (const id of [1, 2, 3, 4]) {
       await write('ordered', [{ id }]);
@@ -143,7 +143,7 @@ describe('a table that cannot move', () => {
       moved ||= late;
     });
     const files = new SlowNotes();
-    const { write, wal, drain } = await live({ files, store });
+    const { write, wal, drain } = await startWritePath({ files, store });
     drain.start();
     await write('late-mover', [{ id: 1 }]);
     await write('goes-on', [{ id: 1 }]);
@@ -177,7 +177,7 @@ describe('a drain that is stopped', () => {
       await released;
       await insert();
     });
-    const { write, wal, drain } = await live({ files: new MemoryFiles(), store });
+    const { write, wal, drain } = await startWritePath({ files: new MemoryFiles(), store });
     const datasets = Array.from({ length: limits.maxParallelInserts + 3 }, (_, index) => `turn-${index}`);
     for (const dataset of datasets) await write(dataset, [{ id: 1 }]);
     await wal.close();
@@ -211,7 +211,7 @@ describe('a store that comes back', () => {
       ...systemClock,
       after: (ms, action) => (ms < 2000 ? systemClock.after(ms, action) : () => {}),
     };
-    const { write, wal, drain, metrics } = await live({
+    const { write, wal, drain, metrics } = await startWritePath({
       files: new MemoryFiles(),
       store,
       storeReturned: monitor.returned,

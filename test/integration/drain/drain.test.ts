@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StoreError } from '../../../src/clickhouse/store-error.ts';
 import { waitForPending } from '../../../src/drain/freshness.ts';
-import { live, withFault } from '../../support/back-half.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
+import { startWritePath, withFault } from '../../support/write-path.ts';
 
 let test: TestStore;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ const ids = async (dataset: string) =>
 describe('the drain', () => {
   it('moves a sealed segment into the store and removes it from the log', async () => {
     const files = new MemoryFiles();
-    const { wal, drain, write } = await live({ files, store: test.store });
+    const { wal, drain, write } = await startWritePath({ files, store: test.store });
     drain.start();
     await write('moved', [{ id: 1 }, { id: 2 }]);
     await write('moved', [{ id: 3, extra: 'x' }]);
@@ -31,7 +31,9 @@ describe('the drain', () => {
     expect(await ids('moved')).toEqual([1, 2, 3]);
     expect(await ids('moved-too')).toEqual([9]);
     expect(wal.pendingSegments).toBe(0);
-    expect((await live({ files: files.afterPowerCut(), store: test.store })).wal.pendingSegments).toBe(0);
+    expect(
+      (await startWritePath({ files: files.afterPowerCut(), store: test.store })).wal.pendingSegments,
+    ).toBe(0);
   });
 
   it('stores once when the insert happened and its reply was lost', async () => {
@@ -41,7 +43,7 @@ describe('the drain', () => {
       failures -= 1;
       if (failures >= 0) throw new StoreError('connection reset', undefined, undefined);
     });
-    const { wal, drain, write } = await live({ files: new MemoryFiles(), store });
+    const { wal, drain, write } = await startWritePath({ files: new MemoryFiles(), store });
     drain.start();
     await write('lost-reply', [{ id: 1 }, { id: 2 }]);
     await wal.close();
@@ -56,14 +58,14 @@ describe('the drain', () => {
       await insert();
       await new Promise(() => {});
     });
-    const first = await live({ files, store: died });
+    const first = await startWritePath({ files, store: died });
     await first.write('died', [{ id: 1 }]);
     await first.write('died', [{ id: 2, other: true }]);
     first.wal.seal();
     first.drain.start();
     for (;;) if ((await ids('died').catch(() => [])).length === 2) break;
 
-    const second = await live({ files: files.afterPowerCut(), store: test.store });
+    const second = await startWritePath({ files: files.afterPowerCut(), store: test.store });
     expect(second.wal.pendingSegments).toBe(1);
     second.drain.start();
     await second.wal.close();
@@ -77,7 +79,7 @@ describe('the drain', () => {
     const down = withFault(test.store, async () => {
       throw new StoreError('connect ECONNREFUSED', undefined, undefined);
     });
-    const first = await live({ files, store: down });
+    const first = await startWritePath({ files, store: down });
     first.drain.start();
     for (let id = 0; id < 5; id += 1) {
       await first.write('outage', [{ id }]);
@@ -87,14 +89,14 @@ describe('the drain', () => {
     await first.drain.stop(100);
     expect(first.wal.pendingSegments).toBeGreaterThan(0);
 
-    const second = await live({ files: files.afterPowerCut(), store: test.store });
+    const second = await startWritePath({ files: files.afterPowerCut(), store: test.store });
     second.drain.start();
     await second.drain.stop(10_000);
     expect(await ids('outage')).toEqual([0, 1, 2, 3, 4]);
   });
 
   it('lets a reader wait for what is on its way, and only then', async () => {
-    const { wal, drain, write } = await live({ files: new MemoryFiles(), store: test.store });
+    const { wal, drain, write } = await startWritePath({ files: new MemoryFiles(), store: test.store });
     drain.start();
     expect(await waitForPending(wal, drain, 'default', ['fresh'])).toBe(false);
     await write('fresh', [{ id: 1 }]);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { datasetStatements } from '../../../src/clickhouse/table-definitions.ts';
-import { live } from '../../support/back-half.ts';
 import { CrashPoints } from '../../support/crash-points.ts';
 import { deadNotes, deadValues } from '../../support/dead-rows.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
+import { startWritePath } from '../../support/write-path.ts';
 
 let test: TestStore;
 beforeAll(async () => {
@@ -38,7 +38,7 @@ async function crashAt(
   const files = new MemoryFiles();
   const dead = new MemoryFiles();
   const points = new CrashPoints();
-  const first = await live({
+  const first = await startWritePath({
     files: points.files(files),
     store: points.store(test.store),
     dead: points.files(dead),
@@ -55,7 +55,7 @@ async function crashAt(
   ]);
   await between();
   const left = image(dead);
-  const second = await live({ files: image(files), store: test.store, dead: left });
+  const second = await startWritePath({ files: image(files), store: test.store, dead: left });
   await second.finish();
   return { crashed, second, deadFiles: left.names() };
 }

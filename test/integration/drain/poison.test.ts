@@ -8,12 +8,12 @@ import { type BlockColumn, encodeTableBlock } from '../../../src/columnar/native
 import { type Clock, systemClock, type Timers } from '../../../src/lib/clock.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import type { TableBlock } from '../../../src/model/block.ts';
-import { live, testNode, withFault } from '../../support/back-half.ts';
 import { eventBlocks, numberedBlocks } from '../../support/blocks.ts';
 import { openServerStore } from '../../support/clickhouse-server.ts';
 import { deadNotes, deadValues } from '../../support/dead-rows.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
+import { startWritePath, testNode, withFault } from '../../support/write-path.ts';
 
 let embedded: TestStore;
 /** The store of the tests that run. */
@@ -88,7 +88,7 @@ describe.each(stores)('%s', (_, open) => {
   describe('rows that the store refuses', () => {
     it('go to the dead letters one by one, and everything around them is stored once', async () => {
       await makeStrictDataset('strict');
-      const { write, finish, deadLetters, metrics, wal } = await live({
+      const { write, finish, deadLetters, metrics, wal } = await startWritePath({
         files: new MemoryFiles(),
         store: test.store,
       });
@@ -119,7 +119,10 @@ describe.each(stores)('%s', (_, open) => {
 
     it('do not hold up the segments after theirs', async () => {
       await makeStrictDataset('queue');
-      const { write, finish, wal, deadLetters } = await live({ files: new MemoryFiles(), store: test.store });
+      const { write, finish, wal, deadLetters } = await startWritePath({
+        files: new MemoryFiles(),
+        store: test.store,
+      });
       for (const id of [1, 1001, 2, 1002, 3]) {
         await write('queue', [{ id }]);
         wal.seal();
@@ -139,7 +142,10 @@ describe.each(stores)('%s', (_, open) => {
           throw new StoreError('a constraint is violated', 469, undefined);
         await insert();
       });
-      const { write, wal, drain, finish, deadLetters } = await live({ files: new MemoryFiles(), store });
+      const { write, wal, drain, finish, deadLetters } = await startWritePath({
+        files: new MemoryFiles(),
+        store,
+      });
       drain.start();
       const count = 4 * limits.maxRowTrials;
       const batch = (from: number) => Array.from({ length: count }, (_, index) => ({ id: from + index }));
@@ -171,7 +177,10 @@ describe.each(stores)('%s', (_, open) => {
     const good = (id: number) => eventBlocks([{ id }]);
 
     async function drainWith(dataset: string, bad: TableBlock) {
-      const { append, finish, deadLetters } = await live({ files: new MemoryFiles(), store: test.store });
+      const { append, finish, deadLetters } = await startWritePath({
+        files: new MemoryFiles(),
+        store: test.store,
+      });
       await append(dataset, 'events', good(1));
       await append(dataset, 'events', [bad]);
       await append(dataset, 'events', good(2));
@@ -228,7 +237,10 @@ describe.each(stores)('%s', (_, open) => {
       const block = encodeTableBlock('series', [date, series, metric, labels, name], rows);
       block.bytes[block.bytes.length - 2] = 200;
 
-      const { append, finish, deadLetters } = await live({ files: new MemoryFiles(), store: test.store });
+      const { append, finish, deadLetters } = await startWritePath({
+        files: new MemoryFiles(),
+        store: test.store,
+      });
       await append('dictionary', 'metrics', [block]);
       await finish();
       expect(
@@ -255,7 +267,7 @@ describe.each(stores)('%s', (_, open) => {
           if (!isTrial(batch)) counts.push(Number((await test.rows(count))[0]?.['rows']));
         }
       });
-      const { append, finish, deadLetters } = await live({ files: new MemoryFiles(), store });
+      const { append, finish, deadLetters } = await startWritePath({ files: new MemoryFiles(), store });
       largeBlocks ??= numberedBlocks('id', 25);
       for (const [index, block] of largeBlocks.entries()) {
         const bytes = index === 22 ? block.bytes.subarray(0, block.bytes.length - 1) : block.bytes;
@@ -282,7 +294,7 @@ describe('a refusal that the rows do not explain', () => {
       }
       await insert();
     });
-    const first = await live({ files: new MemoryFiles(), store, clock });
+    const first = await startWritePath({ files: new MemoryFiles(), store, clock });
     await first.write('broken', [{ id: 1 }, { id: 2 }]);
     await first.write('works', [{ id: 3 }]);
     first.wal.seal();
@@ -307,7 +319,7 @@ describe('a refusal that the rows do not explain', () => {
     await first.drain.stop(10);
 
     broken = false;
-    const second = await live({ files: new MemoryFiles(), store, clock });
+    const second = await startWritePath({ files: new MemoryFiles(), store, clock });
     await second.write('broken', [{ id: 6 }]);
     await second.finish();
     expect(await ids('broken')).toEqual([6]);
@@ -320,7 +332,7 @@ describe('a refusal that the rows do not explain', () => {
   ])('%s that somebody dropped by hand is made again', async (_, statement) => {
     const dataset = `mended-${/mended-(\d)/.exec(statement)?.[1] ?? 2}`;
     const { clock } = hastyClock();
-    const life = await live({ files: new MemoryFiles(), store: test.store, clock });
+    const life = await startWritePath({ files: new MemoryFiles(), store: test.store, clock });
     await life.write(dataset, [{ id: 1 }]);
     life.wal.seal();
     life.drain.start();
@@ -350,7 +362,7 @@ describe('what is worth another try', () => {
       }
       await insert();
     });
-    const { write, finish, deadLetters } = await live({ files: new MemoryFiles(), store, clock });
+    const { write, finish, deadLetters } = await startWritePath({ files: new MemoryFiles(), store, clock });
     await write(dataset, [{ id: 1 }]);
     await finish();
     expect(waits).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 10_000, 10_000, 10_000]);
@@ -368,7 +380,7 @@ describe('what is worth another try', () => {
       if (inserts % 3 === 0 && inserts < 60) throw new StoreError('socket hang up', undefined, undefined);
       await insert();
     });
-    const { write, finish, deadLetters } = await live({ files: new MemoryFiles(), store, clock });
+    const { write, finish, deadLetters } = await startWritePath({ files: new MemoryFiles(), store, clock });
     await write('away', [{ id: 1 }, { id: 1001 }, { id: 2 }, { id: 3 }]);
     await finish();
     expect(inserts).toBeGreaterThanOrEqual(60);
@@ -393,7 +405,7 @@ describe('inserts of one segment', () => {
       order.push(batch.table);
       running -= 1;
     });
-    const { append, write, finish } = await live({ files: new MemoryFiles(), store });
+    const { append, write, finish } = await startWritePath({ files: new MemoryFiles(), store });
     const samples = encodeTableBlock(
       'samples',
       [

@@ -3,9 +3,9 @@ import type { InsertBatch } from '../../../src/clickhouse/store.ts';
 import { waitForPending } from '../../../src/drain/freshness.ts';
 import type { QuietTablesOptions } from '../../../src/drain/quiet-tables.ts';
 import { limits } from '../../../src/limits/limits.ts';
-import { live, withFault } from '../../support/back-half.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
+import { startWritePath, withFault } from '../../support/write-path.ts';
 
 let test: TestStore;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ async function start(files = new MemoryFiles(), quiet = patient) {
     await insert();
     inserts.push(batch);
   });
-  const life = await live({ files, store, quiet });
+  const life = await startWritePath({ files, store, quiet });
   life.drain.start();
   const names = () => inserts.map(({ table }) => table.replace('.events', ''));
   return { ...life, files, inserts, names };
@@ -108,7 +108,7 @@ describe('datasets with little data among many', () => {
       sent += 1;
     });
     const names = ['q-k1', 'q-k2', 'q-k3', 'q-k4'];
-    const first = await live({ files, store, quiet: patient });
+    const first = await startWritePath({ files, store, quiet: patient });
     first.drain.start();
     for (const id of [1, 2, 3]) {
       for (const name of names) await first.write(name, [{ id }]);
@@ -132,7 +132,7 @@ describe('datasets with little data among many', () => {
       if (table === 'q-m2.events') return new Promise(() => {});
       await insert();
     });
-    const first = await live({ files, store, quiet: patient });
+    const first = await startWritePath({ files, store, quiet: patient });
     first.drain.start();
     const end = (segment: number, name: string) =>
       first.drain.stored(segment, new Set([`t_default.${name}.events`]));
@@ -155,7 +155,7 @@ describe('datasets with little data among many', () => {
       kept.set(table, (await left.list()).includes('00000000000000000001.wal'));
       await insert();
     });
-    const second = await live({ files: left, store: watched, quiet: patient });
+    const second = await startWritePath({ files: left, store: watched, quiet: patient });
     second.drain.start();
     await second.finish();
     expect(kept.get('q-m2.events')).toBe(true);

@@ -4,7 +4,7 @@ import xxhash from 'xxhash-wasm';
 import { AppError } from '../../../src/errors.ts';
 import { Admission } from '../../../src/ingest/admission.ts';
 import { DecodePool } from '../../../src/ingest/decode-pool.ts';
-import { IngestRates } from '../../../src/ingest/ingest-rates.ts';
+import { IngestRateLimiter } from '../../../src/ingest/ingest-rate-limiter.ts';
 import { IngestService } from '../../../src/ingest/ingest-service.ts';
 import { ReplayWindow } from '../../../src/ingest/replay-window.ts';
 import { RequestIdentifier } from '../../../src/ingest/request-identity.ts';
@@ -12,18 +12,18 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { defaultLimits } from '../../../src/model/tenant-limits.ts';
-import { live } from '../../support/back-half.ts';
 import { decodeCosts } from '../../support/decode-costs.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
 import { seededRandom } from '../../support/random.ts';
 import { buildWriteRequest, type TestSeries } from '../../support/remote-write.ts';
+import { startWritePath } from '../../support/write-path.ts';
 
 /**
  * No sample without its series, whatever happens to the record or the worker that carried the series' row: real
  * worker threads, the real log over a disk that fails on demand, the real engine.
  */
-const worker = new URL('../../support/mortal-worker.mjs', import.meta.url);
+const worker = new URL('../../support/crashing-worker.mjs', import.meta.url);
 const dayMs = 86_400_000;
 const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
 let engine: TestStore;
@@ -41,13 +41,13 @@ async function setUp(dataset: string, threads = 1) {
   const clock = systemClock;
   const { store } = engine;
   const files = new MemoryFiles();
-  const { wal, drain, catalog, metrics } = await live({ files, store });
+  const { wal, drain, catalog, metrics } = await startWritePath({ files, store });
   drain.start();
   const decoders = new DecodePool({ worker, threads, costs: decodeCosts(), metrics, log });
   onTestFinished(() => decoders.close());
   const ingest = new IngestService({
     admission: new Admission({ metrics, shared: false }),
-    rates: new IngestRates({ clock, limitsOf: () => defaultLimits }),
+    rates: new IngestRateLimiter({ clock, limitsOf: () => defaultLimits }),
     catalog,
     decoders,
     wal,

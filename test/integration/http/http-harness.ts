@@ -23,7 +23,7 @@ import {
   type HttpServer,
   type HttpServerOptions,
 } from '../../../src/http/server/server.ts';
-import type { Acknowledgement, Ingest, IngestRequest } from '../../../src/ingest/request.ts';
+import type { Acknowledgement, Ingest, IngestRequest } from '../../../src/ingest/ingest-request.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import type { ColumnSpec } from '../../../src/model/column.ts';

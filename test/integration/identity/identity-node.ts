@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { createOauthUsers } from '../../../src/app/identities.ts';
-import { createOidc } from '../../../src/app/oidc.ts';
+import { createOidc } from '../../../src/app/create-oidc.ts';
+import { createOauthUsers } from '../../../src/app/start-identities.ts';
 import type { AuditRow } from '../../../src/audit/audit-trail.ts';
 import { Authorizer } from '../../../src/auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from '../../../src/auth/identities.ts';
@@ -11,7 +11,7 @@ import { TenantCleaner } from '../../../src/catalog/tenant-cleaner.ts';
 import { TenantDatabases } from '../../../src/catalog/tenant-databases.ts';
 import { Tenants } from '../../../src/catalog/tenants.ts';
 import type { Store } from '../../../src/clickhouse/store.ts';
-import type { OidcConfig } from '../../../src/config/oidc.ts';
+import type { OidcConfig } from '../../../src/config/oidc-options.ts';
 import { DatasetAdministration } from '../../../src/datasets/administration.ts';
 import { DatasetLimits } from '../../../src/datasets/dataset-limits.ts';
 import { DatasetQuestions } from '../../../src/datasets/details.ts';
@@ -102,9 +102,9 @@ export async function startIdentityNode(
   const auditRows: AuditRow[] = [];
   const trail = { add: (_: string, row: AuditRow) => void auditRows.push(row) };
   const audit = new AuditLog(log, options.auditClock ?? systemClock, trail);
-  const shared = { clock: systemClock, log };
-  const oauthUsers = createOauthUsers(oidcConfig, { directory, tenants, ...shared });
-  const oidc = oidcConfig && createOidc(oidcConfig, { shared, oauthUsers, box, audit });
+  const context = { clock: systemClock, log };
+  const oauthUsers = createOauthUsers(oidcConfig, { directory, tenants, ...context });
+  const oidc = oidcConfig && createOidc(oidcConfig, { context, oauthUsers, box, audit });
   const authorizer = new Authorizer([
     passwords,
     new ApiKeyIdentities(directory, box),

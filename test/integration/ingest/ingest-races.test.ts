@@ -5,7 +5,7 @@ import { createDataset } from '../../../src/catalog/create-dataset.ts';
 import { Decoder } from '../../../src/decode/decoder.ts';
 import { Admission } from '../../../src/ingest/admission.ts';
 import { DecodePool } from '../../../src/ingest/decode-pool.ts';
-import { IngestRates } from '../../../src/ingest/ingest-rates.ts';
+import { IngestRateLimiter } from '../../../src/ingest/ingest-rate-limiter.ts';
 import { IngestService } from '../../../src/ingest/ingest-service.ts';
 import { ReplayWindow } from '../../../src/ingest/replay-window.ts';
 import { RequestIdentifier } from '../../../src/ingest/request-identity.ts';
@@ -13,10 +13,10 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { defaultLimits } from '../../../src/model/tenant-limits.ts';
-import { live } from '../../support/back-half.ts';
 import { decodeCosts } from '../../support/decode-costs.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
+import { startWritePath } from '../../support/write-path.ts';
 
 /** Requests that change what each other may do: real worker threads, the real log and engine. */
 const worker = new URL('../../../dist/workers/decode.js', import.meta.url);
@@ -34,13 +34,16 @@ async function setUp(whenDecoded: () => Promise<void> = async () => {}) {
   const log = createLogger('silent');
   const clock = systemClock;
   const hashes = await xxhash();
-  const { wal, catalog, metrics, finish } = await live({ files: new MemoryFiles(), store: engine.store });
+  const { wal, catalog, metrics, finish } = await startWritePath({
+    files: new MemoryFiles(),
+    store: engine.store,
+  });
   const inline = (outcomes: DecodePool['outcomes']) => new Decoder(outcomes, hashes);
   const pool = new DecodePool({ worker, threads: 2, inline, costs: decodeCosts(), metrics, log });
   onTestFinished(() => pool.close());
   const ingest = new IngestService({
     admission: new Admission({ metrics, shared: false }),
-    rates: new IngestRates({ clock, limitsOf: () => defaultLimits }),
+    rates: new IngestRateLimiter({ clock, limitsOf: () => defaultLimits }),
     catalog,
     decoders: {
       outcomes: pool.outcomes,

@@ -12,7 +12,7 @@ const runningBytes =
   "SELECT sum(memory_usage) AS bytes FROM system.processes WHERE query LIKE '%groupArray%'";
 
 /** Some 250 MB: more than a small share, less than the large one, and four of them more than all. */
-const hungry = 'SELECT length(groupArray(toString(number))) AS n, sleep(0.3) AS s FROM numbers(5000000)';
+const memoryHungry = 'SELECT length(groupArray(toString(number))) AS n, sleep(0.3) AS s FROM numbers(5000000)';
 /** More than there is. */
 const greedy = 'SELECT length(groupArray(toString(number))) AS n FROM numbers(100000000)';
 
@@ -38,7 +38,7 @@ describe.each(stores)('the memory of all queries of %s', (_, open) => {
     const watching = (async () => {
       while (!over) most = Math.max(most, await memoryOf(test.store));
     })();
-    const results = await Promise.all(Array.from({ length: 6 }, () => n(hungry)));
+    const results = await Promise.all(Array.from({ length: 6 }, () => n(memoryHungry)));
     over = true;
     await watching;
     expect(results).toEqual(Array.from({ length: 6 }, () => [5_000_000]));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CatalogView, DatasetInfo } from '../../../src/catalog/dataset-entry.ts';
-import { TenantVersions } from '../../../src/catalog/versions.ts';
+import { TenantVersions } from '../../../src/catalog/tenant-versions.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { defaultTenant } from '../../../src/model/dataset.ts';
 import type { Principal, Privilege, ReadableRows } from '../../../src/model/identity.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AuditRow, AuditTrail } from '../../../src/audit/audit-trail.ts';
 import { AppError } from '../../../src/errors.ts';
-import type { IngestRequest } from '../../../src/ingest/request.ts';
+import type { IngestRequest } from '../../../src/ingest/ingest-request.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { limits } from '../../../src/limits/limits.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import xxhash from 'xxhash-wasm';
-import type { IngestRequest } from '../../../src/ingest/request.ts';
+import type { IngestRequest } from '../../../src/ingest/ingest-request.ts';
 import { RequestIdentifier } from '../../../src/ingest/request-identity.ts';
 
 const hashes = await xxhash();

@@ -2,7 +2,7 @@ import { fstatSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { keptPassword, keptSecret } from '../../../src/lib/data-directory.ts';
+import { loadOrCreatePassword, loadOrCreateSecret } from '../../../src/lib/data-directory.ts';
 import { removeFolder, temporaryFolder } from '../../support/child.ts';
 
 const modeOf = (file: string): number => statSync(file).mode & 0o777;
@@ -13,12 +13,12 @@ it('secrets are for their owner alone, whatever lies in their place', async () =
     for (const name of ['secret', 'admin-password']) {
       writeFileSync(join(folder, `${name}.new`), 'half a sec', { mode: 0o644 });
     }
-    const secret = await keptSecret(folder);
-    const { password, made } = await keptPassword(folder);
+    const secret = await loadOrCreateSecret(folder);
+    const { password, made } = await loadOrCreatePassword(folder);
     expect([secret.length, password.length, made]).toEqual([43, 24, true]);
     for (const name of ['secret', 'admin-password']) expect(modeOf(join(folder, name))).toBe(0o600);
-    expect(await keptSecret(folder)).toBe(secret);
-    expect(await keptPassword(folder)).toMatchObject({ password, made: false });
+    expect(await loadOrCreateSecret(folder)).toBe(secret);
+    expect(await loadOrCreatePassword(folder)).toMatchObject({ password, made: false });
   } finally {
     removeFolder(folder);
   }
@@ -39,8 +39,8 @@ it('secrets survive a power cut once they are known: the file is synced, and the
   try {
     const before: string[] = [];
     for (const [name, make] of [
-      ['admin-password', keptPassword],
-      ['secret', keptSecret],
+      ['admin-password', loadOrCreatePassword],
+      ['secret', loadOrCreateSecret],
     ] as const) {
       synced = [];
       await make(folder);

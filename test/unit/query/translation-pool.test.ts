@@ -11,7 +11,7 @@ import type { DatasetAnswer } from '../../../src/sql/translation/translation-mes
 
 const worker = new URL('../../../dist/workers/translate.js', import.meta.url);
 /** Has tasks that take too much, too. */
-const hungryWorker = new URL('../../support/hungry-translator.mjs', import.meta.url);
+const greedyWorker = new URL('../../support/greedy-translator.mjs', import.meta.url);
 
 const open: TranslationPool[] = [];
 function createPool(
@@ -169,7 +169,7 @@ describe('a query that takes too much', () => {
     ['exit', 60_000, /exited/],
     ['broken', 60_000, /call stack/],
   ])('%s: is refused, and others are answered', async (text, maxCpuMs, reason) => {
-    const pool = createPool({ worker: hungryWorker, maxCpuMs });
+    const pool = createPool({ worker: greedyWorker, maxCpuMs });
     const refused = ask(pool, text, { identity: 'hostile' }).catch((thrown: unknown) => thrown);
     const others = Array.from({ length: 20 }, () => outcome(ask(pool, 'select 1', { identity: 'other' })));
     expect(await Promise.all(others)).toEqual(Array(20).fill('translated'));
@@ -179,7 +179,7 @@ describe('a query that takes too much', () => {
   });
 
   test('a query that sleeps without CPU time holds its thread, and nobody else waits for it', async () => {
-    const pool = createPool({ worker: hungryWorker });
+    const pool = createPool({ worker: greedyWorker });
     const sleeping = outcome(ask(pool, 'sleep', { identity: 'hostile' }));
     for (let round = 0; round < 20; round += 1)
       expect(await outcome(ask(pool, 'select 1', { identity: 'other' }))).toBe('translated');
@@ -189,13 +189,13 @@ describe('a query that takes too much', () => {
   });
 
   test('a bug is no fault of the query', async () => {
-    const pool = createPool({ worker: hungryWorker });
+    const pool = createPool({ worker: greedyWorker });
     await expect(ask(pool, 'bug')).rejects.toThrow('undefined is not what it should be');
     expect(await outcome(ask(pool, 'select 1'))).toBe('translated');
   });
 
   test('a thread that holds much memory outside of its heap is replaced after its answer', async () => {
-    const pool = createPool({ worker: hungryWorker });
+    const pool = createPool({ worker: greedyWorker });
     for (let round = 0; round < 5; round += 1)
       expect(await outcome(ask(pool, 'external'))).toBe('translated');
     expect(await outcome(ask(pool, 'select 1'))).toBe('translated');
@@ -204,7 +204,7 @@ describe('a query that takes too much', () => {
   test('whoever sent it comes after all others, for a while', async () => {
     let laterMs = 0;
     const clock = { monotonicMs: () => systemClock.monotonicMs() + laterMs, after: systemClock.after };
-    const pool = createPool({ worker: hungryWorker, maxCpuMs: 200, clock });
+    const pool = createPool({ worker: greedyWorker, maxCpuMs: 200, clock });
     expect(await outcome(ask(pool, 'cpu', { identity: 'hostile' }))).toBe('sql_too_complex');
     const orderOf = async (identities: readonly string[]) => {
       const order: string[] = [];
@@ -232,7 +232,7 @@ describe('a query that takes too much', () => {
   });
 
   test('all who have sent such together never have all threads', async () => {
-    const pool = createPool({ worker: hungryWorker, maxCpuMs: 100 });
+    const pool = createPool({ worker: greedyWorker, maxCpuMs: 100 });
     for (const identity of ['a', 'b'])
       expect(await outcome(ask(pool, 'cpu', { identity }))).toBe('sql_too_complex');
     const sleeping = ['a', 'b'].map((identity) => outcome(ask(pool, 'sleep', { identity })));
@@ -245,7 +245,7 @@ describe('a query that takes too much', () => {
 
 describe('whose turn it is', () => {
   test('one identity never has all threads, nor has one tenant', async () => {
-    const pool = createPool({ worker: hungryWorker, threads: 3, shared: true });
+    const pool = createPool({ worker: greedyWorker, threads: 3, shared: true });
     const sleepers = ['x', 'x', 'y', 'z'].map((identity) =>
       outcome(ask(pool, 'sleep', { tenant: 'noisy', identity })),
     );
@@ -259,7 +259,7 @@ describe('whose turn it is', () => {
   });
 
   test('where there is one tenant only, its identities share all threads', async () => {
-    const pool = createPool({ worker: hungryWorker });
+    const pool = createPool({ worker: greedyWorker });
     const sleepers = ['x', 'x', 'y'].map((identity) => outcome(ask(pool, 'sleep', { identity })));
     await expect.poll(() => pool.waiting).toBe(1);
     await pool.close();
@@ -286,7 +286,7 @@ describe('whose turn it is', () => {
   });
 
   test('who leaves gives up its place', async () => {
-    const pool = createPool({ worker: hungryWorker });
+    const pool = createPool({ worker: greedyWorker });
     const sleeping = outcome(ask(pool, 'sleep'));
     const leaving = new Cancellation();
     const left = outcome(ask(pool, 'select 1', { signal: leaving }));

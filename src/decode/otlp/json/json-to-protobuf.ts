@@ -2,7 +2,7 @@
  * OTLP's JSON as the protobuf message that it stands for, so that both encodings are decoded by the same code. It takes
  * one pass over the text, in which no objects are made of it.
  */
-import { ByteWriter, varintLength } from '../../../lib/bytes.ts';
+import { ByteWriter, varintLength } from '../../../lib/byte-writer.ts';
 import { limits } from '../../../limits/limits.ts';
 import { JsonReader } from '../../wire/json-reader.ts';
 import { JsonTextCopier } from '../../wire/json-text.ts';

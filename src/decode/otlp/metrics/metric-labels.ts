@@ -14,7 +14,7 @@
  * scope and the metric is hashed once, and text is made only for a series that is met for the first time.
  */
 import { isAscii } from 'node:buffer';
-import type { ByteWriter } from '../../../lib/bytes.ts';
+import type { ByteWriter } from '../../../lib/byte-writer.ts';
 import { LabelHash } from '../../metrics/label-hash.ts';
 import type { EncodedLabels, LabelList, LabelRange } from '../../metrics/label-list.ts';
 import { fieldTag, ProtobufReader, type TextRange } from '../../wire/protobuf-reader.ts';

@@ -1,5 +1,5 @@
 import { schemaOf } from '../../../datasets/schema.ts';
-import type { Ingest } from '../../../ingest/request.ts';
+import type { Ingest } from '../../../ingest/ingest-request.ts';
 import { limits } from '../../../limits/limits.ts';
 import { acceptMediaTypes } from '../../server/content-type.ts';
 import { jsonReply, type Reply, withReplayed } from '../../server/reply.ts';

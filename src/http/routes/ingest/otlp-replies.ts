@@ -4,7 +4,7 @@
  */
 import protobuf from 'protobufjs/minimal.js';
 import { AppError } from '../../../errors.ts';
-import type { Acknowledgement } from '../../../ingest/request.ts';
+import type { Acknowledgement } from '../../../ingest/ingest-request.ts';
 import { type ContentTypeRule, mediaTypeOf } from '../../server/content-type.ts';
 import { publicDetail, type Reply, refusalHeaders, withReplayed } from '../../server/reply.ts';
 

@@ -1,5 +1,5 @@
 import type { BodyEncoding, BodyFormat } from '../../../decode/task.ts';
-import type { Ingest } from '../../../ingest/request.ts';
+import type { Ingest } from '../../../ingest/ingest-request.ts';
 import type { DatasetRequest, Route } from '../../server/route.ts';
 import { exportReply, otlpContentType, otlpJson, otlpRefusal, type PartialSuccess } from './otlp-replies.ts';
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../../errors.ts';
-import type { Acknowledgement, Ingest } from '../../../ingest/request.ts';
+import type { Acknowledgement, Ingest } from '../../../ingest/ingest-request.ts';
 import { type DecodeCounts, noCounts, type RefusedPart } from '../../../model/counts.ts';
 import { acceptMediaTypes, type ContentTypeRule } from '../../server/content-type.ts';
 import {

@@ -10,8 +10,8 @@ import type { DatasetOptions } from '../model/dataset-options.ts';
 import { generationId, parseGenerationId } from '../model/generation.ts';
 import type { Retention } from '../model/retention.ts';
 import { type LimitsInForce, showLimits } from '../model/tenant-limits.ts';
-import type { KeptOptions } from './kept-options.ts';
-import { TenantVersions } from './versions.ts';
+import type { DatasetOptionsFile } from './dataset-options-file.ts';
+import { TenantVersions } from './tenant-versions.ts';
 
 /** A dataset that lives, as the metadata log has it. */
 export interface RegisteredDataset {
@@ -62,10 +62,10 @@ interface LivingValue {
  * A dataset has its number by name from the log, so that all nodes give it the same one. Names are never forgotten,
  * as little as the log that holds them.
  */
-export class Datasets {
+export class DatasetRegistry {
   readonly #replica: MetadataReplica;
   readonly #onEnd: () => void;
-  readonly #kept: KeptOptions | undefined;
+  readonly #kept: DatasetOptionsFile | undefined;
   readonly #named = new Map<string, Named>();
   /** What was asked for last: a request asks several times, and most are for the dataset of the one before. */
   #last: { readonly tenant: string; readonly name: string; readonly named: Named | undefined } | undefined;
@@ -80,7 +80,7 @@ export class Datasets {
    * @param onEnd called when a dataset has ended, here or on another node, and `hasEnded` says so
    * @param kept what is known of options before the log has been read
    */
-  constructor(log: MetadataLog, onEnd: () => void, kept?: KeptOptions | undefined) {
+  constructor(log: MetadataLog, onEnd: () => void, kept?: DatasetOptionsFile | undefined) {
     this.#onEnd = onEnd;
     this.#kept = kept;
     this.#replica = new MetadataReplica(log, ['dataset'], (key, value) => this.#apply(key, value));

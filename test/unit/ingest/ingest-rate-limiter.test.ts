@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
-import { IngestRates } from '../../../src/ingest/ingest-rates.ts';
+import { IngestRateLimiter } from '../../../src/ingest/ingest-rate-limiter.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { defaultLimits, type LimitsInForce, withLimits } from '../../../src/model/tenant-limits.ts';
 import { caughtError } from '../../support/caught.ts';
@@ -9,7 +9,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 const perSecond = 1000;
 const burst = perSecond * limits.ingestBurstSeconds;
 let clock: ManualClock;
-let rates: IngestRates;
+let rates: IngestRateLimiter;
 let bounds: LimitsInForce;
 const limitsOf = () => bounds;
 beforeEach(() => {
@@ -19,7 +19,7 @@ beforeEach(() => {
     tenantIngestBytesPerSecond: 4 * perSecond,
     datasetIngestBytesPerSecond: perSecond,
   };
-  rates = new IngestRates({ clock, limitsOf });
+  rates = new IngestRateLimiter({ clock, limitsOf });
 });
 
 /** Seconds to wait; 0 for a body that may come. */
@@ -95,7 +95,7 @@ describe('rates of ingest', () => {
 
   it('remember a bounded number of datasets, those that were silent for longest last', () => {
     bounds = { ...bounds, tenantIngestBytesPerSecond: Number.POSITIVE_INFINITY };
-    rates = new IngestRates({ clock, limitsOf, maxDatasets: 3 });
+    rates = new IngestRateLimiter({ clock, limitsOf, maxDatasets: 3 });
     for (const name of ['a', 'b', 'c', 'a', 'd']) rates.take('acme', name, 2 * burst);
     expect(rates.size).toBe(3);
     expect(['a', 'b', 'c', 'd'].map((name) => waitOf(name) > 0)).toEqual([true, false, true, true]);

@@ -5,7 +5,7 @@ import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 
 /** What every part of the service is handed. */
-export interface Shared {
+export interface AppContext {
   readonly config: Config;
   readonly directory: DataDirectory;
   readonly clock: typeof systemClock;

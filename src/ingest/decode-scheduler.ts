@@ -14,7 +14,7 @@ export type TaskLength = 'short' | 'long';
  * - What was decoded and is still needed is held, and so is what long tasks take while they run. Above a bound long tasks
  *   wait, above twice as much all do.
  */
-export class DecodeTurns<Short, Long> {
+export class DecodeScheduler<Short, Long> {
   readonly short: FairQueue<Short>;
   readonly long: FairQueue<Long>;
   /** Long tasks on what is held, which go first: it is let go when they are done, and no sooner. */

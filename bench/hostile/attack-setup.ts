@@ -6,7 +6,7 @@ import { Attacker } from './attacker.ts';
 /** Who shares the service: one that is attacked through, and one that must not notice. */
 export const tenants = { attacker: 'mallory', victim: 'alice' } as const;
 
-export interface SceneOptions {
+export interface AttackSetupOptions {
   readonly queryTimeoutMs: number;
   /** Events in `app` of the attacker. */
   readonly events: number;
@@ -18,7 +18,7 @@ export interface Victim {
 }
 
 /** A service with two tenants, and some data of each kind in both. */
-export interface Scene {
+export interface AttackSetup {
   readonly service: Service;
   readonly victim: Victim;
   /**
@@ -32,7 +32,7 @@ export interface Scene {
 const wideFields = 900;
 const eventsPerRequest = 10_000;
 
-export async function openScene({ queryTimeoutMs, events }: SceneOptions): Promise<Scene> {
+export async function openAttackSetup({ queryTimeoutMs, events }: AttackSetupOptions): Promise<AttackSetup> {
   const service = await Service.start({
     env: {
       MILLRACE_MULTI_TENANT: 'true',

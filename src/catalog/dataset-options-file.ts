@@ -4,7 +4,7 @@ import { Slots } from '../lib/slots.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
 
 /** How a dataset was made. */
-export interface KeptDataset {
+export interface DatasetWithOptions {
   readonly tenant: string;
   readonly id: string;
   readonly options: DatasetOptions;
@@ -15,33 +15,35 @@ export interface KeptDataset {
  * is away goes by it until the store was read. Only datasets with options are in it. A file that cannot be written
  * is tried again with the next change that is read; one that cannot be understood is like none.
  */
-export class KeptOptions {
+export class DatasetOptionsFile {
   readonly #file: string;
   readonly #log: Logger;
   /** By tenant and id; of an earlier life. */
-  readonly #known: ReadonlyMap<string, KeptDataset>;
+  readonly #known: ReadonlyMap<string, DatasetWithOptions>;
   #written: string | undefined;
   readonly #turns = new Slots(1);
 
-  private constructor(file: string, log: Logger, known: readonly KeptDataset[]) {
+  private constructor(file: string, log: Logger, known: readonly DatasetWithOptions[]) {
     this.#file = file;
     this.#log = log;
     this.#known = new Map(known.map((dataset) => [keyOf(dataset.tenant, dataset.id), dataset]));
   }
 
-  static async open(file: string, log: Logger): Promise<KeptOptions> {
+  static async open(file: string, log: Logger): Promise<DatasetOptionsFile> {
     const text = await readIfThere(file);
     try {
-      const { datasets } = JSON.parse(text ?? '{"datasets":[]}') as { datasets: readonly KeptDataset[] };
-      return new KeptOptions(file, log, datasets);
+      const { datasets } = JSON.parse(text ?? '{"datasets":[]}') as {
+        datasets: readonly DatasetWithOptions[];
+      };
+      return new DatasetOptionsFile(file, log, datasets);
     } catch (error) {
       log.error({ err: error, file }, 'how datasets were made cannot be read; the store knows it');
-      return new KeptOptions(file, log, []);
+      return new DatasetOptionsFile(file, log, []);
     }
   }
 
   /** What an earlier life has left. */
-  get datasets(): Iterable<KeptDataset> {
+  get datasets(): Iterable<DatasetWithOptions> {
     return this.#known.values();
   }
 
@@ -51,7 +53,7 @@ export class KeptOptions {
   }
 
   /** Writes what is true now, unless the file says so. Never rejects. */
-  async keep(datasets: readonly KeptDataset[]): Promise<void> {
+  async keep(datasets: readonly DatasetWithOptions[]): Promise<void> {
     const text = `${JSON.stringify({ datasets })}\n`;
     await this.#turns.run(() => this.#write(text));
   }

@@ -8,7 +8,7 @@ interface Job {
 }
 
 /** Runs works one after another, parties in turn, each party's in its order (`FairQueue`). */
-export class FairTurns {
+export class FairExecutor {
   readonly #waiting: FairQueue<Job>;
   readonly #refusal: string;
   #busy = false;

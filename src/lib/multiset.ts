@@ -1,5 +1,5 @@
 /** How many there are of each; none is kept of which there are none. */
-export class Counts {
+export class Multiset {
   readonly #counts = new Map<string, number>();
 
   get(key: string): number {

@@ -5,7 +5,7 @@
 const built = new URL('../../dist/workers/translate.js', import.meta.url);
 const { start, translate: translateReal } = await import(built.href);
 
-const hungry = {
+const greedy = {
   cpu: () => {
     for (;;);
   },
@@ -23,4 +23,4 @@ const hungry = {
 
 export { start };
 
-export const translate = (task) => hungry[task.text]?.() ?? translateReal(task);
+export const translate = (task) => greedy[task.text]?.() ?? translateReal(task);

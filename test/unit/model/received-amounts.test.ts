@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { oldestReceived, sumOfReceived } from '../../../src/model/received.ts';
+import { oldestReceived, sumOfReceived } from '../../../src/model/received-amounts.ts';
 
 const days = [
   { day: 1, events: 10, bytes: 1000 },

@@ -21,7 +21,7 @@ import { semanticSettings } from '../src/sql/print/settings.ts';
 import { Service } from '../test/support/service.ts';
 
 /** The query service in this process, on a dataset that is known beforehand. */
-export interface TranslationRig {
+export interface QueryHarness {
   readonly queries: Readonly<Record<string, string>>;
   translate(sql: string): Promise<unknown>;
   /** What the store is asked for a query, with the form and the settings of its result. */
@@ -77,7 +77,7 @@ const queries = {
     ORDER BY service, place LIMIT 50`,
 } as const;
 
-export function translationRig(): TranslationRig {
+export function queryHarness(): QueryHarness {
   const log = createLogger('silent');
   const translations = new TranslationPool({
     worker: new URL('../workers/translate.js', import.meta.url),

@@ -18,7 +18,7 @@ const none: ReadonlySet<string> = new Set();
  * ever: once it is there no new field gets a column, so that all values of a field are in one place. A field
  * that has a column gets further ones for values of other types, of which there are three.
  */
-export class PromisedColumns {
+export class ReservedColumns {
   readonly #kept: Set<string>;
   /** Taken by writes under way, and by how many. */
   readonly #taken = new Map<string, number>();

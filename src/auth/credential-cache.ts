@@ -20,7 +20,7 @@ interface Recent {
  * same) and then compared as a whole. The end of a token is of its signature, and a key is no longer than its end, so
  * the time that the comparison takes tells something to those only who have the secret part of the credential already.
  */
-export class RecentCredentials {
+export class CredentialCache {
   #current = new Map<string, Recent>();
   #before = new Map<string, Recent>();
   #timer: NodeJS.Timeout | undefined;

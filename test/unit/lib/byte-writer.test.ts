@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ByteWriter, varintLength } from '../../../src/lib/bytes.ts';
+import { ByteWriter, varintLength } from '../../../src/lib/byte-writer.ts';
 
 /** What is written, and the bytes that it must become. */
 const piece = fc.oneof(

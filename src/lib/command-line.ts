@@ -14,7 +14,7 @@ export interface Arguments {
  * @param flagNames take a value, as `--flag=value` or as the next argument
  * @param switchNames stand alone
  */
-export function splitArguments(
+export function splitCommandLine(
   args: readonly string[],
   flagNames: ReadonlySet<string>,
   switchNames: ReadonlySet<string>,

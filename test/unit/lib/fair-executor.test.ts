@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { FairTurns } from '../../../src/lib/fair-turns.ts';
+import { FairExecutor } from '../../../src/lib/fair-executor.ts';
 
 const turn = () => new Promise(setImmediate);
 
 it('works run one after another, of each party in turn, failures or not', async () => {
-  const turns = new FairTurns(10, 'too many');
+  const turns = new FairExecutor(10, 'too many');
   const order: string[] = [];
   let running = 0;
   const ask = (party: string, fails = false) =>
@@ -37,7 +37,7 @@ it('works run one after another, of each party in turn, failures or not', async 
 });
 
 it('works for which there is no room are refused, of the party that has most', async () => {
-  const turns = new FairTurns(2, 'too many');
+  const turns = new FairExecutor(2, 'too many');
   const outcomes = ['a', 'a', 'a', 'a', 'b'].map((party) =>
     turns.run(party, turn).then(
       () => 'done',

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { CredentialCache } from '../../../src/auth/credential-cache.ts';
 import type { Identity } from '../../../src/auth/identities.ts';
-import { RecentCredentials } from '../../../src/auth/recent-credentials.ts';
 import { limits } from '../../../src/limits/limits.ts';
 
 const alice: Identity = { principal: { kind: 'user', name: 'alice', tenant: 'acme', privileges: [] } };
@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 it('are known for a moment after they were used, and then forgotten', () => {
-  const recent = new RecentCredentials();
+  const recent = new CredentialCache();
   recent.keep('acme', 'key', alice);
   for (let round = 0; round < 5; round += 1) {
     vi.advanceTimersByTime(limits.recentCredentialMs);
@@ -30,7 +30,7 @@ it('are known for a moment after they were used, and then forgotten', () => {
 });
 
 it('are compared as a whole, with their tenant, also where they end alike', () => {
-  const recent = new RecentCredentials();
+  const recent = new CredentialCache();
   const end = 'x'.repeat(64);
   recent.keep('acme', `Bearer a${end}`, alice);
   for (const value of [`Bearer b${end}`, `Bearer aa${end}`, end, end.slice(1), '']) {
@@ -46,7 +46,7 @@ it('are compared as a whole, with their tenant, also where they end alike', () =
 });
 
 it('are bounded', () => {
-  const recent = new RecentCredentials();
+  const recent = new CredentialCache();
   for (let index = 0; index <= limits.maxRecentCredentials; index += 1)
     recent.keep('acme', `key ${index}`, alice);
   expect(recent.find('acme', `key ${limits.maxRecentCredentials - 1}`)).toBe(alice);

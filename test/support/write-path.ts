@@ -22,7 +22,7 @@ import { MemoryFiles } from './memory-files.ts';
 const log = createLogger('silent');
 export const testNode = 'node-1';
 
-export interface LifeOptions {
+export interface WritePathOptions {
   readonly files: WalFiles;
   readonly store: Store;
   readonly dead?: WalFiles;
@@ -36,7 +36,7 @@ export interface LifeOptions {
 }
 
 /** A life of the service's back half: log, drain and catalog, on a directory that may have seen others. */
-export async function live(options: LifeOptions) {
+export async function startWritePath(options: WritePathOptions) {
   const { files, store, dead = new MemoryFiles(), clock = systemClock, tenants, onEnd } = options;
   const { storeReturned = new Wakeup(), onNoAnswer = () => {} } = options;
   const { quiet = { maxWaitMs: limits.quietFlushIntervalMs, maxBytes: limits.walMaxRetainedBytes } } =

@@ -3,7 +3,7 @@ import { limits } from '../limits/limits.ts';
 import { needOption, type Option, type OptionTexts } from './option.ts';
 
 /** What each tenant and each dataset may have, so that none lives at the cost of others; a tenant can have limits of its own. */
-export interface SharingConfig {
+export interface QuotaConfig {
   readonly maxDatasets: number;
   readonly maxColumns: number;
   /** Bytes of bodies as sent, a second; infinite for no bound. */
@@ -20,7 +20,7 @@ const rateSyntax =
   'unlimited, or a number of bytes a second of at least 1KiB, with an optional KiB, MiB or GiB';
 
 /** The rows of the configuration that are about what is shared. */
-export const sharingOptions = {
+export const quotaOptions = {
   maxDatasets: {
     env: 'MILLRACE_MAX_DATASETS',
     meaning: 'how many datasets a tenant may have',
@@ -64,14 +64,14 @@ export const sharingOptions = {
     parse: integer(50, 600_000),
     allowed: 'a number of milliseconds from 50 to 600000',
   },
-} as const satisfies { readonly [K in keyof SharingConfig]: Option<SharingConfig[K]> };
+} as const satisfies { readonly [K in keyof QuotaConfig]: Option<QuotaConfig[K]> };
 
 /** @throws ConfigError */
-export const readSharing = (texts: OptionTexts): SharingConfig => ({
-  maxDatasets: needOption(sharingOptions.maxDatasets, texts),
-  maxColumns: needOption(sharingOptions.maxColumns, texts),
-  tenantIngestBytesPerSecond: needOption(sharingOptions.tenantIngestBytesPerSecond, texts),
-  datasetIngestBytesPerSecond: needOption(sharingOptions.datasetIngestBytesPerSecond, texts),
-  maxEventBytes: needOption(sharingOptions.maxEventBytes, texts),
-  quietFlushIntervalMs: needOption(sharingOptions.quietFlushIntervalMs, texts),
+export const readQuotas = (texts: OptionTexts): QuotaConfig => ({
+  maxDatasets: needOption(quotaOptions.maxDatasets, texts),
+  maxColumns: needOption(quotaOptions.maxColumns, texts),
+  tenantIngestBytesPerSecond: needOption(quotaOptions.tenantIngestBytesPerSecond, texts),
+  datasetIngestBytesPerSecond: needOption(quotaOptions.datasetIngestBytesPerSecond, texts),
+  maxEventBytes: needOption(quotaOptions.maxEventBytes, texts),
+  quietFlushIntervalMs: needOption(quotaOptions.quietFlushIntervalMs, texts),
 });

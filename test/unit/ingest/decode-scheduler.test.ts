@@ -1,12 +1,12 @@
 import { beforeEach, expect, it } from 'vitest';
-import { DecodeTurns } from '../../../src/ingest/decode-turns.ts';
+import { DecodeScheduler } from '../../../src/ingest/decode-scheduler.ts';
 import { limits } from '../../../src/limits/limits.ts';
 
 const costs = new Map<string, number>();
 beforeEach(() => costs.clear());
 
 function setUp(threads: number) {
-  const turns = new DecodeTurns<string, string>(threads, { of: (tenant) => costs.get(tenant) ?? 0 });
+  const turns = new DecodeScheduler<string, string>(threads, { of: (tenant) => costs.get(tenant) ?? 0 });
   /** Begins what can be begun. */
   const begin = (): string => {
     let begun = '';

@@ -2,7 +2,7 @@
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-export const sharingLimits = {
+export const quotaLimits = {
   /** Datasets of a tenant. Each is up to five tables of the store, which keeps something of each in memory. */
   maxDatasetsPerTenant: 5000,
   /** One JSON event, as it is sent. */

@@ -1,4 +1,4 @@
-import { ByteWriter } from '../lib/bytes.ts';
+import { ByteWriter } from '../lib/byte-writer.ts';
 
 /** The block brings its own keys (0x200), and they replace any dictionary that was read before (0x400). */
 const keysInBlock = 0x600;
@@ -12,7 +12,7 @@ const recentPlaces = 512;
  *     UInt64 0x600 + index type (0, 1, 2 for 8, 16, 32 bits), UInt64 keys, the keys as strings,
  *     UInt64 values, an index into the keys for each value
  */
-export class Dictionary {
+export class StringDictionary {
   readonly #keys = new ByteWriter();
   readonly #indexOf = new Map<string, number>();
   /** The bytes of key i in `#keys` are `[places[2 * i], places[2 * i + 1])`. */

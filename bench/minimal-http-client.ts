@@ -11,7 +11,7 @@ interface Waiting {
  * Posts JSON over one connection, a request at a time, to a server whose replies have a length: as little of a client
  * as there can be in the process of what is measured. That of Node.js takes 0.2 to 0.3 ms for a request.
  */
-export class LeanClient {
+export class MinimalHttpClient {
   readonly #socket: Socket;
   readonly #head: string;
   #received: Buffer = Buffer.alloc(0);

@@ -1,20 +1,20 @@
 import { join } from 'node:path';
 import { Catalog } from '../catalog/catalog.ts';
-import { KeptOptions } from '../catalog/kept-options.ts';
+import { DatasetOptionsFile } from '../catalog/dataset-options-file.ts';
 import { ReceivedTable } from '../catalog/received-table.ts';
 import { StoreMonitor } from '../catalog/store-monitor.ts';
 import { TenantCleaner } from '../catalog/tenant-cleaner.ts';
 import { Tenants } from '../catalog/tenants.ts';
-import { openStore } from '../clickhouse/open.ts';
+import { openStore } from '../clickhouse/open-store.ts';
 import { NodeRegistry } from '../cluster/nodes.ts';
 import type { Config } from '../config/config.ts';
 import { limits } from '../limits/limits.ts';
 import { MetadataLog } from '../metadata/metadata-log.ts';
 import { type LimitsInForce, serviceLimits } from '../model/tenant-limits.ts';
-import type { Shared } from './shared.ts';
+import type { AppContext } from './app-context.ts';
 
 /** The store, and what is known of what is in it. */
-export async function startStore({ config, directory, clock, metrics, log }: Shared) {
+export async function startStore({ config, directory, clock, metrics, log }: AppContext) {
   const { clickhouseUrl: clickHouse, queryTimeoutMs, multiTenant } = config;
   const local = join(directory.path, 'store');
   const spared = limits.storeSparedQueryConnections;
@@ -39,7 +39,7 @@ export async function startStore({ config, directory, clock, metrics, log }: Sha
   });
   const tenants = new Tenants(metadata, () => void cleaner.clean(), limitsOfAll(config));
   // The embedded engine, too, may be away for the start of the service, if it ends just after it has opened.
-  const kept = await KeptOptions.open(join(directory.path, 'datasets'), log);
+  const kept = await DatasetOptionsFile.open(join(directory.path, 'datasets'), log);
   const onEnd = () => void cleaner.clean();
   const catalog: Catalog = new Catalog(store, metadata, tenants, onEnd, kept);
   const monitor = new StoreMonitor({ store, catalog, clock, log, metrics });
@@ -58,4 +58,4 @@ const limitsOfAll = (config: Config): LimitsInForce =>
     datasetIngestBytesPerSecond: config.datasetIngestBytesPerSecond,
   });
 
-export type Back = Awaited<ReturnType<typeof startStore>>;
+export type StoreParts = Awaited<ReturnType<typeof startStore>>;

@@ -4,17 +4,17 @@ import { OidcLogin } from '../auth/oidc/login.ts';
 import { OidcProvider } from '../auth/oidc/provider.ts';
 import { TokenVerifier } from '../auth/oidc/token-verifier.ts';
 import type { SecretBox } from '../auth/secret-box.ts';
-import type { OidcConfig } from '../config/oidc.ts';
+import type { OidcConfig } from '../config/oidc-options.ts';
 import { loginRoutes } from '../http/routes/identity/login-routes.ts';
 import type { AuditLog } from '../http/server/audit.ts';
 import type { Route } from '../http/server/route.ts';
 import type { OauthUsers } from '../identity/oauth-users.ts';
 import { OidcIdentities } from '../identity/oidc-identities.ts';
 import { Sessions } from '../identity/sessions.ts';
-import type { Shared } from './shared.ts';
+import type { AppContext } from './app-context.ts';
 
 export interface OidcParts {
-  readonly shared: Pick<Shared, 'clock' | 'log'>;
+  readonly context: Pick<AppContext, 'clock' | 'log'>;
   readonly oauthUsers: OauthUsers;
   readonly box: SecretBox;
   readonly audit: AuditLog;
@@ -28,7 +28,7 @@ export interface Oidc {
 /** Bearer tokens and sign-ins by an identity provider. */
 export function createOidc(
   config: OidcConfig,
-  { shared: { clock, log }, oauthUsers: users, box, audit }: OidcParts,
+  { context: { clock, log }, oauthUsers: users, box, audit }: OidcParts,
 ): Oidc {
   const { clientId, audience, scope, sessionLifetimeMs, publicOrigin } = config;
   const claimNames: ClaimNames = config;

@@ -8,7 +8,7 @@ import { limits } from '../limits/limits.ts';
 import { QueryService } from '../query/query-service.ts';
 import { TranslationPool } from '../query/translation-pool.ts';
 import type { Wal } from '../wal/writer.ts';
-import type { Shared } from './shared.ts';
+import type { AppContext } from './app-context.ts';
 
 interface Parts {
   readonly store: Store & ResultStore;
@@ -18,7 +18,7 @@ interface Parts {
 }
 
 /** The way from SQL to rows. */
-export function startQueries({ config, clock, log }: Shared, version: string, parts: Parts) {
+export function startQueries({ config, clock, log }: AppContext, version: string, parts: Parts) {
   const { store, catalog, wal, drain } = parts;
   const cores = availableParallelism();
   const { minTranslationThreads, maxTranslationThreads } = limits;

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, expect, it } from 'vitest';
-import { LeanClient } from '../../../bench/lean-client.ts';
+import { MinimalHttpClient } from '../../../bench/minimal-http-client.ts';
 
 const large = 'x'.repeat(300_000);
 const server = createServer(async (request, response) => {
@@ -22,7 +22,7 @@ it('posts over one connection, reads replies to their end, and passes off no ref
   server.on('connection', () => {
     connections += 1;
   });
-  const client = new LeanClient(`http://127.0.0.1:${port}/path`, 'Basic abc');
+  const client = new MinimalHttpClient(`http://127.0.0.1:${port}/path`, 'Basic abc');
   const text = async (body: string) => Buffer.from(await client.post(body)).toString('utf8');
   expect(await text('{"é":1}')).toBe('Basic abc /path {"é":1}');
   expect(await text('large')).toBe(large);

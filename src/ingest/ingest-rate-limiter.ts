@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { limits } from '../limits/limits.ts';
 import { type LimitName, type LimitsInForce, limitDetails } from '../model/tenant-limits.ts';
 
-export interface IngestRatesOptions {
+export interface IngestRateLimiterOptions {
   readonly clock: Clock;
   /** What may be sent to a dataset now. */
   readonly limitsOf: (tenant: string, dataset: string) => LimitsInForce;
@@ -21,13 +21,13 @@ export interface IngestRatesOptions {
  * - State is a number and a time for each tenant and dataset that has sent something, within bounds: the one that has
  *   been silent for longest is forgotten, which only fills its bucket.
  */
-export class IngestRates {
+export class IngestRateLimiter {
   readonly #clock: Clock;
-  readonly #limitsOf: IngestRatesOptions['limitsOf'];
+  readonly #limitsOf: IngestRateLimiterOptions['limitsOf'];
   readonly #tenants: Buckets;
   readonly #datasets: Buckets;
 
-  constructor({ clock, limitsOf, maxDatasets }: IngestRatesOptions) {
+  constructor({ clock, limitsOf, maxDatasets }: IngestRateLimiterOptions) {
     this.#clock = clock;
     this.#limitsOf = limitsOf;
     this.#tenants = new Buckets(limits.maxTenants);

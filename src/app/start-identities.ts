@@ -5,7 +5,7 @@ import type { TenantHolder } from '../catalog/tenant-cleaner.ts';
 import type { Tenants } from '../catalog/tenants.ts';
 import { DirectoryFollower } from '../cluster/follower.ts';
 import { Lease } from '../cluster/lease.ts';
-import type { OidcConfig } from '../config/oidc.ts';
+import type { OidcConfig } from '../config/oidc-options.ts';
 import { apiKeyRoutes } from '../http/routes/identity/api-key-routes.ts';
 import { roleRoutes } from '../http/routes/identity/role-routes.ts';
 import { tenantRoutes } from '../http/routes/identity/tenant-routes.ts';
@@ -18,21 +18,21 @@ import { OauthUsers, type OauthUsersOptions } from '../identity/oauth-users.ts';
 import { RoleAdministration } from '../identity/roles.ts';
 import { TenantAdministration } from '../identity/tenants.ts';
 import { UserAdministration } from '../identity/users.ts';
-import { keptSecret } from '../lib/data-directory.ts';
+import { loadOrCreateSecret } from '../lib/data-directory.ts';
 import { defaultTenant } from '../model/dataset.ts';
-import type { Oidc, OidcParts } from './oidc.ts';
-import type { Shared } from './shared.ts';
-import type { Back } from './store.ts';
+import type { AppContext } from './app-context.ts';
+import type { Oidc, OidcParts } from './create-oidc.ts';
+import type { StoreParts } from './start-store.ts';
 
 /** The administrator from the configuration, those whom administrators have made, and those whom others vouch for. */
 export async function startIdentities(
-  shared: Shared,
-  { metadata, registry, tenants, cleaner, catalog }: Back,
+  context: AppContext,
+  { metadata, registry, tenants, cleaner, catalog }: StoreParts,
   adminPassword: string,
   trail: AuditRows,
 ) {
-  const { config, directory: dataDirectory, clock, log } = shared;
-  const box = new SecretBox(config.secret ?? (await keptSecret(dataDirectory.path)));
+  const { config, directory: dataDirectory, clock, log } = context;
+  const box = new SecretBox(config.secret ?? (await loadOrCreateSecret(dataDirectory.path)));
   const { adminUsername: root, multiTenant } = config;
   const administrator = administratorAccount(root, adminPassword);
   const lease =
@@ -56,7 +56,7 @@ export async function startIdentities(
   );
   const audit = new AuditLog(log, clock, trail);
   const oauthUsers = createOauthUsers(config.oidc, { directory, tenants, clock, log });
-  const oidc = config.oidc && (await startOidc(config.oidc, { shared, oauthUsers, box, audit }));
+  const oidc = config.oidc && (await startOidc(config.oidc, { context, oauthUsers, box, audit }));
   const sources = [passwords, new ApiKeyIdentities(directory, box), ...(oidc?.sources ?? [])];
   const authorizer = new Authorizer(sources, clock, () => lease?.requireCurrent());
   const follower = new DirectoryFollower({
@@ -104,6 +104,6 @@ export function createOauthUsers(
 
 /** Its libraries take a tenth of the CPU of a start: they are loaded where there is a provider. */
 async function startOidc(config: OidcConfig, parts: OidcParts): Promise<Oidc> {
-  const { createOidc } = await import('./oidc.ts');
+  const { createOidc } = await import('./create-oidc.ts');
   return createOidc(config, parts);
 }
