@@ -4,7 +4,7 @@ import type { DataDirectory } from '../lib/data-directory.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 
-/** What every part of the service is handed. */
+/** What every part of the service is given. */
 export interface AppContext {
   readonly config: Config;
   readonly directory: DataDirectory;

@@ -66,16 +66,16 @@ export interface AppOptions {
 
 export interface App {
   readonly address: HttpAddress;
-  /** Finishes what is under way, in the reverse order of the start. */
+  /** Completes the work in progress, then stops the parts in the reverse order of the start. */
   stop(): Promise<void>;
 }
 
-/** Puts the service together and starts it, each part after those that it needs. */
+/** Composes the service and starts it. Each part starts after the parts that it needs. */
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, directory, log } = options;
   const context: AppContext = { config, directory, log, clock: systemClock, metrics: createMetrics() };
   const server = createHttpServer();
-  // First of all: who asks how it is going is answered, however long it takes to read what is stored.
+  // The server listens first: health checks get an answer even while a long log is still being read.
   const address = await server.listen(config.httpAddr.host, config.httpAddr.port);
   const metricsServer = await listenForMetrics(config.metricsAddr, log);
   const storeParts = await startStore(context);
@@ -86,7 +86,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   storeParts.cleaner.add(identities.directory, logParts.replays, storeParts.catalog);
   storeParts.cleaner.add(new TenantDatabases(storeParts.store), storeParts.received, logParts.deadLetters);
   storeParts.cleaner.add(identities.metadataOfTenants);
-  // What an earlier life did not get done. Before the store answers, nobody knows of any.
+  // Deletions that an earlier process did not complete. Until the store answers, none are known.
   if (storeParts.tenants.loaded) void storeParts.cleaner.clean();
 
   let stopping = false;
@@ -172,7 +172,7 @@ async function listenForMetrics(address: Address | undefined, log: Logger): Prom
   return server;
 }
 
-/** The log, what an earlier life left in it, and its way into the store. */
+/** Opens the log, replays what an earlier process left in it, and starts the drain into the store. */
 async function startLog(context: AppContext, storeParts: StoreParts) {
   const { store, catalog, monitor } = storeParts;
   const { config, directory, clock, metrics, log } = context;
@@ -289,6 +289,6 @@ async function startIngest(context: AppContext, { catalog }: StoreParts, { wal, 
   return { ingest, trail, admission, decoders };
 }
 
-/** @param path beside this file */
+/** @param path relative to this file */
 const webAssembly = async (path: string): Promise<WebAssembly.Module> =>
   new WebAssembly.Module(await readFile(new URL(path, import.meta.url)));

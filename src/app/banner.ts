@@ -7,13 +7,13 @@ export interface BannerOptions {
   readonly version: string;
   readonly config: Config;
   readonly address: HttpAddress;
-  /** The password, on the start that made it; it is not shown again. */
+  /** The generated password, only on the start that generated it. It is not shown again. */
   readonly newPassword: string | undefined;
 }
 
 /**
- * What a person sees at the start: where it runs, and three lines that work when pasted into a shell. They read
- * the password from its file, so it ends up neither in the shell's history nor in a process list for long.
+ * What a person sees at the start: the address, and three commands that can be pasted into a shell. The
+ * commands read the password from its file, so the password itself is not saved in the shell's history.
  */
 export function banner({ version, config, address, newPassword }: BannerOptions): string {
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;

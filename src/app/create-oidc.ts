@@ -25,7 +25,7 @@ export interface Oidc {
   readonly routes: readonly Route[];
 }
 
-/** Bearer tokens and sign-ins by an identity provider. */
+/** Bearer tokens and browser sign-ins of an identity provider. */
 export function createOidc(
   config: OidcConfig,
   { context: { clock, log }, oauthUsers: users, box, audit }: OidcParts,

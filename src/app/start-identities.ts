@@ -24,7 +24,10 @@ import type { AppContext } from './app-context.ts';
 import type { Oidc, OidcParts } from './create-oidc.ts';
 import type { StoreParts } from './start-store.ts';
 
-/** The administrator from the configuration, those whom administrators have made, and those whom others vouch for. */
+/**
+ * Starts the three sources of identities: the administrator from the configuration, the users and API keys
+ * that administrators created, and the users of an identity provider.
+ */
 export async function startIdentities(
   context: AppContext,
   { metadata, registry, tenants, cleaner, catalog }: StoreParts,
@@ -80,7 +83,7 @@ export async function startIdentities(
     stopping.abort();
     await follower.stop();
   };
-  // Last of all that ended tenants leave: who has not read of their end would never know how far the log went.
+  // Runs last: a node that has not read about the deletion yet still needs these entries of the metadata log.
   const metadataOfTenants: TenantHolder = {
     forgetEnded: async (hasEnded) => {
       await caughtUp();
@@ -90,7 +93,10 @@ export async function startIdentities(
   return { authorizer, directory, metadataOfTenants, caughtUp, routes, audit, stop };
 }
 
-/** Also where no provider is configured any more: whoever came before is listed, and can be removed. */
+/**
+ * Exists even if no provider is configured any more, so that earlier users are still listed and can be
+ * removed.
+ */
 export function createOauthUsers(
   config: OidcConfig | undefined,
   { tenants, ...parts }: Omit<OauthUsersOptions, 'tenantOf'> & { readonly tenants: Pick<Tenants, 'idOf'> },
@@ -102,7 +108,7 @@ export function createOauthUsers(
   return new OauthUsers({ ...parts, tenantOf });
 }
 
-/** Its libraries take a tenth of the CPU of a start: they are loaded where there is a provider. */
+/** Loaded only if a provider is configured: its libraries take a tenth of the CPU time of a start. */
 async function startOidc(config: OidcConfig, parts: OidcParts): Promise<Oidc> {
   const { createOidc } = await import('./create-oidc.ts');
   return createOidc(config, parts);

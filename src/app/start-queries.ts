@@ -17,7 +17,7 @@ interface Parts {
   readonly drain: Drain;
 }
 
-/** The way from SQL to rows. */
+/** Starts the query path: translation threads and the query service. */
 export function startQueries({ config, clock, log }: AppContext, version: string, parts: Parts) {
   const { store, catalog, wal, drain } = parts;
   const cores = availableParallelism();

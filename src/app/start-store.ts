@@ -13,7 +13,7 @@ import { MetadataLog } from '../metadata/metadata-log.ts';
 import { type LimitsInForce, serviceLimits } from '../model/tenant-limits.ts';
 import type { AppContext } from './app-context.ts';
 
-/** The store, and what is known of what is in it. */
+/** Opens the store and what is cached from it: catalog, tenants, metadata. */
 export async function startStore({ config, directory, clock, metrics, log }: AppContext) {
   const { clickhouseUrl: clickHouse, queryTimeoutMs, multiTenant } = config;
   const local = join(directory.path, 'store');
@@ -38,7 +38,7 @@ export async function startStore({ config, directory, clock, metrics, log }: App
     log,
   });
   const tenants = new Tenants(metadata, () => void cleaner.clean(), limitsOfAll(config));
-  // The embedded engine, too, may be away for the start of the service, if it ends just after it has opened.
+  // Also used with the embedded engine: it can end just after it opened, before the catalog was read.
   const kept = await DatasetOptionsFile.open(join(directory.path, 'datasets'), log);
   const onEnd = () => void cleaner.clean();
   const catalog: Catalog = new Catalog(store, metadata, tenants, onEnd, kept);

@@ -8,20 +8,20 @@ import type { Lease } from './lease.ts';
 
 export interface DirectoryFollowerOptions {
   readonly directory: Pick<Directory, 'loaded' | 'refresh'>;
-  /** Which datasets there are. */
+  /** Tells which datasets exist. */
   readonly catalog: Pick<Catalog, 'refresh'>;
-  /** Whether the store has been reached, so that its tables of metadata exist. */
+  /** True once the store has answered, so that its metadata tables exist. */
   readonly storeReady: () => boolean;
-  /** Where other nodes may write to the same store; undefined where none can. */
+  /** Set if other nodes can write to the same store. */
   readonly lease: Lease | undefined;
   readonly timers: Clock & Timers;
   readonly log: Logger;
 }
 
 /**
- * Has the directory read as soon as the store answers, and, where other nodes may change it, again and again, and with it
- * which datasets there are. What
- * was read stays good for a lease while the store is away: those who are known are still let in.
+ * Keeps this node's identities and datasets up to date. They are read as soon as the store answers. If other
+ * nodes can change them, they are read again periodically. While the store is away, what was read stays valid
+ * for one lease: known users are still let in.
  */
 export class DirectoryFollower {
   readonly #options: DirectoryFollowerOptions;
@@ -33,13 +33,13 @@ export class DirectoryFollower {
     this.#options = options;
   }
 
-  /** Reads once, if the store can be read, and goes on in the background. */
+  /** Reads once, if the store can be read, and continues in the background. */
   async start(): Promise<void> {
     await this.#read();
     this.#running = this.#run();
   }
 
-  /** Ends, and tells the other nodes if the store takes it in time. Nobody may be let in any more. */
+  /** Stops, and tells the other nodes if the store answers in time. After this nobody may be let in. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     const enough = new AbortController();

@@ -7,31 +7,32 @@ import type { NodeRegistry, ReadPosition } from './nodes.ts';
 
 export interface LeaseOptions {
   readonly registry: Pick<NodeRegistry, 'report' | 'others'>;
-  /** How long a node may trust what it has read of the metadata log; the same on all nodes. */
+  /** How long a node may trust what it read from the metadata log. The same on all nodes. */
   readonly leaseMs: number;
-  /** How far this node has read it. */
+  /** How far this node has read the metadata log. */
   readonly position: () => ReadPosition;
   readonly timers: Clock & Timers;
 }
 
 /**
- * What lets a deletion on one node be the end of it on all.
+ * Makes a deletion on one node effective on all nodes.
  *
- * - A node trusts its copy of the metadata log for `leaseMs` from the start of its last read of it, and from the start
- *   of its last report to the others, whichever was earlier. Then it knows nobody (`requireCurrent`) until it has
- *   read again.
- * - It reports before its first read and before the next one after a lease without a report, after each read that
- *   found something, and three times in each lease.
- * - Who has withdrawn something waits (`caughtUp`) until each node has reported that it has read that far, has said
- *   that it leaves, or cannot trust any more what it read before: for a lease at most.
+ * - A node trusts its copy of the metadata log for `leaseMs`, counted from the start of its last read or of
+ *   its last report to the other nodes, whichever was earlier. After that it lets nobody in
+ *   (`requireCurrent`) until it has read again.
+ * - A node reports before its first read, before the first read after a lease without a report, after each
+ *   read that found changes, and three times per lease.
+ * - A node that deletes something waits (`caughtUp`) until every other node has reported that it
+ *   has read that far, has announced that it stops, or can no longer trust its earlier copy. The
+ *   wait is at most one lease.
  *
- * So a node that does not know of a deletion has either not begun, or is waited for. Durations are measured by
- * monotonic clocks; a little is added for clocks that run at different speeds. The store's clock only tells which
- * nodes are long gone.
+ * A node that does not know of a deletion therefore either has not started yet, or is waited for. Durations
+ * are measured by monotonic clocks, with a small margin for clocks that run at different speeds. The store's
+ * clock is used only to tell which nodes stopped long ago.
  */
 export class Lease {
   readonly #options: LeaseOptions;
-  /** When the last read and the last report were begun that succeeded. */
+  /** When the last successful read and the last successful report began. */
   #readMs = Number.NEGATIVE_INFINITY;
   #reportedMs = Number.NEGATIVE_INFINITY;
   #reported: ReadPosition | undefined;
@@ -40,7 +41,7 @@ export class Lease {
     this.#options = options;
   }
 
-  /** @throws AppError `store_unavailable` when what this node knows may be out of date */
+  /** @throws AppError `store_unavailable` if this node's copy may be out of date */
   requireCurrent(): void {
     const { timers, leaseMs } = this.#options;
     if (timers.monotonicMs() < Math.min(this.#readMs, this.#reportedMs) + leaseMs) return;
@@ -51,12 +52,12 @@ export class Lease {
   }
 
   /**
-   * Reads, so that what is known can be trusted for another while.
+   * Reads, and so renews the lease.
    * @throws what `read` throws, StoreError
    */
   async renew(read: () => Promise<void>): Promise<void> {
     const { timers, leaseMs, position } = this.#options;
-    // Whoever takes this node for gone must find it here again before it reads.
+    // Other nodes may have given this node up. It must report again before it reads.
     if (timers.monotonicMs() - this.#reportedMs >= leaseMs) await this.#report();
     const startedMs = timers.monotonicMs();
     await read();
@@ -67,9 +68,9 @@ export class Lease {
   }
 
   /**
-   * Fulfils when all nodes know what this one knows now, or trust no longer what they knew before.
-   * @param signal gives up
-   * @throws AppError `shutting_down` when it was given up
+   * Fulfils when every node knows what this one knows now, or no longer trusts its older copy.
+   * @param signal ends the wait
+   * @throws AppError `shutting_down` if the wait was ended
    */
   async caughtUp(signal: AbortSignal): Promise<void> {
     const { registry, leaseMs, position, timers } = this.#options;
@@ -80,7 +81,7 @@ export class Lease {
         const others = await registry.others(2 * leaseMs + limits.nodeGoneMs);
         if (others.every((each) => parts.every((part) => each[part] >= wanted[part]))) return;
       } catch (error) {
-        // Until the store answers again, the others cannot read either; the end of the lease needs no answer.
+        // While the store is away, the other nodes cannot read either. Their leases end without it.
         if (!(error instanceof StoreError)) throw error;
       }
       await sleep(limits.caughtUpPollMs, signal, timers);
@@ -94,7 +95,7 @@ export class Lease {
   }
 
   /**
-   * Nobody has to wait for this node any more. It must know nobody from here on.
+   * Announces that this node stops, so that nobody waits for it. It must let nobody in after this.
    * @throws StoreError
    */
   async leave(): Promise<void> {

@@ -2,21 +2,22 @@ import { selectRows } from '../clickhouse/select-rows.ts';
 import type { Store } from '../clickhouse/store.ts';
 import { quoteString } from '../lib/quote.ts';
 
-/** How far a node has read each part of the metadata log: everything before these positions. */
+/** How far a node has read each part of the metadata log: all entries before these positions. */
 export interface ReadPosition {
   readonly identities: number;
   readonly tenants: number;
   readonly datasets: number;
 }
 
-/** What another node has said last. */
+/** The last report of another node. */
 export interface NodeReport extends ReadPosition {
   readonly node: string;
 }
 
 /**
- * The processes that share a store, in a table of it: each says now and then that it lives, and how far it has read
- * the metadata log. The newest word of a node is the one that became visible last, as in that log: clocks may jump.
+ * The processes that share a store, in a table of the store. Each node reports periodically that it runs, and
+ * how far it has read the metadata log. The newest report of a node is the one that became visible last, as
+ * in that log: clocks may jump.
  */
 export class NodeRegistry {
   readonly #store: Store;
@@ -29,7 +30,7 @@ export class NodeRegistry {
   }
 
   /**
-   * This node lives and has read this far; or it is about to stop.
+   * Reports that this node runs and has read this far, or that it is about to stop.
    * @throws StoreError
    */
   async report({ identities, tenants, datasets }: ReadPosition, leaves: boolean): Promise<void> {
@@ -40,7 +41,7 @@ export class NodeRegistry {
   }
 
   /**
-   * The other nodes that have said something in this time and do not leave.
+   * The other nodes that reported within this time and are not stopping.
    * @throws StoreError
    */
   async others(withinMs: number): Promise<readonly NodeReport[]> {

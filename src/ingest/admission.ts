@@ -5,23 +5,24 @@ import type { Reservation } from './ingest-request.ts';
 
 export interface AdmissionOptions {
   readonly metrics: Metrics;
-  /** Whether tenants share the room, so that none may take all of it. */
+  /** Whether tenants share the memory, so that none may take all of it. */
   readonly shared: boolean;
 }
 
 /**
- * Bounds the memory of requests under way: a body's bytes are reserved before they are read and given back
- * when the request has ended, so that a slow disk or store turns into 503 and never into a growing heap.
+ * Bounds the memory of requests in progress. The bytes of a body are reserved before they are read and
+ * released when the request ends, so a slow disk or store leads to 503 and not to a growing heap.
  *
- * Where tenants share the room, none takes more of it than it leaves free: one alone has half at most, and of n that ask
- * for as much as they can get, each an (n + 1)th, so that there is always some for the next one (the dynamic threshold of
- * Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", with a factor of 1).
+ * If tenants share the memory, no tenant may hold more than is left free: one alone gets at most half, and n
+ * tenants that ask for as much as they can get each receive one part in n + 1. Some memory is thus always
+ * left for the next tenant. (The dynamic threshold of Choudhury and Hahne, "Dynamic queue length thresholds
+ * for shared-memory packet switches", with a factor of 1.)
  */
 export class Admission {
   readonly #metrics: Metrics;
   readonly #shared: boolean;
   #bytes = 0;
-  /** Of those that have requests under way, where they share the room. */
+  /** Reserved bytes of each tenant with requests in progress, if tenants share the memory. */
   readonly #byTenant = new Map<string, number>();
   #closed = false;
 

@@ -32,13 +32,15 @@ import {
 export interface DecodePoolOptions {
   /** The built worker, `workers/decode.js`. */
   readonly worker: URL;
-  /** Besides these there is one more, for short bodies while all of these are busy with long ones. */
+  /** Workers for all bodies. There is one more, for short bodies while all of these decode long ones. */
   readonly threads: number;
-  /** Makes the decoder of small bodies, which works in this thread. Without it all bodies go to the workers. */
+  /**
+   * Makes the decoder for small bodies, which runs in this thread. Without it every body goes to a worker.
+   */
   readonly inline?: (outcomes: DecodeOutcomes) => Pick<Decoder, 'decode'>;
-  /** Called for each that is decoded there. */
+  /** Called for each body that is decoded in this thread. */
   readonly onInline?: () => void;
-  /** Milliseconds that workers have spent on each tenant. */
+  /** Milliseconds of worker time that each tenant has used. */
   readonly costs: Pick<RecentCosts, 'of' | 'add'>;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -46,11 +48,11 @@ export interface DecodePoolOptions {
 
 interface HeldResult {
   readonly result: DecodeResult;
-  /** Called when its blocks are needed no more. */
+  /** Called when the blocks are no longer needed. */
   readonly release: () => void;
 }
 
-/** A result, and the number under which its outcome is to be reported. */
+/** A decoded body, and the number under which its outcome is reported. */
 export interface Decoded extends HeldResult {
   readonly sequence: number;
 }
@@ -59,32 +61,37 @@ type Pool = Piscina<DecodeBatch | OverflowTask, readonly DecodeReply[] | Overflo
 
 interface Waiting {
   readonly task: DecodeTask;
-  /** @param outcome a result, or the body of a task that is long after all */
+  /** @param outcome a result, or the body of a task that turned out to be long */
   done(outcome: HeldResult | Uint8Array): void;
   fail(error: unknown): void;
 }
 
-/** Something that takes a worker for long. */
+/** A task that occupies a worker for a long time. */
 interface LongJob {
-  /** Works, and tells whoever waits. @returns the time it took the worker; never rejects */
+  /**
+   * Runs the job and settles its promise. Never rejects.
+   * @returns the worker time that it took
+   */
   run(): Promise<number>;
   fail(error: unknown): void;
-  /** What it takes while it runs, about. */
+  /** About the memory that it takes while it runs. */
   readonly bytes: number;
 }
 
 /**
- * Decoding in worker threads, and of small bodies in this one.
+ * Decodes bodies: small ones in this thread, all others in worker threads.
  *
- * A small body costs this thread less than the way to a worker and back. What is refused here goes to a worker all
- * the same, which has more room for it, or says what is wrong. A free worker takes a request at once. While all are busy,
- * requests queue up to a bound, and `DecodeScheduler` says whose turn it is.
+ * Decoding a small body costs this thread less than sending it to a worker and back. If it is refused
+ * here, a worker tries it again: the worker has larger bounds, or reports the error. A free worker gets a
+ * request at once. While all workers are busy, requests wait in a bounded queue and `DecodeScheduler`
+ * decides which is next.
  *
- * - Short bodies: the next free worker takes as many as one task as the bounds on a batch allow, those of one tenant and,
- *   if that leaves room, of the next ones: the cost of crossing threads is paid once for many small requests, and no
- *   request waits for others to arrive. After a slice of time it gives back what it has not begun. Whether a body is short
- *   is presumed, by its length, and it is decoded within bounds that keep it so; one that goes beyond them becomes long.
- * - Long ones are decoded one by one.
+ * - Short bodies: the next free worker takes a batch as large as the bounds allow: the bodies of one tenant
+ *   first, then those of the next ones. Many small requests so share the cost of crossing threads, and no
+ *   request waits for others to arrive. After a time slice the worker returns the bodies that it has not
+ *   started. Whether a body is short is guessed from its length; it is decoded within bounds that keep it
+ *   short, and a body that exceeds them becomes a long one.
+ * - Long bodies are decoded one at a time.
  */
 export class DecodePool {
   readonly outcomes = new DecodeOutcomes();
@@ -113,24 +120,25 @@ export class DecodePool {
       name: 'decode',
       minThreads: threads,
       maxThreads: threads,
-      // Nobody reads its histograms, which cost some microseconds a task.
+      // Nobody reads Piscina's histograms, which cost some microseconds per task.
       recordTiming: false,
       workerData: { outcomes: this.outcomes.shared },
     });
-    // A worker that dies outside of a task is replaced; tasks of a dead worker are rejected by `run`.
+    // A worker that dies between tasks is replaced. If it dies during a task, `run` rejects.
     pool.on('error', (error) => log.error({ err: error }, 'a decoding worker failed'));
     return pool;
   }
 
   /**
-   * Decodes one body: at once if it is small; otherwise its memory moves to a worker and is gone afterwards.
+   * Decodes one body: a small one at once. Otherwise the memory of the body moves to a worker and
+   * can no longer be used.
    * @throws AppError `overloaded`
    */
   decode(task: NewTask): Decoded | Promise<Decoded> {
     return this.#decodeInline(task) ?? this.#decodeInWorker(task);
   }
 
-  /** Undefined for what is for a worker to decode or to refuse. */
+  /** Undefined if a worker has to decode or refuse the body. */
   #decodeInline(task: NewTask): Decoded | undefined {
     if (this.#inline === undefined || !isSmall(task)) return undefined;
     this.#onInline?.();
@@ -148,13 +156,14 @@ export class DecodePool {
     }
     const outcome = await this.#decodeShort(numbered(task, sequence, maxShortBodyBytes, shortBounds));
     if (!(outcome instanceof Uint8Array)) return { ...outcome, sequence };
-    // What the worker remembers of the first attempt belongs to a task that has come to nothing.
+    // The worker may remember series of the first attempt, which is not committed. The second one
+    // needs its own number.
     const again = this.#nextSequence();
     const long = numbered(task, again, task.maxDecodedBytes, task.bounds, outcome);
     return { ...(await this.#decodeLong(long)), sequence: again };
   }
 
-  /** @returns the body of a task that is long after all */
+  /** @returns the body, if it turned out to be long */
   #decodeShort(task: DecodeTask): Promise<HeldResult | Uint8Array> {
     return new Promise((resolve, fail) => {
       this.#enqueue(this.#turns.short, task.tenant, { task, done: resolve, fail });
@@ -171,7 +180,7 @@ export class DecodePool {
     });
   }
 
-  /** The block of an events dataset, with these columns in its map. */
+  /** Moves these columns of an events block into its map. */
   async overflow(
     tenant: string,
     blocks: readonly TableBlock[],
@@ -190,7 +199,7 @@ export class DecodePool {
     );
   }
 
-  /** @param work what a worker makes, and the time that it took */
+  /** @param work returns the worker's result and the time that it took */
   #runLong<Result>(
     queue: FairQueue<LongJob>,
     tenant: string,
@@ -257,11 +266,11 @@ export class DecodePool {
     this.#dispatch();
   }
 
-  /** Never rejects: each waiting request gets its own result or failure. */
+  /** Never rejects: each waiting request gets its own result or error. */
   async #runBatch(pool: Pool, batch: readonly Waiting[]): Promise<void> {
     try {
       const tasks = batch.map(({ task }) => task);
-      // A body has its memory to itself, so it can move instead of being copied.
+      // Each body owns its memory, so it can be transferred instead of copied.
       const transferList = tasks.map((task) => task.body.buffer as ArrayBuffer);
       const replies = await pool.run({ tasks }, { transferList, name: 'decode' });
       this.#settle(batch, replies as readonly DecodeReply[]);

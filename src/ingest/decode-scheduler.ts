@@ -5,23 +5,26 @@ import { limits } from '../limits/limits.ts';
 export type TaskLength = 'short' | 'long';
 
 /**
- * What the decoding workers do next, and for whom.
+ * Decides which decoding task runs next.
  *
- * - Whose turn it is depends on the time that workers have spent on each tenant lately, as they measured it, not on bytes or
- *   requests: a few bytes can take long. Among tasks of one tenant, now a short one is next, now a long one.
- * - Long tasks never have all workers: there is one more than `threads`, which takes short ones while all the others are
- *   busy with long ones. The operating system shares the cores among them.
- * - What was decoded and is still needed is held, and so is what long tasks take while they run. Above a bound long tasks
- *   wait, above twice as much all do.
+ * - The tenant that has used the least worker time lately is next. Time is measured by the workers; bytes
+ *   or requests would not tell, since a few bytes can take long. Among the tasks of one tenant, short and
+ *   long ones alternate.
+ * - Long tasks never occupy every worker: one worker beyond `threads` takes short tasks while all others run
+ *   long ones. The operating system shares the cores among them.
+ * - Memory counts as held from the start of a long task, or the end of decoding, until the blocks are in the
+ *   log. Above a bound long tasks wait; above twice that bound all tasks wait.
  */
 export class DecodeScheduler<Short, Long> {
   readonly short: FairQueue<Short>;
   readonly long: FairQueue<Long>;
-  /** Long tasks on what is held, which go first: it is let go when they are done, and no sooner. */
+  /**
+   * Long tasks on blocks that are held already. They run first, since only their end releases that memory.
+   */
   readonly overflow: FairQueue<Long>;
   readonly #threads: number;
   readonly #costs: Pick<RecentCosts, 'of'>;
-  /** Tasks that workers have. */
+  /** Tasks that run in workers. */
   readonly #running = { short: 0, long: 0 };
   #last: TaskLength = 'long';
   #heldBytes = 0;
@@ -35,12 +38,12 @@ export class DecodeScheduler<Short, Long> {
     this.overflow = new FairQueue(limits.maxQueuedDecodes, costOf);
   }
 
-  /** Tasks that wait. */
+  /** Waiting tasks. */
   get size(): number {
     return this.short.size + this.long.size + this.overflow.size;
   }
 
-  /** What a worker is to begin now; undefined while there is nothing for one that is free. */
+  /** Which kind of task starts now; undefined if no worker is free for any that waits. */
   next(): TaskLength | undefined {
     const { short, long } = this.#running;
     const isFree = short + long < this.#threads;
@@ -58,7 +61,10 @@ export class DecodeScheduler<Short, Long> {
     return shortCost < longCost ? 'short' : 'long';
   }
 
-  /** @returns whether the spare worker is to do it: the others remember the series that they have met, and are warm */
+  /**
+   * @returns whether the spare worker runs it. The others are preferred: they remember series
+   *   that they have decoded.
+   */
   begin(length: TaskLength): boolean {
     const isSpare = this.#running.long === this.#threads;
     this.#last = length;

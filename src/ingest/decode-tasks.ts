@@ -1,4 +1,4 @@
-/** Bodies on their way to be decoded: here, in a worker as a short task, or in one as a long task. */
+/** How bodies are classified for decoding: in this thread, as a short task of a worker, or as a long one. */
 import { presumedLength } from '../decode/body.ts';
 import type { DecodeBounds } from '../decode/decode-bounds.ts';
 import type { BodyFormat, DecodeResult, DecodeTask } from '../decode/task.ts';
@@ -7,24 +7,24 @@ import { limits } from '../limits/limits.ts';
 
 export type NewTask = Omit<DecodeTask, 'sequence'>;
 
-/** Of what is compressed with gzip a thousand times as much can come. */
+/** Formats that may be decoded in this thread. gzip is not among them: it can expand a thousandfold. */
 const inlineFormats: ReadonlySet<BodyFormat> = new Set([
   'json',
   'ndjson',
   'remote-write-1',
   'remote-write-2',
 ]);
-/** Whether a body is decoded where it arrives. */
+/** Whether a body is decoded in this thread. */
 export const isSmall = ({ body, format, encoding }: NewTask): boolean =>
   body.byteLength <= limits.maxInlineBodyBytes &&
   (encoding === 'identity' || encoding === 'snappy') &&
   inlineFormats.has(format);
 
-/** Whether a body is presumably short: the worker that decodes it says whether it was. */
+/** Whether a body is probably short. The worker that decodes it finds out. */
 export const isShort = ({ body, encoding }: NewTask): boolean =>
   presumedLength(body, encoding) <= limits.maxShortBodyBytes;
 
-/** Each by its name: a copy takes V8 a microsecond. */
+/** Members are listed by name: a spread takes V8 a microsecond. */
 export const numbered = (
   task: NewTask,
   sequence: number,
@@ -45,18 +45,18 @@ export const numbered = (
   sequence,
 });
 
-/** Of what a body has become. */
+/** Memory of the decoded blocks. */
 export const blockBytes = (result: DecodeResult): number =>
   result.ok ? result.blocks.reduce((sum, { bytes }) => sum + bytes.byteLength, 0) : 0;
 
 /**
- * What decoding a body takes, about: the body after decompression, its columns while they grow, and the blocks. As far as it
- * can be told before; the bounds on what a body may become hold for the rest.
+ * About the memory that decoding a body takes: the decompressed body, its columns while they grow, and the
+ * blocks. This is an estimate; the bounds on what a body may expand to hold in any case.
  */
 export const workingBytes = ({ body, encoding, maxDecodedBytes }: NewTask): number =>
   4 * Math.min(presumedLength(body, encoding), maxDecodedBytes);
 
-/** What goes to a worker as one task: the turn of a tenant and, if that leaves room, those of the next ones. */
+/** The next batch for a worker: the tasks of one tenant and, if there is room, those of the next ones. */
 export function takeBatch<Waiting extends { readonly task: DecodeTask }>(
   queue: FairQueue<Waiting>,
 ): Waiting[] {

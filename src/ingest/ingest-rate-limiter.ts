@@ -5,21 +5,22 @@ import { type LimitName, type LimitsInForce, limitDetails } from '../model/tenan
 
 export interface IngestRateLimiterOptions {
   readonly clock: Clock;
-  /** What may be sent to a dataset now. */
+  /** The limits that apply to a dataset now. */
   readonly limitsOf: (tenant: string, dataset: string) => LimitsInForce;
   readonly maxDatasets?: number;
 }
 
 /**
- * How fast tenants and their datasets may send, as token buckets.
+ * Limits how fast tenants and their datasets may send, with token buckets.
  *
- * - A bucket fills at its rate, up to what comes in `limits.ingestBurstSeconds`. A body is let in while there is
- *   something in the bucket, and then takes all of its size, also more than is there; the next one waits until that is
- *   filled up again. So a body of any size gets in, nobody needs to know sizes beforehand, and what is let in over time
- *   is the rate, and at most the burst and the bodies that came at the same moment beyond it.
- * - A body counts as it was sent, before decompression, and also if it is refused afterwards.
- * - State is a number and a time for each tenant and dataset that has sent something, within bounds: the one that has
- *   been silent for longest is forgotten, which only fills its bucket.
+ * - A bucket fills at its rate, up to `limits.ingestBurstSeconds` of it. A body is let in while the
+ *   bucket is not empty, and then takes all of its bytes, even if that makes the bucket negative. The
+ *   next body waits until it is positive again. A body of any size thus gets in, and nobody needs to know
+ *   its size beforehand. Over time the rate holds; it can be exceeded by the burst and by the bodies that
+ *   arrived at the same moment.
+ * - A body counts with its compressed size, even if it is refused later.
+ * - Each tenant and dataset that has sent something takes a number and a time. Beyond a bound, the one that
+ *   has been silent for longest is dropped, which only fills its bucket.
  */
 export class IngestRateLimiter {
   readonly #clock: Clock;
@@ -55,7 +56,7 @@ export class IngestRateLimiter {
     });
   }
 
-  /** Counts bytes of a body that is let in. */
+  /** Counts the bytes of a body that is let in. */
   take(tenant: string, dataset: string, bytes: number): void {
     const { tenantIngestBytesPerSecond, datasetIngestBytesPerSecond } = this.#limitsOf(tenant, dataset);
     if (
@@ -69,7 +70,7 @@ export class IngestRateLimiter {
     this.#datasets.take(keyOf(tenant, dataset), nowMs, bytes, datasetIngestBytesPerSecond);
   }
 
-  /** How many tenants and datasets are remembered. */
+  /** How many tenants and datasets are tracked. */
   get size(): number {
     return this.#tenants.size + this.#datasets.size;
   }
@@ -78,12 +79,12 @@ export class IngestRateLimiter {
 const unlimited = Number.POSITIVE_INFINITY;
 
 interface Bucket {
-  /** What was in it then; less than nothing if more was taken. */
+  /** What was in the bucket at that time; negative if more was taken. */
   bytes: number;
   atMs: number;
 }
 
-/** Buckets, those that were used last at the end. A rate may be another one each time. */
+/** Token buckets, ordered by last use. The rate may differ on each call. */
 class Buckets {
   readonly #maxEntries: number;
   readonly #buckets = new Map<string, Bucket>();
@@ -96,7 +97,7 @@ class Buckets {
     return this.#buckets.size;
   }
 
-  /** How long there will be nothing in the bucket. */
+  /** How long the bucket stays empty. */
   waitMs(key: string, nowMs: number, bytesPerSecond: number): number {
     const bucket = this.#buckets.get(key);
     if (bucket === undefined || bytesPerSecond === unlimited) return 0;
@@ -107,7 +108,7 @@ class Buckets {
   take(key: string, nowMs: number, bytes: number, bytesPerSecond: number): void {
     const bucket = this.#buckets.get(key);
     if (bytesPerSecond === unlimited) {
-      // What was taken at another rate means nothing any more.
+      // A level that was reached at another rate means nothing at this one.
       if (bucket !== undefined) this.#buckets.delete(key);
       return;
     }
@@ -125,5 +126,5 @@ const capacityOf = (bytesPerSecond: number): number => bytesPerSecond * limits.i
 const filled = ({ bytes, atMs }: Bucket, nowMs: number, bytesPerSecond: number): number =>
   Math.min(capacityOf(bytesPerSecond), bytes + ((nowMs - atMs) / 1000) * bytesPerSecond);
 
-/** No name of a tenant or a dataset holds a slash. */
+/** Neither name contains a slash. */
 const keyOf = (tenant: string, dataset: string): string => `${tenant}/${dataset}`;

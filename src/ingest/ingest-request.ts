@@ -2,7 +2,7 @@ import type { BodyEncoding, BodyFormat, EventLabels } from '../decode/task.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import type { DecodeCounts, RefusedPart } from '../model/counts.ts';
 
-/** A body that was received, from somebody who may write to that dataset. */
+/** A body from a sender that may write to the dataset. */
 export interface IngestRequest {
   readonly tenant: string;
   readonly dataset: string;
@@ -11,47 +11,48 @@ export interface IngestRequest {
   readonly body: Uint8Array;
   /** Refuse with `dataset_not_found` rather than create the dataset. */
   readonly mustExist: boolean;
-  /** The sender's own name for this request; with it, a repetition is recognised. */
+  /** The sender's `Idempotency-Key`. With it, a retry is recognised. */
   readonly idempotencyKey?: string | undefined;
-  /** Fields that each event of the body gets, of a format that has events. */
+  /** Fields that are added to each event of the body, for formats that have events. */
   readonly labels?: EventLabels | undefined;
 }
 
-/** What is durable now. */
+/** What is stored durably now. */
 export interface Acknowledgement {
   readonly counts: DecodeCounts;
-  /** What was left out, where the protocol can say so; undefined if nothing was. */
+  /** The refused part of the body, for protocols that can report it; undefined if there is none. */
   readonly refused: RefusedPart | undefined;
-  /** The request had been stored before; nothing was stored this time. */
+  /** The request had been stored before. Nothing was stored this time. */
   readonly replayed: boolean;
 }
 
 /** The write path as the protocols see it. */
 export interface Ingest {
   /**
-   * Whether a body may come that is for this dataset. What it returns takes room for it before it is read.
+   * Checks the rate limits of the dataset before its body is read.
+   * @returns reserves memory for the body
    * @throws AppError `rate_limited`
    */
   admit(tenant: string, dataset: string): Reserve;
   /**
-   * Decodes a body and makes it durable, once. When the promise fulfils, the rows survive a power cut.
+   * Decodes a body and stores it durably, once. When the promise fulfils, the rows survive a power failure.
    * @throws AppError
    */
   write(request: IngestRequest): Promise<Acknowledgement>;
   /**
-   * The columns that JSON events would get, in the order in which they come. Nothing is stored.
+   * The columns that these JSON events would get, in order of appearance. Nothing is stored.
    * @throws AppError
    */
   columnsOf(events: SampleEvents): Promise<readonly ColumnSpec[]>;
 }
 
-/** A body of JSON events of no dataset. */
+/** JSON events that belong to no dataset. */
 export type SampleEvents = Pick<IngestRequest, 'tenant' | 'encoding' | 'body'> & {
   readonly format: 'json' | 'ndjson';
 };
 
 /**
- * Takes room for a body, or a portion of it; the caller gives it back when the request has ended.
+ * Reserves memory for a body or a part of one. The caller releases it when the request ends.
  * @throws AppError `overloaded`, `log_full`, `shutting_down`
  */
 export type Reserve = (bytes: number) => Reservation;

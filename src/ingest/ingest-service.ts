@@ -50,27 +50,27 @@ export interface IngestOptions {
   readonly maxBodyBytes: number;
 }
 
-/** What a body holds, and the number under which its outcome is to be reported. */
+/** The decoded body, and the number under which its outcome is reported. */
 interface NumberedBody {
   readonly blocks: readonly TableBlock[];
   readonly counts: DecodeCounts;
   readonly refused: RefusedPart | undefined;
   readonly sequence: number;
-  /** Called when the blocks are needed no more. */
+  /** Called when the blocks are no longer needed. */
   readonly release: () => void;
 }
 
-/** A request whose dataset is an id. */
+/** A request whose dataset name has been resolved to an id. */
 interface PlacedRequest extends IngestRequest {
-  /** Whether the id is presumed. */
+  /** Whether the id is presumed: the store has not been read yet. */
   readonly presumed: true | undefined;
-  /** How the dataset was made, as far as that is known. */
+  /** The options of the dataset, as far as they are known. */
   readonly options: DatasetOptions | undefined;
-  /** What the dataset may have. */
+  /** The limits that apply to the dataset. */
   readonly inForce: LimitsInForce;
 }
 
-/** The write path: decode, claim the dataset, append to the log, acknowledge. Nothing else is on it. */
+/** The write path: decode, claim the dataset, append to the log, acknowledge. */
 export class IngestService implements Ingest {
   readonly #options: IngestOptions;
 
@@ -98,7 +98,7 @@ export class IngestService implements Ingest {
     const { tenant, dataset } = request;
     const done = await replays.once(tenant, dataset, identity, () => this.#store(request, identity));
     if (!done.replayed || done.counts.problems === 0) return done;
-    // What was refused is not remembered, since it may be long; the same body has the same problems.
+    // Refused parts can be long, so they are not remembered. The same body yields the same problems again.
     const { refused, release } = await this.#decode(request, clock.nowMicros());
     release();
     return { counts: done.counts, refused, replayed: true };
@@ -108,7 +108,7 @@ export class IngestService implements Ingest {
   #place(asked: IngestRequest): PlacedRequest {
     const { catalog } = this.#options;
     const { tenant, dataset: name, format, encoding, body, mustExist, idempotencyKey, labels } = asked;
-    // Once, so that what it becomes under way belongs together: series that are stored already, memory, record.
+    // The name is resolved once, so that cached series, memory and the record all use the same id.
     const dataset = catalog.idOf(tenant, name);
     const options = catalog.optionsOf(tenant, dataset);
     const inForce = catalog.limitsOf(tenant, name);
@@ -120,7 +120,7 @@ export class IngestService implements Ingest {
         `there is no dataset ${quotedName(name)}; POST /api/v1/ingest with its name in the header X-P-Stream makes it`,
       );
     }
-    // Each by its name, here and below: a copy, and what follows one, costs V8 microseconds.
+    // Members are listed by name, here and below: a spread costs V8 microseconds.
     return {
       tenant,
       dataset,
@@ -149,10 +149,10 @@ export class IngestService implements Ingest {
     const { decoders, clock } = this.#options;
     const { tenant, dataset, options, presumed, format } = request;
     const receivedMicros = clock.nowMicros();
-    // Before the body moves to a worker.
+    // Read before the body moves to a worker.
     const received = { micros: receivedMicros, bytes: request.body.byteLength };
     const decoded = this.#decode(request, receivedMicros);
-    // What was decoded in this thread goes to the log in the same turn.
+    // If the body was decoded in this thread, it goes to the log in the same turn of the event loop.
     const { blocks, counts, refused, sequence, release } =
       decoded instanceof Promise ? await decoded : decoded;
     try {
@@ -170,7 +170,7 @@ export class IngestService implements Ingest {
     return { counts, refused, replayed: false };
   }
 
-  /** @throws AppError when nothing of the body can be stored */
+  /** @throws AppError if nothing of the body can be stored */
   #decode(request: PlacedRequest, receivedMicros: number): NumberedBody | Promise<NumberedBody> {
     const { decoders, maxBodyBytes } = this.#options;
     const { tenant, dataset, format, encoding, body, options, inForce, labels } = request;
@@ -205,13 +205,13 @@ export class IngestService implements Ingest {
     return { blocks, counts, refused, sequence, release };
   }
 
-  /** @param options of the dataset, by which the record was decoded */
+  /** @param options of the dataset, with which the record was decoded */
   async #commit(decoded: WalRecord, options: DatasetOptions | undefined): Promise<void> {
     const { catalog, decoders, wal, replays } = this.#options;
     const { tenant, dataset, kind, request } = decoded;
     let record = decoded;
     let moved = noColumns;
-    // Other requests may take room while columns are moved.
+    // While columns are moved, other requests may use up the room for further columns.
     for (let excess = this.#excess(decoded); !sameNames(excess, moved); excess = this.#excess(decoded)) {
       moved = excess;
       record = { ...decoded, blocks: await decoders.overflow(tenant, decoded.blocks, excess) };
@@ -230,7 +230,7 @@ export class IngestService implements Ingest {
     if (request !== undefined) replays.remember(tenant, dataset, request);
   }
 
-  /** The columns for which the dataset has no room at this moment. */
+  /** The columns for which the dataset has no room right now. */
   #excess({ tenant, dataset, kind, blocks }: WalRecord): ReadonlySet<string> {
     if (kind !== 'events') return noColumns;
     return this.#options.catalog.excess(tenant, dataset, columnsOf(blocks));
@@ -244,7 +244,7 @@ const storedRequest = (
 ): StoredRequest =>
   body === undefined ? { receivedMicros, counts, name } : { receivedMicros, counts, name, body };
 
-/** Adds up what was acknowledged. */
+/** Adds to the counters of acknowledged rows. */
 function count(metrics: Metrics, counts: DecodeCounts): void {
   metrics.events.inc(counts.events);
   metrics.logs.inc(counts.logs);

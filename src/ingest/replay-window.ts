@@ -14,7 +14,7 @@ export interface ReplayWindowOptions {
   readonly maxEntries?: number;
 }
 
-/** Of a request that is being stored. */
+/** The end of a request that is being stored. */
 interface Ending {
   readonly promise: Promise<void>;
   readonly reached: () => void;
@@ -23,26 +23,27 @@ interface Ending {
 interface Entry {
   readonly body: string | undefined;
   readonly counts: DecodeCounts;
-  /** Monotonic. */
+  /** On the monotonic clock. */
   readonly expiresMs: number;
 }
 
 /**
- * The requests of the last minutes, so that one whose reply was lost is stored once although it is sent again.
+ * Recognises retried requests. A sender whose reply was lost sends the same request again; it is stored once.
  *
- * - A request is remembered from the moment its record is durable: what is not known here may be stored.
- * - Of equal requests at the same time one is stored and the others wait for it. If it fails, the next one is
- *   tried by itself, since the reason may have been the first one's own (no room, a full queue).
- * - Memory is bounded by entries and by age; the oldest are forgotten first. The memory of those that wait is
- *   bounded by the bodies in flight, like that of all requests.
- * - It survives a restart: the log and its journal (`wal/replay-journal.ts`) hold the same, and `recover` takes it.
+ * - A request is remembered as soon as its record is durable. A request that is not remembered may be stored.
+ * - Of identical requests that arrive together, one is stored and the others wait for it. If it fails, the
+ *   next one tries on its own, since the failure may concern the first one only (no memory, a full queue).
+ * - Memory is bounded by the number and the age of entries; the oldest are dropped first. The memory of
+ *   waiting requests is bounded by the bodies in flight, like that of all requests.
+ * - The window survives a restart: the log and its journal (`wal/replay-journal.ts`) hold the same entries,
+ *   and `recover` takes them.
  */
 export class ReplayWindow implements TenantHolder {
   readonly #options: ReplayWindowOptions;
   readonly #maxEntries: number;
   /** In the order in which they were stored. */
   readonly #entries = new Map<string, Entry>();
-  /** Being stored, with what fulfils at the end, whatever it is, where somebody waits for that. */
+  /** Requests that are being stored. A value exists only if somebody waits for the end of the request. */
   readonly #underWay = new Map<string, Ending | undefined>();
 
   constructor(options: ReplayWindowOptions) {
@@ -67,8 +68,8 @@ export class ReplayWindow implements TenantHolder {
   }
 
   /**
-   * Stores a request unless that was done already.
-   * @param store must call `remember` if it made the request durable
+   * Stores a request unless it has been stored already.
+   * @param store must call `remember` if it stored the request durably
    * @throws AppError `idempotency_key_reused`; what `store` throws
    */
   async once(
@@ -97,7 +98,7 @@ export class ReplayWindow implements TenantHolder {
     }
   }
 
-  /** Of a request that is being stored. */
+  /** Fulfils when the request with this key has ended, in success or failure. */
   #endOf(key: string): Promise<void> {
     let ending = this.#underWay.get(key);
     if (ending === undefined) {
@@ -124,13 +125,13 @@ export class ReplayWindow implements TenantHolder {
   }
 
   #add(key: string, { body, counts }: StoredRequest, expiresMs: number): void {
-    // At the end, also if an expired one is there.
+    // Appended last, even if an expired entry with this key exists.
     this.#entries.delete(key);
     this.#entries.set(key, { body, counts, expiresMs });
     this.#forgetOld();
   }
 
-  /** Tenants or datasets have ended. Their ids are never used again, so this only makes room. */
+  /** Drops entries of deleted tenants and datasets, to free memory: their ids are never used again. */
   forgetEnded(hasEnded: HasEnded): void {
     for (const key of this.#entries.keys()) {
       const [tenant = '', dataset] = key.split('/', 2);
@@ -138,7 +139,9 @@ export class ReplayWindow implements TenantHolder {
     }
   }
 
-  /** Looks at the oldest only: entries come in the order in which they go, but for what a restart brought. */
+  /**
+   * Looks only at the oldest entries: except for those of a restart, they expire in the order of insertion.
+   */
   #forgetOld(): void {
     const nowMs = this.#options.clock.monotonicMs();
     for (const [key, { expiresMs }] of this.#entries) {
@@ -148,6 +151,6 @@ export class ReplayWindow implements TenantHolder {
   }
 }
 
-/** No name of a tenant or a dataset holds a slash. */
+/** Neither name contains a slash. */
 const keyOf = (tenant: string, dataset: string, { name }: RequestIdentity): string =>
   `${tenant}/${dataset}/${name}`;

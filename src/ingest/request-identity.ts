@@ -4,8 +4,9 @@ import type { RequestIdentity } from '../model/replay.ts';
 import type { IngestRequest } from './ingest-request.ts';
 
 /**
- * By what a repetition is known. Equal bodies of metrics hold the same samples of the same times, and were meant
- * once. Equal JSON events may well be two events, so only their sender can tell, by an `Idempotency-Key`.
+ * How a retry is recognised. Identical bodies of metrics, OTLP logs or spans carry their own times
+ * and are the same data. Identical JSON events may be two events, so only the sender can tell, with
+ * an `Idempotency-Key`.
  */
 const knownBy = {
   json: 'key',
@@ -20,24 +21,24 @@ const knownBy = {
   'otlp-metrics-protobuf': 'body',
 } as const satisfies Record<BodyFormat, 'key' | 'body'>;
 
-/** Larger bodies are hashed in pieces, since the memory that the hash function copies them to never shrinks. */
+/** Larger bodies are hashed in pieces: the hash function copies its input into memory that never shrinks. */
 const pieceBytes = 1024 * 1024;
 
 /**
- * Names requests by hashes (XXH64). They are seeded with the node's name, which is random, never leaves the
- * data directory and stays the same across restarts: nobody outside can make two bodies that look alike.
+ * Identifies requests by hashes (XXH64). The seed is the node's name, which is random, never leaves the data
+ * directory and survives restarts, so nobody outside can construct two bodies with the same hash.
  */
 export class RequestIdentifier {
   readonly #hashes: XXHashAPI;
   readonly #seed: bigint;
 
-  /** @param node this node's name */
+  /** @param node the name of this node */
   constructor(hashes: XXHashAPI, node: string) {
     this.#hashes = hashes;
     this.#seed = hashes.h64(node);
   }
 
-  /** Undefined for a request that is never taken for another: an empty one, or one that does not say so. */
+  /** Undefined if the request is never treated as a retry: an empty body, or JSON events without a key. */
   identify(request: IngestRequest): RequestIdentity | undefined {
     const { format, body, idempotencyKey, labels } = request;
     if (body.byteLength === 0) return undefined;
@@ -47,7 +48,7 @@ export class RequestIdentifier {
     return { name, body: `${this.#fingerprint(body)}${this.#labelsPrint(labels)}` };
   }
 
-  /** What headers add to the events is stored like the body. */
+  /** Labels from headers are stored with the events, so they are part of the identity. */
   #labelsPrint(labels: IngestRequest['labels']): string {
     return labels === undefined ? '' : `+${this.#fingerprint(Buffer.from(JSON.stringify(labels)))}`;
   }

@@ -7,36 +7,36 @@ import { limits } from '../limits/limits.ts';
 
 export type MetadataKind = 'dataset' | 'tenant' | 'role' | 'user' | 'oauthUser' | 'apiKey' | 'setting';
 
-/** What an entry is about. Unique: there is one record of a kind and key in a tenant, or none. */
+/** Identifies a record: in each tenant there is at most one record of a kind and key. */
 export interface MetadataKey {
   readonly tenant: string;
   readonly kind: MetadataKind;
   readonly key: string;
 }
 
-/** One line of the log: a record gets a new value, or ends. */
+/** One line of the log: a new value of a record, or its end. */
 export interface MetadataEntry extends MetadataKey {
   readonly id: string;
-  /** The entry that was in force when this one was written; empty if there was no record. */
+  /** The id of the entry that this one replaces; empty if there was no record. */
   readonly base: string;
-  /** JSON; empty for the end of the record. */
+  /** JSON; empty if the record ends. */
   readonly value: string;
-  /** Grows along the log. */
+  /** Increases along the log. */
   readonly position: number;
 }
 
-/** An entry that has no place in the log yet. */
+/** An entry that has no position in the log yet. */
 type NewEntry = Omit<MetadataEntry, 'position'>;
 
 /**
- * The append-only log of what the service must remember, a table in the store that several nodes may write.
+ * The append-only log of the service's metadata, in a table of the store that several nodes may write.
  *
- * An entry has an effect only if the one that it names as its base is still in force when its turn comes;
- * otherwise somebody else was first. All nodes read the same order, so all agree, and no lock is needed: who has
- * appended an entry reads on to see what became of it. The order is that of visibility, in which the store numbers
- * its parts: what is read later never comes before what was read already, which a clock could not promise. Entries that
- * are appended at the same time share an insert, which becomes visible at once: they have one position, and their order
- * is that of their ids.
+ * An entry takes effect only if the entry that it names as its base is still the current one; otherwise
+ * another writer was first. All nodes read the same order, so they agree without a lock: a writer appends its
+ * entry and reads on to see whether it took effect. The order is the order of visibility, in which the store
+ * numbers its parts. A later read therefore never returns an entry that precedes one already read; a clock
+ * could not promise that. Entries that are appended at the same time share an insert and become visible
+ * together: they have one position, and are ordered by id.
  */
 export class MetadataLog {
   readonly #store: Store;
@@ -55,7 +55,7 @@ export class MetadataLog {
   }
 
   /**
-   * Entries of these kinds from a position on, in order.
+   * The entries of these kinds from a position on, in order.
    * @throws StoreError
    */
   async read(kinds: readonly MetadataKind[], from = 0): Promise<MetadataEntry[]> {
@@ -78,8 +78,8 @@ export class MetadataLog {
   }
 
   /**
-   * Whether the entry comes into force is known once the log has been read up to it.
-   * @throws StoreError; if retryable, the entry may have been written all the same
+   * Appends an entry. Whether it takes effect is known once the log has been read up to it.
+   * @throws StoreError; if it is retryable, the entry may have been written
    */
   append(entry: NewEntry): Promise<void> {
     return this.#appends.join(entry);
@@ -90,7 +90,7 @@ export class MetadataLog {
       const values = [this.#node, tenant, kind, key, value, id, base];
       return `(${values.map(quoteString).join(', ')})`;
     });
-    // An array of one block: what several selects give could become several parts, each with a position of its own.
+    // An array in one block: several SELECTs could become several parts, each with a position of its own.
     await this.#store.command(
       `INSERT INTO \`millrace\`.\`metadata\` (node, tenant, kind, key, value, id, base)
        SELECT row.1, row.2, row.3, row.4, row.5, row.6, row.7 FROM (SELECT arrayJoin([${rows.join(', ')}]) AS row)`,
@@ -98,8 +98,8 @@ export class MetadataLog {
   }
 
   /**
-   * Removes what ended tenants had, so that no hash of a password and no sealed key outlives them. Nodes that have not
-   * read of their end yet must not be left behind: positions in the log stay, and what they have read as well.
+   * Removes the entries of deleted tenants, so that no password hash and no sealed key outlives them. Other
+   * nodes that have not read of the deletion yet must still find it, so positions in the log stay valid.
    * @throws StoreError
    */
   async removeEnded(hasEnded: (tenant: string) => boolean): Promise<void> {

@@ -4,29 +4,29 @@ import { AppError } from '../errors.ts';
 import { Rounds } from '../lib/rounds.ts';
 import type { MetadataEntry, MetadataKey, MetadataKind, MetadataLog } from './metadata-log.ts';
 
-/** A record as it is in force. */
+/** The current value of a record. */
 export interface MetadataRecord extends MetadataKey {
   /** JSON. */
   readonly value: string;
-  /** The entry that made it what it is. */
+  /** The id of the entry that set this value. */
   readonly version: string;
 }
 
-/** Told of each change that came into force, in order. `value` is JSON, undefined when the record has ended. */
+/** Called for each change that took effect, in order. `value` is JSON, or undefined if the record ended. */
 export type MetadataListener = (key: MetadataKey, value: string | undefined) => void;
 
 /**
  * This node's copy of some kinds of metadata, and the way to change them.
  *
- * Reads come one after another, each from where the last one ended, so the copy is always a prefix of the log. Who asks
- * during one shares the next.
+ * Reads run one after another, each from the end of the last one, so the copy is always a prefix of the log.
+ * Callers that ask for a read while one is running share the next one.
  */
 export class MetadataReplica {
   readonly #log: MetadataLog;
   readonly #kinds: readonly MetadataKind[];
   readonly #listener: MetadataListener;
   readonly #records = new Map<string, MetadataRecord>();
-  /** Of entries that this node waits for: whether they came into force, once that is known. */
+  /** Entries that this node waits for, and whether they took effect, once that is known. */
   readonly #awaited = new Map<string, boolean | undefined>();
   /** Where the next read begins. */
   #next = 0;
@@ -49,13 +49,13 @@ export class MetadataReplica {
     return this.#next;
   }
 
-  /** The record in force, as far as the log has been read. */
+  /** The current record, as far as the log has been read. */
   get(tenant: string, kind: MetadataKind, key: string): MetadataRecord | undefined {
     return this.#records.get(nameOf({ tenant, kind, key }));
   }
 
   /**
-   * Reads what was added to the log since.
+   * Reads the new entries of the log.
    * @throws StoreError
    */
   async refresh(): Promise<void> {
@@ -63,7 +63,7 @@ export class MetadataReplica {
   }
 
   /**
-   * `refresh` for those who cannot go on without.
+   * Like `refresh`, for callers that cannot continue without it.
    * @throws AppError `store_unavailable`
    */
   async catchUp(): Promise<void> {
@@ -75,11 +75,11 @@ export class MetadataReplica {
   }
 
   /**
-   * Gives a record a value, or ends it, if it is still as the caller saw it.
+   * Sets or ends a record, if nobody has changed it since the caller read it.
    * @param value JSON; undefined ends the record
-   * @param seen the record that the caller decided upon; undefined if there was none
-   * @returns false if somebody else was first; the copy then holds what they wrote
-   * @throws AppError `store_unavailable`; the change may have been made all the same
+   * @param seen the record that the caller read; undefined if there was none
+   * @returns false if another writer was first; the copy then holds what it wrote
+   * @throws AppError `store_unavailable`; the change may have taken effect
    */
   async change(
     key: MetadataKey,
@@ -101,7 +101,7 @@ export class MetadataReplica {
     }
   }
 
-  /** Records that nobody will ask for any more, by their tenant. */
+  /** Drops the records of tenants that no longer exist. */
   forget(isGone: (tenant: string) => boolean): void {
     for (const [name, { tenant }] of this.#records) if (isGone(tenant)) this.#records.delete(name);
   }
