@@ -13,8 +13,8 @@ import { readVersion } from './lib/version.ts';
 import { startWatchdog } from './lib/watchdog.ts';
 
 /**
- * Exit codes: 0 after a clean stop, 1 when the service or the command could not do its work, 2 for a bad option, 70 after an
- * error that nobody foresaw.
+ * Exit codes: 0 after a clean stop, 1 if the service or the command failed, 2 for a bad option, 70 after
+ * an unexpected error.
  */
 async function main(): Promise<void> {
   endOnUncaughtErrors();
@@ -67,11 +67,12 @@ async function runDeadCommand(action: DeadAction, config: Config): Promise<void>
 async function serve(config: Config): Promise<void> {
   const log = createLogger(config.logLevel);
   const stopRequested = firstSignal();
-  // The thread is not waited for at the end: it does not outlive the process.
+  // The thread needs no stop: it ends with the process.
   if (config.watchdogMs > 0)
     startWatchdog(new URL('../workers/watchdog.js', import.meta.url), config.watchdogMs);
   const version = readVersion();
-  // Loads native code, which reads what `prepareProcess` set; and --help stays quick.
+  // Imported here because it loads native code, which reads the settings of `prepareProcess`. It
+  // also keeps --help fast.
   const { startApp } = await import('./app/application.ts');
   const directory = await takeDataDirectory(config.dataDir);
   try {
@@ -92,7 +93,7 @@ async function serve(config: Config): Promise<void> {
   }
 }
 
-/** A second signal, while the first is being obeyed, ends the process at once. */
+/** A second signal while the service is stopping ends the process at once. */
 function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((done) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => done(signal));

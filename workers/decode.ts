@@ -23,9 +23,9 @@ const kernel = new RemoteWriteKernel(new WebAssembly.Module(kernelBinary));
 const decoder = new Decoder(new DecodeOutcomes(outcomes), await xxhash(), kernel);
 
 /**
- * Piscina's handler, by name. It resolves to a `readonly DecodeReply[]`: one for each task, in their order. The memory of
- * blocks and of bodies that go back is transferred, not copied. What was not begun within a slice goes back, so that those
- * who wait for this worker have their turn.
+ * A Piscina handler. Resolves to a `readonly DecodeReply[]`, one reply for each task, in order. The memory of
+ * blocks and of returned bodies is transferred, not copied. Tasks that were not started within a time slice
+ * are returned, so that other tenants get this worker.
  */
 export function decode({ tasks }: DecodeBatch): ReturnType<typeof move> {
   const startMs = performance.now();
@@ -58,8 +58,8 @@ function decodeOne(task: DecodeTask): Omit<DecodeReply, 'costMs'> {
 }
 
 /**
- * The same for a block whose columns are too many for its dataset; it resolves to an `OverflowReply`: the block with them in
- * its map.
+ * A Piscina handler for a block with more columns than its dataset may have. Resolves to an `OverflowReply`:
+ * the block with those columns in its map.
  */
 export function overflow({ block, columns }: OverflowTask): ReturnType<typeof move> {
   const startMs = performance.now();

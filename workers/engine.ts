@@ -1,11 +1,12 @@
 /**
- * The engine process: ClickHouse (chDB) on one directory, for the service that started it and for nobody else.
+ * The engine process: ClickHouse (chDB) on one directory, used only by the service that started it.
  *
  *     lock the directory ── open ──▶ run statements ── close ──▶ exit
  *
- * It obeys its parent alone. Signals that a terminal or a supervisor sends to a whole group are left to the parent, which
- * still needs the engine then; when the parent is gone, `engine-guard.ts` ends the process at once. Whatever goes wrong ends
- * the process, and the parent starts another one (`src/clickhouse/embedded/engine.ts`).
+ * Only the parent controls it. Signals that a terminal or a supervisor sends to the whole process group are
+ * ignored: the parent handles them, and still needs the engine to stop cleanly. If the parent is gone,
+ * `engine-guard.ts` ends this process at once. Any failure ends the process, and the parent starts another
+ * one (`src/clickhouse/embedded/engine.ts`).
  */
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,7 +26,7 @@ new Worker(new URL('./engine-guard.js', import.meta.url));
 
 const connections = new Map<number, Session>();
 
-/** An orderly exit would wait for the thread that waits for the service's end. */
+/** An orderly exit would wait for the thread that waits for the end of the service. */
 function end(): void {
   process.kill(process.pid, 'SIGKILL');
 }
@@ -43,7 +44,7 @@ const connectTo = ({ directory, settings }: EngineArguments): Session =>
     connectionArgs: Object.entries(settings).map(([name, value]) => `--${name}=${value}`),
   });
 
-/** A lock of a process that was killed is free when the kernel has ended it. */
+/** The lock of a killed process is free once the kernel has ended that process. */
 async function lock(options: EngineArguments): Promise<void> {
   connect = () => connectTo(options);
   const endMs = performance.now() + options.lockWaitMs;
@@ -58,16 +59,16 @@ async function lock(options: EngineArguments): Promise<void> {
   }
 }
 
-/** The engine stays open for as long as one connection does. */
+/** The engine stays open as long as one connection does. */
 function open(): void {
   connections.set(-1, connect());
   endAtFaults();
 }
 
 /**
- * Gives the signals of faults their default action back, which is the end of the process. The engine's own handlers wait
- * 300 seconds for a thread to write a report that the library does not have; V8's fatal errors end in one, too. Node.js
- * sets the default when the last listener goes.
+ * Restores the default action of fault signals, which ends the process. The engine's own handlers wait 300
+ * seconds for a thread to write a report that the library does not have, and V8's fatal errors end in such a
+ * handler too. Node.js restores the default when the last listener is removed.
  */
 function endAtFaults(): void {
   for (const signal of ['SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGTRAP', 'SIGSYS'] as const) {
@@ -108,7 +109,7 @@ process.on('message', (message: ToEngine) => {
   }
 });
 
-/** Does a step of the start, or says why it cannot be done. */
+/** Runs a step of the start, or reports why it failed. */
 async function attempt(step: () => void | Promise<void>, done: 'locked' | 'opened'): Promise<void> {
   try {
     await step();

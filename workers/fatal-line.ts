@@ -2,7 +2,10 @@ import { workerData } from 'node:worker_threads';
 import { writeFatal } from '../src/lib/fatal.ts';
 import type { FatalLineTask } from '../src/lib/watchdog.ts';
 
-/** The thread that writes the line of the watchdog, which does not wait for it long: nobody may be reading stderr. */
+/**
+ * The thread that writes the watchdog's last line. The watchdog does not wait for it long:
+ * stderr may be blocked.
+ */
 const { stuckMs, written }: FatalLineTask = workerData;
 
 writeFatal(

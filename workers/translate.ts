@@ -1,4 +1,4 @@
-/** The Piscina entry of the threads that translate: PostgreSQL's SQL in, the store's out. */
+/** The Piscina entry of the translation threads: PostgreSQL's SQL in, ClickHouse's SQL out. */
 import { readlinkSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import type { MessagePort } from 'node:worker_threads';
@@ -16,7 +16,7 @@ import { runTask, type TaskParts } from '../src/sql/translation/translation-task
 
 let parts: TaskParts | undefined;
 
-/** Comes before any task. The parser is loaded then, so that no task pays for it. */
+/** Runs before any task. It loads the parser, so that no task pays for that. */
 export async function start({ port, version }: TranslatorStart<MessagePort>): Promise<TranslatorReady> {
   parts = { version, memory: new ColumnMemory(), ask: askThrough(port) };
   await parseQuery('SELECT 1');
@@ -29,7 +29,7 @@ export async function translate(task: TranslationTask): Promise<TranslationReply
   return { ...outcome, externalBytes: getHeapStatistics().external_memory };
 }
 
-/** One question at a time, since there is one task at a time. */
+/** There is one request to the catalog at a time, since there is one task at a time. */
 function askThrough(port: MessagePort): AskCatalog {
   let take: ((part: CatalogAnswer) => void) | undefined;
   port.on('message', (part: CatalogAnswer) => take?.(part));
@@ -46,7 +46,7 @@ function askThrough(port: MessagePort): AskCatalog {
     });
 }
 
-/** Linux names the thread that asks `<process>/task/<thread>`. */
+/** Linux names the current thread `<process>/task/<thread>`. */
 function nativeThreadId(): number | undefined {
   if (process.platform !== 'linux') return undefined;
   const id = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
