@@ -19,44 +19,49 @@ import { ReservedColumns } from './reserved-columns.ts';
 import type { HasEnded, TenantHolder } from './tenant-cleaner.ts';
 import type { Tenants } from './tenants.ts';
 
-/** What the catalog asks about tenants. */
+/** What the catalog needs to know about tenants. */
 export type CatalogTenants = Pick<Tenants, 'refresh' | 'hasEnded' | 'limitsOf'>;
 
 /**
- * Which datasets exist, of which kind, with which columns. Held in memory, fed from the store as soon as it
- * answers; writes do not wait for that.
+ * The datasets, their kinds and columns. Held in memory and read from the store as soon as it answers; writes
+ * do not wait for that.
  *
- * A dataset comes into being in three steps, so that no failure leaves half of one behind:
- * 1. `claim`: a decoded write wants it. Other kinds are refused from here on. It is not visible yet.
- * 2. `confirm`: its first record is durable in the log. It exists; a crash finds it again through the log.
- * 3. `ensure`: before the first insert its tables are made, and columns added, and the metadata log told.
- * A claim whose write failed is released, and the dataset is forgotten when nobody else claims it.
+ * A dataset is created in three steps, so that no failure leaves half of one behind:
+ * 1. `claim`: a decoded write needs it. From here on other kinds are refused. It is not visible yet.
+ * 2. `confirm`: its first record is durable in the log. The dataset exists; after a crash it is
+ *    found again in the log.
+ * 3. `ensure`: before the first insert its tables and columns are created, and the metadata log is told.
+ * The claim of a failed write is released, and the dataset is dropped if nobody else claims it.
  *
- * A write that comes before the store was read takes its dataset with the kind that this node knows, or else its
- * own. If the store then says otherwise, the store is right: the dataset is what it was, and later writes of the
- * wrong kind are refused. Those that were acknowledged have tables of their own kind to go to, since no two kinds
- * share a table name. They are stored there and `load` reports them; SQL does not show them.
+ * A write that comes before the store was read takes the kind that this node knows, or else its own kind. If
+ * the store then says otherwise, the store is right: the dataset keeps its kind, and later writes of the
+ * wrong kind are refused. No two kinds share a table name, so rows that were acknowledged with the wrong kind
+ * still have tables of their own. They are stored there and `load` reports them; SQL does not show them.
  *
- * Writes know a dataset by its id (`dataset-ids.ts`), readers by its name. What has ended takes nothing: what is still
- * on its way to a tenant that was deleted is refused, what is on its way to a dataset that was deleted goes nowhere.
+ * Writers identify a dataset by its id (`dataset-ids.ts`), readers by its name. Nothing is stored for what
+ * was deleted: writes to a deleted tenant are refused, and records that are on their way to a deleted
+ * dataset are dropped.
  */
 export class Catalog implements CatalogView, TenantHolder {
   readonly #store: Store;
   readonly #metadata: MetadataLog;
   readonly #tenants: CatalogTenants | undefined;
-  /** What the metadata log says: a dataset that is only in this node's log is not there yet. */
+  /**
+   * The datasets of the metadata log. A dataset that is only in this node's write-ahead log is not among
+   * them.
+   */
   readonly datasets: DatasetRegistry;
   readonly #ids: DatasetIds;
   readonly #entries = new DatasetEntries();
   readonly #tables: DatasetTables;
   #loaded = false;
-  /** What other nodes have made is known here, as far as this position of the metadata log. */
+  /** Datasets of other nodes are known up to this position of the metadata log. */
   #adopted = 0;
 
   /**
-   * @param tenants without them, no tenant ever ends, and none has limits of its own
-   * @param onEnd called when a dataset was deleted, here or on another node
-   * @param kept what is known of options before the store was read
+   * @param tenants without it, no tenant is ever deleted and none has limits of its own
+   * @param onEnd called when a dataset was deleted, on this node or another one
+   * @param kept the options of datasets, for the time before the store was read
    */
   constructor(
     store: Store,
@@ -78,14 +83,14 @@ export class Catalog implements CatalogView, TenantHolder {
     return this.#entries.version(tenant) + this.datasets.versions.of(tenant);
   }
 
-  /** True once what the store knows has been read. */
+  /** True once the store has been read. */
   get loaded(): boolean {
     return this.#loaded;
   }
 
   /**
-   * Reads what the store knows; does nothing when that has been done. Can be repeated after a failure.
-   * @returns the conflicts with what was written before
+   * Reads the store, once. May be repeated after a failure.
+   * @returns the datasets that were written with another kind before
    * @throws StoreError
    */
   async load(): Promise<readonly KindConflict[]> {
@@ -94,7 +99,7 @@ export class Catalog implements CatalogView, TenantHolder {
     await this.#tenants?.refresh();
     await this.datasets.refresh();
     const stored = await readColumns(this.#store, this.#living());
-    // At once, since writes come in meanwhile: they see all of it or nothing.
+    // In one turn of the event loop: concurrent writes see all of it or nothing.
     const conflicts = stored.flatMap(([dataset, columns]) => this.#entries.adopt(dataset, columns));
     this.#loaded = true;
     for (const tenant of this.#entries.tenants) {
@@ -105,7 +110,8 @@ export class Catalog implements CatalogView, TenantHolder {
   }
 
   /**
-   * Reads which datasets other nodes have made and deleted since, and which columns they have added; `load` must have done that once.
+   * Reads which datasets other nodes have created and deleted, and which columns they have added. `load` must
+   * have succeeded before.
    * @throws StoreError
    */
   async refresh(): Promise<void> {
@@ -122,7 +128,7 @@ export class Catalog implements CatalogView, TenantHolder {
       if (isNews(dataset) && !this.hasEnded(dataset.tenant, dataset.id))
         this.#entries.adopt(dataset, columns);
     }
-    // Those whose tables are being made are looked for again.
+    // Stays where it is while tables of a new dataset are being created, so that they are looked for again.
     if (!this.#living().some(isNews)) this.#adopted = position;
   }
 
@@ -143,15 +149,16 @@ export class Catalog implements CatalogView, TenantHolder {
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** The id of the dataset that a write to this name goes to, presumed while `loaded` is false. */
+  /** The id of the dataset that a write to this name goes to; presumed while `loaded` is false. */
   idOf(tenant: string, dataset: string): string {
     return this.#ids.of(tenant, dataset);
   }
 
   /**
-   * Takes a dataset for a write of `kind` with these columns, making it if it is new. One that was deleted while the
-   * write was under way is taken for nothing: the write came before the deletion.
-   * @throws AppError `kind_conflict` naming both kinds, `too_many_datasets`, `tenant_not_found` if it was deleted
+   * Claims a dataset for a write of `kind` with these columns, and creates it if it is new. A dataset that
+   * was deleted while the write was in progress is accepted: the write came before the deletion.
+   * @throws AppError `kind_conflict` naming both kinds, `too_many_datasets`,
+   *   `tenant_not_found` if it was deleted
    */
   claim(tenant: string, id: string, kind: DatasetKind, columns: readonly ColumnSpec[]): Claim {
     if (this.hasEnded(tenant)) throw new AppError('tenant_not_found', 'the tenant has been deleted');
@@ -163,29 +170,35 @@ export class Catalog implements CatalogView, TenantHolder {
     return claimEntry(this.#entries, entry, columns);
   }
 
-  /** The columns of a block of events, by name, that the dataset has no room for; they belong into `p_overflow`. */
+  /**
+   * The names of those columns of an events block for which the dataset has no room. They
+   * belong in `p_overflow`.
+   */
   excess(tenant: string, id: string, columns: readonly ColumnSpec[]): ReadonlySet<string> {
     const reserved = this.#entries.get(tenant, id, 'events')?.reserved ?? new ReservedColumns('events');
     return reserved.excess(columns, this.limitsOf(tenant, parseGenerationId(id).name).maxColumns);
   }
 
-  /** What a dataset of the tenant may have where nothing else is said of it. */
+  /** The limits of the tenant's datasets, unless a dataset has its own. */
   limitsOfTenant(tenant: string): LimitsInForce {
     return this.#tenants?.limitsOf(tenant) ?? defaultLimits;
   }
 
-  /** What the dataset that has this name now may have, or would have if there were one. What is there already stays. */
+  /**
+   * The limits of the dataset with this name, or of the next one to have it. Lower limits do not
+   * remove existing data.
+   */
   limitsOf(tenant: string, dataset: string): LimitsInForce {
     return this.datasets.limitsOf(tenant, dataset, this.limitsOfTenant(tenant));
   }
 
-  /** How the dataset was made, as far as this node knows; undefined for none. */
+  /** The options with which the dataset was created, as far as this node knows; undefined for none. */
   optionsOf(tenant: string, id: string): DatasetOptions | undefined {
     return this.datasets.optionsOf(tenant, id);
   }
 
   /**
-   * A dataset of which the log holds records from an earlier life of this process.
+   * Registers a dataset for which an earlier process left records in the log.
    * @param presumed they were written before the store was read
    * @param columns that the records need
    */
@@ -205,7 +218,7 @@ export class Catalog implements CatalogView, TenantHolder {
     this.#entries.changed(tenant);
   }
 
-  /** @throws AppError `kind_conflict` when the dataset exists with another kind */
+  /** @throws AppError `kind_conflict` if the dataset exists with another kind */
   checkKind(tenant: string, id: string, kind: DatasetKind): void {
     const held = this.#entries.kindOf(tenant, id);
     if (held === undefined || held === kind) return;
@@ -217,8 +230,8 @@ export class Catalog implements CatalogView, TenantHolder {
   }
 
   /**
-   * Makes the tables and columns that an insert needs. Idempotent; safe to repeat after any failure.
-   * @throws StoreError retryable while the store has not been read: first its kinds, then ours
+   * Creates the tables and columns that an insert needs. Idempotent, and safe to repeat after any failure.
+   * @throws StoreError retryable while the store has not been read: its kinds have precedence over ours
    * @throws AppError `tenant_not_found`, `dataset_not_found` if it was deleted
    */
   async ensure(tenant: string, id: string, kind: DatasetKind, columns: readonly ColumnSpec[]): Promise<void> {
@@ -230,14 +243,14 @@ export class Catalog implements CatalogView, TenantHolder {
     await this.#tables.ensure(entry, columns);
   }
 
-  /** Whether the tables of a dataset are known to be there. */
+  /** Whether the tables of a dataset are known to exist. */
   isReady(tenant: string, id: string, kind: DatasetKind): boolean {
     return this.#entries.get(tenant, id, kind)?.ready === true;
   }
 
   /**
-   * The tables are not what they should be: somebody may have dropped one, or a column, by hand. The next `ensure`
-   * looks at all of it again.
+   * Called when the tables are not as expected: somebody may have dropped a table or a column by hand. The
+   * next `ensure` checks them again.
    */
   forget(tenant: string, id: string, kind: DatasetKind): void {
     if (this.hasEnded(tenant, id)) return;
@@ -245,14 +258,14 @@ export class Catalog implements CatalogView, TenantHolder {
   }
 
   /**
-   * Deletes the dataset that has this name, as far as it concerns what is written and read: its tables go later
-   * (`tenant-cleaner.ts`), and what the log has of it goes nowhere.
+   * Deletes the dataset with this name for readers and writers. Its tables are removed later
+   * (`tenant-cleaner.ts`), and its records in the log are dropped.
    * @returns its id
    * @throws AppError `dataset_not_found`, `store_unavailable`
    */
   async end(tenant: string, name: string): Promise<string> {
     await this.datasets.catchUp();
-    // One that is only in the log counts, too, or its name would mean the same as before.
+    // A dataset that is only in the log counts too. Otherwise its name would still mean the deleted one.
     const ending = this.datasets.get(tenant, name) ?? this.get(tenant, name);
     if (ending === undefined)
       throw new AppError('dataset_not_found', `there is no dataset ${quotedName(name)}`);
@@ -260,13 +273,13 @@ export class Catalog implements CatalogView, TenantHolder {
     return ending.id;
   }
 
-  /** Whether that tenant, or that dataset of it, was deleted, as far as this node knows. */
+  /** Whether the tenant, or the given dataset of it, was deleted, as far as this node knows. */
   hasEnded(tenant: string, id?: string): boolean {
     return this.#ids.hasEnded(tenant, id);
   }
 
   /**
-   * The id of the dataset that takes what was written under an id; undefined if nothing is to be stored of it any more.
+   * The id of the dataset that receives what was written under an id; undefined if its rows are dropped.
    * @param presumed some of it was written before the store was read
    */
   destination(tenant: string, id: string, kind: DatasetKind, presumed: boolean): string | undefined {
@@ -275,7 +288,7 @@ export class Catalog implements CatalogView, TenantHolder {
     return destination;
   }
 
-  /** Fulfils when nothing makes tables of theirs any more. */
+  /** Fulfils when no tables of them are being created any more. */
   async forgetEnded(hasEnded: HasEnded): Promise<void> {
     for (const tenant of this.#entries.tenants) {
       const gone = this.#entries.of(tenant).filter(({ id }) => hasEnded(tenant, id));

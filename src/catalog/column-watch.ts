@@ -4,9 +4,9 @@ import { limits } from '../limits/limits.ts';
 import { type DatasetKind, databaseOf, physicalTable } from '../model/dataset.ts';
 
 /**
- * Which tables of events have changed: other nodes add columns to them, too. The store keeps the second of a table's
- * last change. By its clock each question begins some seconds before the last one, so that no change falls between two
- * of them; one that is told twice does no harm.
+ * Finds event tables that have changed, since other nodes add columns too. The store keeps the second of each
+ * table's last change. Each request looks back some seconds beyond the previous one, by the store's clock, so
+ * that no change is missed. A change that is reported twice does no harm.
  */
 export class ColumnWatch {
   readonly #store: Store;
@@ -18,7 +18,7 @@ export class ColumnWatch {
   }
 
   /**
-   * What has changed since the last question; at the first one, everything.
+   * The tables that changed since the last call; all of them on the first one.
    * @throws StoreError
    */
   async changed(): Promise<(dataset: WatchedDataset) => boolean> {

@@ -4,8 +4,7 @@ import { type DatasetOptions, sameOptions, schemaColumns } from '../model/datase
 import type { Catalog } from './catalog.ts';
 
 /**
- * Makes a dataset that nobody has written to, with its tables. If the store fails in the middle, the same again
- * completes it.
+ * Creates an empty dataset with its tables. If the store fails halfway, the same call completes it.
  * @throws AppError `dataset_exists`, `store_unavailable`, StoreError
  */
 export async function createDataset(
@@ -17,7 +16,7 @@ export async function createDataset(
 ): Promise<void> {
   const { datasets } = catalog;
   await datasets.refresh();
-  // Whether another node has made its tables.
+  // Finds out whether another node has created its tables.
   if (datasets.get(tenant, name) !== undefined) await catalog.refresh();
   const exists = new AppError('dataset_exists', `there is a dataset ${name}`);
   const noted = datasets.get(tenant, name);
@@ -27,7 +26,7 @@ export async function createDataset(
   const id = catalog.idOf(tenant, name);
   const claim = catalog.claim(tenant, id, kind, []);
   try {
-    // First of all, so that whoever makes its tables, on any node, knows how it is to be.
+    // Registered first, so that any node that creates the tables knows the options.
     if (!isHalfMade && !(await datasets.register(tenant, id, kind, options))) throw exists;
     await catalog.ensure(tenant, id, kind, schemaColumns(options));
   } catch (error) {

@@ -11,23 +11,23 @@ import { TenantVersions } from './tenant-versions.ts';
 const keyOf = (tenant: string, id: string): string => `${tenant}/${id}`;
 const entryKey = (tenant: string, id: string, kind: DatasetKind): string => `${keyOf(tenant, id)}/${kind}`;
 
-/** The entries of a catalog, and which kind each dataset is of. */
+/** The entries of a catalog, and the kind of each dataset. */
 export class DatasetEntries {
   /** By tenant, id and kind. */
   readonly #entries = new Map<string, Entry>();
-  /** The same, so that no tenant waits while others are looked through. */
+  /** The same entries by tenant, so that a listing does not look through other tenants. */
   readonly #byTenant = new Map<string, Set<Entry>>();
-  /** The kind of each dataset; entries of another kind belong to a conflict. */
+  /** The kind of each dataset. An entry of another kind is part of a conflict. */
   readonly #kinds = new Map<string, DatasetKind>();
 
   readonly #versions = new TenantVersions();
 
-  /** Another number after each change of what is visible of a tenant. */
+  /** Changes whenever something visible of the tenant changes. */
   version(tenant: string): number {
     return this.#versions.of(tenant);
   }
 
-  /** An entry has changed. */
+  /** Must be called when an entry has changed. */
   changed(tenant: string): void {
     this.#versions.changed(tenant);
   }
@@ -52,7 +52,7 @@ export class DatasetEntries {
     return this.#entries.get(entryKey(tenant, id, kind));
   }
 
-  /** The entry of the kind that the dataset is of. */
+  /** The entry with the dataset's kind. */
   visible(tenant: string, id: string): Entry | undefined {
     const kind = this.kindOf(tenant, id);
     return kind === undefined ? undefined : this.get(tenant, id, kind);
@@ -78,7 +78,7 @@ export class DatasetEntries {
     this.#entries.set(entryKey(tenant, id, kind), entry);
     const siblings = this.#byTenant.get(tenant) ?? new Set();
     this.#byTenant.set(tenant, siblings.add(entry));
-    // The first kind decides, until the store says otherwise.
+    // The first write decides the kind, until the store says otherwise.
     if (this.kindOf(tenant, id) === undefined) this.setKind(tenant, id, kind);
     return entry;
   }
@@ -88,15 +88,16 @@ export class DatasetEntries {
   }
 
   /**
-   * Takes what the store says about a dataset.
-   * @returns the conflict with what was written before, if there is one
+   * Takes a dataset as the store has it.
+   * @returns the conflict with earlier writes, if there is one
    */
   adopt({ tenant, name, id, kind }: RegisteredDataset, columns: readonly ColumnSpec[]): KindConflict[] {
     const written = this.kindOf(tenant, id);
     const entry = this.getOrMake(tenant, id, kind);
     this.setKind(tenant, id, kind);
     entry.confirmed = true;
-    // A table of events has a column from the beginning: without one, whoever makes the dataset has not got that far.
+    // An events table has columns as soon as it exists. Without one, its creator has not
+    // created the table yet.
     entry.ready = kind !== 'events' || columns.length > 0;
     learn(entry, columns);
     this.changed(tenant);
@@ -114,13 +115,13 @@ export class DatasetEntries {
   }
 
   /**
-   * A new entry for a write.
+   * Creates an entry for a write.
    * @throws AppError `too_many_datasets`
    */
   makeWithin(inForce: LimitsInForce, tenant: string, id: string, kind: DatasetKind): Entry {
     const { maxDatasets } = inForce;
     const count = this.#byTenant.get(tenant)?.size ?? 0;
-    // The service's own dataset is there in any case.
+    // The service's own dataset is always allowed.
     if (count < maxDatasets || id === auditDataset) return this.make(tenant, id, kind);
     throw new AppError(
       'too_many_datasets',
@@ -134,7 +135,7 @@ export class DatasetEntries {
   }
 }
 
-/** A dataset taken for a write; ended once, either way. */
+/** A claim of a write on a dataset. Call exactly one of the methods, once. */
 export interface Claim {
   /** The record is durable. */
   confirm(): void;
@@ -142,7 +143,7 @@ export interface Claim {
   release(): void;
 }
 
-/** Takes a dataset for a write with these columns. */
+/** Claims a dataset for a write with these columns. */
 export function claimEntry(entries: DatasetEntries, entry: Entry, columns: readonly ColumnSpec[]): Claim {
   const endColumns = entry.reserved.take(entry.kind === 'events' ? columns : []);
   entry.claims += 1;

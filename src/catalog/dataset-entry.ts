@@ -6,7 +6,7 @@ import type { ReservedColumns } from './reserved-columns.ts';
 export interface DatasetInfo {
   readonly tenant: string;
   readonly name: string;
-  /** Under which its tables and records are kept (`model/generation.ts`). */
+  /** The id under which its tables and records are stored (`model/generation.ts`). */
   readonly id: string;
   readonly kind: DatasetKind;
   /** Physical columns of its events table that exist in the store, by name; empty for other kinds. */
@@ -18,18 +18,18 @@ export interface DatasetInfo {
 /** What the catalog keeps of a dataset. */
 export interface Entry extends DatasetInfo {
   readonly columns: Map<string, ColumnSpec>;
-  /** Columns that it has or will have; a superset of `columns`. Bounds what a dataset can grow to. */
+  /** The columns that it has or will have; a superset of `columns`. They count against the limit. */
   readonly reserved: ReservedColumns;
-  /** Writes that claimed the dataset and have not ended. */
+  /** Writes in progress that have claimed the dataset. */
   claims: number;
-  /** True once a record of it is in the log or in the store: from then on it exists for everybody. */
+  /** True once a record of it is in the log or in the store. From then on it is visible. */
   confirmed: boolean;
   ready: boolean;
   /** Schema changes of one dataset run one after another. */
   changing: Promise<void>;
 }
 
-/** Columns that exist in the store now. */
+/** Adds columns that exist in the store now. */
 export function learn(entry: Entry, columns: readonly ColumnSpec[]): void {
   for (const column of columns) {
     entry.columns.set(column.name, column);
@@ -38,24 +38,24 @@ export function learn(entry: Entry, columns: readonly ColumnSpec[]): void {
 }
 
 /**
- * What the readers of the catalog need: all of it is in memory. Until the store has been read once, what this
- * node does not know of may still exist.
+ * The catalog for readers, all of it in memory. Until the store has been read once, a dataset that this node
+ * does not know may still exist.
  */
 export interface CatalogView {
-  /** Another number whenever anything changes that `get` or `list` tell of the tenant. */
+  /** Changes whenever the result of `get` or `list` for the tenant may have changed. */
   version(tenant: string): number;
-  /** @throws AppError `store_unavailable` when the dataset is not known and the store has not been read */
+  /** @throws AppError `store_unavailable` if the dataset is not known and the store has not been read */
   get(tenant: string, dataset: string): DatasetInfo | undefined;
-  /** @throws AppError `store_unavailable` when the store has not been read */
+  /** @throws AppError `store_unavailable` if the store has not been read */
   list(tenant: string): readonly DatasetInfo[];
 }
 
-/** Writes that were acknowledged before the store could say that their dataset holds another kind. */
+/** Rows that were acknowledged before it was known that their dataset has another kind. */
 export interface KindConflict {
   readonly tenant: string;
   readonly dataset: string;
-  /** What the dataset holds. */
+  /** The kind of the dataset. */
   readonly kind: DatasetKind;
-  /** What was written to it. */
+  /** The kind that was written. */
   readonly written: DatasetKind;
 }

@@ -4,22 +4,22 @@ import type { DatasetRegistry } from './dataset-registry.ts';
 import type { Tenants } from './tenants.ts';
 
 /**
- * Which dataset a name means, to those who write.
+ * Resolves the name of a dataset to its id, for writers.
  *
- * A write asks for the id of a name once, before it is decoded, and keeps it. So what is written after a deletion has
- * another id, and what was written before it goes nowhere, also what was under way.
+ * A write resolves its name once, before it is decoded. A write that starts after a deletion therefore gets
+ * another id, and records of the deleted id are dropped, including those of writes that were in progress.
  *
- * Who writes before the store was read can only presume that the name means what it meant before. If the dataset turns
- * out to have been deleted when the metadata log is first read, these records belong to its heir: the dataset that has
- * the name then, or the next one. A dataset that is deleted after that has no heir.
+ * Before the store was read, a writer can only presume that the name means what it meant before. If the first
+ * read of the metadata log shows that the dataset was deleted, these records go to its successor: the dataset
+ * that has the name then, or the next one to have it. A dataset that is deleted after that has no successor.
  */
 export class DatasetIds {
   readonly #datasets: DatasetRegistry;
   readonly #tenants: Pick<Tenants, 'hasEnded'> | undefined;
-  /** The newest id of each name that an earlier life of this process has left. */
+  /** The newest id of each name that an earlier process of this node used. */
   readonly #recovered = new Map<string, string>();
 
-  /** @param tenants without them, no tenant ever ends */
+  /** @param tenants without it, no tenant is ever deleted */
   constructor(datasets: DatasetRegistry, tenants: Pick<Tenants, 'hasEnded'> | undefined) {
     this.#datasets = datasets;
     this.#tenants = tenants;
@@ -30,7 +30,7 @@ export class DatasetIds {
     return this.#datasets.idOf(tenant, name) ?? this.#recovered.get(keyOf(tenant, name)) ?? name;
   }
 
-  /** An earlier life of this process knew this id: the log holds records under it, or it is written down. */
+  /** Registers an id that an earlier process used, from records in the log or from the options file. */
   recover(tenant: string, id: string): void {
     const { name, generation } = parseGenerationId(id);
     const known = this.#recovered.get(keyOf(tenant, name));
@@ -38,7 +38,7 @@ export class DatasetIds {
     this.#recovered.set(keyOf(tenant, name), id);
   }
 
-  /** Whether that tenant, or that dataset of it, was deleted, as far as this node knows. */
+  /** Whether the tenant, or the given dataset of it, was deleted, as far as this node knows. */
   hasEnded(tenant: string, id?: string): boolean {
     if (this.#tenants?.hasEnded(tenant) === true) return true;
     return id !== undefined && this.#datasets.hasEnded(tenant, id);
@@ -51,7 +51,7 @@ export class DatasetIds {
   }
 
   /**
-   * The id of the dataset that takes what was written under an id; undefined if nothing is to be stored of it any more.
+   * The id of the dataset that receives what was written under an id; undefined if its rows are dropped.
    * @param presumed some of it was written before the store was read
    */
   destination(tenant: string, id: string, presumed: boolean): string | undefined {

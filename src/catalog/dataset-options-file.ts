@@ -3,7 +3,7 @@ import type { Logger } from '../lib/log.ts';
 import { Slots } from '../lib/slots.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
 
-/** How a dataset was made. */
+/** The options with which a dataset was created. */
 export interface DatasetWithOptions {
   readonly tenant: string;
   readonly id: string;
@@ -11,14 +11,14 @@ export interface DatasetWithOptions {
 }
 
 /**
- * How datasets were made, as this node read it last from the metadata log, in a file of its own: a start while the store
- * is away goes by it until the store was read. Only datasets with options are in it. A file that cannot be written
- * is tried again with the next change that is read; one that cannot be understood is like none.
+ * The options of datasets as this node last read them from the metadata log, in a file. If the store is away
+ * at a start, the file is used until the store was read. It holds only datasets that have options. A write
+ * that fails is repeated with the next change. A file that cannot be parsed is ignored.
  */
 export class DatasetOptionsFile {
   readonly #file: string;
   readonly #log: Logger;
-  /** By tenant and id; of an earlier life. */
+  /** By tenant and id, as an earlier process wrote them. */
   readonly #known: ReadonlyMap<string, DatasetWithOptions>;
   #written: string | undefined;
   readonly #turns = new Slots(1);
@@ -42,17 +42,17 @@ export class DatasetOptionsFile {
     }
   }
 
-  /** What an earlier life has left. */
+  /** The datasets that an earlier process wrote. */
   get datasets(): Iterable<DatasetWithOptions> {
     return this.#known.values();
   }
 
-  /** As an earlier life has left it. */
+  /** The options that an earlier process wrote. */
   of(tenant: string, id: string): DatasetOptions | undefined {
     return this.#known.get(keyOf(tenant, id))?.options;
   }
 
-  /** Writes what is true now, unless the file says so. Never rejects. */
+  /** Writes the current options, unless the file has them already. Never rejects. */
   async keep(datasets: readonly DatasetWithOptions[]): Promise<void> {
     const text = `${JSON.stringify({ datasets })}\n`;
     await this.#turns.run(() => this.#write(text));

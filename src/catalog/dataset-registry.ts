@@ -13,37 +13,40 @@ import { type LimitsInForce, showLimits } from '../model/tenant-limits.ts';
 import type { DatasetOptionsFile } from './dataset-options-file.ts';
 import { TenantVersions } from './tenant-versions.ts';
 
-/** A dataset that lives, as the metadata log has it. */
+/** A dataset that has not been deleted, as the metadata log has it. */
 export interface RegisteredDataset {
   readonly tenant: string;
   readonly name: string;
-  /** Under which its tables and records are kept. */
+  /** The id under which its tables and records are stored. */
   readonly id: string;
   readonly kind: DatasetKind;
-  /** ISO 8601, UTC; undefined for one of before this was noted. */
+  /** ISO 8601, UTC; undefined if it was created by a version that did not record it. */
   readonly createdAt: string | undefined;
-  /** Undefined: its rows are kept for ever. */
+  /** Undefined: rows are kept for ever. */
   readonly retention: Retention | undefined;
-  /** As it was made; undefined for none. */
+  /** The options with which it was created; undefined for none. */
   readonly options: DatasetOptions | undefined;
-  /** Undefined: those of its tenant. */
+  /** Undefined: the limits of its tenant. */
   readonly limits: OwnDatasetLimits | undefined;
 }
 
-/** What a dataset may have, as long as its tenant may have what `tenant` says. */
+/** The effective limits of a dataset, valid as long as the tenant's limits are `tenant`. */
 interface NarrowedLimits {
   readonly tenant: LimitsInForce;
   readonly dataset: LimitsInForce;
 }
 
-/** All that have had a name; the last of them may live. */
+/** All datasets that have had a name. Only the last one can still exist. */
 interface Named {
   readonly generation: number;
   /** Undefined once it was deleted. */
   readonly living: RegisteredDataset | undefined;
 }
 
-/** The value of a record. One that was deleted stays, as the number of those that have had its name. */
+/**
+ * The value of a record. The record of a deleted dataset stays and counts the datasets that have had its
+ * name.
+ */
 type Value = LivingValue | { readonly ended: number };
 
 interface LivingValue {
@@ -52,33 +55,36 @@ interface LivingValue {
   readonly createdAt?: string | undefined;
   readonly retention?: Retention | undefined;
   readonly options?: DatasetOptions | undefined;
-  /** As `showLimits` writes them. */
+  /** As written by `showLimits`. */
   readonly limits?: Readonly<Record<string, number | string>> | undefined;
 }
 
 /**
- * Which datasets there are, and which there were: in memory, fed from the metadata log.
+ * The datasets that exist or have existed, in memory, read from the metadata log.
  *
- * A dataset has its number by name from the log, so that all nodes give it the same one. Names are never forgotten,
- * as little as the log that holds them.
+ * The log numbers the datasets of each name, so that all nodes give a dataset the same id. Names are never
+ * forgotten, just as the log is never truncated.
  */
 export class DatasetRegistry {
   readonly #replica: MetadataReplica;
   readonly #onEnd: () => void;
   readonly #kept: DatasetOptionsFile | undefined;
   readonly #named = new Map<string, Named>();
-  /** What was asked for last: a request asks several times, and most are for the dataset of the one before. */
+  /**
+   * The last lookup: one request looks up the same dataset several times, and most follow a
+   * request to the same one.
+   */
   #last: { readonly tenant: string; readonly name: string; readonly named: Named | undefined } | undefined;
-  /** How many of each name had been deleted when the log was first read. */
+  /** How many datasets of each name had been deleted when the log was first read. */
   readonly #endedAtFirst = new Map<string, number>();
-  /** Of datasets with limits of their own: requests ask, and what they ask for changes hardly ever. */
+  /** Effective limits of datasets with limits of their own: read by each request, changed hardly ever. */
   readonly #narrowed = new WeakMap<RegisteredDataset, NarrowedLimits>();
-  /** Another number after each change that was read. */
+  /** Versions that change with each change that was read. */
   readonly versions = new TenantVersions();
 
   /**
-   * @param onEnd called when a dataset has ended, here or on another node, and `hasEnded` says so
-   * @param kept what is known of options before the log has been read
+   * @param onEnd called when a dataset was deleted, on this node or another one; `hasEnded` is true by then
+   * @param kept the options of datasets, for the time before the log was read
    */
   constructor(log: MetadataLog, onEnd: () => void, kept?: DatasetOptionsFile | undefined) {
     this.#onEnd = onEnd;
@@ -86,13 +92,13 @@ export class DatasetRegistry {
     this.#replica = new MetadataReplica(log, ['dataset'], (key, value) => this.#apply(key, value));
   }
 
-  /** Everything before this position of the metadata log has been read. */
+  /** The log has been read up to this position. */
   get position(): number {
     return this.#replica.position;
   }
 
   /**
-   * Reads what has changed since. The tables of the metadata log must exist.
+   * Reads the changes since the last call. The tables of the metadata log must exist.
    * @throws StoreError
    */
   async refresh(): Promise<void> {
@@ -101,7 +107,7 @@ export class DatasetRegistry {
   }
 
   /**
-   * `refresh` for those who cannot go on without.
+   * Like `refresh`, for callers that cannot continue without it.
    * @throws AppError `store_unavailable`
    */
   catchUp(): Promise<void> {
@@ -128,8 +134,8 @@ export class DatasetRegistry {
   }
 
   /**
-   * What the dataset that has this name now may have, as far as the log has been read.
-   * @param tenantLimits what its tenant may have
+   * The limits of the dataset with this name, as far as the log has been read.
+   * @param tenantLimits the limits of its tenant
    */
   limitsOf(tenant: string, name: string, tenantLimits: LimitsInForce): LimitsInForce {
     const living = this.get(tenant, name);
@@ -141,7 +147,7 @@ export class DatasetRegistry {
     return dataset;
   }
 
-  /** The id of the dataset that has this name now, or of the next one to have it; undefined for a name never met. */
+  /** The id of the dataset with this name, or of the next one to have it; undefined for an unknown name. */
   idOf(tenant: string, name: string): string | undefined {
     const named = this.#nameOf(tenant, name);
     if (named === undefined) return undefined;
@@ -156,15 +162,15 @@ export class DatasetRegistry {
     return generation < named.generation || (generation === named.generation && named.living === undefined);
   }
 
-  /** Whether a dataset of that id had been deleted when this process first read the log. */
+  /** Whether the dataset was already deleted when this process first read the log. */
   hadEnded(tenant: string, id: string): boolean {
     const { name, generation } = parseGenerationId(id);
     return generation <= (this.#endedAtFirst.get(keyOf(tenant, name)) ?? 0);
   }
 
   /**
-   * Notes that a dataset exists. If it does, or did, that is left as it is.
-   * @returns whether it was not noted before
+   * Registers a dataset. One that exists, or has existed, is left as it is.
+   * @returns whether it was not registered before
    * @throws StoreError
    */
   async register(
@@ -187,7 +193,7 @@ export class DatasetRegistry {
   }
 
   /**
-   * Ends a dataset, also one that was never registered; one that has ended stays so.
+   * Deletes a dataset, even one that was never registered. No effect on one that was deleted before.
    * @throws AppError `store_unavailable`
    */
   async end(tenant: string, id: string): Promise<void> {
@@ -200,22 +206,22 @@ export class DatasetRegistry {
   }
 
   /**
-   * Notes how long a dataset keeps its rows.
-   * @throws AppError `dataset_not_found` if it has ended, `store_unavailable`
+   * Sets how long a dataset keeps its rows.
+   * @throws AppError `dataset_not_found` if it was deleted, `store_unavailable`
    */
   setRetention(tenant: string, id: string, retention: Retention | undefined): Promise<void> {
     return this.#amend(tenant, id, { retention });
   }
 
   /**
-   * Notes which limits of its own a dataset has, in place of those that it had.
-   * @throws AppError `dataset_not_found` if it has ended, `store_unavailable`
+   * Replaces the dataset's own limits.
+   * @throws AppError `dataset_not_found` if it was deleted, `store_unavailable`
    */
   setLimits(tenant: string, id: string, own: OwnDatasetLimits): Promise<void> {
     return this.#amend(tenant, id, { limits: Object.keys(own).length === 0 ? undefined : showLimits(own) });
   }
 
-  /** Changes a part of what is noted of a dataset, whatever somebody else changes of it meanwhile. */
+  /** Changes a part of a dataset's record; concurrent changes of other parts are kept. */
   async #amend(
     tenant: string,
     id: string,
@@ -233,7 +239,7 @@ export class DatasetRegistry {
     }
   }
 
-  /** Before a change is answered for, and as soon as one of another node was read. */
+  /** Runs before a change is acknowledged, and as soon as a change of another node was read. */
   async #keepOptions(): Promise<void> {
     if (this.#kept === undefined) return;
     const withOptions = this.living().flatMap(({ tenant, id, options }) =>
@@ -242,7 +248,7 @@ export class DatasetRegistry {
     await this.#kept.keep(withOptions);
   }
 
-  /** Makes a change, or learns that somebody else was first: then it is false. */
+  /** Tries a change; false if another writer was first. */
   async #change(tenant: string, name: string, value: Value): Promise<boolean> {
     const key: MetadataKey = { tenant, kind: 'dataset', key: name };
     const seen = this.#replica.get(tenant, key.kind, key.key);

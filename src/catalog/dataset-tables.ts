@@ -11,8 +11,8 @@ import { addEventColumns, readColumns, readEventColumns } from './event-table.ts
 import { applyRetention } from './table-retention.ts';
 
 /**
- * The tables of datasets in the store, and their columns: made when they are needed, before the insert that needs
- * them. Changes of one dataset run one after another; datasets do not wait for each other.
+ * The tables and columns of datasets in the store. They are created before the first insert that needs them.
+ * Changes of one dataset run one after another; datasets do not wait for each other.
  */
 export class DatasetTables {
   readonly #store: Store;
@@ -30,14 +30,14 @@ export class DatasetTables {
   }
 
   /**
-   * Makes what is not known to be there. Idempotent; safe to repeat after any failure.
+   * Creates what is not known to exist. Idempotent, and safe to repeat after any failure.
    * @throws StoreError
    * @throws AppError `tenant_not_found`, `dataset_not_found` if it was deleted
    */
   async ensure(entry: Entry, columns: readonly ColumnSpec[]): Promise<void> {
     const { tenant, id, kind } = entry;
     const change = async () => {
-      // Checked when it is its turn: who waits for the changes of a dataset that has ended sees the last of them.
+      // Checked when its turn comes: the dataset may have been deleted while this change waited.
       this.#ids.requireLiving(tenant, id);
       if (!entry.ready) await this.#prepare(entry, columns);
       if (kind !== 'events') return;
@@ -45,12 +45,12 @@ export class DatasetTables {
       if (await addEventColumns(this.#store, entry, columns, key)) this.#entries.changed(tenant);
     };
     const done = entry.changing.then(change);
-    // The caller learns of a failure through `done`; the next change only waits for this one to end.
+    // `done` reports the failure to the caller; the next change only waits for the end of this one.
     entry.changing = done.catch(() => undefined);
     await done;
   }
 
-  /** The next `ensure` looks at all of it again. */
+  /** The next `ensure` checks the tables again. */
   forget(entry: Entry): void {
     entry.ready = false;
     entry.columns.clear();
@@ -58,7 +58,7 @@ export class DatasetTables {
   }
 
   /**
-   * Learns of columns that other nodes have added since to these datasets.
+   * Reads the columns that other nodes have added to these datasets.
    * @throws StoreError
    */
   async learnColumns(datasets: readonly RegisteredDataset[]): Promise<void> {
@@ -72,8 +72,8 @@ export class DatasetTables {
   }
 
   /**
-   * A table of events is noted before it is made: whoever notes a dataset first, on any node, decides how it is to be. Of
-   * other kinds, a dataset that is noted has its tables.
+   * A dataset of events is registered before its table is created: the node that registers it first decides
+   * on its options. A dataset of another kind is registered after its tables were created.
    */
   async #prepare(entry: Entry, columns: readonly ColumnSpec[]): Promise<void> {
     const { tenant, id, kind } = entry;
@@ -87,7 +87,7 @@ export class DatasetTables {
     if (kind !== 'events') await note();
     const retention = this.#datasets.retentionOf(tenant, id);
     if (retention !== undefined) await applyRetention(this.#store, entry, retention);
-    // It may have been there before, with other columns.
+    // The table may have existed before, with other columns.
     if (kind === 'events') learn(entry, await readEventColumns(this.#store, entry));
     entry.ready = true;
     this.#entries.changed(tenant);

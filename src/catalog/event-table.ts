@@ -7,14 +7,14 @@ import { databaseOf, physicalTable } from '../model/dataset.ts';
 import { type Entry, learn } from './dataset-entry.ts';
 import type { RegisteredDataset } from './dataset-registry.ts';
 
-/** The table of an events dataset, whose columns come with its events. */
+/** The table of an events dataset. Its columns are added as events need them. */
 interface EventDataset {
   readonly tenant: string;
   readonly id: string;
 }
 
 /**
- * Its columns in the store that may hold values, in their order. The table must be there.
+ * The columns in the store that may hold values, in order. The table must exist.
  * @throws StoreError
  */
 export async function readEventColumns(store: Store, table: EventDataset): Promise<readonly ColumnSpec[]> {
@@ -26,7 +26,7 @@ export async function readEventColumns(store: Store, table: EventDataset): Promi
 }
 
 /**
- * DatasetRegistry with their columns in the store, in one query; those of other kinds have none that are worth reading.
+ * Reads the columns of all events datasets in one query. Other kinds have fixed columns.
  * @throws StoreError
  */
 export async function readColumns(
@@ -44,7 +44,7 @@ const nameOf = ({ tenant, id }: EventDataset): string =>
 const tableOf = ({ tenant, id }: EventDataset): string =>
   `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(id, 'events'))}`;
 
-/** @returns the columns of those that are there, by `nameOf`, in their order */
+/** @returns the columns of the tables that exist, by `nameOf`, in order */
 async function readAllEventColumns(
   store: Store,
   tables: readonly EventDataset[],
@@ -68,8 +68,8 @@ async function readAllEventColumns(
 }
 
 /**
- * Adds those of the columns that are not known to be there, or to be used.
- * @param key columns that the table has had from the beginning
+ * Adds the columns that are not known to exist or to be in use.
+ * @param key columns that the table has had since its creation
  * @returns whether there were any
  * @throws StoreError
  */

@@ -6,14 +6,16 @@ import { quoteString } from '../lib/quote.ts';
 import type { ReceivedDay } from '../model/received-amounts.ts';
 import type { HasEnded, TenantHolder } from './tenant-cleaner.ts';
 
-/** Of one dataset on one day. */
+/** The amounts of one dataset on one day. */
 export interface ReceivedOfDay extends ReceivedDay {
   readonly tenant: string;
-  /** Its id. */
+  /** The id of the dataset. */
   readonly dataset: string;
 }
 
-/** What was received of each dataset, in a table of the store, so that it is one figure for all nodes. */
+/**
+ * How much was received for each dataset, in a table of the store, so that all nodes report the same figure.
+ */
 export class ReceivedTable implements TenantHolder {
   readonly #store: Store;
 
@@ -22,7 +24,7 @@ export class ReceivedTable implements TenantHolder {
   }
 
   /**
-   * Adds amounts, once for each token.
+   * Adds amounts; each token counts once.
    * @throws StoreError
    */
   async add(amounts: readonly ReceivedOfDay[], token: string): Promise<void> {
@@ -49,7 +51,7 @@ export class ReceivedTable implements TenantHolder {
   }
 
   /**
-   * What was received on each day, the oldest first.
+   * The amounts of each day, the oldest first.
    * @throws StoreError
    */
   async days(tenant: string, id: string): Promise<readonly ReceivedDay[]> {

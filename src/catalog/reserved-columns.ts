@@ -11,30 +11,30 @@ import type { DatasetKind } from '../model/dataset.ts';
 const none: ReadonlySet<string> = new Set();
 
 /**
- * The columns that a dataset of events has or will have: those in the store, those that acknowledged records need,
- * and those that writes under way have taken.
+ * The columns that a dataset of events has or will have: those in the store, those that acknowledged records
+ * need, and those that writes in progress have reserved.
  *
- * There are as many as are allowed. After that the fields of a write that are new go into one column, `p_overflow`, for
- * ever: once it is there no new field gets a column, so that all values of a field are in one place. A field
- * that has a column gets further ones for values of other types, of which there are three.
+ * Their number is bounded. When it is reached, new fields go into one column, `p_overflow`. From then on no
+ * new field gets a column, even if the bound is raised, so that all values of a field are in one place. A
+ * field that has a column can still get columns for values of the other two types.
  */
 export class ReservedColumns {
   readonly #kept: Set<string>;
-  /** Taken by writes under way, and by how many. */
+  /** Reserved by writes in progress, and by how many of them. */
   readonly #taken = new Map<string, number>();
 
   constructor(kind: DatasetKind) {
     this.#kept = new Set(kind === 'events' ? [eventTimeColumn.name] : []);
   }
 
-  /** It exists, or an acknowledged record needs it. */
+  /** The column exists, or an acknowledged record needs it. */
   keep(name: string): void {
     this.#kept.add(name);
   }
 
   /**
-   * Takes columns for a write.
-   * @returns ends that; with true, its record is durable
+   * Reserves columns for a write.
+   * @returns ends the reservation; with true, the record is durable
    */
   take(columns: readonly ColumnSpec[]): (durable: boolean) => void {
     const added: string[] = [];
@@ -51,8 +51,9 @@ export class ReservedColumns {
   }
 
   /**
-   * Those of the columns of a block of events, by name, that there is no room for: the first that come have it.
-   * @param maxColumns of a dataset
+   * The names of the columns of an events block for which there is no room. The first ones in the
+   * block have precedence.
+   * @param maxColumns the limit of the dataset
    */
   excess(columns: readonly ColumnSpec[], maxColumns: number): ReadonlySet<string> {
     if (columns.every(({ name }) => this.#has(name))) return none;

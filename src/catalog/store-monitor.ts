@@ -19,22 +19,23 @@ export interface StoreMonitorOptions {
 }
 
 /**
- * Knows whether the store answers, and gets the catalog loaded as soon as it does.
+ * Watches whether the store answers, and loads the catalog as soon as it does.
  *
- * A store that is down stops neither the start nor the writes, which go into the log: they need nothing of it.
- * A change between answering and not is logged once, and shown on `/metrics` and by readiness.
+ * A store that is down stops neither the start nor the writes: they go to the log and need nothing of the
+ * store. Each change between up and down is logged once and shown by `/metrics` and the readiness check.
  *
- * Whoever got no answer says so, and the store is asked at once; while it is away it is asked several times a
- * second. So a store that comes back for a moment only is noticed, and those who wait for it are woken.
+ * A caller that got no answer reports it (`suspect`), and the store is checked at once. While it is
+ * down it is checked several times a second, so that even a short recovery is noticed and wakes
+ * those who wait for it.
  */
 export class StoreMonitor {
   readonly #options: StoreMonitorOptions;
   readonly #stopping = new AbortController();
   readonly #suspicion = new Wakeup();
   #isSuspected = false;
-  /** Wakes when the store answers after it did not. */
+  /** Woken when the store answers again. */
   readonly returned = new Wakeup();
-  /** Since when, on the monotonic clock, and why the store has not answered. */
+  /** Since when (monotonic clock) and why the store has not answered. */
   #outage: { readonly sinceMs: number; readonly reason: string } | undefined;
 
   constructor(options: StoreMonitorOptions) {
@@ -42,8 +43,10 @@ export class StoreMonitor {
   }
 
   /**
-   * Reads the store, and returns when that is done or takes too long; then it goes on in the background.
-   * @throws AppError, StoreError when the store answers and waiting will not help, as when it is too old
+   * Reads the store. Returns when that is done, or when it takes too long; then it continues in the
+   * background.
+   * @throws AppError, StoreError if the store answers but waiting will not help, for instance
+   *   because it is too old
    */
   async start(): Promise<void> {
     const first = this.#check();
@@ -57,18 +60,18 @@ export class StoreMonitor {
     void this.#run(first);
   }
 
-  /** Whether the store gave its last sign of life. */
+  /** Whether the store answered the last check. */
   get available(): boolean {
     return this.#options.catalog.loaded && this.#outage === undefined;
   }
 
-  /** Somebody got no answer. */
+  /** Called when a statement got no answer. */
   suspect(): void {
     this.#isSuspected = true;
     this.#suspicion.wake();
   }
 
-  /** A check under way is left alone. */
+  /** Stops the checks. A check in progress continues. */
   stop(): void {
     this.#stopping.abort();
   }
@@ -88,7 +91,7 @@ export class StoreMonitor {
     }
   }
 
-  /** @returns what went wrong */
+  /** @returns the failure, if there was one */
   async #check(): Promise<unknown> {
     const { store, catalog, metrics } = this.#options;
     try {
@@ -134,5 +137,5 @@ export class StoreMonitor {
   }
 }
 
-/** Whether time alone may mend it. */
+/** Whether the failure may go away by itself. */
 const isPassing = (failure: unknown): boolean => failure instanceof StoreError && failure.retryable;

@@ -5,8 +5,9 @@ import { type DatasetKind, databaseOf, physicalTable, tablesOfKind } from '../mo
 import type { Retention } from '../model/retention.ts';
 
 /**
- * Has the store remove what is older than a dataset's retention: by the time to live of its tables, which ends for all
- * rows of a day at once, so that whole parts go and nothing is rewritten. Tables without days are left as they are.
+ * Makes the store remove rows that are older than a dataset's retention. It uses the TTL of the tables, which
+ * expires for all rows of a day at once: whole parts are dropped and nothing is rewritten. Tables without
+ * days are left as they are.
  * @param retention undefined: nothing is removed
  * @throws StoreError
  */
@@ -26,7 +27,7 @@ export async function applyRetention(
     const alter = `ALTER TABLE ${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(table)}`;
     if (retention !== undefined) {
       await store.command(`${alter} MODIFY SETTING ttl_only_drop_parts = 1`);
-      // The day itself, and then as many whole ones.
+      // The day of the row, and then as many whole days.
       await store.command(`${alter} MODIFY TTL (${day}) + toIntervalDay(${retention.days + 1})`);
     } else if (hasTtl === 1) await store.command(`${alter} REMOVE TTL`);
   }

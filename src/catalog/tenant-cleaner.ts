@@ -4,12 +4,12 @@ import type { Logger } from '../lib/log.ts';
 import { Wakeup } from '../lib/wakeup.ts';
 import { limits } from '../limits/limits.ts';
 
-/** By the id of a tenant, and of one of its datasets: whether that is gone, alone or together with its tenant. */
+/** Whether a tenant was deleted, or one of its datasets, alone or with its tenant. Both are ids. */
 export type HasEnded = (tenant: string, dataset?: string) => boolean;
 
-/** A part of the program that keeps something of tenants, or of their datasets. */
+/** A part of the program that keeps data of tenants or of their datasets. */
 export interface TenantHolder {
-  /** Tenants or datasets have ended: lets go of what was theirs. May be asked again at any time. */
+  /** Removes the data of deleted tenants and datasets. May be called again at any time. */
   forgetEnded(hasEnded: HasEnded): void | Promise<void>;
 }
 
@@ -20,19 +20,20 @@ export interface TenantCleanerOptions {
 }
 
 /**
- * Has all that tenants and datasets leave behind removed, once they have ended: after each end, and after a start, since the last
- * life of the process may have ended in the middle.
+ * Has the data of deleted tenants and datasets removed: after each deletion, and after a start, since an
+ * earlier process may have stopped halfway.
  *
- * The holders are asked one after another, in the order in which they were added, and all of them again, with growing
- * pauses, until none fails. Nothing depends on when that is: what has ended is not looked at by anybody.
+ * The holders are called one after another in the order in which they were added. If one fails, all
+ * are called again, with growing pauses, until none fails. Nothing depends on when that is: nobody can
+ * read what was deleted.
  */
 export class TenantCleaner {
   readonly #options: TenantCleanerOptions;
   readonly #holders: TenantHolder[] = [];
   readonly #stopping = new AbortController();
-  /** A new end does not wait for the pause after an earlier failure. */
+  /** A new deletion does not wait for the pause after an earlier failure. */
   readonly #asked = new Wakeup();
-  /** Called when the holders have been asked, or could not be. */
+  /** Called when all holders have been called, or could not be. */
   readonly #waiting: Array<() => void> = [];
   #running: Promise<void> | undefined;
 
@@ -44,7 +45,7 @@ export class TenantCleaner {
     this.#holders.push(...holders);
   }
 
-  /** Fulfils when the holders have been asked once. What fails then goes on in the background. */
+  /** Fulfils when the holders have been called once. Failures are retried in the background. */
   clean(): Promise<void> {
     const tried = new Promise<void>((done) => {
       this.#waiting.push(done);

@@ -4,7 +4,7 @@ import { quoteIdentifier } from '../lib/quote.ts';
 import { databaseOf, datasetIdOf } from '../model/dataset.ts';
 import type { HasEnded, TenantHolder } from './tenant-cleaner.ts';
 
-/** The databases of tenants in the store, and the tables of their datasets. */
+/** The databases of tenants in the store, with the tables of their datasets. */
 export class TenantDatabases implements TenantHolder {
   readonly #store: Store;
 
@@ -13,8 +13,9 @@ export class TenantDatabases implements TenantHolder {
   }
 
   /**
-   * Drops what ended tenants and datasets had. It does not wait for queries that are still reading them: nobody can
-   * name them any more, and the store removes the files when the last one has ended, some minutes later.
+   * Drops the databases and tables of deleted tenants and datasets. It does not wait for queries that
+   * still read them: nobody can name them any more, and the store removes the files some minutes after the
+   * last query has ended.
    * @throws StoreError
    */
   async forgetEnded(hasEnded: HasEnded): Promise<void> {

@@ -1,4 +1,4 @@
-/** Numbers the states of what belongs to tenants: a change of one leaves the numbers of the others alone. */
+/** A version number per tenant: a change of one tenant leaves the numbers of the others alone. */
 export class TenantVersions {
   readonly #ofTenant = new Map<string, number>();
 

@@ -16,23 +16,23 @@ import {
 } from '../model/tenant-limits.ts';
 
 export interface Tenant {
-  /** Under which everything that belongs to it is kept. */
+  /** The id under which everything of the tenant is stored. */
   readonly id: string;
   readonly name: string;
-  /** ISO 8601, UTC; undefined for the default tenant, which was never made. */
+  /** ISO 8601, UTC; undefined for the default tenant, which nobody created. */
   readonly createdAt: string | undefined;
-  /** Where it may have something else than the others. */
+  /** The limits in which it differs from the configuration. */
   readonly limits: OwnLimits;
 }
 
-/** All that have had a name, whatever the case of its letters; the last of them may live. */
+/** All tenants that have had a name, ignoring case. Only the last one can still exist. */
 interface Named extends Tenant {
-  /** How many have had the name. */
+  /** How many tenants have had the name. */
   readonly generation: number;
   readonly lives: boolean;
 }
 
-/** The value of a record: one that follows another one changes the limits of the same tenant. */
+/** The value of a record. A value that follows another one changes the limits of the same tenant. */
 interface TenantValue {
   readonly name: string;
   readonly createdAt: string | undefined;
@@ -40,11 +40,11 @@ interface TenantValue {
 }
 
 /**
- * Which tenants there are, and which there were: in memory, fed from the metadata log.
+ * The tenants that exist or have existed, in memory, read from the metadata log.
  *
- * The number in a tenant's id counts the tenants of its name in the order of the log, so that all nodes give it the
- * same one. Names that differ in the case of their letters only are one name, since some file systems take them
- * for one. Names are never forgotten, as little as the log that holds them.
+ * The number in a tenant's id counts the tenants of its name in the order of the log, so that all nodes give
+ * a tenant the same id. Names that differ only in case are the same name, since some file systems treat them
+ * so. Names are never forgotten, just as the log is never truncated.
  */
 export class Tenants {
   readonly #replica: MetadataReplica;
@@ -53,13 +53,13 @@ export class Tenants {
   readonly #named = new Map<string, Named>();
   #living = 1;
   readonly #limitsOfAll: LimitsInForce;
-  /** Of the living that have limits of their own, by id. */
+  /** The limits of existing tenants that have their own, by id. */
   readonly #limits = new Map<string, LimitsInForce>();
   readonly #turns = new Slots(1);
 
   /**
-   * @param onEnd called when a tenant has ended, here or on another node, and `hasEnded` says so
-   * @param limitsOfAll what a tenant may have where nothing else is said
+   * @param onEnd called when a tenant was deleted, on this node or another one; `hasEnded` is true by then
+   * @param limitsOfAll the limits of a tenant that has none of its own
    */
   constructor(log: MetadataLog, onEnd: () => void = () => {}, limitsOfAll = defaultLimits) {
     this.#limitsOfAll = limitsOfAll;
@@ -73,13 +73,13 @@ export class Tenants {
     return this.#replica.loaded;
   }
 
-  /** Everything before this position of the metadata log has been read. */
+  /** The log has been read up to this position. */
   get position(): number {
     return this.#replica.position;
   }
 
   /**
-   * Reads what has changed since. The tables of the metadata log must exist.
+   * Reads the changes since the last call. The tables of the metadata log must exist.
    * @throws StoreError
    */
   refresh(): Promise<void> {
@@ -87,8 +87,8 @@ export class Tenants {
   }
 
   /**
-   * The id of the tenant that has this name now; undefined if there is none.
-   * @throws AppError `store_unavailable` when it is not known and the log has not been read
+   * The id of the tenant with this name; undefined if there is none.
+   * @throws AppError `store_unavailable` if it is not known and the log has not been read
    */
   idOf(name: string): string | undefined {
     const named = this.#named.get(name.toLowerCase());
@@ -97,19 +97,19 @@ export class Tenants {
     return undefined;
   }
 
-  /** Whether a tenant of that id was deleted. */
+  /** Whether the tenant was deleted. */
   hasEnded(id: string): boolean {
     const { name, generation } = parseGenerationId(id);
     const named = this.#named.get(name.toLowerCase());
     return named !== undefined && (generation < named.generation || !named.lives);
   }
 
-  /** What the tenant of an id may have, as far as the log has been read. */
+  /** The limits of a tenant, as far as the log has been read. */
   limitsOf(id: string): LimitsInForce {
     return this.#limits.get(id) ?? this.#limitsOfAll;
   }
 
-  /** By name, in its order. */
+  /** Sorted by name. */
   list(): readonly Tenant[] {
     this.#requireLoaded();
     return [...this.#named.values()].filter(({ lives }) => lives).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -125,10 +125,11 @@ export class Tenants {
   }
 
   /**
-   * Makes a tenant; one that is there stays as it is.
+   * Creates a tenant. One that exists stays as it is.
    * @param createdAt ISO 8601, UTC
    * @returns the tenant, and whether it is new
-   * @throws AppError `bad_tenant_name`, `tenant_exists`, `too_many_tenants`, `identity_changed`, `store_unavailable`
+   * @throws AppError `bad_tenant_name`, `tenant_exists`, `too_many_tenants`,
+   *   `identity_changed`, `store_unavailable`
    */
   async create(
     name: string,
@@ -153,7 +154,7 @@ export class Tenants {
   }
 
   /**
-   * Ends a tenant: from here on nobody can act in it. What it has goes later (`tenant-cleaner.ts`).
+   * Deletes a tenant: from here on nobody can act in it. Its data is removed later (`tenant-cleaner.ts`).
    * @throws AppError `tenant_not_found`, `tenant_unchangeable`, `identity_changed`, `store_unavailable`
    */
   async end(name: string): Promise<void> {
@@ -170,7 +171,7 @@ export class Tenants {
   }
 
   /**
-   * Gives a tenant limits of its own, in place of those that it had.
+   * Replaces the tenant's own limits.
    * @returns the tenant
    * @throws AppError `tenant_not_found`, `identity_changed`, `store_unavailable`
    */
@@ -230,5 +231,5 @@ export class Tenants {
   }
 }
 
-/** Entries about tenants belong to none. */
+/** Entries about tenants belong to no tenant. */
 const keyOf = (name: string): MetadataKey => ({ tenant: '', kind: 'tenant', key: name.toLowerCase() });

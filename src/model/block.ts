@@ -1,20 +1,20 @@
 import type { ColumnSpec } from './column.ts';
 import type { TableName } from './dataset.ts';
 
-/** Rows of something that are next to each other: [from, to), counted from 0. */
+/** A contiguous range of rows: [from, to), counted from 0. */
 export interface RowRange {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Rows for one table, encoded once as a ClickHouse `Native` block and never parsed again: the decoder makes
+ * Rows for one table, encoded once as a ClickHouse `Native` block and never parsed again: the decoder writes
  * it, the log keeps it, the store reads it.
  */
 export interface TableBlock {
   readonly table: TableName;
   readonly rows: number;
-  /** The columns in the block, in its order; a table may have more, which then take their defaults. */
+  /** The columns in the block, in order. The table may have more; those take their defaults. */
   readonly columns: readonly ColumnSpec[];
   readonly bytes: Uint8Array;
 }

@@ -7,25 +7,28 @@
 export const fieldTypes = ['str', 'num', 'bool'] as const;
 export type FieldType = (typeof fieldTypes)[number];
 
-/** The receive time of an event, and every events table's order key. Microseconds. */
+/** The receive time of an event in microseconds, and the order key of each events table. */
 export const eventTimeColumn = {
   name: 'p_timestamp',
   type: "DateTime64(6, 'UTC')",
 } as const;
 
-/** What had no room among the columns of a dataset: values as text, by the names of the columns that they would have had. */
+/**
+ * Holds the fields that got no column of their own: values as text, by the names that their columns would
+ * have.
+ */
 export const overflowColumn = {
   name: 'p_overflow',
   type: 'Map(LowCardinality(String), String)',
 } as const;
 
-/** SQL has no name that is empty. */
+/** The empty name is reserved too: SQL has no empty names. */
 const reservedFields: ReadonlySet<string> = new Set([eventTimeColumn.name, overflowColumn.name, '']);
 
-/** Whether SQL knows something else by that name, or nothing. */
+/** Whether SQL uses the name for something else, or cannot express it. */
 export const isReservedField = (field: string): boolean => reservedFields.has(field);
 
-/** The name under which a field of an event is kept: its own, or with `_` in front of a reserved one. */
+/** The name under which a field of an event is stored: its own, or prefixed with `_` if it is reserved. */
 export const storedFieldName = (field: string): string => (isReservedField(field) ? `_${field}` : field);
 
 export const fieldColumnType = {
@@ -42,7 +45,7 @@ export interface ColumnSpec {
 
 export const fieldColumnName = (field: string, type: FieldType): string => `${field}:${type}`;
 
-/** Splits a physical column name into its field and type; undefined for columns of the system. */
+/** Splits a physical column name into field and type; undefined for the service's own columns. */
 export function parseFieldColumn(physical: string): { field: string; type: FieldType } | undefined {
   const colon = physical.lastIndexOf(':');
   if (colon < 0) return undefined;

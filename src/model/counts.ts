@@ -1,4 +1,4 @@
-/** How much of what a body can hold, for the reply and for `/metrics`. */
+/** How much of each kind a body held, for the reply and for `/metrics`. */
 export interface DecodeCounts {
   readonly events: number;
   /** OTLP log records. */
@@ -8,11 +8,11 @@ export interface DecodeCounts {
   /** Native histograms: each is one data point, however many buckets it has. */
   readonly histograms: number;
   readonly exemplars: number;
-  /** Data points of OTLP, each of which becomes one or several samples or a histogram. */
+  /** OTLP data points. Each becomes one or more samples, or a histogram. */
   readonly points: number;
   /** Descriptions of metrics (type, unit, help). */
   readonly metadata: number;
-  /** Reasons for which a part of the body was refused while the rest was stored. */
+  /** Reasons why a part of the body was refused while the rest was stored. */
   readonly problems: number;
 }
 
@@ -31,8 +31,9 @@ export const noCounts: DecodeCounts = {
 let lastOfSamples = noCounts;
 
 /**
- * Samples, with descriptions of their metrics, and nothing else. Not by a copy, which takes V8 longer than to decode some of
- * them; and the same object as the last one where it can be, since each request is remembered with its counts.
+ * Counts of a body with samples and descriptions of metrics only. No spread, which takes V8 longer
+ * than decoding a small body; and the same object as before if it is equal, since each request is
+ * remembered with its counts.
  */
 export function countsOfSamples(samples: number, metadata: number): DecodeCounts {
   const last = lastOfSamples;
@@ -54,6 +55,6 @@ export function countsOfSamples(samples: number, metadata: number): DecodeCounts
 /** The part of a body that was refused while the rest was stored. */
 export interface RefusedPart {
   readonly counts: DecodeCounts;
-  /** The first problems, each saying what was wrong and where. */
+  /** The first problems. Each says what was wrong and where. */
   readonly problems: readonly string[];
 }

@@ -13,17 +13,17 @@ const ofOthers = ['datasetIngestBytesPerSecond'] as const;
 
 export type DatasetLimitName = (typeof ofEvents)[number];
 
-/** Where a dataset may have less than its tenant allows for each. Plain JSON but for an infinite rate. */
+/** Limits of a dataset that are lower than its tenant's. Plain JSON except for an infinite rate. */
 export type OwnDatasetLimits = { readonly [Name in DatasetLimitName]?: number };
 
-/** The limits that mean something for a dataset of a kind. */
+/** The limits that apply to datasets of a kind. */
 export const datasetLimitNames = (kind: DatasetKind): readonly DatasetLimitName[] =>
   kind === 'events' ? ofEvents : ofOthers;
 
 /**
- * Reads limits of a dataset. Whoever manages a dataset need not be the one who shares the server out, so that they may only
- * be narrower than what its tenant has.
- * @param allowed what the tenant of the dataset has
+ * Reads the limits of a dataset. Whoever manages a dataset may not be the one who divides up the server, so
+ * the limits can only be lower than those of its tenant.
+ * @param allowed the limits of the tenant
  * @throws AppError `bad_limits`
  */
 export function parseDatasetLimits(
@@ -40,10 +40,13 @@ export function parseDatasetLimits(
   return own;
 }
 
-/** Reads what `showLimits` has written of a dataset. */
+/** Reads dataset limits that `showLimits` has written. */
 export const readDatasetLimits = (shown: unknown): OwnDatasetLimits => parseLimits(shown, ofEvents);
 
-/** What holds for a dataset: of each limit the narrower one, since its tenant may have less than when they were set. */
+/**
+ * The effective limits of a dataset: the lower one of each, since the tenant's limits may have been lowered
+ * later.
+ */
 export function narrowed(tenant: LimitsInForce, own: OwnDatasetLimits): LimitsInForce {
   const narrower = Object.entries(own).filter(([name, limit]) => limit < tenant[name as LimitName]);
   return withLimits(tenant, Object.fromEntries(narrower), 'dataset');

@@ -1,6 +1,6 @@
 import { type ColumnSpec, type FieldType, fieldColumnName, fieldColumnType } from './column.ts';
 
-/** What the fields of a fixed schema can be. */
+/** The types of fields in a fixed schema. */
 export const staticTypes = ['int', 'double', 'float', 'boolean', 'string', 'datetime', 'date'] as const;
 export type StaticType = (typeof staticTypes)[number];
 
@@ -10,17 +10,20 @@ export interface StaticField {
   readonly type: StaticType;
 }
 
-/** How a dataset of events is to be, as its owner said when it was made. It never changes. Plain JSON. */
+/** The options with which a dataset of events was created. They never change. Plain JSON. */
 export interface DatasetOptions {
-  /** The fields that its events may have; without it, any. */
+  /** The fields that its events may have; undefined for any. */
   readonly schema?: readonly StaticField[] | undefined;
-  /** The field that holds the time of an event; without it, that is the time of receipt. */
+  /** The field that holds the time of an event; undefined for the time of receipt. */
   readonly timeField?: string | undefined;
-  /** The field that leads the order key. */
+  /** The first field of the order key. */
   readonly partitionField?: string | undefined;
 }
 
-/** Where the values of a type are. Those of `datetime` and `date` are text, as they were sent. */
+/**
+ * The column type for the values of each type. Values of `datetime` and `date` are kept as
+ * text, as they were sent.
+ */
 export const fieldTypeOf = {
   int: 'num',
   double: 'num',
@@ -31,7 +34,7 @@ export const fieldTypeOf = {
   date: 'str',
 } as const satisfies Record<StaticType, FieldType>;
 
-/** The same options; undefined means none. */
+/** Whether options are equal; undefined means none. */
 export const sameOptions = (one: DatasetOptions | undefined, other: DatasetOptions | undefined): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
@@ -40,13 +43,13 @@ const columnOf = (field: string, type: FieldType): ColumnSpec => ({
   type: fieldColumnType[type],
 });
 
-/** The columns that a dataset has from the beginning. */
+/** The columns that a dataset has from its creation. */
 export const schemaColumns = (options: DatasetOptions | undefined): readonly ColumnSpec[] =>
   (options?.schema ?? []).map(({ name, type }) => columnOf(name, fieldTypeOf[type]));
 
 /**
- * The columns of the field that leads the order key, beside `schemaColumns`: which type its values have is not known
- * yet, so there is one for each.
+ * The columns of the first field of the order key, in addition to `schemaColumns`. The type of its values is
+ * not known yet, so there is one column for each type.
  */
 export function keyColumns(options: DatasetOptions | undefined): readonly ColumnSpec[] {
   const field = options?.partitionField;

@@ -2,13 +2,16 @@ import { AppError } from '../errors.ts';
 import { limits } from '../limits/limits.ts';
 import { eventTimeColumn } from './column.ts';
 
-/** What a dataset holds. Set by the first write or at creation, never changed. */
+/** What a dataset holds. Set by the first write or at creation; never changed. */
 export type DatasetKind = 'events' | 'logs' | 'traces' | 'metrics';
 
-/** The tenant of a server that has one only. */
+/** The tenant of a server without tenants. */
 export const defaultTenant = 'default';
 
-/** Who did what and who was refused what, in each tenant: the one dataset that the service itself writes. */
+/**
+ * The audit trail of each tenant: who did what, and who was refused. Only the service itself
+ * writes this dataset.
+ */
 export const auditDataset = 'millrace_audit';
 
 const datasetName = new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${limits.datasetNameMaxLength - 1}}$`);
@@ -29,8 +32,8 @@ export function checkDatasetName(name: string): string {
 export const databaseOf = (tenant: string): string => `t_${tenant}`;
 
 /**
- * The tables that a dataset of each kind consists of, in the order in which they are inserted: a series is there
- * before its first sample. A table's full name is `<id>.<table>`.
+ * The tables of each kind of dataset, in the order of their inserts: a series is inserted before its first
+ * sample. The full name of a table is `<id>.<table>`.
  */
 export const tablesOfKind = {
   events: ['events'],
@@ -39,7 +42,7 @@ export const tablesOfKind = {
   traces: ['spans'],
 } as const satisfies Record<DatasetKind, readonly string[]>;
 
-/** The table whose rows are a dataset's events, records, spans or samples. */
+/** The table whose rows count as a dataset's events, records, spans or samples. */
 export const countedTable = {
   events: 'events',
   metrics: 'samples',
@@ -49,7 +52,10 @@ export const countedTable = {
 
 export type TableName = (typeof tablesOfKind)[DatasetKind][number];
 
-/** The physical table of the dataset of that id; unquoted. Names of tables hold no dot, so it cannot collide. */
+/**
+ * The physical name of a table of a dataset, unquoted. Names of tables contain no dot, so
+ * names cannot collide.
+ */
 export const physicalTable = (id: string, table: TableName): string => `${id}.${table}`;
 
 /** The column by whose day each table is partitioned. */

@@ -1,4 +1,4 @@
-/** What can be asked for. Each route names one; the policy decides on (principal, action, dataset). */
+/** What a request does. Each route names one action; the policy decides on (principal, action, dataset). */
 export type Action =
   | 'ingest'
   | 'query'
@@ -22,20 +22,20 @@ export interface Tag {
 export interface Privilege {
   readonly privilege: PrivilegeName;
   readonly dataset?: string;
-  /** Narrows a reader to these rows. */
+  /** Restricts a reader to the rows with this tag. */
   readonly tag?: Tag;
 }
 
-/** The rows of a dataset that somebody may read: those that carry at least one of the tags, where there are tags. */
+/** The rows of a dataset that a principal may read. With tags: the rows that have at least one of them. */
 export type ReadableRows = 'none' | 'all' | readonly Tag[];
 
-/** Who is asking, as far as it was verified. */
+/** The verified sender of a request. */
 export interface Principal {
   readonly kind: 'root' | 'user' | 'apiKey' | 'oidc';
   readonly name: string;
-  /** Of somebody whose name is not unique. */
+  /** Set if the name is not unique. */
   readonly id?: string;
-  /** Id of the tenant that it belongs to. The root administrator acts in all. */
+  /** The id of its tenant. The root administrator acts in all tenants. */
   readonly tenant: string;
   readonly privileges: readonly Privilege[];
 }

@@ -1,14 +1,14 @@
-/** How much was received of a dataset. */
+/** How much was received for a dataset. */
 export interface ReceivedAmount {
   /** Events, records, spans or samples. */
   readonly events: number;
-  /** Of bodies, as they were sent. */
+  /** Bytes of bodies as they were sent. */
   readonly bytes: number;
 }
 
-/** The same of one day. */
+/** The amount of one day. */
 export interface ReceivedDay extends ReceivedAmount {
-  /** Of receipt (UTC), counted from 1970. */
+  /** The day of receipt (UTC), as days since 1970. */
   readonly day: number;
 }
 
@@ -19,8 +19,8 @@ export const sumOfReceived = (amounts: readonly ReceivedAmount[]): ReceivedAmoun
   });
 
 /**
- * The oldest of what was received: so many events, and the bytes that they came in. Of a day of which some have to do,
- * each event has the same share of its bytes.
+ * The oldest part of what was received: so many events and their bytes. If only some events of a day are
+ * taken, each counts with an equal share of that day's bytes.
  * @param days the oldest first
  */
 export function oldestReceived(days: readonly ReceivedDay[], events: number): ReceivedAmount {
@@ -35,7 +35,7 @@ export function oldestReceived(days: readonly ReceivedDay[], events: number): Re
   return { events, bytes: Math.round(bytes) };
 }
 
-/** When a request came, and how long its body was. Plain JSON. */
+/** When a request arrived, and the size of its body. Plain JSON. */
 export interface Receipt {
   /** Microseconds since 1970. */
   readonly micros: number;

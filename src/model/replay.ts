@@ -1,14 +1,14 @@
 import type { DecodeCounts } from './counts.ts';
 
-/** By what a request is known again when its sender repeats it. */
+/** Identifies a request, so that a retry is recognised. */
 export interface RequestIdentity {
-  /** What the sender repeats, as a hash: its body or its Idempotency-Key. Unique within a dataset. */
+  /** A hash of the body or of the Idempotency-Key. Unique within a dataset. */
   readonly name: string;
-  /** Hash and length of the body, where the name is not made of them. */
+  /** Hash and length of the body, if `name` is not made from the body. */
   readonly body?: string;
 }
 
-/** What is remembered of a request that was stored, to answer its repetitions. Plain JSON. */
+/** What is remembered of a stored request, in order to answer its retries. Plain JSON. */
 export interface StoredRequest extends RequestIdentity {
   readonly receivedMicros: number;
   readonly counts: DecodeCounts;

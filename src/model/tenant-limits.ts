@@ -1,12 +1,12 @@
 import { AppError } from '../errors.ts';
 import { limits } from '../limits/limits.ts';
 
-/** What a tenant may have. Rates are bytes of bodies as sent, a second; infinite for no bound. */
+/** The limits of a tenant. Rates are in bytes of bodies as sent per second; infinity means no limit. */
 export interface TenantLimits {
   readonly maxDatasets: number;
-  /** Columns of a dataset of events. */
+  /** Columns of an events dataset. */
   readonly maxColumns: number;
-  /** One JSON event, as it is sent. */
+  /** The size of one JSON event, as sent. */
   readonly maxEventBytes: number;
   readonly tenantIngestBytesPerSecond: number;
   /** Of each dataset. */
@@ -15,15 +15,15 @@ export interface TenantLimits {
 
 export type LimitName = keyof TenantLimits;
 
-/** What differs for a tenant from what the service was started with. */
+/** The limits in which a tenant differs from the configuration. */
 export type OwnLimits = Partial<TenantLimits>;
 
-/** Limits as they hold for a tenant or for one of its datasets, and who has set each. */
+/** The effective limits of a tenant or of one of its datasets, and who has set each. */
 export interface LimitsInForce extends TenantLimits {
   readonly setBy: Readonly<Record<LimitName, 'service' | 'tenant' | 'dataset'>>;
 }
 
-/** What holds where nobody has set anything else. */
+/** The limits from the configuration. */
 export const serviceLimits = (limitsOfAll: TenantLimits): LimitsInForce => ({
   ...limitsOfAll,
   setBy: {
@@ -43,7 +43,7 @@ export const defaultLimits: LimitsInForce = serviceLimits({
   datasetIngestBytesPerSecond: Number.POSITIVE_INFINITY,
 });
 
-/** Limits with some of them replaced. */
+/** Replaces some of the limits. */
 export function withLimits(
   inForce: LimitsInForce,
   own: OwnLimits,
@@ -53,13 +53,13 @@ export function withLimits(
   return { ...inForce, ...own, setBy: { ...inForce.setBy, ...setters } };
 }
 
-/** What an error says about the limit that was met: its name, and who can change it. */
+/** What an error says about the limit that was reached: its name, and who can change it. */
 export const limitDetails = (name: LimitName, { setBy }: LimitsInForce) => ({
   limit: name,
   setBy: setBy[name],
 });
 
-/** The word for an infinite rate: JSON has no such number. */
+/** Stands for an infinite rate, since JSON has no infinite numbers. */
 const unlimited = 'unlimited';
 
 interface Range {
@@ -78,7 +78,8 @@ const ranges: Readonly<Record<LimitName, Range>> = {
 export const limitNames = Object.keys(ranges) as readonly LimitName[];
 
 /**
- * Reads limits as `showLimits` writes them: an object with any of these names, numbers in it, or "unlimited" for a rate.
+ * Reads limits as `showLimits` writes them: an object with any of these names, and numbers, or
+ * "unlimited" for a rate.
  * @throws AppError `bad_limits`
  */
 export function parseLimits<Name extends LimitName>(
@@ -114,7 +115,7 @@ function parseLimit(name: LimitName, limit: unknown): number {
   throw badLimits(`${name} is a whole number from ${min} to ${max}${orUnlimited}`);
 }
 
-/** As JSON can have it: those of these names that are set. */
+/** The limits of these names that are set, as JSON values. */
 export const showLimits = (
   shown: OwnLimits,
   names: readonly LimitName[] = limitNames,
