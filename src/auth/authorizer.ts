@@ -16,24 +16,24 @@ import {
 } from './credentials.ts';
 import type { Identity, IdentitySource } from './identities.ts';
 
-/** How finely the caches look at the clock; saves a clock call for most lookups. */
+/** Resolution of the caches' clock. It saves a clock call on most lookups. */
 const ttlResolutionMs = 1000;
 
 /**
- * What is known about the credentials of one kind. Kinds share nothing, so that a flood of one (each wrong password
- * costs a core tens of milliseconds) takes nothing from the others.
+ * The caches for one kind of credentials. Kinds share nothing, so a flood of one kind (each wrong password
+ * costs tens of milliseconds of CPU) takes nothing from the others.
  */
 interface Lane {
   readonly recent: CredentialCache;
   /**
-   * Verified credentials. They stay until others take their place: an identity tells by itself when it has ended,
-   * and a flood of wrong passwords must not stand in the way of a right one that was checked long ago.
+   * Verified credentials. Entries do not expire: an identity reports by itself when it has ended. A flood of
+   * wrong passwords must not evict a right one that was checked long ago.
    */
   readonly accepted: LRUCache<string, Identity>;
-  /** Refused ones, for a while; apart, so that a flood of them cannot push out good ones. */
+  /** Refused credentials, for a while. Kept apart, so that a flood of them cannot evict good ones. */
   readonly refused: LRUCache<string, true>;
   readonly pending: Map<string, Promise<Principal | undefined>>;
-  /** How many of these are of each client. */
+  /** The number of pending checks per client. */
   readonly pendingOf: Multiset;
 }
 
@@ -42,25 +42,25 @@ type Verdict = Principal | undefined | Promise<Principal | undefined>;
 /**
  * Tells who presents a credential.
  *
- * A verified credential is remembered, a refused one too, so that neither a busy client nor a broken one costs a
- * check for each request. What is kept for longer than a moment is kept by its digest: a heap dump shows no credential
- * but those of requests that have just come. Requests that come with the same unknown credential at the same time
- * share one check.
+ * Verified and refused credentials are remembered, so that neither a busy client nor a misconfigured one
+ * causes a check for each request. Entries that live longer than a moment are keyed by digest, so a heap
+ * dump contains only the credentials of recent requests. Concurrent requests with the same unknown
+ * credential share one check.
  *
- * What is remembered is the identity, not what it may do: that is asked of it each time, so that a change of its
- * privileges, or its end, needs nothing of these caches to be effective at once.
+ * The cache holds identities, not what they may do. That is read from the identity for each request, so a
+ * change of its privileges, or its deletion, takes effect at once.
  */
 export class Authorizer {
   readonly #sources: readonly IdentitySource[];
   readonly #lanes: Readonly<Record<Scheme, Lane>>;
   readonly #requireCurrent: () => void;
-  /** Counts the times at which refused credentials were forgotten. */
+  /** Counts how often the refused credentials were cleared. */
   #forgotten = 0;
 
   /**
-   * @param sources asked in order; the first that knows the credentials decides
-   * @param requireCurrent throws when what the sources know may be out of date; the administrator from the
-   *   configuration is let in all the same
+   * @param sources asked in order; the first one that knows the credentials decides
+   * @param requireCurrent throws if the sources may be out of date; the administrator from the configuration
+   *   is let in nevertheless
    */
   constructor(
     sources: readonly IdentitySource[],
@@ -78,10 +78,10 @@ export class Authorizer {
   }
 
   /**
-   * Who presents this credential; undefined for nobody. Answers at once when it was checked before or takes no
-   * waiting to check, so that the caller can go on in the same tick; a promise otherwise.
-   * @param clientAddress where it comes from, asked for only where a check must take its turn, and before this returns
-   * @throws AppError `overloaded` when too many checks of this kind are under way, and what the sources throw
+   * The principal of this credential; undefined for nobody. Returns a value, not a promise, if the credential
+   * is cached or can be checked without waiting, so that the caller can continue in the same tick.
+   * @param clientAddress called only if a check must wait its turn, and before this method returns
+   * @throws AppError `overloaded` if too many checks of this kind are pending, and what the sources throw
    */
   authenticate(presented: PresentedCredential, clientAddress: () => string = noAddress): Verdict {
     const lane = this.#lanes[schemeOf(presented)];
@@ -99,9 +99,9 @@ export class Authorizer {
     return lane.pending.get(key) ?? this.#check(lane, key, presented, clientAddress);
   }
 
-  /** There are new identities: credentials that were refused may be good now. */
+  /** Called when identities were added: credentials that were refused may be valid now. */
   forgetRefused(): void {
-    // Clearing takes time in proportion to the room, and a start has as many changes as there are identities.
+    // Clearing costs time in proportion to the capacity, and a start adds as many identities as there are.
     for (const { refused } of Object.values(this.#lanes)) if (refused.size > 0) refused.clear();
     this.#forgotten += 1;
   }
@@ -136,12 +136,12 @@ export class Authorizer {
       return this.#verdict(identity.principal);
     }
     lane.accepted.delete(key);
-    // A check that began before new identities were known may not stand in their way.
+    // If identities were added during the check, its refusal may be outdated.
     if (forgotten === this.#forgotten) lane.refused.set(key, true);
     return this.#verdict(undefined);
   }
 
-  /** Who is unknown here may be known by now, and who is known may not be any more. */
+  /** Runs again for each request: the sources may be out of date by now. */
   #verdict(principal: Principal | undefined): Principal | undefined {
     if (principal?.kind !== 'root') this.#requireCurrent();
     return principal;
@@ -165,7 +165,7 @@ export class Authorizer {
 }
 
 function createLane(clock: Clock, refusedTtlMs: number): Lane {
-  // By size, so that it grows with what is in it: with `max`, the room for all is made and cleared at the start.
+  // With `max` instead of `maxSize`, the cache would allocate its full capacity at the start.
   const bound = { maxSize: limits.authCacheEntries, sizeCalculation: () => 1 };
   const perf = { now: () => clock.monotonicMs() };
   return {
@@ -179,7 +179,7 @@ function createLane(clock: Clock, refusedTtlMs: number): Lane {
 
 /** @throws AppError `overloaded` */
 function requireRoom({ pending, pendingOf }: Lane, clientAddress: () => string): void {
-  // Nobody has that many before all have.
+  // No client can have that many before there are that many in all.
   if (pending.size < limits.maxPendingChecksPerClient) return;
   const own = pendingOf.get(clientNetwork(clientAddress()));
   if (pending.size < limits.maxPendingChecks && own < limits.maxPendingChecksPerClient) return;
@@ -189,7 +189,8 @@ function requireRoom({ pending, pendingOf }: Lane, clientAddress: () => string):
 const noAddress = (): string => '';
 
 /**
- * The tenant goes in too: two of them may have a user of the same name and password. It holds no line break. That a key
- * sent as a password does not match the key is the lanes' doing.
+ * The tenant is part of the digest: two tenants may have users with the same name and password. It
+ * contains no line break. A key that is sent as a password does not match the key, because each kind
+ * has caches of its own.
  */
 const digest = (tenant: string, value: string): string => hash('sha256', `${tenant}\n${value}`, 'base64');

@@ -1,7 +1,10 @@
 import { limits } from '../limits/limits.ts';
 import type { Identity } from './identities.ts';
 
-/** Characters by which a credential is looked up. More than that, and V8 takes microseconds to hash a token. */
+/**
+ * Credentials are looked up by their last characters. With more of them, V8 takes microseconds to hash a
+ * token.
+ */
 const tailLength = 64;
 
 interface Recent {
@@ -11,14 +14,16 @@ interface Recent {
 }
 
 /**
- * Credentials that were good within the last moment, as they were presented: a digest of them costs microseconds.
+ * Credentials that were valid a moment ago, keyed as they were presented, because a digest costs
+ * microseconds.
  *
- * Two generations, of which the older one is dropped when a moment is over: one that is used goes on, one that is not
- * is forgotten within two moments, as soon as the memory of its request might be used again.
+ * There are two generations. When a moment is over, the older one is dropped. A credential that is used moves
+ * to the newer one; any other is gone after two moments, as soon as the memory of its request may be reused.
  *
- * A credential is looked up by its end (which V8 compares only where a hash of it, with a seed of the process, is the
- * same) and then compared as a whole. The end of a token is of its signature, and a key is no longer than its end, so
- * the time that the comparison takes tells something to those only who have the secret part of the credential already.
+ * A credential is found by its last characters (V8 compares them only if a hash of them, seeded per
+ * process, is equal) and then compared as a whole. A token ends with its signature, and a key is not longer
+ * than those characters. The time of the comparison therefore tells something only to those who have the
+ * secret part already.
  */
 export class CredentialCache {
   #current = new Map<string, Recent>();

@@ -1,16 +1,16 @@
-/** A credential as it came: the value of one header, or of the cookie of a session, not looked at yet. */
+/** A credential as received: the value of one header or of the session cookie, not parsed yet. */
 export interface PresentedCredential {
   readonly header: 'authorization' | 'x-api-key' | 'cookie';
   readonly value: string;
-  /** Id of the tenant to act in; empty for one that does not exist, and for that of the session. */
+  /** The id of the tenant of the request; empty if it does not exist, and for the tenant of the session. */
   readonly tenant: string;
 }
 
-/** A credential that is well-formed. */
+/** A well-formed credential. */
 export type Credentials =
   | {
       readonly scheme: 'basic';
-      /** As presented. Users have their names within their tenant. */
+      /** As presented. User names are unique within a tenant. */
       readonly tenant: string;
       readonly username: string;
       readonly password: string;
@@ -25,15 +25,15 @@ const basicHeader = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 const bearerHeader = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Which kind of credential this is, if it is well-formed; a scheme that is not known counts as `basic`. */
+/** The kind of a well-formed credential. An unknown scheme counts as `basic`. */
 export function schemeOf({ header, value }: Omit<PresentedCredential, 'tenant'>): Scheme {
   if (header === 'x-api-key') return 'apiKey';
   if (header === 'cookie') return 'session';
-  // The schemes differ in their second letter; the bit makes it a small one.
+  // The schemes differ in their second letter; the bit makes it lower case.
   return (value.charCodeAt(1) | 0x20) === 0x65 ? 'bearer' : 'basic';
 }
 
-/** The credentials in a header value, or undefined when it is malformed or of a scheme that is not known. */
+/** Parses a header value; undefined if it is malformed or of an unknown scheme. */
 export function parseCredentials(presented: PresentedCredential): Credentials | undefined {
   const { header, value } = presented;
   if (header === 'x-api-key') return { scheme: 'apiKey', key: value };

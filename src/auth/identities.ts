@@ -5,20 +5,20 @@ import { hashOfNoPassword, UnhashedPassword } from './password.ts';
 import { PasswordChecks, type SignIn } from './password-checks.ts';
 
 /**
- * Somebody who has credentials. A verification is remembered; what it was worth may change meanwhile, so whoever
- * remembers it keeps this and asks again each time.
+ * The holder of a credential. Verifications are cached, while privileges may change: whoever caches this
+ * object reads `principal` again for each request.
  */
 export interface Identity {
-  /** Who it is and what it may do, at this moment; undefined once its credentials are good no more. */
+  /** The current principal with its privileges; undefined once the credentials are no longer valid. */
   readonly principal: Principal | undefined;
 }
 
-/** A place that knows some identities: accounts with a password, keys, an identity provider. */
+/** A source of identities: accounts with a password, API keys, or an identity provider. */
 export interface IdentitySource {
   /**
-   * Who these credentials belong to, in whatever tenant; undefined when they are wrong or not of this source's kind. A promise only where
-   * there is something to wait for: the checks that are waited for are bounded.
-   * @param clientAddress where they come from; asked for before anything is awaited
+   * Finds the owner of these credentials, in any tenant; undefined if they are wrong or not of this source's
+   * kind. Returns a promise only if it has to wait; the number of checks that wait is bounded.
+   * @param clientAddress called before anything is awaited
    * @throws AppError `store_unavailable` while the source cannot know
    */
   verify(
@@ -27,12 +27,12 @@ export interface IdentitySource {
   ): Identity | undefined | Promise<Identity | undefined>;
 }
 
-/** Somebody who signs in with a name and a password. */
+/** An account that signs in with a name and a password. */
 export interface PasswordAccount extends Identity {
   readonly passwordHash: string | UnhashedPassword;
 }
 
-/** The administrator from the configuration: all privileges, on everything, in all tenants. */
+/** The administrator from the configuration: all privileges on everything, in all tenants. */
 export function administratorAccount(username: string, password: string): PasswordAccount {
   return {
     principal: {
@@ -45,10 +45,10 @@ export function administratorAccount(username: string, password: string): Passwo
   };
 }
 
-/** All who come from nowhere in particular share their turns. */
+/** Checks without a client address count as one client. */
 const noAddress = (): string => '';
 
-/** The account of that name that may act in a tenant, if there is one. */
+/** Finds the account with this name that may act in the tenant. */
 type FindAccount = (tenant: string, username: string) => PasswordAccount | undefined;
 
 /** Accounts with a password. */
@@ -73,7 +73,7 @@ export class PasswordIdentities implements IdentitySource {
 
   async #check(signIn: SignIn, password: string): Promise<Identity | undefined> {
     const account = this.#find(signIn.tenant, signIn.username);
-    // An unknown name costs what a wrong password costs, or the time would tell which names exist.
+    // An unknown name costs as much as a wrong password. Otherwise the time would tell which names exist.
     const kept = account?.passwordHash ?? this.#nobodyHash;
     const matches = await this.#checks.verify(signIn, kept, password);
     return matches ? account : undefined;

@@ -7,49 +7,49 @@ import { limits } from '../limits/limits.ts';
 import type { UnhashedPassword } from './password.ts';
 import { type Attempt, PasswordQueue } from './password-queue.ts';
 
-/** Who signs in, and from where. */
+/** A sign-in attempt. */
 export interface SignIn {
-  /** Id of the tenant; empty for one that does not exist. */
+  /** The id of the tenant; empty if it does not exist. */
   readonly tenant: string;
   readonly username: string;
-  /** Address of the client. */
+  /** The address of the client. */
   readonly address: string;
 }
 
 interface Check {
   readonly attempt: Attempt;
-  /** Works, and tells whoever waits. Never rejects. */
+  /** Runs the check and settles its promise. Never rejects. */
   readonly run: () => Promise<void>;
   readonly refuse: (error: AppError) => void;
 }
 
 /**
- * Checks passwords, one after another, so that an attack slows itself and nobody else.
+ * Checks passwords one at a time, so that an attacker slows down only himself.
  *
- * Argon2 runs on libuv's pool, which the write-ahead log needs for its fdatasync: a flood of wrong passwords
- * must not take more than one of the pool's threads, nor 64 MiB more than once.
+ * Argon2 runs on libuv's thread pool, which the write-ahead log needs for fdatasync. A flood of wrong
+ * passwords must not take more than one thread of the pool, nor 64 MiB more than once.
  *
  *     sign-in ──▶ fresh ───┐
  *        │                 ├─▶ in turn ──▶ one check at a time ──▶ wrong: the client is suspected for a while
  *        └──────▶ suspected┘
  *
- * Within each queue a flood, of one client or for one name, holds up nobody else (`PasswordQueue`). A client
- * from which a wrong password came goes to the second queue, with all that waits of it, and stays for a
- * while: so clients without a wrong password have half of all checks for themselves, and an attacker needs a
- * new network for every password. Nobody is locked out: one who is suspected waits for a turn, and a right
- * password is right from anywhere. A name is never suspected: others could make it so.
+ * Within each queue a flood, from one client or for one name, holds up nobody else (`PasswordQueue`). A
+ * client that sent a wrong password moves to the second queue with everything it has waiting, and stays there
+ * for a while. Clients without a wrong password thus get half of all checks, and an attacker needs a new
+ * network for each password. Nobody is locked out: a suspected client waits for its turn, and a right
+ * password is accepted from anywhere. Names are never suspected, because others could cause that.
  *
- * Names that do not exist are treated like others: whether they wait shorter or longer would tell which exist.
+ * Names that do not exist are treated like others: a shorter or longer wait would tell which exist.
  */
 export class PasswordChecks {
   readonly #fresh: PasswordQueue<Check>;
   readonly #suspected: PasswordQueue<Check>;
-  /** Clients from which a wrong password came; the one that was heard of longest ago is forgotten first. */
+  /** Clients that sent a wrong password, least recently seen first. */
   readonly #failed: LRUCache<string, true>;
   #busy = false;
   #servedFresh = false;
 
-  /** @param maxWaiting checks that wait in each of the two queues */
+  /** @param maxWaiting checks that may wait in each of the two queues */
   constructor(maxWaiting: number = limits.maxPendingPasswordChecks, clock: Clock = systemClock) {
     this.#fresh = new PasswordQueue(maxWaiting);
     this.#suspected = new PasswordQueue(maxWaiting);
@@ -62,7 +62,7 @@ export class PasswordChecks {
   }
 
   /**
-   * @param kept what `Passwords.hash` made, or a password that was never hashed
+   * @param kept a hash from `Passwords.hash`, or a password that was never hashed
    * @throws AppError `overloaded`
    */
   verify(signIn: SignIn, kept: string | UnhashedPassword, password: string): Promise<boolean> {
@@ -107,7 +107,7 @@ export class PasswordChecks {
   }
 }
 
-/** No name is longer, so what is need not be told apart. Ids of tenants hold no slash. */
+/** No account has a longer name, so all longer names share one key. Ids of tenants contain no slash. */
 function attemptOf({ tenant, username, address }: SignIn): Attempt {
   const name = username.length > limits.identityNameMaxLength ? '' : username;
   return { client: clientNetwork(address), name: `${tenant}/${name}` };

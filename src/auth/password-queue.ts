@@ -1,10 +1,10 @@
 import { Multiset } from '../lib/multiset.ts';
 
-/** Whose password is to be checked, as far as turns go. */
+/** The fields of a sign-in that decide its turn. */
 export interface Attempt {
   /** The network of the client. */
   readonly client: string;
-  /** The tenant and the name together. */
+  /** The tenant and the user name together. */
   readonly name: string;
 }
 
@@ -14,18 +14,18 @@ interface Waiting<Item> {
 }
 
 /**
- * A bounded queue of sign-ins that are an attack alone if there are many of them: of one client, with however
- * many names, or for one name, from however many clients. So how much else waits of the same client and for
- * the same name is the weight of a sign-in. By turns the lightest goes next, so that nobody waits behind a
- * flood, and the one that has waited longest, so that none waits for ever. When the queue is full the
- * heaviest gives way, the latest of them, if whoever comes is lighter: a flood takes room from itself alone.
+ * A bounded queue of sign-ins. Many sign-ins from one client, or for one name, are an attack. The weight of a
+ * sign-in is therefore the number of others that wait from the same client and for the same name.
  *
- * It is small, and what waits in it takes a core tens of milliseconds each: so it is looked through, and not
- * indexed.
+ * Two rules alternate: the lightest sign-in goes next, so that nobody waits behind a flood, and the oldest
+ * one, so that none waits for ever. When the queue is full, the newest of the heaviest sign-ins is refused if
+ * the new one is lighter: a flood only takes room from itself.
+ *
+ * The queue is short and each item takes tens of milliseconds of CPU, so it is scanned and not indexed.
  */
 export class PasswordQueue<Item> {
   readonly #maxItems: number;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   #waiting: ReadonlyArray<Waiting<Item>> = [];
   #tookLightest = false;
 
@@ -37,10 +37,10 @@ export class PasswordQueue<Item> {
     return this.#waiting.length;
   }
 
-  /** @returns what has no room: undefined, the item itself, or one that had waited */
+  /** @returns what has no room: undefined, the item itself, or one that was waiting */
   push(attempt: Attempt, item: Item): Item | undefined {
     const all = [...this.#waiting, { attempt, item }];
-    // What came last is first among those that give way.
+    // Of the heaviest, the newest is refused.
     const gone = all.length <= this.#maxItems ? undefined : heaviest(all.toReversed());
     this.#waiting = all.filter((each) => each !== gone);
     return gone?.item;
@@ -53,7 +53,7 @@ export class PasswordQueue<Item> {
     return next?.item;
   }
 
-  /** Takes out all of a client. */
+  /** Removes and returns all items of a client. */
   take(client: string): ReadonlyArray<Waiting<Item>> {
     const all = this.#waiting.filter(({ attempt }) => attempt.client === client);
     this.#waiting = this.#waiting.filter(({ attempt }) => attempt.client !== client);
@@ -61,7 +61,7 @@ export class PasswordQueue<Item> {
   }
 }
 
-/** The first of those that no other is lighter than. */
+/** The oldest of the lightest items. */
 const lightest = <Item>(waiting: ReadonlyArray<Waiting<Item>>): Waiting<Item> | undefined =>
   extreme(waiting, (weight, least) => weight < least);
 

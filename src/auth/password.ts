@@ -5,13 +5,14 @@ import { limits } from '../limits/limits.ts';
 
 /**
  * Argon2id, the library's default variant, at RFC 9106's memory-constrained setting (64 MiB, three passes),
- * in one lane so that a check takes one core: about 40 ms of it on a 2020s server core.
+ * with one lane so that a check uses one core: about 40 ms on a server core of the 2020s.
  */
 const parameters = { memoryCost: 64 * 1024, timeCost: 3, parallelism: 1 } as const;
 
 /**
- * A password that is known as it is. It is hashed when it is first presented, so that no start waits for a hash; and a
- * check costs one of them all the same, whether it is the first, and whether it is right.
+ * A password that is known in plain text. It is hashed when a password is first presented, so that no
+ * start waits for a hash. Each check costs one hash, whether it is the first one or not, and whether the
+ * password is right or not.
  */
 export class UnhashedPassword {
   #known: { readonly hash: string } | { readonly digest: Buffer };
@@ -33,8 +34,8 @@ export class UnhashedPassword {
 const digestOf = (password: string): Buffer => createHash('sha256').update(password).digest();
 
 /**
- * A PHC string that no password has: a check against it costs what any check costs. Salt and hash are as long as the
- * library makes them.
+ * A PHC string that matches no password: a check against it costs as much as any other. Salt and hash have
+ * the library's default lengths.
  */
 export function hashOfNoPassword(): string {
   const { memoryCost, timeCost, parallelism } = parameters;
@@ -43,8 +44,8 @@ export function hashOfNoPassword(): string {
 }
 
 /**
- * Makes hashes of new passwords, one after another, tenants in turn: like checks (`PasswordChecks`) they take
- * one thread of libuv's pool, and are apart from them, so that neither waits for the other.
+ * Hashes new passwords, one at a time, tenants in turn. Like checks (`PasswordChecks`) this takes one thread
+ * of libuv's pool. The two are separate, so that neither waits for the other.
  */
 export class Passwords {
   readonly #turns = new FairExecutor(
@@ -53,7 +54,7 @@ export class Passwords {
   );
 
   /**
-   * A password as a PHC string, with a salt of its own.
+   * Hashes a password into a PHC string with a new salt.
    * @throws AppError `overloaded`
    */
   hash(tenant: string, password: string): Promise<string> {

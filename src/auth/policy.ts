@@ -3,19 +3,19 @@ import type { Action, Principal, Privilege, PrivilegeName, ReadableRows } from '
 import { PrivilegeIndex, type PrivilegeSet, privilegeSet } from './privilege-index.ts';
 
 /**
- * What a privilege must cover for an action to be allowed.
+ * The scope that a privilege must have to allow an action.
  *
- * - `dataset`: that dataset; a question about no dataset in particular is about all of them.
- * - `visible`: the action shows what the caller may see, whatever that is, so a privilege on one dataset is
- *   enough to ask; what the answer holds is decided again for each dataset.
- * - `tenant`: the tenant as a whole; a privilege on one dataset never suffices.
- * - `server`: all tenants; no privilege suffices, and only the root administrator may.
+ * - `dataset`: the dataset of the request; a request without a dataset is about all of them.
+ * - `visible`: the action lists what the caller may see. A privilege on any dataset allows the action; the
+ *   result is filtered by dataset.
+ * - `tenant`: the whole tenant; a privilege on one dataset does not suffice.
+ * - `server`: all tenants; only the root administrator is allowed.
  */
 type Scope = 'dataset' | 'visible' | 'tenant' | 'server';
 
 interface Rule {
   readonly scope: Scope;
-  /** Any of them is enough. */
+  /** One of them suffices. */
   readonly privileges: PrivilegeSet;
 }
 
@@ -24,7 +24,7 @@ const rule = (scope: Scope, ...privileges: readonly PrivilegeName[]): Rule => ({
   privileges: privilegeSet(privileges),
 });
 
-/** What each action needs. Whatever is not listed is refused. */
+/** What each action requires. Anything that is not listed is refused. */
 const rules: Readonly<Record<Action, Rule>> = {
   ingest: rule('dataset', 'admin', 'writer', 'ingestor'),
   query: rule('visible', 'admin', 'writer', 'reader'),
@@ -36,7 +36,9 @@ const rules: Readonly<Record<Action, Rule>> = {
   'service.read': rule('visible', 'admin', 'writer', 'reader'),
 };
 
-/** An identity's array is the same until its roles change, and so is its index. */
+/**
+ * The privileges array of an identity changes only with its roles, so its index can be cached by identity.
+ */
 const indexes = new WeakMap<readonly Privilege[], PrivilegeIndex>();
 
 function indexOf(privileges: readonly Privilege[]): PrivilegeIndex {
@@ -47,20 +49,22 @@ function indexOf(privileges: readonly Privilege[]): PrivilegeIndex {
   return index;
 }
 
-/** What is held of privileges that count in this scope. */
+/** The privileges that count in this scope. */
 function heldIn(index: PrivilegeIndex, scope: Scope, dataset: string | undefined): PrivilegeSet {
   if (scope === 'tenant') return index.everywhere;
   if (dataset !== undefined) return index.on(dataset);
   return scope === 'visible' ? index.somewhere : index.everywhere;
 }
 
-/** Whether a principal may act in a tenant at all: nobody but the root administrator leaves the own one. */
+/**
+ * Whether a principal may act in a tenant. Only the root administrator may act in other tenants than its own.
+ */
 export const mayEnter = (principal: Principal, tenant: string): boolean =>
   principal.kind === 'root' || principal.tenant === tenant;
 
 /**
- * Whether a principal may do something in a tenant that it may enter.
- * @param dataset the dataset that it is about; left out when it is about none, or about all of them
+ * Decides whether a principal may do something, in a tenant that it may enter.
+ * @param dataset the dataset of the request; left out if there is none, or if it concerns all
  */
 export function decide(principal: Principal, action: Action, dataset?: string): boolean {
   if (dataset === auditDataset) return decideOnAudit(principal, action);
@@ -69,13 +73,13 @@ export function decide(principal: Principal, action: Action, dataset?: string): 
   return (heldIn(indexOf(principal.privileges), scope, dataset) & privileges) !== 0;
 }
 
-/** Nobody writes the audit trail but the service, those who administer the tenant read it, and root may clear it. */
+/** Only the service writes the audit trail. Tenant administrators read it, and root may clear it. */
 function decideOnAudit(principal: Principal, action: Action): boolean {
   if (action === 'ingest') return false;
   return action === 'dataset.manage' ? principal.kind === 'root' : decide(principal, 'identity.manage');
 }
 
-/** The rows of a dataset that a principal may read. Privileges add up: one without a tag lets all rows through. */
+/** The rows of a dataset that a principal may read. Privileges add up: one without a tag allows all rows. */
 export function readableRows(principal: Principal, dataset: string): ReadableRows {
   if (dataset === auditDataset) return decideOnAudit(principal, 'query') ? 'all' : 'none';
   return indexOf(principal.privileges).rows(dataset);

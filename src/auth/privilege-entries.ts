@@ -3,17 +3,17 @@ import { limits } from '../limits/limits.ts';
 import { checkDatasetName } from '../model/dataset.ts';
 import { type Privilege, type PrivilegeName, privilegeNames, type Tag } from '../model/identity.ts';
 
-/** A privilege as clients write and read it. */
+/** A privilege in the API. */
 export interface PrivilegeEntry {
   readonly privilege: PrivilegeName;
   readonly resource?: { readonly dataset?: string; readonly tag?: string };
 }
 
 /**
- * Reads a role: an array of `{"privilege": "reader", "resource": {"dataset": "app", "tag": "env=prod"}}`, where
- * `resource` and each of its members may be left out, and `stream` is another word for `dataset`.
+ * Reads a role: an array of `{"privilege": "reader", "resource": {"dataset": "app", "tag":
+ * "env=prod"}}`. `resource` and each of its members are optional, and `stream` is an alias of `dataset`.
  *
- * Nothing is ignored: a misspelt or misplaced member would make a privilege wider than it was meant.
+ * Unknown members are an error: ignoring a misspelt member would make a privilege wider than intended.
  * @throws AppError `bad_role` naming the entry, `bad_dataset_name`
  */
 export function parseRole(value: unknown): readonly Privilege[] {
@@ -24,7 +24,7 @@ export function parseRole(value: unknown): readonly Privilege[] {
   return value.map((entry: unknown, index) => parseEntry(entry, `entry ${index}`));
 }
 
-/** The opposite of `parseRole`, for one entry. */
+/** The inverse of `parseRole`, for one entry. */
 export function showPrivilege({ privilege, dataset, tag }: Privilege): PrivilegeEntry {
   if (dataset === undefined && tag === undefined) return { privilege };
   return {
@@ -62,7 +62,7 @@ function parseEntry(entry: unknown, where: string): Privilege {
   };
 }
 
-/** `field=value`; the value may hold further equals signs. */
+/** `field=value`. The value may contain equals signs. */
 function parseTag(tag: unknown, where: string): Tag {
   const equals = typeof tag === 'string' ? tag.indexOf('=') : -1;
   if (typeof tag !== 'string' || equals < 1 || tag.length > limits.maxTagLength) {

@@ -6,14 +6,14 @@ import {
   type Tag,
 } from '../model/identity.ts';
 
-/** Some of the names of privileges: a bit for each. */
+/** A set of privilege names, one bit each. */
 export type PrivilegeSet = number;
 
 export const privilegeSet = (names: readonly PrivilegeName[]): PrivilegeSet =>
   names.reduce((set, name) => set | (1 << privilegeNames.indexOf(name)), 0);
 
 interface Reading {
-  /** Where it stands among all: rows are asked for in the order of the privileges. */
+  /** Its position among all privileges. Readable rows keep this order. */
   readonly position: number;
   readonly tag: Tag | undefined;
 }
@@ -21,24 +21,23 @@ interface Reading {
 interface OnDataset {
   held: PrivilegeSet;
   readonly readings: Reading[];
-  /** Once they were asked for. */
+  /** Filled at the first request. */
   rows: ReadableRows | undefined;
 }
 
 /**
- * The privileges of somebody, by dataset: what they hold on one of thousands is known at once, however many
- * they have.
+ * The privileges of a principal by dataset, so that those on one of thousands of datasets are found at once.
  */
 export class PrivilegeIndex {
   /** Held on all datasets. */
   everywhere: PrivilegeSet = 0;
-  /** Held on at least one. */
+  /** Held on at least one dataset. */
   somewhere: PrivilegeSet = 0;
   readonly #datasets = new Map<string, OnDataset>();
   readonly #readings: Reading[] = [];
   readonly #otherRows: ReadableRows;
 
-  /** @param reading the privileges that let somebody read rows */
+  /** @param reading the privileges that allow reading rows */
   constructor(privileges: readonly Privilege[], reading: PrivilegeSet) {
     for (const [position, { privilege, dataset, tag }] of privileges.entries()) {
       const held = privilegeSet([privilege]);
@@ -57,12 +56,12 @@ export class PrivilegeIndex {
     this.#otherRows = rowsOf(this.#readings);
   }
 
-  /** Held on this dataset. */
+  /** The privileges on this dataset. */
   on(dataset: string): PrivilegeSet {
     return this.everywhere | (this.#datasets.get(dataset)?.held ?? 0);
   }
 
-  /** The same object each time. */
+  /** Returns the same object each time. */
   rows(dataset: string): ReadableRows {
     const known = this.#datasets.get(dataset);
     if (known === undefined) return this.#otherRows;
@@ -71,7 +70,7 @@ export class PrivilegeIndex {
   }
 }
 
-/** Privileges add up: one without a tag lets all rows through. */
+/** Privileges add up: one without a tag allows all rows. */
 function rowsOf(readings: readonly Reading[]): ReadableRows {
   if (readings.length === 0) return 'none';
   const tags: Tag[] = [];

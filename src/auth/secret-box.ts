@@ -6,9 +6,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Keeps small secrets unreadable at rest, and finds them without reading them.
+ * Encrypts small secrets at rest, and finds them without decrypting them.
  *
- * Both keys are derived (HKDF, RFC 5869) from one secret of high entropy, so neither tells the other.
+ * Both keys are derived (HKDF, RFC 5869) from one secret of high entropy, so neither reveals the other.
  */
 export class SecretBox {
   readonly #sealingKey: Buffer;
@@ -22,7 +22,7 @@ export class SecretBox {
 
   /**
    * Encrypts a text with AES-256-GCM.
-   * @param context what the text belongs to: it opens with the same context only, and nowhere else
+   * @param context what the text belongs to; it can be opened only with the same context
    * @returns nonce, ciphertext and tag, in base64
    */
   seal(text: string, context: string): string {
@@ -34,7 +34,7 @@ export class SecretBox {
     return Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64');
   }
 
-  /** @throws AppError `secret_changed` when it was sealed under another secret, in another context, or altered */
+  /** @throws AppError `secret_changed` if it was sealed with another secret or context, or was altered */
   open(sealed: string, context: string): string {
     const bytes = Buffer.from(sealed, 'base64');
     try {
@@ -51,7 +51,7 @@ export class SecretBox {
     }
   }
 
-  /** A keyed hash (HMAC-SHA-256): equal for equal texts, and of no use to those who do not have the secret. */
+  /** A keyed hash (HMAC-SHA-256): equal for equal texts, and useless without the secret. */
   digest(text: string): string {
     return createHmac('sha256', this.#digestKey).update(text).digest('base64');
   }

@@ -63,7 +63,7 @@ interface LivingValue {
  * The datasets that exist or have existed, in memory, read from the metadata log.
  *
  * The log numbers the datasets of each name, so that all nodes give a dataset the same id. Names are never
- * forgotten, just as the log is never truncated.
+ * forgotten: their entries stay in the log.
  */
 export class DatasetRegistry {
   readonly #replica: MetadataReplica;

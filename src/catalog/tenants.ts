@@ -44,7 +44,7 @@ interface TenantValue {
  *
  * The number in a tenant's id counts the tenants of its name in the order of the log, so that all nodes give
  * a tenant the same id. Names that differ only in case are the same name, since some file systems treat them
- * so. Names are never forgotten, just as the log is never truncated.
+ * so. Names are never forgotten: their entries stay in the log.
  */
 export class Tenants {
   readonly #replica: MetadataReplica;

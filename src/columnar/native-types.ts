@@ -54,7 +54,7 @@ export function nativeType(type: string): NativeType {
     const plain = /^Nullable\((.*)\)$/.exec(inside)?.[1];
     return { kind: 'dictionary', keys: nativeType(plain ?? inside), hasNull: plain !== undefined };
   }
-  const inner = inside === '' ? [] : splitCommandLine(inside).map(nativeType);
+  const inner = inside === '' ? [] : splitArguments(inside).map(nativeType);
   const [first] = inner;
   if (family === 'Nullable' && first !== undefined) return { kind: 'nullable', values: first };
   if (family === 'Array' && inner.length === 1) return { kind: 'list', parts: inner };
@@ -63,7 +63,7 @@ export function nativeType(type: string): NativeType {
 }
 
 /** Splits at the commas that are in no parentheses. */
-function splitCommandLine(text: string): string[] {
+function splitArguments(text: string): string[] {
   const found: string[] = [];
   let depth = 0;
   let start = 0;

@@ -16,25 +16,25 @@ import { ConfigError, flagOf, needOption, type Option, type OptionTexts, readOpt
 import { type QuotaConfig, quotaOptions, readQuotas } from './quota-options.ts';
 
 /**
- * The only reader of the environment and the command line. Everybody else is handed values.
+ * The only reader of the environment and the command line. All other code is given values.
  *
- * Each option is one row of `options`: its environment variable (and the flag made from it), what it means, its
- * default and how its text becomes a value. `--help` is printed from the same rows.
+ * Each option is one row of `options`: its environment variable (from which the flag is made), its meaning,
+ * its default, and how its text is parsed. `--help` is printed from the same rows.
  */
 export interface Config extends QuotaConfig, OperationConfig, EngineConfig {
   readonly httpAddr: Address;
-  /** Networks of the proxies in front; undefined: there are none that are trusted. */
+  /** The networks of trusted reverse proxies; undefined if there are none. */
   readonly trustedProxies: Networks | undefined;
   readonly dataDir: string;
   readonly adminUsername: string;
-  /** Undefined: made at the first start and kept in the data directory. */
+  /** Undefined: generated at the first start and kept in the data directory. */
   readonly adminPassword: string | undefined;
-  /** Undefined: made at the first start and kept in the data directory. */
+  /** Undefined: generated at the first start and kept in the data directory. */
   readonly secret: string | undefined;
-  /** Undefined: the engine that belongs to this service. */
+  /** Undefined: the embedded engine. */
   readonly clickhouseUrl: ClickHouseAddress | undefined;
   readonly multiTenant: boolean;
-  /** How long this node trusts what it knows of users, keys and roles while it cannot read the store. */
+  /** How long this node trusts its copy of users, keys and roles while it cannot read the store. */
   readonly identityLeaseMs: number;
   readonly workers: number;
   readonly flushIntervalMs: number;
@@ -43,22 +43,22 @@ export interface Config extends QuotaConfig, OperationConfig, EngineConfig {
   readonly maxBodyBytes: number;
   readonly queryTimeoutMs: number;
   readonly queryMaxMemoryBytes: number;
-  /** CPU time that the translation of one query may take. */
+  /** CPU time for the translation of one query. */
   readonly sqlTranslationCpuMs: number;
   readonly queryMaxTotalMemoryBytes: number;
   readonly logLevel: LogLevel;
-  /** Undefined: nobody is vouched for by an identity provider. */
+  /** Undefined: no identity provider. */
   readonly oidc: OidcConfig | undefined;
 }
 
-/** What the command line asks for. */
+/** The command of the command line. */
 export type Command =
   | { readonly name: 'serve'; readonly config: Config }
   | { readonly name: 'dead'; readonly action: DeadAction; readonly config: Config }
   | { readonly name: 'help' }
   | { readonly name: 'version' };
 
-/** What to do with rows that the store refused for good. */
+/** What to do with dead letters: rows that the store rejected permanently. */
 export type DeadAction =
   | { readonly verb: 'list' }
   | { readonly verb: 'retry' | 'drop'; readonly names: readonly string[] | 'all' };
@@ -217,11 +217,11 @@ const allOptions: ReadonlyArray<Option<unknown>> = [
 ];
 
 const flagNames = new Set(allOptions.map(({ env }) => flagOf(env)));
-/** Arguments that stand without a value. */
+/** Arguments without a value. */
 const switchNames = new Set(['--help', '-h', '--version', '-v', '--all', '--yes']);
 
 /**
- * Reads what the process was started with. A flag goes before the environment.
+ * Reads the command line and the environment. A flag has precedence over its environment variable.
  * @throws ConfigError
  */
 export function readCommand(args = process.argv.slice(2), environment = process.env): Command {
@@ -291,8 +291,9 @@ function readConfig(texts: OptionTexts): Config {
 }
 
 /**
- * Settings that native code reads, once: libuv when its pool is first used, uWebSockets.js when it is loaded, V8 while
- * functions warm up and the heap grows. So this comes before anything else. What the operator has set in the environment is kept.
+ * Sets what native code reads once: libuv when its pool is first used, uWebSockets.js when it is loaded, V8
+ * while functions warm up and the heap grows. It must run before anything else. Values that the operator has
+ * set in the environment are kept.
  */
 export function prepareProcess(): void {
   process.env['UV_THREADPOOL_SIZE'] ??= String(limits.threadPoolSize);

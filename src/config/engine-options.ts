@@ -1,12 +1,15 @@
 export interface EngineConfig {
-  /** Environment of the embedded engine's process, all of it. */
+  /** The complete environment of the embedded engine's process. */
   readonly engineEnvironment: Readonly<Record<string, string>>;
 }
 
-/** Variables that the engine's process gets: no secrets, and nothing of the service's configuration. */
+/**
+ * Variables that are passed on to the engine's process: no secrets, and nothing of the
+ * service's configuration.
+ */
 const variables = ['TZ', 'LANG', 'LC_ALL', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'TMPDIR'] as const;
 
-/** What the engine's process gets to know of the environment of this one. */
+/** Selects the variables that the engine's process gets. */
 export function readEngine(environment: Readonly<Record<string, string | undefined>>): EngineConfig {
   const given = variables.flatMap((name) => {
     const value = environment[name];

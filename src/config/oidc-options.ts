@@ -2,29 +2,29 @@ import { parseOrigin, parseProviderUrl } from '../lib/option-values.ts';
 import { limits } from '../limits/limits.ts';
 import { ConfigError, needOption, type Option, type OptionTexts, readOption } from './option.ts';
 
-/** An identity provider that vouches for people and programs, by OpenID Connect. */
+/** The configuration of an OpenID Connect identity provider. */
 export interface OidcConfig {
   readonly issuer: URL;
   readonly clientId: string;
   /** Undefined for a public client. */
   readonly clientSecret: string | undefined;
-  /** Whom bearer tokens must be meant for. */
+  /** The audience that bearer tokens must have. */
   readonly audience: string;
-  /** Asked for at a sign-in, separated by spaces. */
+  /** The scopes that a sign-in requests, separated by spaces. */
   readonly scope: string;
-  /** The claim that names the roles; dots lead into objects. */
+  /** The claim that holds the roles; dots lead into objects. */
   readonly rolesClaim: string;
-  /** The claim that names the tenant, likewise; undefined: everybody belongs to the default one. */
+  /** The claim that holds the tenant, likewise; undefined: all users belong to the default tenant. */
   readonly tenantClaim: string | undefined;
   readonly sessionLifetimeMs: number;
-  /** Where browsers reach the service; undefined: what their requests say. */
+  /** The URL under which browsers reach the service; undefined: taken from each request. */
   readonly publicOrigin: string | undefined;
 }
 
 const text = (pattern: RegExp) => (value: string) => (pattern.test(value) ? value : undefined);
 const printable = text(/^[\x21-\x7e]{1,512}$/);
 
-/** The rows of the configuration that are about the identity provider. */
+/** Options of the identity provider. */
 export const oidcOptions = {
   issuer: {
     env: 'MILLRACE_OIDC_ISSUER',

@@ -2,13 +2,13 @@ import { type Address, integer, parseAddress } from '../lib/option-values.ts';
 import { limits } from '../limits/limits.ts';
 import { needOption, type Option, type OptionTexts, readOption } from './option.ts';
 
-/** How the process is watched, from outside and by itself. */
+/** How the process is monitored: metrics and the watchdog. */
 export interface OperationConfig {
-  /** Undefined: where the API listens. */
+  /** Undefined: served with the API. */
   readonly metricsAddr: Address | undefined;
-  /** Whether `/metrics` is for those with credentials only. */
+  /** Whether `/metrics` requires credentials. */
   readonly metricsAuth: 'none' | 'required';
-  /** How long the event loop may be stuck before the process is killed; 0 for ever. */
+  /** How long the event loop may be stuck before the process is killed; 0 for no limit. */
   readonly watchdogMs: number;
 }
 

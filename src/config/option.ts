@@ -1,24 +1,30 @@
 import { errorText } from '../errors.ts';
 
-/** A value that cannot be used: names the option, the value and what is allowed. The program exits with 2. */
+/**
+ * An option has an invalid value. The message names the option, the value and what is allowed. The
+ * process exits with 2.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** One row of the configuration. */
+/** One configuration option. */
 export interface Option<T> {
   readonly env: string;
   readonly meaning: string;
-  /** As text, the way a user would write it; undefined for none. */
+  /** The default as text; undefined for none. */
   readonly fallback: string | undefined;
-  /** Secrets are not repeated in errors. */
+  /** The value of a secret is never repeated in an error. */
   readonly secret?: true;
-  /** Undefined for a text that is not allowed; or an error that says why, which must repeat no secret. */
+  /**
+   * Returns undefined for a text that is not allowed, or throws an error that says why,
+   * without repeating secrets.
+   */
   readonly parse: (text: string) => T | undefined;
   readonly allowed: string;
 }
 
-/** What options are read from. A flag goes before the environment. */
+/** The texts of options. A flag has precedence over the environment. */
 export interface OptionTexts {
   readonly flags: ReadonlyMap<string, string>;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -48,7 +54,7 @@ export function readOption<T>(option: Option<T>, { flags, environment }: OptionT
   return value;
 }
 
-/** The same for an option that has a default. */
+/** Like `readOption`, for an option with a default. */
 export function needOption<T>(option: Option<T>, texts: OptionTexts): T {
   const value = readOption(option, texts);
   if (value === undefined) throw new Error(`BUG: ${option.env} has neither value nor default`);

@@ -2,11 +2,14 @@ import { byteCount, integer } from '../lib/option-values.ts';
 import { limits } from '../limits/limits.ts';
 import { needOption, type Option, type OptionTexts } from './option.ts';
 
-/** What each tenant and each dataset may have, so that none lives at the cost of others; a tenant can have limits of its own. */
+/**
+ * Quotas of each tenant and dataset, so that none takes resources from the others. A tenant can
+ * have limits of its own.
+ */
 export interface QuotaConfig {
   readonly maxDatasets: number;
   readonly maxColumns: number;
-  /** Bytes of bodies as sent, a second; infinite for no bound. */
+  /** Bytes of bodies as sent, per second; infinity for no limit. */
   readonly tenantIngestBytesPerSecond: number;
   /** The same for each dataset. */
   readonly datasetIngestBytesPerSecond: number;
@@ -19,7 +22,7 @@ const rate = (text: string): number | undefined =>
 const rateSyntax =
   'unlimited, or a number of bytes a second of at least 1KiB, with an optional KiB, MiB or GiB';
 
-/** The rows of the configuration that are about what is shared. */
+/** Options of the quotas. */
 export const quotaOptions = {
   maxDatasets: {
     env: 'MILLRACE_MAX_DATASETS',

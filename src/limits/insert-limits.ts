@@ -3,39 +3,47 @@ const MiB = 1024 * 1024;
 
 export const insertLimits = {
   /**
-   * Blocks that are merged before an insert, by rows and bytes of the result. It is made in one go: some milliseconds, in
-   * which no request is read.
+   * Rows and bytes of a block that is merged from several before an insert. Merging blocks the event loop
+   * for some milliseconds.
    */
   maxMergedBlockRows: 16_384,
   maxMergedBlockBytes: 4 * MiB,
   /**
-   * A batch of samples that is put in order before its insert; a larger one is left to the store. It takes 56 bytes of
-   * memory a sample and 64 a series meanwhile. Of more series each has few samples, and the store sorts them as fast.
+   * The largest batch of samples that is sorted before its insert; larger ones are sorted by the store.
+   * Sorting takes 56 bytes of memory per sample and 64 per series. With more series each has few samples, and
+   * the store sorts them as fast.
    */
   maxSortedSamples: 2_097_152,
   maxSortedSeries: 131_072,
-  /** As many take a millisecond or two; then others get their turn. */
+  /** Samples that are sorted in one turn of the event loop: a millisecond or two. */
   sortedSamplesPerTurn: 16_384,
-  /** Inserts that run at the same time. */
+  /** Concurrent inserts. */
   maxParallelInserts: 4,
-  /** Of these, in the embedded engine: while one waits for the disk, another one has a core. */
+  /** Concurrent inserts into the embedded engine: while one waits for the disk, another one has a core. */
   embeddedInsertConnections: 2,
-  /** Folders of tables that are looked at at the same time before the embedded engine opens: some small reads each. */
+  /**
+   * Table directories that are checked concurrently before the embedded engine opens: some small reads each.
+   */
   maxParallelRepairs: 8,
   /**
-   * Trials in which the rows of one batch that the store refuses are told from those that it takes. A trial takes
-   * some milliseconds, and a single bad row twice as many trials as there are halvings down to it. A table whose
-   * batches use them all up gets half as many for the next one, down to the minimum.
+   * Trial inserts that separate the rows that the store rejects from the others of a batch. A trial takes
+   * some milliseconds. A single bad row takes twice as many trials as there are halvings down to it. A table
+   * whose batches use up all trials gets half as many for the next batch, down to the minimum.
    */
   maxRowTrials: 1000,
   minRowTrials: 32,
-  /** Refusals of a table, one after another, that its rows do not explain, before a batch goes to the dead letters. */
+  /**
+   * Consecutive rejections of a table that its rows do not explain, before a batch goes to the dead letters.
+   */
   maxUnexplainedRefusals: 8,
-  /** Refusals of a table's inserts for lack of memory, one after another, before they are cut into twice as many parts. */
+  /**
+   * Consecutive rejections of a table's inserts for lack of memory, before they are split into
+   * twice as many parts.
+   */
   maxMemoryRefusals: 3,
-  /** Parts of a batch; a power of two. */
+  /** Parts of a batch. Power of two. */
   maxInsertParts: 1024,
-  /** Of ClickHouse's words about a refusal, characters. They can quote whole rows. */
+  /** Characters of ClickHouse's error message that are kept. It can quote whole rows. */
   maxDeadReasonLength: 2000,
   insertBackoffMinMs: 100,
   insertBackoffMaxMs: 10_000,

@@ -1,8 +1,8 @@
 /**
  * Every bound of the program, with its unit and its reason. Nothing grows without one of these.
  *
- * Those that an operator may want to change are defaults of a configuration option (`config.ts`); the rest
- * are fixed. What must hold between them is asserted when this module loads.
+ * Bounds that an operator may want to change are defaults of configuration options (`config.ts`); the others
+ * are fixed. The relations that must hold between them are asserted when this module loads.
  */
 
 import { decodingLimits } from './decoding-limits.ts';
@@ -17,44 +17,49 @@ const GiB = 1024 * MiB;
 
 export const limits = {
   // HTTP -------------------------------------------------------------------------------------------------
-  /** One request body, as sent and again after decompression. OTLP collectors send up to a few MiB. */
+  /** One request body, as sent and after decompression. OTLP collectors send up to a few MiB. */
   maxBodyBytes: 64 * MiB,
-  /** Bodies received and not yet acknowledged, all requests together; above it new ones get 503. */
+  /** Bodies of all requests that are not acknowledged yet; above it new requests get 503. */
   maxInflightBodyBytes: 256 * MiB,
-  /** Open connections; further ones get 503. Each takes some KiB here and in the kernel. */
+  /** Open connections; above it new ones get 503. Each takes some KiB here and in the kernel. */
   maxConnections: 10_000,
-  /** The same as a part of the files that the process may have open, so that the log gets its own. */
+  /** The same as a share of the files that the process may open, so that the log gets the rest. */
   maxConnectionsShare: 0.5,
-  /** Of a chunked body that is refused while it comes: so much is let in, so that its sender sees the reply. */
+  /**
+   * How much of a chunked body is read and discarded after it was refused, so that its sender sees the reply.
+   */
   maxDiscardedBodyBytes: 1 * MiB,
-  /** The same in time: one who waits for the reply with half of a body sent gets it. */
+  /** The same in time: a sender that waits for the reply with half of the body sent gets it. */
   maxDiscardedBodyWaitMs: 1000,
   /**
-   * A body that is refused while it comes, on a connection that ends with the reply: so much is let in before that, since the
-   * kernel resets a connection that ends with unread bytes, and the reply is lost with it.
+   * How much of a refused body is read and discarded where the connection ends with the reply: the kernel
+   * resets a connection that is closed with unread bytes, and the reply is lost.
    */
   maxLingeringBodyBytes: 64 * MiB,
-  /** The same in time: half of what a request may wait for its reply while others are served at their bounds. */
+  /** The same in time. */
   maxLingeringMs: 5000,
-  /** The request line and all headers of one request. Holds the largest credentials with room for the rest. */
+  /** The request line and all headers of a request. The largest credentials fit, with room for the rest. */
   maxHeaderBytes: 32 * KiB,
-  /** Between two texts of `/metrics`, which take some milliseconds each. Who asks meanwhile waits for the next. */
+  /**
+   * The shortest time between two renderings of `/metrics`, which take some milliseconds each.
+   * Requests in between wait.
+   */
   metricsIntervalMs: 50,
-  /** `Retry-After` of a 503 when nothing better is known. */
+  /** `Retry-After` of a 503 if nothing better is known. */
   retryAfterSeconds: 1,
-  /** A SQL request is a small JSON document: the query, a range, a name. */
+  /** The body of a query: a small JSON document with the query, a time range and a name. */
   maxQueryBodyBytes: 1 * MiB,
-  /** Events of which somebody wants to know the schema. */
+  /** Sample events whose schema is requested. */
   maxSampleBodyBytes: 1 * MiB,
-  /** One `Authorization` or `X-API-Key` value. Bearer tokens of large providers reach 8 KiB. */
+  /** An `Authorization` or `X-API-Key` value. Bearer tokens of large providers reach 8 KiB. */
   maxCredentialBytes: 16 * KiB,
 
   ...identityLimits,
 
   // Tenants ----------------------------------------------------------------------------------------------
-  /** In all. Each node holds their roles, users, keys and datasets in memory. */
+  /** All tenants. Each node holds their roles, users, keys and datasets in memory. */
   maxTenants: 1000,
-  /** The store names files after them, with three bytes for each `-`. */
+  /** The store uses the name in file names, with three bytes for each `-`. */
   tenantNameMaxLength: 64,
 
   // Datasets ---------------------------------------------------------------------------------------------
@@ -63,130 +68,149 @@ export const limits = {
   maxRetentionDays: 36_500,
   maxRetentionDescriptionLength: 1000,
   /**
-   * Physical columns of one events dataset. Fields beyond that go into one column; those that have a column
-   * get further ones for their other types, so that there are thrice as many at most.
+   * Physical columns of one events dataset. Further fields go into one column. A field that has a column can
+   * get columns for its other types, so there are at most three times as many.
    */
   maxColumnsPerDataset: 1000,
-  /** Fields of a fixed schema: a column each, beside the time. */
+  /** Fields of a fixed schema: one column each, besides the time. */
   maxStaticFields: 999,
 
   ...quotaLimits,
   ...decodingLimits,
 
   // Write-ahead log --------------------------------------------------------------------------------------
-  /** A segment is sealed at this size or age, whichever comes first. It is the insert batch. */
+  /** A segment is sealed at this size or age, whichever comes first. */
   walSegmentMaxBytes: 64 * MiB,
   walSegmentMaxAgeMs: 1000,
-  /** One record: a request's blocks and its header. Longer lengths on disk mean corruption. */
+  /** One record: the blocks of a request and a header. A larger length on disk means corruption. */
   walMaxRecordBytes: 1 * GiB,
-  /** Requests that share one write and one fdatasync. */
+  /** Bytes of requests that share one write and one fdatasync. */
   walMaxGroupBytes: 16 * MiB,
   walMaxGroupRecords: 1000,
-  /** Zeros written behind a group, over which the next ones are written. */
+  /** Zeros that are written behind a group in advance; the next groups overwrite them. */
   walMaxRoomBytes: 256 * KiB,
-  /** How long a group waits for senders that were just answered. Less than an fdatasync takes that it saves. */
+  /** How long a group waits for further requests. It is less than the fdatasync that this saves. */
   walGatherMs: 1,
-  /** All segments together; above it new writes get 503 until the store has taken some. */
+  /** All segments together; above it writes get 503 until the store has taken some. */
   walMaxBytes: 8 * GiB,
-  /** A log that could not be written refuses requests and tries this often whether it can be written again. */
+  /** How often a log that cannot be written is tried again; until then it refuses requests. */
   walProbeIntervalMs: 1000,
-  /** Room on the disk that new requests do not get, so that what was acknowledged can move on to the store. */
+  /** Free disk space that new requests do not get, so that acknowledged data can still move to the store. */
   diskHeadroomBytes: 256 * MiB,
-  /** The same on small disks, as a part of the whole. */
+  /** The same on small disks, as a share of the disk. */
   diskHeadroomShare: 0.05,
   diskCheckIntervalMs: 1000,
-  /** Blocks of sealed segments held in memory; beyond it they are read back from disk when needed. */
+  /** Blocks of sealed segments that are kept in memory; others are read back from disk when needed. */
   walMaxRetainedBytes: 256 * MiB,
 
   // Repeated requests ------------------------------------------------------------------------------------
-  /** How long a sender's repetition of a stored request is recognised. */
+  /** How long a retry of a stored request is recognised. */
   replayWindowMs: 10 * 60_000,
   /**
-   * Stored requests remembered, the oldest forgotten first; 290 bytes of memory each. Enough for 330 requests a
-   * second through the whole window; senders that are faster than that retry within seconds.
+   * Stored requests that are remembered; the oldest are dropped first. 290 bytes of memory each. Enough for
+   * 330 requests per second through the whole window; faster senders retry within seconds.
    */
   replayWindowEntries: 200_000,
   /** An `Idempotency-Key`, unquoted. */
   maxIdempotencyKeyLength: 255,
-  /** All of the journal of requests that have left the log; above it the oldest file goes. */
+  /** The whole journal of requests that have left the log; above it the oldest file is removed. */
   maxReplayJournalBytes: 64 * MiB,
-  /** A journal file is removed as a whole, so each takes this part of the window and of the bytes. */
+  /** A journal file is removed as a whole, so each one takes this fraction of the window and of the bytes. */
   replayJournalParts: 8,
 
   // Store ------------------------------------------------------------------------------------------------
-  /** Connections for queries. Each runs one query at a time. */
+  /** Connections for queries. Each one runs one query at a time. */
   storeQueryConnections: 4,
-  /** By how much questions for tables that have changed overlap: the store keeps whole seconds. */
+  /** By how much reads of changed tables overlap: the store keeps whole seconds. */
   columnWatchOverlapSeconds: 2,
   /**
-   * Of these, who has a query running cannot take so many, however many queries they send: for users, and where there are
-   * tenants, as many again for them.
+   * Query connections that a tenant or user with a running query cannot take: this many for users, and as
+   * many again for tenants if there are any.
    */
   storeSparedQueryConnections: 1,
-  /** Statements of the service itself (schema, metadata) that wait for the one connection they share. */
+  /** Statements of the service itself (schema, metadata) that wait for the one connection that they share. */
   maxQueuedStatements: 1000,
-  /** Datasets whose tables are made at the same time. Those of other datasets change meanwhile; these share what they can. */
+  /** Datasets whose tables are created in one batch. Requests that arrive meanwhile form the next one. */
   maxParallelCreations: 16,
-  /** Entries of the metadata log that are appended at the same time share an insert, up to this length in all. */
+  /** The total length of metadata entries that share an insert. */
   maxMetadataInsertLength: 256 * KiB,
-  /** What an entry has beside its key and its value: names of a tenant and a node, two ids. */
+  /** The length of a metadata entry besides key and value: the names of a tenant and a node, and two ids. */
   metadataEntryOverhead: 256,
   /**
-   * A statement to the store. Adding 1,000 columns with the longest names takes 0.6 MiB, and the insert into
-   * them thrice as much, and a query of the catalog as much as it may write; ClickHouse's own bound (`max_query_size`)
-   * would be 256 KiB.
+   * A statement to the store. Adding 1,000 columns with the longest names takes 0.6 MiB, the insert into them
+   * three times as much, and a query of the catalog about as much again. ClickHouse's default
+   * (`max_query_size`) is 256 KiB.
    */
   maxStatementBytes: 16 * MiB,
-  /** A ClickHouse server's silence after which a statement of the service (schema, metadata) has failed. */
+  /** A schema or metadata statement fails if the ClickHouse server is silent for this long. */
   storeStatementTimeoutMs: 60_000,
-  /** The same for an insert, which is silent until it is on the server's disk. */
+  /** The same for an insert. The server is silent until the insert is on its disk. */
   storeInsertTimeoutMs: 120_000,
-  /** How much longer than a query may run its answer is waited for: the server's own bound comes first. */
+  /**
+   * How much longer than the query timeout the service waits for an answer: the server's own
+   * timeout comes first.
+   */
   storeQueryGraceMs: 10_000,
-  /** Of a result on its way from a server to a client, read before the client takes it. */
+  /** How much of a result is read ahead of the client. */
   storeReadAheadBytes: 256 * KiB,
-  /** Unused connections to a server are closed after this long, well before a server closes them (3 s, once). */
+  /**
+   * Unused connections to a server are closed after this time, before the server closes them
+   * (3 s in old versions).
+   */
   storeIdleConnectionMs: 2500,
 
   // The embedded engine's process ------------------------------------------------------------------------
-  /** Of its JavaScript: statements and small results on their way; the engine has memory of its own. */
+  /**
+   * The JavaScript heap of the engine's process: statements and small results. The engine has memory of its
+   * own.
+   */
   engineHeapMiB: 256,
-  /** Each statement that runs has a thread of libuv: one of the service, inserts, queries; and one to spare. */
+  /**
+   * libuv threads: each running statement takes one (a service statement, inserts, queries), and one is
+   * spare.
+   */
   engineThreads: 8,
-  /** Memory of the engine that is freed in pieces of this size goes back to the system at once. */
+  /** Freed pieces of the engine's memory from this size on are returned to the system at once. */
   engineReturnedBytes: 16 * MiB,
-  /** How often its event loop is asked for a sign of life, and the silence after which it is killed. */
+  /** How often the engine's event loop is pinged, and the silence after which the process is killed. */
   engineHeartbeatMs: 2000,
   engineSilenceMs: 20_000,
-  /** How long it has for closing its tables. A kill harms nothing, since a start repairs what it leaves. */
+  /**
+   * How long the engine has to close its tables. A kill does no harm: the next start repairs what it left.
+   */
   engineCloseMs: 5000,
-  /** How long a start waits for an engine process of a service that was killed: it ends at once, if the kernel lets it. */
+  /** How long a start waits for the engine process of a killed service to end. */
   engineLockWaitMs: 10_000,
-  /** One that ends sooner than this after it opened counts as a failed start. The first such is started at once. */
+  /**
+   * An engine that ends sooner than this after it opened counts as a failed start. After the first failure it
+   * is restarted at once.
+   */
   engineStableMs: 60_000,
   engineBackoffMinMs: 500,
   engineBackoffMaxMs: 30_000,
-  /** Of what it wrote on stderr, shown when it ends. */
+  /** Characters of stderr that are shown when the process ends. */
   engineStderrLength: 4000,
-  /** How long a start waits for the store; beyond it the service starts without. */
+  /** How long a start waits for the store; after that the service starts without it. */
   storeStartWaitMs: 5000,
-  /** How often the store is asked for a sign of life, and how often while it gives none. */
+  /** How often the store is checked, and how often while it is down. */
   storeCheckIntervalMs: 5000,
   storeProbeIntervalMs: 300,
   ...insertLimits,
-  /** How long a stop waits for requests under way. */
+  /** How long a stop waits for requests in progress. */
   shutdownRequestsMs: 10_000,
-  /** How long a stop waits for the log to be inserted. What is left stays in the log, safely. */
+  /**
+   * How long a stop waits for the drain. What is left stays in the log and is inserted after the next start.
+   */
   shutdownDrainMs: 10_000,
-  /** How long a query waits for a dataset that was acknowledged and is not inserted yet. */
+  /** How long a query waits for a dataset whose first rows are acknowledged but not inserted yet. */
   freshDatasetWaitMs: 5000,
 
   ...queryLimits,
 
   // Threads ----------------------------------------------------------------------------------------------
-  /** libuv's pool runs file writes, fdatasync and password hashes, of which some wait for the disk. */
+  /** libuv's thread pool runs file writes, fdatasync and password hashes; some of these wait for the disk. */
   threadPoolSize: 8,
-  /** An event loop without a turn for so long never gets one: what clients can make it do takes milliseconds. */
+  /** An event loop that is blocked for this long is stuck: requests block it for milliseconds only. */
   watchdogMs: 30_000,
 } as const;
 

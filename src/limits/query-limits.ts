@@ -5,154 +5,186 @@ const MiB = 1024 * KiB;
 export const queryLimits = {
   maxQueryTextBytes: 256 * KiB,
   /**
-   * Braces, brackets and commas in the body of a query, outside of its texts. It has four members; parsing a MiB of
-   * brackets takes 80 ms, and that of one text takes 2 ms.
+   * Braces, brackets and commas in the body of a query, outside of strings. A query has four members. Parsing
+   * a MiB of brackets takes 80 ms, parsing a MiB of one string takes 2 ms.
    */
   maxQueryBodyMarks: 32,
-  /** A time or the name of a dataset, beside the text of a query. */
+  /** A time, or the name of a dataset, in the body of a query. */
   maxQueryOptionLength: 256,
   queryTimeoutMs: 60_000,
   /**
-   * With it, and as much for all others, the service stays below 1.5 GB: it and its engine take 0.6 GB without any
-   * query. Nobody gets more by default than an eighth of the memory that the machine or the container has.
+   * Memory of one query. With it, and twice as much for all queries together, the service stays below 1.5 GB: without
+   * queries it and its engine take 0.6 GB. The default is never more than `queryMemoryShare` of the machine's memory.
    */
   queryMaxMemoryBytes: 384 * MiB,
+  /** The share of the memory of the machine or container that one query may use by default. */
   queryMemoryShare: 1 / 8,
-  /** All queries together may use so many times what one may. */
+  /** All queries together may use this many times the memory of one. */
   queryMemoryFactor: 2,
-  /** On a machine that has next to none. */
+  /** The least that one query may use by default, on a machine that has next to no memory. */
   queryMinMemoryBytes: 128 * MiB,
-  /** Rows between which the store looks at its time and at who asks it to stop. A fourth of its own costs a scan nothing. */
+  /**
+   * Rows after which the store checks the timeout and cancellation. A quarter of its default does
+   * not slow down a scan.
+   */
   queryBlockRows: 16_384,
   queryMaxResultRows: 1_000_000,
   queryMaxResultBytes: 256 * MiB,
-  /** How often the store is asked to stop a query that nobody waits for, until it has. */
+  /** How often the store is asked to cancel a query whose client is gone, until it has. */
   queryKillIntervalMs: 250,
-  /** How long a query that was asked to stop may go on; then the embedded engine is ended, and started again. */
+  /** How long a cancelled query may continue. After that the embedded engine is killed and restarted. */
   queryKillGraceMs: 3000,
-  /** How long after such a query its sender may ask for none: the first time, and at most; each time twice as long. */
+  /**
+   * How long queries of its sender are refused after such a query: the first time, and at most.
+   * Each time doubles it.
+   */
   minQueryPauseMs: 60_000,
   maxQueryPauseMs: 3_600_000,
-  /** Senders of such queries that are remembered, the latest. */
+  /** Senders of such queries that are remembered, the latest ones. */
   maxQueryPauses: 1000,
-  /** How much later than the store the service ends a query itself: the store's own error comes first, if it can. */
+  /**
+   * How much later than the store the service ends a query itself, so that the store's error
+   * comes first if possible.
+   */
   queryTimeoutSlackMs: 500,
   /** Threads of one query, on a machine that has more. */
   queryMaxThreads: 8,
-  /** A result that can have no more rows is made as a whole, and streamed if it has more bytes all the same. */
+  /** A result that cannot have more rows is built as a whole; if it has too many bytes, it is streamed. */
   heldResultRows: 1000,
   heldResultBytes: 4 * MiB,
-  /** A group of rows of a Parquet file, which is in memory until it is written. */
+  /** Rows of a Parquet row group, which is in memory until it is written. */
   parquetGroupRows: 65_536,
   parquetGroupBytes: 16 * MiB,
-  /** Of a result, held back before the reply begins: an error up to here is a reply of its own. */
+  /**
+   * How much of a result is held back before the reply starts: an error up to here is a proper error reply.
+   */
   queryReplyBufferBytes: 64 * KiB,
-  /** A ClickHouse server begins its answer when the query has ended or its output outgrows a buffer of 1 MiB. */
+  /**
+   * A ClickHouse server starts its reply when the query has ended or its output exceeds a buffer of 1 MiB.
+   */
   storeSummaryBytes: 64 * KiB,
-  /** Translations that are remembered, with their texts. */
+  /** Cached translations with their texts. */
   maxTranslationCacheBytes: 16 * MiB,
-  /** Larger ones, which hold a large catalog, are made each time rather than keep nothing else. */
+  /** A larger translation, one with a large catalog, is not cached: it would evict everything else. */
   maxTranslationCacheEntryBytes: 2 * MiB,
-  /** What a remembered translation takes beside its texts, or more. */
+  /** Memory of a cached translation besides its texts, rounded up. */
   translationOverheadBytes: 1024,
-  /** Parts of the range of a request for counts. */
+  /** Bins of the time range of a count request. */
   maxCountBins: 10_000,
-  /** Queries waiting to be translated, or for a connection, all tenants together; above it 503 for who has most of them. */
+  /**
+   * Queries of all tenants that wait for translation or a connection; above it 503 for the
+   * tenant with most of them.
+   */
   maxQueuedQueries: 100,
-  /** Threads that translate: half of the cores, within these; one more where there are tenants, so that none holds all. */
+  /**
+   * Translation threads: half of the cores, within these bounds; one more with tenants, so that
+   * none can occupy all.
+   */
   minTranslationThreads: 2,
   maxTranslationThreads: 4,
-  /** CPU time of one translation. The largest that can be of use take 0.3 s. */
+  /** CPU time of one translation. The largest useful ones take 0.3 s. */
   translationCpuMs: 1000,
-  /** How often the CPU time of a translation is looked at that has not ended by then. */
+  /** How often the CPU time of a long translation is checked. */
   translationCheckIntervalMs: 50,
-  /** From the begin to the end of one translation: its thread may get a tenth of a core on a machine that is busy. */
+  /** Time of one translation from start to end: on a busy machine its thread may get a tenth of a core. */
   translationTimeoutMs: 15_000,
-  /** Where a thread's CPU time cannot be read (other systems than Linux), a translation may take this many times as long. */
+  /**
+   * Where the CPU time of a thread cannot be read (not Linux), a translation may take this many times as
+   * long.
+   */
   translationWallFactor: 4,
-  /** From the start of a thread until it can translate, on a machine that is busy. */
+  /** From the start of a thread until it can translate, on a busy machine. */
   translationStartTimeoutMs: 60_000,
   /** The parser recurses: 200,000 chained operators parse in 64 MiB. */
   translationStackMiB: 64,
   /**
-   * The tree of a query of 256 KiB takes some 100 MiB, its largest translation less. Whoever gets here loses the thread;
-   * yet V8 gives up the whole process if the allocation that gets here is larger than the 16 MiB that Node.js leaves it
-   * (a map or a copied array of millions). So this is the last bound: counts come first, then CPU time.
+   * The tree of a query of 256 KiB takes some 100 MiB, its largest translation less. A query that reaches
+   * this bound ends the thread. But V8 ends the whole process if the failing allocation is larger than the 16
+   * MiB that Node.js reserves (a map or a copied array of millions). So this is the last bound: counts come
+   * first, then CPU time.
    */
   translationHeapMiB: 512,
   /**
-   * Memory of a thread beside its heap, above all that of the parser, which has 128 MiB from the beginning, grows up to
-   * 1 GiB and never shrinks: a thread that holds more than this after a translation is replaced.
+   * Memory of a thread besides its heap, mostly that of the parser, which starts with 128 MiB, grows up to 1
+   * GiB and never shrinks. A thread that holds more than this after a translation is replaced.
    */
   maxTranslationExternalBytes: 256 * MiB,
-  /** Who has run out of CPU time goes behind those who have not for so long; of more identities, the oldest are forgiven. */
+  /**
+   * An identity whose query ran out of CPU time goes behind the others for this long. Beyond the bound
+   * the oldest is dropped.
+   */
   translationPenaltyMs: 60_000,
   maxPenalizedIdentities: 10_000,
-  /** Names of columns that a thread remembers, in characters: 2,000 datasets of 1,000 columns with short names. */
+  /**
+   * Column names that a thread remembers, in characters: 2,000 datasets of 1,000 columns with short names.
+   */
   maxDatasetCacheLength: 32 * MiB,
-  /** Names of columns in one message to a thread; they cost the sender up to a microsecond each. */
+  /** Column names in one message to a thread. They cost the sender up to a microsecond each. */
   maxColumnsPerMessage: 1000,
-  /** How long the main thread works for one translation before it turns to something else. */
+  /** How long the main thread works on one translation before it yields. */
   translationSliceMs: 1,
   /**
-   * Times that `/*` may be in a query, in comments or elsewhere. PostgreSQL's lexer takes time with the square of them:
-   * 10 ms for this many, and a minute for the 100,000 that fit a query, in which it parses nobody else's.
+   * Occurrences of `/*` in a query, in comments or elsewhere. The time of PostgreSQL's lexer grows with their
+   * square: 10 ms for this many, and a minute for the 100,000 that fit a query.
    */
   maxSqlComments: 1000,
   /** A translated query. ClickHouse's `max_query_size` is 256 KiB, and the settings follow the query. */
   maxStoreSqlBytes: 250 * 1024,
-  /** Characters of `information_schema` in one query, all its mentions together: some 70,000 columns. */
+  /** Characters that all mentions of `information_schema` in one query expand to: some 70,000 columns. */
   maxCatalogSqlLength: 7 * MiB,
   /** Nesting of the syntax tree that the translator walks. */
   maxSqlDepth: 200,
   /**
-   * Of one query, all its subqueries together: so far a translation may expand. What fits `maxStoreSqlBytes` is below, but
-   * for the last, which are more than anybody needs. Expressions, queries, relations and keys as they were written:
+   * Bounds on the expansion of one query with all its subqueries. What fits `maxStoreSqlBytes` stays below
+   * these, except for the last ones, which are more than anybody needs. Expressions, queries, relations
+   * and keys as written:
    */
   maxSqlSyntaxNodes: 150_000,
-  /** What the translator makes of them: some 150 bytes each. */
+  /** Nodes that the translator makes of them: some 150 bytes each. */
   maxSqlResolvedNodes: 500_000,
   /**
-   * Visits of nodes, names and columns, in what the syntax tree becomes and in its printing: some 50 to 100 ns each. What
-   * fits `maxStoreSqlBytes` took 0.3 million at most in our tests.
+   * Visits of nodes, names and columns while the tree is resolved and printed: 50 to 100 ns each. What fits
+   * `maxStoreSqlBytes` took at most 0.3 million in our tests.
    */
   maxSqlSteps: 2_000_000,
-  /** With those that a star stands for. */
+  /** Including those that a star stands for. */
   maxSqlOutputColumns: 20_000,
   maxSqlRelations: 500,
   maxSqlCtes: 200,
   maxSqlSetOperations: 500,
-  /** Each set of keys counts its own. */
+  /** Each grouping set counts its own keys. */
   maxSqlGroupKeys: 5000,
-  /** Of ORDER BY, DISTINCT ON, and the windows and aggregates that have keys of their own. */
+  /** Keys of ORDER BY, DISTINCT ON, and of windows and aggregates. */
   maxSqlSortKeys: 5000,
-  /** Of WINDOW, and of each OVER. */
+  /** Windows of WINDOW, and of each OVER. */
   maxSqlWindows: 2000,
-  /** Generated names, of relations and of subqueries. */
+  /** Generated names of relations and subqueries. */
   maxSqlAliases: 10_000,
-  /** Of one string or number. */
+  /** One string or number. */
   maxSqlLiteralLength: 128 * 1024,
-  /** Of a regular expression or a pattern of LIKE; dashboards write hundreds of names with `|` between them. */
+  /** A regular expression or a LIKE pattern. Dashboards write hundreds of names separated by `|`. */
   maxSqlPatternLength: 32 * 1024,
-  /** Of `to_char`, `to_date`, `to_timestamp` and `format`. Each of its parts may repeat the value. */
+  /**
+   * A format of `to_char`, `to_date`, `to_timestamp` and `format`. Each of its parts may repeat the value.
+   */
   maxSqlFormatLength: 4000,
-  /** Of `#>`, and of the right side of `@>`: levels of JSON. */
+  /** Levels of JSON in `#>`, and in the right side of `@>`. */
   maxSqlJsonDepth: 100,
-  /** As PostgreSQL has it: dimensions of an array. */
+  /** Dimensions of an array; the same as PostgreSQL's. */
   maxSqlSubscripts: 6,
   /**
-   * How often a regular expression repeats a part, repetitions within it multiplied, as RE2 counts (which takes 1000). It
-   * becomes as many copies of the part, all of which the store may look at for each character. PostgreSQL's greatest
-   * count is 255.
+   * How often a regular expression repeats a part, with nested repetitions multiplied, as RE2 counts (its
+   * limit is 1000). The part is copied that many times, and the store may look at all copies for each
+   * character. PostgreSQL's limit is 255.
    */
   maxRegexRepetitions: 255,
-  /** Characters and classes of a regular expression, those repeated as often as they are. */
+  /** Characters and classes of a regular expression, repetitions included. */
   maxRegexSize: 50_000,
   maxRegexGroups: 100,
   maxRegexDepth: 100,
-  /** Characters to which `lpad` and `rpad` fill a text up; every row gets as many. */
+  /** Characters to which `lpad` and `rpad` fill a text. Each row gets as many. */
   maxPaddedLength: 100_000,
-  /** Sets of keys of one GROUP BY: the store groups once for each. */
+  /** Grouping sets of one GROUP BY. The store groups once for each. */
   maxGroupingSets: 64,
   /** Rows of `generate_series`, which are made in memory. */
   maxSeriesRows: 10_000_000,

@@ -1,33 +1,33 @@
 import { limits } from '../../limits/limits.ts';
 
-/** What is known of somebody whom an identity provider vouches for. */
+/** What an identity provider says about a user. */
 export interface VerifiedClaims {
-  /** Who it is: unique at the provider, and never given to somebody else. */
+  /** The user's id: unique at the provider, and never reassigned. */
   readonly subject: string;
-  /** For people and the audit trail; not unique. */
+  /** For display and the audit trail; not unique. */
   readonly name: string;
-  /** As the provider names them; some may not exist here. */
+  /** Role names of the provider. Some may not exist here. */
   readonly roles: readonly string[];
-  /** The name of the tenant, if a claim says so. */
+  /** The tenant name, if a claim has it. */
   readonly tenant: string | undefined;
-  /** When the provider said so or up to half a minute before, milliseconds since 1970; 0 if it is not known. */
+  /** When the provider issued this, up to half a minute early, in milliseconds since 1970; 0 if unknown. */
   readonly issuedAtMs: number;
-  /** Until when this holds, milliseconds since 1970. */
+  /** When this expires, in milliseconds since 1970. */
   readonly expiresAtMs: number;
 }
 
-/** Where the provider puts what is of interest; see `claimedRoles`. */
+/** The names of the claims to read; see `claimedRoles`. */
 export interface ClaimNames {
   readonly rolesClaim: string;
-  /** Undefined: everybody belongs to the default tenant. */
+  /** Undefined: all users belong to the default tenant. */
   readonly tenantClaim: string | undefined;
 }
 
 type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the claims of a token that was verified.
- * @returns undefined when its subject is nothing that somebody could be known by
+ * Reads the claims of a verified token.
+ * @returns undefined if its subject cannot serve as an id
  */
 export function readClaims(
   claims: Claims,
@@ -51,9 +51,9 @@ export function readClaims(
 const subject = /^\P{C}{1,255}$/u;
 
 /**
- * The names of roles in a claim: an array of texts, or one text. The claim is the member of that name (some providers
- * put URLs there); if there is none, each dot of the name leads into an object.
- * @returns undefined if the claim is not there
+ * Reads the role names of a claim, which is an array of strings or one string. The claim is the member with
+ * that name (some providers use URLs as names). If there is none, each dot in the name leads into an object.
+ * @returns undefined if the claim does not exist
  */
 export function claimedRoles(claims: Claims, rolesClaim: string): readonly string[] | undefined {
   const value = claimAt(claims, rolesClaim);
@@ -62,13 +62,13 @@ export function claimedRoles(claims: Claims, rolesClaim: string): readonly strin
   return names.slice(0, limits.maxRolesPerToken).filter((name) => typeof name === 'string');
 }
 
-/** Whether all that is asked of a provider is there. */
+/** Whether all configured claims are present. */
 export const hasClaims = (claims: Claims, { rolesClaim, tenantClaim }: ClaimNames): boolean =>
   [rolesClaim, tenantClaim].every(
     (name) => name === undefined || (claimAt(claims, name) ?? undefined) !== undefined,
   );
 
-/** The name by which people know somebody. Text of a token, so bounded and without control characters. */
+/** The display name. It comes from a token, so it is bounded and stripped of control characters. */
 function nameIn(claims: Claims): string {
   const names = [claims['preferred_username'], claims['email'], claims['sub']];
   const name = names.find((each) => typeof each === 'string' && each !== '');

@@ -20,7 +20,9 @@ export interface OidcLoginOptions {
   readonly clock: Clock;
 }
 
-/** A sign-in that is under way. Kept by the browser, sealed, so that a flood of them takes nothing here. */
+/**
+ * A sign-in in progress. It is kept by the browser, sealed, so that a flood of sign-ins takes no memory here.
+ */
 interface Transaction {
   readonly state: string;
   readonly nonce: string;
@@ -32,19 +34,19 @@ interface Transaction {
 
 export interface SignedIn {
   readonly claims: VerifiedClaims;
-  /** Tells the provider who signs out. */
+  /** Sent to the provider at sign-out, to identify the user. */
   readonly idToken: string;
-  /** What was given to `begin`. */
+  /** The address that was given to `begin`. */
   readonly returnTo: string;
 }
 
 const sealContext = 'oidc sign-in';
 
 /**
- * Sign-in of people in a browser: OpenID Connect's authorization code flow with PKCE (RFC 7636).
+ * Browser sign-in: OpenID Connect's authorization code flow with PKCE (RFC 7636).
  *
- * State ties the way back to the browser that went, the nonce ties the ID token to this sign-in, and PKCE ties the
- * code to both. All three are new for each sign-in and travel in a sealed cookie.
+ * The state ties the callback to the browser that started, the nonce ties the ID token to this sign-in, and
+ * PKCE ties the code to both. All three are new for each sign-in and travel in a sealed cookie.
  */
 export class OidcLogin {
   readonly #options: OidcLoginOptions;
@@ -56,9 +58,10 @@ export class OidcLogin {
   }
 
   /**
+   * Starts a sign-in.
    * @param redirectUri where the provider sends the browser back to
-   * @param returnTo kept for the end of the sign-in
-   * @returns where to send the browser, and what it must bring back
+   * @param returnTo where the browser goes after the sign-in
+   * @returns where to send the browser, and the sealed cookie that it must bring back
    * @throws AppError `oidc_unavailable`
    */
   async begin(
@@ -87,13 +90,14 @@ export class OidcLogin {
   }
 
   /**
-   * @param query what the provider sent the browser back with
-   * @param sealed what `begin` gave the browser
+   * Completes a sign-in.
+   * @param query the query string of the callback
+   * @param sealed the cookie that `begin` returned
    * @param clientAddress of the browser
    * @throws AppError `login_failed`, `oidc_unavailable`, `overloaded`
    */
   async complete(query: string, sealed: string, clientAddress: string): Promise<SignedIn> {
-    // Anybody can begin a sign-in and bring back whatever code: each is a request to the provider in our name.
+    // Anybody can send a callback with an invented code, and each one causes a request to the provider.
     const client = clientNetwork(clientAddress);
     const isFull =
       this.#pending >= limits.maxPendingLogins ||
@@ -124,7 +128,7 @@ export class OidcLogin {
       }),
     );
     const idToken = tokens.id_token ?? '';
-    // It came from the provider itself; its signature is checked all the same, like that of any other token.
+    // The token came directly from the provider; its signature is checked like that of any other token.
     const payload = await verifier.verify(idToken, clientId);
     if (payload === undefined) throw failed('the identity provider sent a token that is not good');
     const all = await this.#withUserInfo(metadata, payload, tokens.access_token);
@@ -133,7 +137,7 @@ export class OidcLogin {
     return { claims, idToken, returnTo };
   }
 
-  /** Where to send a browser so that the provider ends its own session too; undefined if it has no such place. */
+  /** The provider's sign-out page, which ends its own session too; undefined if it has none. */
   async endSessionUrl(idToken: string): Promise<URL | undefined> {
     const { client: configuration } = await this.#options.provider.metadata();
     if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
@@ -152,7 +156,10 @@ export class OidcLogin {
     return transaction;
   }
 
-  /** Many providers keep roles out of the ID token, and much else, and tell it when they are asked (OpenID Connect, section 5.3). */
+  /**
+   * Many providers leave roles and other claims out of the ID token and return them on request (OpenID
+   * Connect, section 5.3).
+   */
   async #withUserInfo(
     { client: configuration }: ProviderMetadata,
     payload: JWTPayload,
@@ -176,7 +183,7 @@ export class OidcLogin {
   }
 }
 
-/** Whether the sign-in is at fault, and not the way to the provider: that fails otherwise, or not in time. */
+/** Whether the provider refused the sign-in; other errors are failures to reach it. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof client.AuthorizationResponseError ||
   error instanceof client.ResponseBodyError ||

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { limits } from '../../limits/limits.ts';
 
-/** What the libraries ask the provider with; a redirect is not followed. */
+/** The fetch options that the libraries use. Redirects are not followed. */
 interface FetchOptions {
   readonly method: string;
   readonly headers: NonNullable<RequestInit['headers']>;
@@ -13,8 +13,9 @@ interface FetchOptions {
 type ProviderFetch = (url: string, options: FetchOptions) => Promise<Response>;
 
 /**
- * `fetch`, of replies up to a size: what a provider, or whoever answers in its place, sends must not fill the memory.
- * @throws Error when the reply is larger
+ * `fetch` with a bound on the size of the reply, so that a provider, or whoever answers in its
+ * place, cannot fill memory.
+ * @throws Error if the reply is larger
  */
 export const fetchBounded: ProviderFetch = async (url, options) => {
   const { body = null, signal = null, ...others } = options;
@@ -23,7 +24,7 @@ export const fetchBounded: ProviderFetch = async (url, options) => {
   let bytes = 0;
   for await (const piece of reply.body ?? []) {
     bytes += piece.byteLength;
-    // Leaving the loop cancels what is still on its way.
+    // Leaving the loop cancels the rest of the transfer.
     if (bytes > limits.maxOidcReplyBytes) throw new Error('the reply of the identity provider is too large');
     pieces.push(piece);
   }
@@ -32,8 +33,8 @@ export const fetchBounded: ProviderFetch = async (url, options) => {
 };
 
 /**
- * Reads the provider's keys, and after a failure not before a pause: else each token that comes meanwhile, good or made
- * up, would be another request to a provider that is in trouble.
+ * Fetches the provider's keys. After a failure it pauses: otherwise each token that arrives meanwhile, valid
+ * or invented, would cause another request to a provider in trouble.
  */
 export function createKeyFetch(clock: Clock): ProviderFetch {
   let failedMs = Number.NEGATIVE_INFINITY;
@@ -52,7 +53,7 @@ export function createKeyFetch(clock: Clock): ProviderFetch {
   };
 }
 
-/** @throws Error when it is something else */
+/** @throws Error if it is not a key set */
 function keySet(value: unknown): unknown {
   if (typeof value === 'object' && value !== null && 'keys' in value && Array.isArray(value.keys))
     return value;

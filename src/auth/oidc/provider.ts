@@ -15,21 +15,21 @@ export interface OidcProviderOptions {
   readonly log: Logger;
 }
 
-/** What the provider says about itself. */
+/** The provider's metadata. */
 export interface ProviderMetadata {
   readonly client: client.Configuration;
-  /** As tokens name it. */
+  /** As it appears in tokens. */
   readonly issuer: string;
-  /** Finds the key that a token is signed with, and reads the provider's keys again for one that is not known. */
+  /** Finds the key that signed a token. An unknown key causes the provider's keys to be fetched again. */
   readonly keys: JWTVerifyGetKey;
 }
 
 /**
- * An identity provider (OpenID Connect Discovery 1.0), asked when it is first needed and not at the start: while it
- * is away, the service runs and everybody else is let in.
+ * An identity provider (OpenID Connect Discovery 1.0). It is contacted when it is first needed, not at the
+ * start: while it is away, the service runs and all other users are let in.
  *
- * Its metadata are read once for all who wait, again after a while, and after a failure not before a pause. What
- * was read before stays good when reading it again fails.
+ * Its metadata is fetched once for all waiting requests, again when it is old, and after a failure only after
+ * a pause. If a refresh fails, the previous metadata stays in use.
  */
 export class OidcProvider {
   readonly #options: OidcProviderOptions;
@@ -56,8 +56,8 @@ export class OidcProvider {
   }
 
   /**
-   * An error of the way to the provider, as clients see it. The operator sees why in the log, where it says so now
-   * and then: the text alone, since what else an error holds may have been in the provider's reply.
+   * The error that clients get when the provider cannot be reached. The reason goes to the log, at a limited
+   * rate, and only as text: other members of the error may contain parts of the provider's reply.
    */
   unavailable(cause: unknown): AppError {
     const { issuer, clock, log } = this.#options;
@@ -81,7 +81,7 @@ export class OidcProvider {
         clientId,
         undefined,
         clientSecret === undefined ? client.None() : withSecret(clientSecret),
-        // An issuer over HTTP is one on this machine: the configuration takes no other.
+        // An http issuer is on this machine: the configuration accepts no other.
         {
           [client.customFetch]: fetchBounded,
           timeout: limits.oidcTimeoutMs / 1000,
@@ -122,7 +122,7 @@ function describe(configuration: client.Configuration, insecure: boolean, clock:
   return { client: configuration, issuer, keys };
 }
 
-/** The way in which the provider takes a secret; Basic is what it means when it does not say (RFC 8414). */
+/** How the provider accepts the client secret. Basic is the default of the standard (RFC 8414). */
 function withSecret(secret: string): client.ClientAuth {
   const basic = client.ClientSecretBasic(secret);
   const post = client.ClientSecretPost(secret);

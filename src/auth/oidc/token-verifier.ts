@@ -5,8 +5,8 @@ import { limits } from '../../limits/limits.ts';
 import type { OidcProvider } from './provider.ts';
 
 /**
- * Signatures that only the provider can make. No algorithm with a shared secret is among them: with one, anybody
- * could sign with the provider's public key.
+ * Algorithms whose signatures only the provider can make. None of them uses a shared secret: with one,
+ * anybody could sign with the provider's public key.
  */
 const algorithms = [
   'RS256',
@@ -22,13 +22,15 @@ const algorithms = [
   'Ed25519',
 ];
 
-/** Types of tokens that say who somebody is; a logout token, say, is signed with the same keys and does not. */
+/**
+ * Token types that identify a user. A logout token, for instance, is signed with the same keys and does not.
+ */
 const types: ReadonlySet<string | undefined> = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt']);
 
 const isType = (typ: unknown): boolean =>
   types.has(typ === undefined ? undefined : String(typ).toLowerCase());
 
-/** Failures that are not the token's: what the provider has for keys could not be read. */
+/** Failures that are not the token's fault: the provider's keys could not be read. */
 const providerFailures: ReadonlySet<string> = new Set([
   errors.JOSEError.code,
   errors.JWKSTimeout.code,
@@ -37,13 +39,13 @@ const providerFailures: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether the claims of a verified token make it one that whoever has it may use here.
+ * Whether a verified token may be used here by whoever presents it.
  *
- * - `events` makes it a message about somebody, as a logout token is (OpenID Connect Back-Channel Logout, section
- *   2.4), also where its type does not say so.
- * - `cnf` makes it good only together with a proof (RFC 7800) that its bearer has a key: DPoP or a client
- *   certificate. No proof is checked here, so that somebody who stole the token would be let in.
- * - One for several audiences was made for the client in `azp`, and any of the others could hand it on.
+ * - `events` marks a message about a user, such as a logout token (OpenID Connect Back-Channel Logout,
+ *   section 2.4), even if the type does not say so.
+ * - `cnf` ties the token to a key of its holder (RFC 7800): DPoP or a client certificate. No proof is checked
+ *   here, so such tokens are refused; otherwise a thief could use them.
+ * - A token for several audiences was issued to the client in `azp`, and any of the others could pass it on.
  */
 const isForBearer = (payload: JWTPayload, clientId: string): boolean =>
   payload['events'] === undefined &&
@@ -51,15 +53,15 @@ const isForBearer = (payload: JWTPayload, clientId: string): boolean =>
   (!Array.isArray(payload.aud) || payload.aud.length <= 1 || payload['azp'] === clientId);
 
 /**
- * Verifies tokens (RFC 7519) by the keys of their provider: signature, issuer, audience, type and times; and
- * refuses those that are for another use.
+ * Verifies tokens (RFC 7519) with the keys of their provider: signature, issuer, audience, type and times.
+ * Tokens for other uses are refused.
  */
 export class TokenVerifier {
   readonly #provider: OidcProvider;
   readonly #clientId: string;
   readonly #clock: Clock;
 
-  /** @param clientId what the provider calls this service */
+  /** @param clientId the id of this service at the provider */
   constructor(provider: OidcProvider, clientId: string, clock: Clock) {
     this.#provider = provider;
     this.#clientId = clientId;
@@ -67,9 +69,9 @@ export class TokenVerifier {
   }
 
   /**
-   * The claims of a token; undefined when it is not good.
-   * @param audience whom it must be meant for
-   * @throws AppError `oidc_unavailable` while that cannot be known
+   * The claims of a token; undefined if it is not valid.
+   * @param audience the audience that the token must have
+   * @throws AppError `oidc_unavailable` while the keys cannot be read
    */
   async verify(token: string, audience: string): Promise<JWTPayload | undefined> {
     const { issuer, keys } = await this.#provider.metadata();
