@@ -1,24 +1,26 @@
 import { ByteWriter } from '../lib/byte-writer.ts';
 import type { BlockColumn } from './native-block.ts';
 
-/** A column whose values can be elements of arrays. */
+/** A column whose values can be array elements. */
 export interface ElementColumn extends BlockColumn {
-  /** Values so far. */
+  /** The number of values so far. */
   readonly rows: number;
-  /** Keeps what is there. */
+  /** Makes everything appended so far permanent. */
   keep(): void;
-  /** Drops what was appended since `keep`. */
+  /** Drops everything appended since `keep`. */
   revert(): void;
-  /** Columns that hold a dictionary: the part of `writeTo` that comes before all of the column. */
+  /** For columns with a dictionary: the part of `writeTo` that comes before the data of the whole column. */
   writePrefixTo?(out: ByteWriter): void;
   /** The rest of `writeTo`. */
   writeDataTo?(out: ByteWriter): void;
 }
 
 /**
- * `Array(T)`: the prefix of T, if it has one; the end of each row's elements as UInt64; then all elements.
+ * `Array(T)`: the prefix of T, if it has one; the end offset of each row's elements as UInt64; then all
+ * elements.
  *
- * Elements of the row under way are appended to `elements`; `endRow` makes them a row, `discardRow` drops them.
+ * Elements of the current row are appended to `elements`. `endRow` completes the row,
+ * `discardRow` drops its elements.
  */
 export class ArrayColumn<Elements extends ElementColumn> implements BlockColumn {
   readonly name: string;
@@ -27,14 +29,14 @@ export class ArrayColumn<Elements extends ElementColumn> implements BlockColumn 
   readonly #ends = new ByteWriter(256);
   #lastEnd = 0;
 
-  /** @param elements named like the column, with the type of an element */
+  /** @param elements has the name of the column and the type of an element */
   constructor(elements: Elements) {
     this.name = elements.name;
     this.type = `Array(${elements.type})`;
     this.elements = elements;
   }
 
-  /** Elements of the row under way. */
+  /** The number of elements in the current row. */
   get pending(): number {
     return this.elements.rows - this.#lastEnd;
   }

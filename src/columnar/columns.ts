@@ -4,12 +4,12 @@ import type { BlockColumn } from './native-block.ts';
 
 type UIntArray = Uint8Array | Uint16Array | Uint32Array;
 
-/** The bytes of a typed array's first `count` elements. Supported platforms are little-endian, as the format is. */
+/** The bytes of the first `count` elements. All supported platforms are little-endian, like the format. */
 const bytesOf = (values: UIntArray, count: number): Uint8Array =>
   new Uint8Array(values.buffer, values.byteOffset, count * values.BYTES_PER_ELEMENT);
 
 /**
- * 64-bit values as two 32-bit halves, so that no bit is lost to a double on the way: `UInt64`, `Int64`,
+ * 64-bit values as two 32-bit halves, since a double cannot hold all of them: `UInt64`, `Int64`,
  * `DateTime64`, and `Float64` whose bits must survive (a NaN in a JavaScript number may lose its payload).
  */
 export class Column64 implements BlockColumn {
@@ -25,7 +25,7 @@ export class Column64 implements BlockColumn {
     this.#halves = new Uint32Array(2 * expectedRows);
   }
 
-  /** The low and the high half of the value's bits; only their lowest 32 bits are looked at. */
+  /** The low and high half of the value. Only their lowest 32 bits are used. */
   append(low: number, high: number): void {
     const at = 2 * this.rows++;
     if (at === this.#halves.length) this.#grow(at + 2);
@@ -33,12 +33,12 @@ export class Column64 implements BlockColumn {
     this.#halves[at + 1] = high;
   }
 
-  /** A signed integer of at most 2^53 in magnitude. */
+  /** An integer with an absolute value of at most 2^53. */
   appendInteger(value: number): void {
     this.append(value, Math.floor(value / 0x1_0000_0000));
   }
 
-  /** The same value `count` times. */
+  /** Appends the same value `count` times. */
   appendRepeated(low: number, high: number, count: number): void {
     const start = 2 * this.rows;
     const end = start + 2 * count;
@@ -76,8 +76,8 @@ export class Column64 implements BlockColumn {
 const arrayOfBits = { 8: Uint8Array, 16: Uint16Array, 32: Uint32Array } as const;
 
 /**
- * Integers of up to 32 bits: `UInt8`, `Int8`, `Bool`, `Date` (days since 1970 in 16 bits), `UInt32`, `Int32`. Of a
- * value its lowest bits are kept, which makes signed ones right too.
+ * Integers of up to 32 bits: `UInt8`, `Int8`, `Bool`, `Date` (days since 1970 in 16 bits), `UInt32`, `Int32`.
+ * Only the lowest bits of a value are kept, which is right for negative values too.
  */
 export class UIntColumn implements BlockColumn {
   readonly name: string;
@@ -97,7 +97,7 @@ export class UIntColumn implements BlockColumn {
     this.#values[this.rows++] = value;
   }
 
-  /** The same value `count` times. */
+  /** Appends the same value `count` times. */
   appendRepeated(value: number, count: number): void {
     const end = this.rows + count;
     if (end > this.#values.length) this.#grow(end);
@@ -144,7 +144,7 @@ export class StringColumn implements BlockColumn {
     this.#data = new ByteWriter(16 * expectedRows);
   }
 
-  /** The bytes `source[start, end)`. */
+  /** Appends the bytes `source[start, end)`. */
   append(source: Uint8Array, start = 0, end = source.length): void {
     this.#data.bytesWithLength(source, start, end);
     this.rows++;

@@ -1,13 +1,14 @@
 /**
- * `LowCardinality(String)` and `Map(LowCardinality(String), String)` in the layout of the `Native` format. Where a
- * column holds a dictionary, all its data comes behind a prefix: UInt64 1, which says that keys come with each block.
+ * `LowCardinality(String)` and `Map(LowCardinality(String), String)` in the layout of the `Native`
+ * format. If a column contains a dictionary, all its data follows a prefix: UInt64 1, which says that
+ * each block has its own keys.
  */
 import { ByteWriter } from '../lib/byte-writer.ts';
 import { Column64 } from './columns.ts';
 import type { BlockColumn } from './native-block.ts';
 import { StringDictionary } from './string-dictionary.ts';
 
-/** The prefix of a column that holds a dictionary: version 1, keys come with each block. */
+/** The prefix of a column with a dictionary: version 1, each block has its own keys. */
 const dictionaryVersion = 1;
 const prefixBytes = 8;
 
@@ -25,7 +26,7 @@ export class LowCardinalityColumn implements BlockColumn {
     return this.#values.length;
   }
 
-  /** The bytes `source[start, end)`, valid UTF-8; `count` times. */
+  /** Appends the bytes `source[start, end)`, valid UTF-8, `count` times. */
   append(source: Buffer, start = 0, end = source.length, count = 1): void {
     this.#values.push(this.#values.key(source, start, end), count);
   }
@@ -56,17 +57,19 @@ export class LowCardinalityColumn implements BlockColumn {
   }
 }
 
-/** A map is an array of pairs: the end of each row's pairs as UInt64, then all keys, then all values. */
+/**
+ * A map is an array of pairs: the end offset of each row's pairs as UInt64, then all keys, then all values.
+ */
 export class MapColumn implements BlockColumn {
   readonly name: string;
   readonly type = 'Map(LowCardinality(String), String)';
   readonly keys = new StringDictionary();
   readonly #ends: Column64;
   readonly #values = new ByteWriter(1024);
-  /** Where the pairs of the row that ended last begin. */
+  /** Where the pairs of the last complete row begin. */
   #rowPairs = 0;
   #rowValues = 0;
-  /** Where those of the row under way begin. */
+  /** Where the pairs of the current row begin. */
   #openPairs = 0;
   #openValues = 0;
   #keptRows = 0;
@@ -82,12 +85,14 @@ export class MapColumn implements BlockColumn {
     return this.#ends.rows;
   }
 
-  /** A pair of the row under way: two ranges of `source`, valid UTF-8. */
+  /** Appends a pair to the current row: two ranges of `source`, valid UTF-8. */
   appendPair(source: Buffer, keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
     this.appendValue(this.keys.key(source, keyStart, keyEnd), source, valueStart, valueEnd);
   }
 
-  /** A pair of the row under way: a key by its index in `keys`, and a range of `source`, valid UTF-8. */
+  /**
+   * Appends a pair to the current row: the index of a key in `keys`, and a range of `source`, valid UTF-8.
+   */
   appendValue(key: number, source: Uint8Array, start: number, end: number): void {
     this.keys.push(key);
     this.#values.bytesWithLength(source, start, end);
@@ -101,12 +106,12 @@ export class MapColumn implements BlockColumn {
     this.#openValues = this.#values.length;
   }
 
-  /** The bytes that the values of the row that ended last take, with their lengths, and its keys. */
+  /** The bytes of the last complete row: its values with their lengths, and its keys. */
   get rowBytes(): number {
     return this.#openValues - this.#rowValues + 4 * (this.#openPairs - this.#rowPairs);
   }
 
-  /** Appends the row that ended last again, `count` times. */
+  /** Appends the last complete row again, `count` times. */
   repeatRow(count: number): void {
     if (count === 0) return;
     const pairs = this.#openPairs - this.#rowPairs;

@@ -1,5 +1,6 @@
 /**
- * Blocks in ClickHouse's `Native` format, as `FROM file(path, 'Native')` and `INSERT … FORMAT Native` read them:
+ * Blocks in ClickHouse's `Native` format, as `FROM file(path, 'Native')` and
+ * `INSERT … FORMAT Native` read them:
  *
  *     varint columns, varint rows, then for each column: string name, string type, the column's data
  *
@@ -12,16 +13,19 @@ import type { TableBlock } from '../model/block.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import type { TableName } from '../model/dataset.ts';
 
-/** A column that was filled row by row and can be written as the data part of a block. */
+/** A column that is filled row by row and can be written as the data part of a block. */
 export interface BlockColumn extends ColumnSpec {
-  /** `columnHead` of it, made once, for columns of very many blocks. */
+  /** The result of `columnHead`, for columns that are written to very many blocks. */
   readonly head?: Uint8Array | undefined;
   /** The exact number of bytes that `writeTo` appends; `rows` is the number of rows in the block. */
   byteLength(rows: number): number;
   writeTo(out: ByteWriter, rows: number): void;
 }
 
-/** One block, in memory of its own with no room left over, so that it can be transferred between threads. */
+/**
+ * Encodes a block into a buffer that owns its memory and has the exact size, so that it can be
+ * transferred to a thread.
+ */
 export function encodeNativeBlock(columns: readonly BlockColumn[], rows: number): Buffer {
   let byteLength = varintLength(columns.length) + varintLength(rows);
   for (const column of columns) {
@@ -41,13 +45,13 @@ export function encodeNativeBlock(columns: readonly BlockColumn[], rows: number)
   return out.view();
 }
 
-/** The names and types of columns, without their values. */
+/** Names and types of columns, without their values. */
 export const specsOf = (columns: readonly ColumnSpec[]): readonly ColumnSpec[] =>
   columns.map(({ name, type }) => ({ name, type }));
 
 /**
- * The block together with what the log and the store need to know about it.
- * @param specs those of the columns
+ * A block with what the log and the store need to know about it.
+ * @param specs of the columns
  */
 export function encodeTableBlock(
   table: TableName,
@@ -58,7 +62,7 @@ export function encodeTableBlock(
   return { table, rows, columns: specs, bytes: encodeNativeBlock(columns, rows) };
 }
 
-/** What stands in a block before the values of a column: its name and its type. */
+/** What precedes the values of a column in a block: its name and type. */
 export function columnHead(column: ColumnSpec): Buffer {
   const out = new ByteWriter();
   writeHead(out, column);

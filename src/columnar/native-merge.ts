@@ -1,9 +1,10 @@
 /**
- * Makes one block in the `Native` format of several with the same columns, with all their rows in their order.
+ * Merges several blocks in the `Native` format with the same columns into one that has all
+ * their rows, in order.
  *
- * Nothing is decoded: values are copied as they lie there, ends of lists move by what stands before them, and indexes
- * into dictionaries are those of the common one. What could change the meaning of a broken block is refused, so that it
- * stands alone: an index that points nowhere, ends that do not follow each other.
+ * Nothing is decoded: values are copied, end offsets of arrays are shifted, and dictionary indexes are mapped
+ * to the merged dictionary. A block whose meaning could change is refused and stays a block of its own: one
+ * with an index out of range, or with end offsets that do not ascend.
  */
 import { ByteWriter } from '../lib/byte-writer.ts';
 import type { ColumnSpec } from '../model/column.ts';
@@ -15,16 +16,16 @@ export interface CountedBlock {
   readonly bytes: Uint8Array;
 }
 
-/** A block that is read, column by column like all others of the merge. */
+/** A block that is being read, column by column in step with the others. */
 interface Source {
   readonly reader: NativeReader;
-  /** How many values it has of what is read now. */
+  /** The number of values of the part that is being read. */
   readonly count: number;
 }
 
 /**
- * @param columns of each of the blocks, in their order
- * @throws UnreadableBlock if a block is not made of these columns, or cannot be merged
+ * @param columns the columns of each block, in order
+ * @throws UnreadableBlock if a block does not consist of these columns or cannot be merged
  */
 export function mergeNativeBlocks(blocks: readonly CountedBlock[], columns: readonly ColumnSpec[]): Buffer {
   const out = new ByteWriter(blocks.reduce((sum, { bytes }) => sum + bytes.length, 0));
@@ -58,7 +59,7 @@ function mergeColumn(sources: readonly Source[], out: ByteWriter, name: string, 
   mergeData(layout, sources, out);
 }
 
-/** The prefix of a dictionary, once for each in the column. */
+/** Writes the prefix of each dictionary in the column, once. */
 function mergePrefix(type: NativeType, sources: readonly Source[], out: ByteWriter): void {
   if (type.kind === 'list') for (const part of type.parts) mergePrefix(part, sources, out);
   if (type.kind === 'nullable') mergePrefix(type.values, sources, out);
@@ -102,7 +103,10 @@ function mergeLists(parts: readonly NativeType[], sources: readonly Source[], ou
   for (const part of parts) mergeData(part, elements, out);
 }
 
-/** Writes the ends of lists, `before` further on. @returns the last one */
+/**
+ * Writes end offsets of arrays, increased by `before`.
+ * @returns the last one
+ */
 function moveEnds(ends: Uint8Array, before: number, out: ByteWriter): number {
   const view = new DataView(ends.buffer, ends.byteOffset, ends.byteLength);
   const halves = new Uint32Array(ends.length / 4);
@@ -115,20 +119,23 @@ function moveEnds(ends: Uint8Array, before: number, out: ByteWriter): number {
     halves[at] = end;
     last = end;
   }
-  // Platforms are little-endian, as the format is.
+  // All supported platforms are little-endian, like the format.
   out.copy(new Uint8Array(halves.buffer));
   return last;
 }
 
-/** The block brings its own keys, which replace any before (`dictionary.ts`); the lowest byte is the width of an index. */
+/**
+ * The block has its own keys, which replace earlier ones (`string-dictionary.ts`). The lowest
+ * byte is the index width.
+ */
 const keysInBlock = 0x600;
-/** By the width of an index. */
+/** By index width. */
 const indexArrays = [Uint8Array, Uint16Array, Uint32Array] as const;
 
-/** The indexes of a block into its own keys, and for each of these the index in the common dictionary. */
+/** The indexes of a block into its own keys, and the position of each key in the merged dictionary. */
 interface OwnIndexes {
   readonly bytes: Uint8Array;
-  /** Of an index, as a power of two. */
+  /** The width of an index, as a power of two. */
   readonly width: number;
   readonly common: Uint32Array;
 }
@@ -159,14 +166,17 @@ function mergeDictionaries(sources: readonly Source[], out: ByteWriter): void {
   out.copy(new Uint8Array(indexes.buffer));
 }
 
-/** Reads the keys of a dictionary. @returns for each, its index in the common one */
+/**
+ * Reads the keys of a dictionary.
+ * @returns the position of each key in the merged dictionary
+ */
 function commonKeys(reader: NativeReader, indexOf: Map<string, number>, keys: ByteWriter): Uint32Array {
   const size = reader.uint64();
   if (size > reader.remaining) throw new UnreadableBlock('a dictionary has more keys than bytes');
   const common = new Uint32Array(size);
   for (let index = 0; index < size; index += 1) {
     const key = reader.take(reader.varint());
-    // As Latin-1 every byte is a character of its own, so different keys stay different.
+    // As Latin-1 each byte is one character, so different keys stay different.
     const text = Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1');
     let found = indexOf.get(text);
     if (found === undefined) {
@@ -176,12 +186,15 @@ function commonKeys(reader: NativeReader, indexOf: Map<string, number>, keys: By
     }
     common[index] = found;
   }
-  // The engine takes the key at index 0 for the default value.
+  // The engine uses the key at index 0 as the default value.
   if (size === 0 || common[0] !== 0) throw new UnreadableBlock('dictionaries with several default values');
   return common;
 }
 
-/** Writes the indexes of a block into those of the common dictionary, from `at` on. @returns where they end */
+/**
+ * Writes the indexes of a block as indexes into the merged dictionary, from `at` on.
+ * @returns where they end
+ */
 function translate(
   { bytes, width, common }: OwnIndexes,
   into: Uint8Array | Uint16Array | Uint32Array,

@@ -1,9 +1,12 @@
-/** The bytes are not a block in the `Native` format, or hold a column type that this program does not write. */
+/**
+ * The bytes are not a block in the `Native` format, or contain a column type that this program does not
+ * write.
+ */
 export class UnreadableBlock extends Error {
   override readonly name = 'UnreadableBlock';
 }
 
-/** Reads the primitives of the `Native` format one after another; never beyond the end. */
+/** Reads the primitives of the `Native` format in sequence, and never beyond the end. */
 export class NativeReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
@@ -18,7 +21,7 @@ export class NativeReader {
     return this.#bytes.length - this.#position;
   }
 
-  /** The next `count` bytes, in place. */
+  /** The next `count` bytes, without a copy. */
   take(count: number): Uint8Array {
     const end = this.#position + count;
     if (end > this.#bytes.length) {
@@ -54,14 +57,17 @@ export class NativeReader {
     return Buffer.from(this.take(this.varint())).toString('utf8');
   }
 
-  /** Passes over `count` strings. Returns the bytes of all of them, lengths included. */
+  /**
+   * Skips `count` strings.
+   * @returns their bytes, lengths included
+   */
   strings(count: number): Uint8Array {
     const start = this.#position;
     const bytes = this.#bytes;
     let at = start;
     for (let index = 0; index < count; index += 1) {
       const length = bytes[at];
-      // Nearly all strings are short, and there are very many of them.
+      // A fast path: nearly all strings are short.
       if (length !== undefined && length < 0x80) at += 1 + length;
       else {
         this.#position = at;

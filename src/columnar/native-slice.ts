@@ -1,9 +1,9 @@
 /**
- * Cuts a range of rows out of a block in the `Native` format, without knowing what the values mean.
+ * Cuts a range of rows out of a block in the `Native` format without interpreting the values.
  *
- * A block that ClickHouse refuses is cut into smaller ones until the rows that it refuses stand alone. So a value
- * is never looked at: a dictionary index that points nowhere is copied as it is, and stays with its row. A block
- * that is not even laid out as a block cannot be cut; it stands alone as a whole.
+ * A block that ClickHouse rejects is cut into smaller ones until each rejected row is alone. Values are
+ * therefore never checked: a dictionary index out of range is copied as it is, and stays with its row. A
+ * block whose layout is damaged cannot be cut; it is rejected as a whole.
  */
 import { ByteWriter } from '../lib/byte-writer.ts';
 import { NativeReader, UnreadableBlock } from './native-reader.ts';
@@ -37,7 +37,7 @@ export function sliceNativeBlock(bytes: Uint8Array, rows: number, from: number, 
 
 interface Layout {
   prefix(reader: NativeReader, out: ByteWriter): void;
-  /** Reads `count` values, and writes those of [from, to). */
+  /** Reads `count` values and writes those of [from, to). */
   data(reader: NativeReader, out: ByteWriter, count: number, from: number, to: number): void;
 }
 
@@ -82,13 +82,13 @@ const nullableLayout = (values: Layout): Layout => ({
   },
 });
 
-/** @param parts what each element consists of: one for an array, key and value for a map */
+/** @param parts of each element: one for an array, key and value for a map */
 const arrayLayout = (parts: readonly Layout[]): Layout => ({
   prefix(reader, out) {
     for (const part of parts) part.prefix(reader, out);
   },
   data(reader, out, count, from, to) {
-    /** Where the elements of each row begin, and at last where all of them end. */
+    /** Where the elements of each row begin, and finally where all of them end. */
     const starts = [0];
     for (let end = 0; starts.length <= count; starts.push(end)) {
       const next = reader.uint64();
@@ -107,7 +107,7 @@ const dictionaryLayout = (keys: Layout): Layout => ({
   },
   data(reader, out, count, from, to) {
     if (count === 0) return;
-    // Where none of the values is wanted, the dictionary is not either.
+    // If no value is wanted, the dictionary is dropped too.
     const sink = from === to ? new ByteWriter() : out;
     const flags = reader.uint64();
     sink.uint64(flags);

@@ -1,14 +1,15 @@
 /**
- * The types of columns as far as their layout in the `Native` format goes (`Serialization*.cpp` of ClickHouse). A prefix
- * comes once, before all data of the column:
+ * The column types that this program writes, with their layout in the `Native` format (`Serialization*.cpp`
+ * of ClickHouse). A prefix precedes all data of the column:
  *
  *     numbers, dates       values of a fixed width
  *     String               varint length and bytes, for each value
  *     Nullable(T)          prefix of T; a byte for each value (1 is null), then T
- *     Array(T)             prefix of T; the end of each row's elements as UInt64, then the elements as T
+ *     Array(T)             prefix of T; the end of each row's elements as UInt64, then the elements
  *     Map(K, V)            as an array whose elements are all of K, then all of V
- *     LowCardinality(T)    prefix UInt64 version; nothing for no values, else UInt64 flags (the lowest byte is the
- *                          width of an index as a power of two), UInt64 keys, the keys as T, UInt64 values, indexes
+ *     LowCardinality(T)    prefix UInt64 version; nothing if there are no values, else UInt64 flags (the lowest
+ *                          byte is the index width as a power of two), UInt64 number of keys, the keys as T,
+ *                          UInt64 number of values, indexes
  */
 import { UnreadableBlock } from './native-reader.ts';
 
@@ -16,9 +17,9 @@ export type NativeType =
   | { readonly kind: 'fixed'; readonly width: number }
   | { readonly kind: 'string' }
   | { readonly kind: 'nullable'; readonly values: NativeType }
-  /** What each element consists of: one part for an array, key and value for a map. */
+  /** The parts of each element: one for an array, key and value for a map. */
   | { readonly kind: 'list'; readonly parts: readonly NativeType[] }
-  /** Where null is one of the keys, these themselves are not nullable. */
+  /** If null is one of the keys, the keys themselves are not nullable. */
   | { readonly kind: 'dictionary'; readonly keys: NativeType; readonly hasNull: boolean };
 
 /** Bytes of a value. */
@@ -62,7 +63,7 @@ export function nativeType(type: string): NativeType {
   throw new UnreadableBlock(`the type ${type} is not one that blocks are made of here`);
 }
 
-/** Splits at the commas that are in no parentheses. */
+/** Splits at commas outside of parentheses. */
 function splitArguments(text: string): string[] {
   const found: string[] = [];
   let depth = 0;

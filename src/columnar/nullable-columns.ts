@@ -1,15 +1,15 @@
 /**
- * Nullable columns that are filled sparsely: `set(row, …)` names the row, rows that were left out are null.
- * Rows come in ascending order, and a column may begin at any row: the gap before it is filled in one go.
+ * Nullable columns that are filled sparsely: `set(row, …)` names the row, and rows that are skipped are null.
+ * Rows must come in ascending order. A column may begin at any row: the gap before it is filled at once.
  *
- * A nullable column is a null map (a byte for each row, 1 for null) and then the values, with a default
- * value in the null rows.
+ * A nullable column is a null map (a byte per row, 1 for null) followed by the values, with a
+ * default value in null rows.
  */
 import { ByteWriter } from '../lib/byte-writer.ts';
 import type { BlockColumn } from './native-block.ts';
 
 class NullMap {
-  /** Rows that are known to be null or not; those after them are null. */
+  /** The rows that have been set or skipped; all rows after them are null. */
   rows = 0;
   #flags: Uint8Array;
 
@@ -17,7 +17,10 @@ class NullMap {
     this.#flags = new Uint8Array(expectedRows);
   }
 
-  /** Makes `row` not null, and all rows between the last one and it null. Returns how many these are. */
+  /**
+   * Sets `row` to not null, and all rows between the previous one and it to null.
+   * @returns the number of these null rows
+   */
   set(row: number): number {
     const gap = row - this.rows;
     if (row >= this.#flags.length) this.#grow(row + 1);
@@ -57,7 +60,7 @@ export class NullableFloat64Column implements BlockColumn {
     this.#values[row] = value;
   }
 
-  /** The value of `row` if it is the last row that was set. */
+  /** The value of `row`, if it is the last row that was set. */
   valueAt(row: number): number | undefined {
     return this.#nulls.rows === row + 1 ? this.#values[row] : undefined;
   }
@@ -68,7 +71,7 @@ export class NullableFloat64Column implements BlockColumn {
     this.#values = grown;
   }
 
-  /** Makes `row` null again if it is the last row that was set. */
+  /** Sets `row` to null again, if it is the last row that was set. */
   unset(row: number): void {
     if (this.#nulls.rows !== row + 1) return;
     this.#nulls.rows = row;
@@ -103,7 +106,7 @@ export class NullableBoolColumn implements BlockColumn {
     this.#values.byte(value ? 1 : 0);
   }
 
-  /** Makes `row` null again if it is the last row that was set. */
+  /** Sets `row` to null again, if it is the last row that was set. */
   unset(row: number): void {
     if (this.#nulls.rows !== row + 1) return;
     this.#nulls.rows = row;
@@ -126,7 +129,7 @@ export class NullableStringColumn implements BlockColumn {
   readonly type = 'Nullable(String)';
   readonly #nulls: NullMap;
   readonly #data: ByteWriter;
-  /** Where the last value that was set begins. */
+  /** Where the last value begins. */
   #lastStart = 0;
   #lastLength = 0;
 
@@ -136,9 +139,9 @@ export class NullableStringColumn implements BlockColumn {
     this.#data = new ByteWriter(16 * expectedRows);
   }
 
-  /** The bytes `source[start, end)`. */
+  /** Sets the bytes `source[start, end)`. */
   set(row: number, source: Uint8Array, start: number, end: number): void {
-    // An empty string, the value of a null row, is the length zero.
+    // The value of a null row is an empty string: its length, zero.
     const gap = this.#nulls.set(row);
     if (gap > 0) this.#data.fill(0, gap);
     this.#lastStart = this.#data.length;
@@ -146,7 +149,7 @@ export class NullableStringColumn implements BlockColumn {
     this.#lastLength = end - start;
   }
 
-  /** The text of `row` if it is the last row that was set. */
+  /** The text of `row`, if it is the last row that was set. */
   valueAt(row: number): string | undefined {
     const { buffer, length } = this.#data;
     return this.#nulls.rows === row + 1
@@ -154,7 +157,7 @@ export class NullableStringColumn implements BlockColumn {
       : undefined;
   }
 
-  /** Makes `row` null again if it is the last row that was set. */
+  /** Sets `row` to null again, if it is the last row that was set. */
   unset(row: number): void {
     if (this.#nulls.rows !== row + 1) return;
     this.#nulls.rows = row;

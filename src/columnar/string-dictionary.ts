@@ -1,13 +1,13 @@
 import { ByteWriter } from '../lib/byte-writer.ts';
 
-/** The block brings its own keys (0x200), and they replace any dictionary that was read before (0x400). */
+/** The block has its own keys (0x200), which replace any dictionary that was read before (0x400). */
 const keysInBlock = 0x600;
-/** Places for keys that were met lately. Power of two. */
+/** Slots of the cache of recent keys. Power of two. */
 const recentPlaces = 512;
 
 /**
- * The data part of `LowCardinality(String)` in the layout of the `Native` format (`SerializationLowCardinality.cpp`
- * of ClickHouse), absent without values:
+ * The data part of `LowCardinality(String)` in the layout of the `Native` format
+ * (`SerializationLowCardinality.cpp` of ClickHouse), absent without values:
  *
  *     UInt64 0x600 + index type (0, 1, 2 for 8, 16, 32 bits), UInt64 keys, the keys as strings,
  *     UInt64 values, an index into the keys for each value
@@ -17,10 +17,10 @@ export class StringDictionary {
   readonly #indexOf = new Map<string, number>();
   /** The bytes of key i in `#keys` are `[places[2 * i], places[2 * i + 1])`. */
   readonly #places: number[] = [];
-  /** A key found by its length and outer bytes is compared, and needs no string: most keys come again at once. */
+  /** A small cache by length, first and last byte. Most keys repeat soon, and a hit makes no string. */
   readonly #recent = new Uint32Array(recentPlaces);
   #indexes = new Uint32Array(64);
-  /** Values so far. */
+  /** The number of values so far. */
   length = 0;
 
   constructor() {
@@ -28,7 +28,7 @@ export class StringDictionary {
     this.#add('', new Uint8Array(0), 0, 0);
   }
 
-  /** Different keys, the empty one included. */
+  /** The number of different keys, including the empty one. */
   get size(): number {
     return this.#indexOf.size;
   }
@@ -58,7 +58,7 @@ export class StringDictionary {
     return true;
   }
 
-  /** The bytes of a key; they share memory with the dictionary, and are good until a key is added. */
+  /** The bytes of a key. They share memory with the dictionary and are valid until a key is added. */
   bytesOf(index: number): Buffer {
     return this.#keys.buffer.subarray(this.#places[2 * index], this.#places[2 * index + 1]);
   }
@@ -71,7 +71,7 @@ export class StringDictionary {
     return index;
   }
 
-  /** Appends the key with that index as a value, `count` times. */
+  /** Appends a value: the key with that index, `count` times. */
   push(index: number, count = 1): void {
     const end = this.length + count;
     if (end > this.#indexes.length) this.#grow(end);
@@ -111,7 +111,8 @@ export class StringDictionary {
     out.copy(this.#keys.view());
     out.uint64(this.length);
     const indexes = this.#indexes.subarray(0, this.length);
-    // Platforms are little-endian, as the format is; the arrays cut values to their width.
+    // All supported platforms are little-endian, like the format. The typed arrays truncate
+    // values to their width.
     const narrow =
       indexBytes === 1 ? Uint8Array.from(indexes) : indexBytes === 2 ? Uint16Array.from(indexes) : indexes;
     out.copy(new Uint8Array(narrow.buffer, narrow.byteOffset, narrow.byteLength));

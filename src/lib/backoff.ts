@@ -1,7 +1,9 @@
 import { systemClock, type Timers } from './clock.ts';
 import type { Wakeup } from './wakeup.ts';
 
-/** Waiting times between tries: doubling from `minMs` to `maxMs`, each with up to a quarter less by chance. */
+/**
+ * The pause after a failed attempt: doubles from `minMs` to `maxMs`, less a random part of up to a quarter.
+ */
 export function backoffMs(
   attempt: number,
   minMs: number,
@@ -13,18 +15,21 @@ export function backoffMs(
 }
 
 export interface Retrying {
-  /** Aborting it gives up. */
+  /** Aborting it ends the attempts. */
   readonly signal: AbortSignal;
   readonly minMs: number;
   readonly maxMs: number;
   readonly timers: Timers;
-  /** Ends a pause, after which the pauses begin anew with the shortest: what was in the way may be gone. */
+  /** Ends a pause and restarts the pauses at the shortest: the cause of the failures may be gone. */
   readonly wakeup: Wakeup;
-  /** Told of each failure, and how long the pause after it is. */
+  /** Called after each failure with the pause that follows. */
   onFailure(error: unknown, waitMs: number): void;
 }
 
-/** Tries until it succeeds, with growing pauses. @returns false if it was given up before */
+/**
+ * Repeats the work until it succeeds, with growing pauses.
+ * @returns false if it was aborted before
+ */
 export async function untilDone(work: () => Promise<void>, options: Retrying): Promise<boolean> {
   const { signal, minMs, maxMs, timers, wakeup } = options;
   for (let failures = 0; !signal.aborted; ) {
@@ -40,7 +45,10 @@ export async function untilDone(work: () => Promise<void>, options: Retrying): P
   return false;
 }
 
-/** As `sleep`, and ends early with a wake. @returns false if it did */
+/**
+ * Like `sleep`, but ends early when woken.
+ * @returns false if it was woken
+ */
 export async function sleepUnlessWoken(
   ms: number,
   wakeup: Wakeup,
@@ -62,7 +70,7 @@ export async function sleepUnlessWoken(
   return !woken;
 }
 
-/** Waits; ends early, without an error, when the signal is aborted. */
+/** Waits. Ends early, without an error, when the signal is aborted. */
 export function sleep(ms: number, signal: AbortSignal, timers: Timers = systemClock): Promise<void> {
   return new Promise((done) => {
     if (signal.aborted) {

@@ -1,7 +1,7 @@
-/** Bytes are copied one by one up to this length: a call of `set` costs as much as some 60 assignments. */
+/** Up to this length bytes are copied one by one: a call of `set` costs as much as some 60 assignments. */
 const shortCopyBytes = 64;
 
-/** Bytes that `value` takes as an unsigned LEB128 varint. */
+/** The length of `value` as an unsigned LEB128 varint. */
 export function varintLength(value: number): number {
   let length = 1;
   for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) length++;
@@ -9,17 +9,17 @@ export function varintLength(value: number): number {
 }
 
 /**
- * A buffer that grows as it is written. All integers are little-endian.
+ * A growing buffer to write to. All integers are little-endian.
  *
  * `buffer` and `length` are public for hot loops, which call `reserve` once and then store bytes themselves.
- * `reserve` may replace `buffer`, so a reference to it is good only until the next write.
+ * `reserve` may replace `buffer`, so a reference to it is valid only until the next write.
  */
 export class ByteWriter {
   buffer: Buffer;
   length = 0;
 
   constructor(capacity = 64) {
-    // Never from Node's shared pool: the memory is handed to another thread as a whole.
+    // Never from Node's shared pool: the memory is transferred to another thread as a whole.
     this.buffer = Buffer.allocUnsafeSlow(capacity);
   }
 
@@ -45,7 +45,7 @@ export class ByteWriter {
     this.reserve(8);
     let rest = value;
     while (rest >= 0x80) {
-      // Within 32 bits the shift is much faster than the division, and lengths are nearly always there.
+      // Within 32 bits a shift is much faster than a division, and lengths are nearly always that small.
       this.buffer[this.length++] = (rest & 0x7f) | 0x80;
       rest = rest < 0x8000_0000 ? rest >>> 7 : Math.floor(rest / 0x80);
     }
@@ -59,7 +59,7 @@ export class ByteWriter {
     this.length = this.buffer.writeUInt32LE(Math.floor(value / 0x1_0000_0000), this.length);
   }
 
-  /** Copies `source[start, end)`. */
+  /** Appends `source[start, end)`. */
   copy(source: Uint8Array, start = 0, end = source.length): void {
     const count = end - start;
     this.reserve(count);
@@ -93,7 +93,7 @@ export class ByteWriter {
     this.length += this.buffer.write(text, this.length);
   }
 
-  /** What was written so far; shares memory with the writer. */
+  /** The bytes written so far. They share memory with the writer. */
   view(): Buffer {
     return this.buffer.subarray(0, this.length);
   }

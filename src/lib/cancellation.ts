@@ -1,24 +1,21 @@
-/**
- * What an `AbortSignal` tells: whether somebody still waits for what is being done. Both are good where this is asked
- * for.
- */
+/** The common part of `AbortSignal` and `Cancellation`: whether the caller still waits for the result. */
 export interface CancelSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
-  /** @throws unknown the reason, once it is aborted */
+  /** @throws unknown the reason, if it is aborted */
   throwIfAborted(): void;
-  /** Called once, when it is aborted; never if it is already. */
+  /** The listener is called once, when the signal is aborted; never if it is aborted already. */
   addEventListener(type: 'abort', listener: () => void, options?: { readonly once: true }): void;
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
 /**
- * Tells those who work for somebody that nobody waits any more.
+ * Cancels work that nobody waits for any more.
  *
- *     open ── cancel ──▶ aborted, with the reason that was given first
+ *     open ── cancel ──▶ aborted, with the first reason that was given
  *
- * An `AbortController` and its signal do the same with an event target, which costs every query some twenty
- * microseconds, and two or three times that when the engine has just had the caches of the processor for itself.
+ * An `AbortController` does the same with an event target, which costs each query some twenty microseconds,
+ * and two or three times that when the engine has just used up the processor's caches.
  */
 export class Cancellation implements CancelSignal {
   #aborted = false;
@@ -54,7 +51,7 @@ export class Cancellation implements CancelSignal {
   }
 }
 
-/** The same for those who take an `AbortSignal` alone. */
+/** An equivalent `AbortSignal`, for APIs that need one. */
 export function abortSignalOf(signal: CancelSignal): AbortSignal {
   if (signal instanceof AbortSignal) return signal;
   const controller = new AbortController();

@@ -1,20 +1,20 @@
-/** Where a ClickHouse server is and how to sign in to it: everything that a URL can say about that. */
+/** The address of a ClickHouse server and how to sign in: everything that its URL says. */
 export interface ClickHouseAddress {
-  /** Scheme, host and port. Holds no secret, so it may be shown. */
+  /** Scheme, host and port. It contains no secret, so it may be shown. */
   readonly origin: string;
   readonly username: string;
   readonly password: string;
-  /** The session's default database; Millrace names its own in every statement. */
+  /** The default database of the session; Millrace names a database in each statement. */
   readonly database: string | undefined;
-  /** Paths of PEM files; undefined: the certificate authorities that Node.js knows. */
+  /** Paths of PEM files; undefined: the certificate authorities of Node.js. */
   readonly tls: ClickHouseTls | undefined;
-  /** Trades CPU for bandwidth; see the README for what it costs. */
+  /** Saves bandwidth and costs CPU time. */
   readonly compressRequests: boolean;
 }
 
 export interface ClickHouseTls {
   readonly caFile: string;
-  /** A client certificate, which the server takes in place of a password. */
+  /** A client certificate, which the server accepts instead of a password. */
   readonly client: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
 
@@ -25,9 +25,9 @@ export const clickHouseUrlSyntax =
 const parameters = ['ca', 'cert', 'key', 'compression'] as const;
 
 /**
- * Reads such a URL. Parameters that are not known are refused: a misspelled one would otherwise quietly switch
- * off what it asks for.
- * @throws Error saying what is wrong with it, without repeating secrets
+ * Parses such a URL. Unknown parameters are an error: a misspelt one would silently switch off what it asks
+ * for.
+ * @throws Error that says what is wrong, without repeating secrets
  */
 export function parseClickHouseUrl(text: string): ClickHouseAddress {
   if (!URL.canParse(text)) throw new Error('it is not a URL');

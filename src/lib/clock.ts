@@ -1,18 +1,21 @@
-/** Time, behind an interface so that tests can turn it. */
+/** The clock, as an interface so that tests can replace it. */
 export interface Clock {
-  /** Wall clock, microseconds since 1970; may jump. Fits a double exactly until the year 2255. */
+  /** Wall clock, in microseconds since 1970. It may jump. Exact as a double until the year 2255. */
   nowMicros(): number;
-  /** Monotonic, milliseconds, for durations. */
+  /** Monotonic clock, in milliseconds, for durations. */
   monotonicMs(): number;
 }
 
-/** Waiting and chance, behind an interface so that a simulation can own every step of a process. */
+/** Timers and randomness, as an interface so that a simulation can control each step of a process. */
 export interface Timers {
-  /** One turn of the event loop, in which others that are ready get their chance. */
+  /** Waits one turn of the event loop, so that other tasks can run. */
   turn(): Promise<void>;
-  /** Calls once, `ms` from now. @returns calls it off */
+  /**
+   * Calls `action` once, after `ms`.
+   * @returns cancels the call
+   */
   after(ms: number, action: () => void): () => void;
-  /** A number of [0, 1) by chance, to keep waiters from waking all together. */
+  /** A random number in [0, 1), so that waiting clients do not all wake at once. */
   random(): number;
 }
 
@@ -28,8 +31,8 @@ export const systemClock: Clock & Timers = {
 };
 
 /**
- * When something of a wall-clock time becomes `ttlMs` old, on the monotonic clock, which does not jump. A time
- * to come counts as now: the wall clock may have been set back since.
+ * When something that happened at a wall-clock time reaches the age `ttlMs`, on the monotonic clock, which
+ * does not jump. A time in the future counts as now: the wall clock may have been set back since.
  */
 export function expiryMs(clock: Clock, sinceMicros: number, ttlMs: number): number {
   const ageMs = Math.max(0, (clock.nowMicros() - sinceMicros) / 1000);

@@ -1,18 +1,18 @@
-/** A command line, taken apart. */
+/** The parsed command line. */
 export interface Arguments {
-  /** By name with its dashes. */
+  /** By name, including the dashes. */
   readonly flags: ReadonlyMap<string, string>;
   readonly switches: ReadonlySet<string>;
   readonly words: readonly string[];
-  /** Begins with a dash and is neither flag nor switch; reading ended there. */
+  /** Starts with a dash and is neither a flag nor a switch. Parsing stopped there. */
   readonly unknown?: string;
-  /** A flag whose value is missing. */
+  /** A flag without its value. */
   readonly incomplete?: string;
 }
 
 /**
- * @param flagNames take a value, as `--flag=value` or as the next argument
- * @param switchNames stand alone
+ * @param flagNames flags with a value, as `--flag=value` or in the next argument
+ * @param switchNames flags without a value
  */
 export function splitCommandLine(
   args: readonly string[],

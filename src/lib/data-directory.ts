@@ -4,16 +4,16 @@ import { makeDirectory, readIfThere, replaceFile, syncDirectory } from './files.
 import { takeLock } from './process-lock.ts';
 
 /**
- * The data directory: taken by one process at a time, and the small files in it.
+ * The data directory, used by one process at a time, and the small files in it.
  *
- *     lock             who has it: pid and start time of the process
- *     node             this node's name, made once; part of the store's deduplication tokens
- *     admin-password   if the service made it; mode 0600
- *     secret           what API keys are encrypted with, if no secret was configured; mode 0600
- *     datasets         how datasets were made, for a start while the store is away
+ *     lock             who uses it: pid and start time of the process
+ *     node             the name of this node, made once; part of the store's deduplication tokens
+ *     admin-password   if the service generated it; mode 0600
+ *     secret           encrypts API keys, if no secret was configured; mode 0600
+ *     datasets         the options of datasets, for a start while the store is away
  *     wal/             the write-ahead log
- *     dead/            rows that the store refused for good
- *     replay/          which requests were stored lately, after they have left the log
+ *     dead/            dead letters: rows that the store rejected permanently
+ *     replay/          requests that were stored recently and have left the log
  *     store/           the embedded engine; engine.lock in it names its process
  */
 export interface DataDirectory {
@@ -24,20 +24,20 @@ export interface DataDirectory {
 }
 
 /**
- * Takes the directory, making it if it is missing.
- * @throws LockHeld naming the process that has it
+ * Takes the directory, and creates it if it is missing.
+ * @throws LockHeld naming the process that uses it
  */
 export async function takeDataDirectory(path: string): Promise<DataDirectory> {
   await makeDirectory(path, 0o700);
   const release = await takeLock(join(path, 'lock'));
   const node = await readOrMake(join(path, 'node'), () => randomUUID());
-  // With another name, a repeat after a power cut would not be known as one. An earlier start may have ended
-  // before this.
+  // Under another name, inserts that are repeated after a power failure would not be deduplicated. An earlier
+  // start may have ended before this point.
   await syncDirectory(path);
   return { path, node: node.value, release };
 }
 
-/** The administrator's password that this directory keeps; made if there is none. */
+/** The generated password of the administrator in this directory; generated now if there is none. */
 export async function loadOrCreatePassword(
   path: string,
 ): Promise<{ password: string; made: boolean; file: string }> {
@@ -46,13 +46,13 @@ export async function loadOrCreatePassword(
   return { password: value, made, file };
 }
 
-/** The secret that this directory keeps; made if there is none. */
+/** The generated secret in this directory; generated now if there is none. */
 export async function loadOrCreateSecret(path: string): Promise<string> {
   const { value } = await readOrMake(join(path, 'secret'), () => randomBytes(32).toString('base64url'));
   return value;
 }
 
-/** What was made is there after a power cut, before anybody relies on it. */
+/** The file survives a power failure before the value is used. */
 async function readOrMake(file: string, make: () => string): Promise<{ value: string; made: boolean }> {
   const known = await readIfThere(file);
   if (known !== undefined && known.trim() !== '') return { value: known.trim(), made: false };

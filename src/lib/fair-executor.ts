@@ -2,20 +2,23 @@ import { AppError } from '../errors.ts';
 import { FairQueue } from './fair-queue.ts';
 
 interface Job {
-  /** Works, and tells whoever waits. Never rejects. */
+  /** Runs the work and settles its promise. Never rejects. */
   readonly run: () => Promise<void>;
   readonly refuse: (error: AppError) => void;
 }
 
-/** Runs works one after another, parties in turn, each party's in its order (`FairQueue`). */
+/**
+ * Runs asynchronous work one at a time: parties take turns, and each party's work keeps its
+ * order (`FairQueue`).
+ */
 export class FairExecutor {
   readonly #waiting: FairQueue<Job>;
   readonly #refusal: string;
   #busy = false;
 
   /**
-   * @param maxWaiting works that wait for their turn, of all parties together
-   * @param refusal what those are told for whom there is no room
+   * @param maxWaiting waiting work of all parties together
+   * @param refusal the message for work that is refused because the queue is full
    */
   constructor(maxWaiting: number, refusal: string) {
     this.#waiting = new FairQueue(maxWaiting);

@@ -1,19 +1,20 @@
 /**
- * A bounded queue in which each party gets its turn, whatever the others put in.
+ * A bounded fair queue. A party (a "flow" in the literature: a tenant, a user) gets its turn
+ * whatever the others enqueue.
  *
- * Parties are served one after another, what a party has put in is served in its order, and a party that comes waits for
- * one turn of each of the others at most; or, where turns differ in what they cost, the party that has cost least lately is
- * served next. When the queue is full, the party that has most in it gives up what it put in
- * last, if whoever comes has less in it: so a party that floods the queue takes room from itself alone (max-min fairness).
+ * Parties are served in turn, and the items of one party in order, so a new party waits for at most one turn
+ * of each other. If items differ in cost, the party with the lowest recent cost is served next instead. When
+ * the queue is full, the party with the most items loses its newest one, if the new item's party has fewer. A
+ * party that floods the queue so only takes room from itself (max-min fairness).
  */
 export class FairQueue<Item> {
   readonly #maxItems: number;
   readonly #costOf: ((party: string) => number) | undefined;
-  /** By party, in the order of their turns; none is empty. */
+  /** By party, in the order of their turns. No list is empty. */
   readonly #waiting = new Map<string, Item[]>();
   #size = 0;
 
-  /** @param costOf what a party has cost lately (`RecentCosts`), if that decides whose turn it is */
+  /** @param costOf the recent cost of a party (`RecentCosts`), if it decides the turn */
   constructor(maxItems: number, costOf?: (party: string) => number) {
     this.#maxItems = maxItems;
     this.#costOf = costOf;
@@ -23,7 +24,7 @@ export class FairQueue<Item> {
     return this.#size;
   }
 
-  /** @returns what has no room in the queue: undefined, the item itself, or one that had waited in it */
+  /** @returns the item that has no room: undefined, the new item itself, or one that was waiting */
   push(party: string, item: Item): Item | undefined {
     const own = this.#waiting.get(party) ?? [];
     const gone = this.#size < this.#maxItems ? undefined : this.giveUp(own.length);
@@ -34,7 +35,7 @@ export class FairQueue<Item> {
     return gone;
   }
 
-  /** @param mayGo whether it is of use to serve this party now; one that may not go keeps its turn */
+  /** @param mayGo whether the party may be served now; one that may not keeps its turn */
   shift(mayGo: (party: string) => boolean = () => true): Item | undefined {
     const party = this.next(mayGo);
     if (party === undefined) return undefined;
@@ -46,7 +47,7 @@ export class FairQueue<Item> {
     return item;
   }
 
-  /** Whose turn it is; undefined if nobody waits who may go. */
+  /** The party whose turn it is; undefined if no waiting party may be served. */
   next(mayGo: (party: string) => boolean = () => true): string | undefined {
     const costOf = this.#costOf;
     let next: string | undefined;
@@ -62,7 +63,10 @@ export class FairQueue<Item> {
     return next;
   }
 
-  /** Puts back what was taken and not served, before all else of the party, whether there is room or not. */
+  /**
+   * Puts back items that were taken but not served, in front of the party's others, even if the queue is
+   * full.
+   */
   putBack(party: string, items: readonly Item[]): void {
     if (items.length === 0) return;
     this.#waiting.set(party, [...items, ...(this.#waiting.get(party) ?? [])]);
@@ -70,9 +74,9 @@ export class FairQueue<Item> {
   }
 
   /**
-   * Takes what goes together of the party whose turn it is; nothing if not even its first item fits, and then it keeps its
-   * turn.
-   * @param fits asked of one item after another, in order, until it says no; what it agrees to is taken
+   * Takes a batch from the party whose turn it is. If not even its first item fits, it takes nothing and the
+   * party keeps its turn.
+   * @param fits called for one item after another, in order, until it returns false
    */
   shiftWhile(fits: (item: Item) => boolean): Item[] {
     const party = this.next() ?? '';
@@ -86,14 +90,14 @@ export class FairQueue<Item> {
     return taken;
   }
 
-  /** Takes out what need not be served any more; nothing happens if it is not there. */
+  /** Removes an item that need not be served any more. No effect if it is not there. */
   remove(party: string, item: Item): void {
     const items = this.#waiting.get(party) ?? [];
     const index = items.indexOf(item);
     if (index >= 0) this.#removeAt(party, items, index);
   }
 
-  /** Takes out everything. */
+  /** Removes and returns all items. */
   drain(): readonly Item[] {
     const all = [...this.#waiting.values()].flat();
     this.#waiting.clear();
@@ -101,20 +105,21 @@ export class FairQueue<Item> {
     return all;
   }
 
-  /** How many items of a party wait. */
+  /** The number of waiting items of a party. */
   countOf(party: string): number {
     return this.#waiting.get(party)?.length ?? 0;
   }
 
   /**
-   * Takes what the party that has most put in last.
-   * @param count of items that whoever needs the room has waiting: nothing is given up for one who has as many
+   * Removes the newest item of the party with the most.
+   * @param count the number of items of the party that needs the room: nothing is removed for
+   *   one that has as many
    */
   giveUp(count = -1): Item | undefined {
     let most: readonly [party: string, items: Item[]] = ['', []];
     for (const entry of this.#waiting) if (entry[1].length > most[1].length) most = entry;
     const [party, items] = most;
-    // With one less, the other would have most.
+    // With one item less, the other party would have the most.
     if (items.length <= count + 1) return undefined;
     const last = items.at(-1);
     this.#removeAt(party, items, items.length - 1);

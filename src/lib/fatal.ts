@@ -1,11 +1,12 @@
 import { constants, openSync, writeSync } from 'node:fs';
 
-/** Exit code of a process that ended itself over an error nobody had foreseen (`EX_SOFTWARE` of sysexits.h). */
+/** The exit code of a process that ended itself after an unexpected error (`EX_SOFTWARE` of sysexits.h). */
 export const softwareErrorExitCode = 70;
 
 /**
- * The last words of a process, as a line of the log. They are written at once, by whichever thread: `process.stderr` of a worker
- * waits for the main thread, and a logger may hold lines back. What does not fit a full pipe is lost; a full socket blocks.
+ * Writes the last log line of a process, synchronously and from any thread: `process.stderr` of a
+ * worker waits for the main thread, and a logger may buffer. What does not fit into a full pipe is
+ * lost; a full socket blocks.
  */
 export function writeFatal(message: string, fields: Readonly<Record<string, unknown>>): void {
   const entry = { level: 'fatal', time: new Date().toISOString(), pid: process.pid, ...fields, msg: message };
@@ -13,7 +14,7 @@ export function writeFatal(message: string, fields: Readonly<Record<string, unkn
   try {
     writeSync(unblockedStderr(), line);
   } catch {
-    // Nobody is left who could be told.
+    // There is nobody left to report this to.
   }
 }
 
@@ -21,14 +22,14 @@ function unblockedStderr(): number {
   try {
     return openSync('/dev/fd/2', constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK);
   } catch {
-    // A socket, as of systemd's journal, cannot be opened again.
+    // A socket, such as systemd's journal, cannot be opened again.
     return 2;
   }
 }
 
 /**
- * From now on an exception that nobody catches, or a promise that nobody waits for and that fails, ends the process at once:
- * what it left half-done is not known, and whoever supervises the process starts it again.
+ * Makes uncaught exceptions and unhandled rejections end the process at once. The state that they leave
+ * behind is unknown, and the supervisor restarts the process.
  */
 export function endOnUncaughtErrors(): void {
   process.on('uncaughtException', (error: unknown, origin) => {

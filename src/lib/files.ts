@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
-/** The text of a file; undefined if there is no such file. */
+/** The text of a file; undefined if it does not exist. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
@@ -11,7 +11,7 @@ export async function readIfThere(file: string): Promise<string | undefined> {
   }
 }
 
-/** The names in a directory survive a power cut when this returns. */
+/** When this returns, the names in the directory survive a power failure. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   try {
@@ -22,12 +22,12 @@ export async function syncDirectory(path: string): Promise<void> {
 }
 
 /**
- * Puts a text in the place of a file, or makes the file. It is there as a whole or not at all, whenever the process or
- * the machine stops, and survives a power cut when this returns. One at a time for each file.
+ * Replaces or creates a file atomically: after a crash it is either complete or unchanged. When this returns,
+ * it survives a power failure. Call it once at a time for each file.
  */
 export async function replaceFile(file: string, text: string, mode: number): Promise<void> {
   const draft = `${file}.new`;
-  // One that a crash left, or that was put there, keeps its mode and whoever has it open.
+  // A left-over draft would keep its mode and its open descriptors.
   await rm(draft, { force: true });
   const handle = await open(draft, 'wx', mode);
   try {
@@ -40,7 +40,9 @@ export async function replaceFile(file: string, text: string, mode: number): Pro
   await syncDirectory(dirname(file));
 }
 
-/** Makes a directory, and those above it, unless they are there. What it makes survives a power cut. */
+/**
+ * Creates a directory and its parents, if they do not exist. When this returns, they survive a power failure.
+ */
 export async function makeDirectory(path: string, mode?: number): Promise<void> {
   const first = await mkdir(path, { recursive: true, ...(mode === undefined ? {} : { mode }) });
   if (first === undefined) return;
@@ -52,6 +54,6 @@ export async function makeDirectory(path: string, mode?: number): Promise<void> 
   } while (parent !== top);
 }
 
-/** Whether something thrown by Node carries this code, such as `ENOENT`. */
+/** Whether an error of Node has this code, such as `ENOENT`. */
 export const hasErrorCode = (thrown: unknown, code: string): boolean =>
   typeof thrown === 'object' && thrown !== null && 'code' in thrown && thrown.code === code;

@@ -1,9 +1,10 @@
 import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net';
 
 /**
- * An IP address in its one usual form: IPv6 in small letters and with its longest run of zeros left out (RFC
- * 5952), and one that stands for an IPv4 address as that.
- * @returns undefined for what is no address; one with a zone is none, since it means nothing on another machine
+ * The canonical form of an IP address: IPv6 in lower case with the longest run of zeros compressed (RFC
+ * 5952), and an IPv4-mapped address as IPv4.
+ * @returns undefined for anything else, including an address with a zone, which means nothing on another
+ *   machine
  */
 export function normalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
@@ -15,13 +16,13 @@ export function normalAddress(text: string): string | undefined {
 
 const mappedPrefix = '::ffff:';
 
-/** Bits of an IPv6 address that a provider gives to one customer, who may take any of the rest (RFC 6177). */
+/** 16-bit groups of the IPv6 prefix that a provider assigns to one customer (RFC 6177). */
 const customerGroups = 4;
 
 /**
- * What one client is known by: its IPv4 address, or the /64 network of its IPv6 address, in which it can have
- * as many addresses as it likes.
- * @param address as `normalAddress` gives it; any other text is its own
+ * What identifies a client: its IPv4 address, or the /64 network of its IPv6 address, in which it
+ * can use any address.
+ * @param address from `normalAddress`; any other text is returned as it is
  */
 export function clientNetwork(address: string): string {
   if (!isIPv6(address)) return address;
@@ -33,13 +34,13 @@ export function clientNetwork(address: string): string {
   return `${all.slice(0, customerGroups).join(':')}::/64`;
 }
 
-/** Networks of either family. */
+/** IPv4 and IPv6 networks. */
 export type Networks = BlockList;
 
 /**
- * Networks in CIDR notation, or single addresses, with commas between them: `10.0.0.0/8, 2001:db8::/32,
- * 192.0.2.7`.
- * @returns undefined when one of them is none, or has a prefix that is too long
+ * Parses networks in CIDR notation and single addresses, separated by commas:
+ * `10.0.0.0/8, 2001:db8::/32, 192.0.2.7`.
+ * @returns undefined if one of them is invalid
  */
 export function parseNetworks(text: string): Networks | undefined {
   const networks = new BlockList();
@@ -54,6 +55,6 @@ export function parseNetworks(text: string): Networks | undefined {
   return networks;
 }
 
-/** Whether an address, as `normalAddress` gives it, is in one of the networks. */
+/** Whether an address from `normalAddress` is in one of the networks. */
 export const isWithin = (networks: Networks, address: string): boolean =>
   networks.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');

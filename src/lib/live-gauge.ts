@@ -1,6 +1,6 @@
 import { Gauge, type GaugeConfiguration } from 'prom-client';
 
-/** A gauge whose value is read when somebody asks. */
+/** A gauge whose value is computed when it is read. */
 export function liveGauge(configuration: GaugeConfiguration<never>, read: () => number): void {
   new Gauge({
     ...configuration,

@@ -6,8 +6,8 @@ export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 's
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * Structured logs: one JSON object a line on stderr (stdout belongs to the banner and to command output).
- * Written synchronously, so that the last lines before a crash are there.
+ * Structured logs: one JSON object per line on stderr (stdout is for the banner and command output). Lines
+ * are written synchronously, so that the last ones before a crash are not lost.
  */
 export function createLogger(level: LogLevel): Logger {
   return pino(

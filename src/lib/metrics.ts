@@ -1,12 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { Distributions, distribution, level, Tallies, tally } from './tallies.ts';
 
-/** Seconds, for things that take from a fraction of a millisecond to a minute. */
+/** In seconds, for durations from a fraction of a millisecond to a minute. */
 const durationBuckets = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ];
 
-/** What the service says about itself on `/metrics`. Labels have few values and never carry client input. */
+/** The service's metrics on `/metrics`. Labels have few values and never contain client input. */
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];

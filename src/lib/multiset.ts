@@ -1,4 +1,4 @@
-/** How many there are of each; none is kept of which there are none. */
+/** Counts how often each key was added. Keys with a count of zero take no memory. */
 export class Multiset {
   readonly #counts = new Map<string, number>();
 

@@ -1,13 +1,13 @@
 import { FairQueue } from './fair-queue.ts';
 
 /**
- * A bounded queue in which groups get their turns and, within each group, its members: tenants, say, and the identities
- * of each. One member that puts in much takes turns and room from its own group alone, and within that from itself alone
- * (see `FairQueue`).
+ * A bounded fair queue of groups and their members, for instance tenants and their users. Groups take turns,
+ * and within each group its members do. A member that enqueues a lot takes turns and room only from its own
+ * group, and within the group only from itself (see `FairQueue`).
  */
 export class NestedFairQueue<Item> {
   readonly #maxItems: number;
-  /** In the order of their turns; none is empty. */
+  /** In the order of their turns. No group is empty. */
   readonly #groups = new Map<string, FairQueue<Item>>();
   #size = 0;
 
@@ -19,7 +19,7 @@ export class NestedFairQueue<Item> {
     return this.#size;
   }
 
-  /** @returns what has no room in the queue: undefined, the item itself, or one that had waited in it */
+  /** @returns the item that has no room: undefined, the new item itself, or one that was waiting */
   push(group: string, member: string, item: Item): Item | undefined {
     const own = this.#groups.get(group) ?? new FairQueue<Item>(Number.POSITIVE_INFINITY);
     let gone: Item | undefined;
@@ -33,7 +33,9 @@ export class NestedFairQueue<Item> {
     return gone;
   }
 
-  /** @param mayGo whether it is of use to serve this member now; one that may not go keeps its turn, as does its group */
+  /**
+   * @param mayGo whether the member may be served now; one that may not keeps its turn, and so does its group
+   */
   shift(mayGo: (group: string, member: string) => boolean = () => true): Item | undefined {
     for (const [group, members] of this.#groups) {
       const before = members.size;
@@ -47,7 +49,7 @@ export class NestedFairQueue<Item> {
     return undefined;
   }
 
-  /** Takes out what need not be served any more; nothing happens if it is not there. */
+  /** Removes an item that need not be served any more. No effect if it is not there. */
   remove(group: string, member: string, item: Item): void {
     const members = this.#groups.get(group);
     if (members === undefined) return;
@@ -57,7 +59,7 @@ export class NestedFairQueue<Item> {
     if (members.size === 0) this.#groups.delete(group);
   }
 
-  /** Takes out everything. */
+  /** Removes and returns all items. */
   drain(): readonly Item[] {
     const all = [...this.#groups.values()].flatMap((members) => members.drain());
     this.#groups.clear();
@@ -65,12 +67,15 @@ export class NestedFairQueue<Item> {
     return all;
   }
 
-  /** Takes one of the group that has most; the same within it. Whoever comes must have less, as the group or in it. */
+  /**
+   * Removes an item of the largest group, from its largest member, if the new item's group or member has
+   * fewer.
+   */
   #makeRoom(own: FairQueue<Item>, member: string): Item | undefined {
     let most: readonly [group: string, members: FairQueue<Item>] = ['', own];
     for (const entry of this.#groups) if (entry[1].size > most[1].size) most = entry;
     const [group, members] = most;
-    // With one less, the other would have most.
+    // With one item less, the other group would be the largest.
     const isOther = members !== own && members.size > own.size + 1;
     const gone = isOther ? members.giveUp() : own.giveUp(own.countOf(member));
     if (gone === undefined) return undefined;

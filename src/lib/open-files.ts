@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** How many files and connections this process may have open; infinite where the system does not tell (it is not Linux). */
+/**
+ * How many files and connections this process may have open; infinite if the system does not tell (not
+ * Linux).
+ */
 export function maxOpenFiles(): number {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];

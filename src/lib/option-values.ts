@@ -1,4 +1,4 @@
-/** Texts of options as values; undefined for a text that is none. */
+/** Parsers of option values. They return undefined for a text that is not valid. */
 
 export interface Address {
   readonly host: string;
@@ -13,7 +13,7 @@ export function parseAddress(text: string): Address | undefined {
   return host === undefined || port > 65_535 ? undefined : { host, port };
 }
 
-/** A reader of numbers in digits. */
+/** A parser of decimal integers. */
 export function integer(min: number, max: number): (text: string) => number | undefined {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
@@ -32,7 +32,7 @@ const byteUnits: Readonly<Record<string, number>> = {
   TiB: 2 ** 40,
 };
 
-/** A reader of sizes: bytes, or with a unit. */
+/** A parser of sizes: bytes, optionally with a unit. */
 export function byteCount(min: number, max: number): (text: string) => number | undefined {
   return (text) => {
     const match = /^(\d{1,15}) ?(KiB|MiB|GiB|TiB)?$/.exec(text);
@@ -44,7 +44,10 @@ export function byteCount(min: number, max: number): (text: string) => number | 
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** An absolute URL of a provider of identities: nobody may read or change what it says on its way. */
+/**
+ * The absolute URL of an identity provider. It must be https, or http on this machine: nobody may read
+ * or change the replies.
+ */
 export function parseProviderUrl(text: string): URL | undefined {
   const url = URL.parse(text);
   if (url === null || url.search !== '' || url.hash !== '' || url.username + url.password !== '')

@@ -3,7 +3,7 @@ import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { hasErrorCode, readIfThere } from './files.ts';
 
-/** Somebody else has the lock. */
+/** Another process holds the lock. */
 export class LockHeld extends Error {
   override readonly name = 'LockHeld';
   readonly pid: number;
@@ -17,10 +17,10 @@ export class LockHeld extends Error {
 /**
  * Takes a lock file for this process.
  *
- * A lock that a killed process leaves behind must not keep the next one out, and the number of a dead process
- * may have been given to another (in containers it nearly always has). So the file names the process by pid
- * and start time, and counts only while a process with both is there.
- * @returns gives the lock back
+ * The lock of a killed process must not block the next one, and the pid of a dead process may have been
+ * reused (in containers it nearly always is). So the file identifies the process by pid and start time, and
+ * counts only while such a process runs.
+ * @returns releases the lock
  * @throws LockHeld
  */
 export async function takeLock(file: string): Promise<() => Promise<void>> {
@@ -30,7 +30,7 @@ export async function takeLock(file: string): Promise<() => Promise<void>> {
   await writeFile(draft, content, { mode: 0o600 });
   try {
     while (!(await linkIfFree(draft, file))) await removeIfDead(file, `${draft}.dead`);
-    // A starter that read the dead lock a moment ago may have moved this one away in its place.
+    // Another starter that read the dead lock a moment ago may have moved away this new one instead.
     await setTimeout(settleMs);
     if ((await readIfThere(file)) !== content) throw new LockHeld(await holder(file), file);
     return () => rm(file, { force: true });
@@ -44,7 +44,7 @@ const settleMs = 30;
 
 const holder = async (file: string): Promise<number> => Number((await readIfThere(file))?.split(' ')[0]);
 
-/** Making a hard link fails if the name exists: of several starters exactly one gets it. */
+/** A hard link fails if the name exists, so exactly one of several starters gets the lock. */
 async function linkIfFree(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
@@ -55,7 +55,7 @@ async function linkIfFree(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** @throws LockHeld if the holder lives */
+/** @throws LockHeld if the holder is alive */
 async function removeIfDead(file: string, aside: string): Promise<void> {
   const found = await readIfThere(file);
   if (found === undefined) return;
@@ -67,7 +67,7 @@ async function removeIfDead(file: string, aside: string): Promise<void> {
     if (hasErrorCode(error, 'ENOENT')) return;
     throw error;
   }
-  // Another starter may have replaced the dead lock since it was read: then it is not ours to remove.
+  // Another starter may have replaced the dead lock since it was read. Then its lock is put back.
   if ((await readIfThere(aside)) !== found) await linkIfFree(aside, file);
   await rm(aside, { force: true });
 }
@@ -77,22 +77,22 @@ async function isRunning(pid: number, started: string): Promise<boolean> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM would mean that it exists and belongs to somebody else.
+    // EPERM would mean that the process exists and belongs to another user.
     if (hasErrorCode(error, 'ESRCH')) return false;
   }
   return (await startTime(pid)) === started;
 }
 
 /**
- * When a process began: the boot's id and field 22 of /proc/<pid>/stat (clock ticks since that boot). Where
- * there is no /proc, the same word for all, so that any running process of that number counts.
+ * The start time of a process: the boot id and field 22 of /proc/<pid>/stat (clock ticks since boot). Without
+ * /proc, a constant, so that any running process with that pid counts.
  */
 async function startTime(pid: number): Promise<string> {
   const stat = await readIfThere(`/proc/${pid}/stat`);
   if (stat === undefined) return 'unknown';
-  // The name of the program, in parentheses, may hold anything; the fields behind it begin with the state.
+  // The program name, in parentheses, can contain anything. The fields after it start with the state.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // Z: it was killed, only its parent has not noticed yet.
+  // Z: the process was killed, but its parent has not reaped it yet.
   if (fields[0] === 'Z') return 'dead';
   const boot = (await readIfThere('/proc/sys/kernel/random/boot_id'))?.trim() ?? 'unknown';
   return `${boot}/${fields[19] ?? 'unknown'}`;

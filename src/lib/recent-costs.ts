@@ -2,19 +2,19 @@ import type { Clock } from './clock.ts';
 
 export interface RecentCostsOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Half of a cost is forgotten after this. */
+  /** After this time, half of a cost is forgotten. */
   readonly halfLifeMs: number;
-  /** Of so many parties costs are remembered; beyond it, that of the party is forgotten that has cost nothing for longest. */
+  /** The number of parties that are tracked. Beyond it, the one whose last cost is oldest is dropped. */
   readonly maxParties: number;
 }
 
 /**
- * What each party has cost lately, so that the one that has cost least can be served next. Costs fade (exponentially): what
- * somebody did long ago is no reason to wait, and who comes anew owes nothing.
+ * The recent cost of each party, so that the one with the lowest cost can be served next. Costs decay
+ * exponentially: old work is no reason to wait, and a new party starts at zero.
  */
 export class RecentCosts {
   readonly #options: RecentCostsOptions;
-  /** In the order in which they last cost something. */
+  /** Ordered by last use. */
   readonly #costs = new Map<string, { readonly cost: number; readonly atMs: number }>();
 
   constructor(options: RecentCostsOptions) {

@@ -5,9 +5,9 @@ const timestampPattern =
   /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6})\d*)?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
 /**
- * Microseconds since 1970 of an ISO 8601 / PostgreSQL timestamp; UTC unless it names an offset. Digits beyond
- * the sixth behind the point are cut.
- * @returns undefined for any other text, and for dates that don't exist
+ * Parses an ISO 8601 or PostgreSQL timestamp to microseconds since 1970; UTC unless it has an offset.
+ * Fractional digits beyond the sixth are cut.
+ * @returns undefined for any other text, and for dates that do not exist
  */
 export function parseTimestamp(text: string): number | undefined {
   const match = timestampPattern.exec(text.trim());
@@ -21,7 +21,7 @@ export function parseTimestamp(text: string): number | undefined {
   return days * microsPerDay + (seconds - offset) * microsPerSecond + Number(fraction.padEnd(6, '0'));
 }
 
-/** Days since 1970 of a date of the Gregorian calendar; undefined if there is no such day. */
+/** The days since 1970 of a Gregorian date; undefined if the date does not exist. */
 export function daysSinceEpoch(year: number, month: number, day: number): number | undefined {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -37,7 +37,7 @@ function parseOffset(zone: string): number | undefined {
   return (zone.startsWith('-') ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
 
-/** The day of `YYYY-MM-DD` in days since 1970; undefined for a text that says no day. */
+/** The days since 1970 of `YYYY-MM-DD`; undefined for any other text. */
 export function parseDay(text: string): number | undefined {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
   return daysSinceEpoch(Number(year), Number(month), Number(day));

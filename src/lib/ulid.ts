@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /**
- * A ULID (github.com/ulid/spec): 48 bits of time in milliseconds, 80 bits of chance, as 26 characters that sort by
- * time.
+ * A ULID (github.com/ulid/spec): 48 bits of time in milliseconds and 80 random bits, as 26
+ * characters that sort by time.
  */
 export function ulid(nowMs: number): string {
   let bits = (BigInt(nowMs) << 80n) | BigInt(`0x${randomBytes(10).toString('hex')}`);

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** This program's version, from package.json: beside `src/`, or above `dist/` once it is built. */
+/** The version from package.json, which is next to `src/`, or above `dist/` in a build. */
 export function readVersion(): string {
   const require = createRequire(import.meta.url);
   const built = import.meta.url.includes('/dist/src/');
