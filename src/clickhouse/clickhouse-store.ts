@@ -10,16 +10,19 @@ import type { InsertBatch, ResultStore, ResultStream, SelectFormat, Store, Strea
 import type { Transport } from './transport.ts';
 
 export interface StoreParts<Client extends Connection> {
-  /** One connection: what the service itself asks runs in order, and waits for no query of a client. */
+  /** One connection: statements of the service run in order and never wait for a query of a client. */
   readonly statements: ConnectionPool<Client>;
   readonly inserts: ConnectionPool<Client>;
   readonly queries: ConnectionPool<Client>;
   readonly transport: Transport<Client>;
-  /** Of the queries of clients. */
+  /** The memory of client queries. */
   readonly memory: QueryMemory;
-  /** Ends a query that goes on though it was killed, with whatever else that ends; where that is possible. */
+  /**
+   * Kills a query that continues after it was cancelled, and everything else in the engine; set only
+   * where that is possible.
+   */
   readonly endStuckQuery?: () => void;
-  /** Ends what the connections needed. */
+  /** Releases what the connections needed. */
   readonly onClosed?: () => Promise<void>;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -80,8 +83,8 @@ export class ClickHouseStore<Client extends Connection> implements Store, Result
   }
 
   /**
-   * Asks the engine to stop a query. ASYNC, because the embedded engine never returned from KILL QUERY … SYNC. One
-   * that has ended already, or that has not begun yet, is no error.
+   * Asks the engine to cancel a query. ASYNC, because the embedded engine never returned from KILL QUERY …
+   * SYNC. A query that has ended, or has not started yet, is not an error.
    */
   #kill(id: string): void {
     this.command(`KILL QUERY WHERE Settings['log_comment'] = ${quoteString(id)} ASYNC`).catch((error) => {

@@ -7,7 +7,7 @@ import { selectRow } from './select-rows.ts';
 import { renderSettings } from './statement-settings.ts';
 import type { InsertBatch, Store } from './store.ts';
 
-/** One of so many parts of the rows, chosen by what they hold. */
+/** One of several parts of the rows, selected by their content. */
 export interface Part {
   readonly part: number;
   readonly of: number;
@@ -19,24 +19,24 @@ type Table = TableName & { readonly columns: readonly ColumnSpec[] };
 const database = 'millrace';
 
 /**
- * The comparisons of one node. Each has a table of its own, with a name that was never used before: a statement of an
- * earlier one that arrives late, perhaps of an earlier life of the process, must not find it. Tables that could not be
- * dropped, or that a crash has left, are dropped before the next comparison.
+ * The comparisons of one node. Each has a table with a name that was never used before: a late statement of
+ * an earlier comparison, perhaps from an earlier process, must not find it. Tables that could not be dropped,
+ * or that a crash left, are dropped before the next comparison.
  */
 export class Comparisons {
   readonly #store: Store;
   readonly #prefix: string;
-  /** Undefined until it is known what earlier lives have left. */
+  /** Undefined until the tables that earlier processes left are known. */
   #left: Set<string> | undefined;
 
-  /** @param node its name is part of the tables' names, since nodes may share a store */
+  /** @param node its name is part of the table names, since nodes may share a store */
   constructor(store: Store, node: string) {
     this.#store = store;
     this.#prefix = `comparison_${node}_`;
   }
 
   /**
-   * @returns a table without rows; it has the constraints of the other one
+   * @returns an empty table with the constraints of the other one
    * @throws StoreError
    */
   async make(table: Table, nowMs: number): Promise<ComparisonTable> {
@@ -65,19 +65,22 @@ export class Comparisons {
 }
 
 /**
- * The rows of a batch beside the table for which they are meant, so that the store can tell which of them the table
- * has. Rows are compared by all columns of the batch. A row of which the batch has three and the table two is missing
- * once. Only that part of the table is read whose times are those of the batch.
+ * The rows of a batch in a table next to their target table, so that the store can tell which of them the
+ * target has. Rows are compared by all columns of the batch. If the batch has a row three times and the
+ * target twice, it is missing once. Only the part of the target with the times of the batch is read.
  */
 export class ComparisonTable {
   readonly #store: Store;
   readonly #table: Table;
   readonly #rows: TableName;
-  /** What a row holds, as a number: two rows have the same if they are equal. NULL in a tuple makes no NULL of it. */
+  /** A hash of a row's content: equal for equal rows. A NULL inside the tuple does not make it NULL. */
   readonly #content: string;
   readonly #names: string;
 
-  /** Makes the table go. @throws StoreError */
+  /**
+   * Drops the table.
+   * @throws StoreError
+   */
   readonly drop: () => Promise<void>;
 
   constructor(store: Store, table: Table, rows: TableName, drop: () => Promise<void>) {
@@ -94,7 +97,10 @@ export class ComparisonTable {
     await this.#store.insert({ ...this.#rows, columns: this.#table.columns, token, blocks }, signal);
   }
 
-  /** How many of the rows were loaded, and how many of these the table does not have. @throws StoreError */
+  /**
+   * How many of the rows were loaded, and how many of these the target lacks.
+   * @throws StoreError
+   */
   async compare(part: Part): Promise<{ readonly loaded: number; readonly missing: number }> {
     const wanted = `SELECT ${this.#content} AS content, count() AS wanted FROM ${nameOf(this.#rows)}
       WHERE ${this.#isIn(part)} GROUP BY content`;
@@ -106,7 +112,10 @@ export class ComparisonTable {
     return { loaded: Number(loaded), missing: Number(missing) };
   }
 
-  /** Inserts the rows that the table does not have. @throws StoreError */
+  /**
+   * Inserts the rows that the target lacks.
+   * @throws StoreError
+   */
   async insertMissing(token: string, part: Part): Promise<void> {
     const numbered = `SELECT ${this.#names}, ${this.#content} AS content, row_number() OVER (PARTITION BY content) AS place
       FROM ${nameOf(this.#rows)} WHERE ${this.#isIn(part)}`;
@@ -117,7 +126,7 @@ export class ComparisonTable {
     );
   }
 
-  /** How often the table has each of the rows. */
+  /** How often the target has each of the rows. */
   #found(part: Part): string {
     const time = quoteIdentifier(timeColumnOf(this.#table.table));
     const rows = nameOf(this.#rows);
@@ -132,8 +141,8 @@ export class ComparisonTable {
 }
 
 /**
- * How many inserts with that token, or one that begins with it and a slash, the store is still busy with, whether or not
- * anybody waits for them.
+ * The number of inserts that the store is still running with this token, or with one that starts with it and
+ * a slash, whether or not anybody waits for them.
  * @throws StoreError
  */
 export async function runningInserts(store: Store, token: string): Promise<number> {

@@ -5,31 +5,31 @@ import { toStoreError } from './store-error.ts';
 
 export interface ConnectionPoolOptions {
   readonly connections: number;
-  /** Statements that wait for one, all askers together. */
+  /** The bound on statements that wait, for all askers together. */
   readonly maxWaiting: number;
-  /** Without it, whoever comes first may have all. */
+  /** Without it, one asker may take all connections. */
   readonly spared?: SparedConnections | undefined;
 }
 
-/** Connections that are kept for those who have none, so that those who have some never have all. */
+/** Connections that are reserved for askers that have none, so that the others can never take all. */
 export interface SparedConnections {
   readonly forTenants: number;
-  /** Beside those for tenants. */
+  /** In addition to those for tenants. */
   readonly forUsers: number;
 }
 
-/** Who asks for a connection. */
+/** The tenant and user that ask for a connection. */
 export interface Asker {
   /** Empty for the service itself. */
   readonly tenant: string;
-  /** Of the tenant; empty where it does not matter who. */
+  /** The user of the tenant; empty if it does not matter. */
   readonly user: string;
 }
 
 const nothingSpared: SparedConnections = { forTenants: 0, forUsers: 0 };
 const theService: Asker = { tenant: '', user: '' };
 
-/** What statements run on, one at a time. */
+/** Runs one statement at a time. */
 export interface Connection {
   close(): Promise<void>;
 }
@@ -40,21 +40,21 @@ interface Waiter<Client> {
 }
 
 /**
- * A fixed number of connections, one statement at a time on each; the rest wait, up to a bound.
+ * A fixed number of connections with one statement at a time on each. Other statements wait, up to a bound.
  *
- * Those that wait are served in turn: tenants, and within each its users, each in its own order. Who floods the pool is the
- * one whose statements are refused (`NestedFairQueue`).
+ * Waiting statements are served fairly: tenants in turn, and within each tenant its users, each in order. If
+ * somebody floods the pool, his own statements are refused (`NestedFairQueue`).
  *
- * A connection whose statement failed is closed and a new one takes its place: the embedded engine puts what a
- * failed query had already produced before the next result of the same connection, which would show one
- * query's rows to another. Opening costs less than a millisecond.
+ * A connection whose statement failed is closed and replaced: the embedded engine puts what a failed query
+ * has already produced before the next result on the same connection, which would show rows of one query to
+ * another. Opening a connection takes less than a millisecond.
  */
 export class ConnectionPool<Client extends Connection> {
   readonly #open: () => Client;
   readonly #options: ConnectionPoolOptions;
   readonly #idle: Client[] = [];
   readonly #waiting: NestedFairQueue<Waiter<Client>>;
-  /** Connections by tenant, and by tenant and user; none without any. */
+  /** The number of connections by tenant, and by tenant and user. Zero is not stored. */
   readonly #taken = new Map<string, number>();
   #toOpen: number;
   #closed = false;
@@ -72,7 +72,7 @@ export class ConnectionPool<Client extends Connection> {
 
   /**
    * Runs `work` with a connection of its own.
-   * @throws AppError `overloaded` when too many wait already
+   * @throws AppError `overloaded` if too many statements wait
    * @throws StoreError for whatever `work` threw
    */
   async run<T>(work: (client: Client) => Promise<T>, asker: Asker = theService): Promise<T> {
@@ -89,7 +89,7 @@ export class ConnectionPool<Client extends Connection> {
   }
 
   /**
-   * The same as `take` where nobody has to wait; undefined where somebody has to.
+   * Like `take`, but undefined if the asker would have to wait.
    * @throws AppError `shutting_down`
    */
   takeFree(asker: Asker): Client | undefined {
@@ -98,9 +98,9 @@ export class ConnectionPool<Client extends Connection> {
   }
 
   /**
-   * A connection of one's own, until it is given back.
+   * Takes a connection until it is given back.
    * @param signal ends the wait
-   * @throws AppError `overloaded` when too many wait already, and the reason of the signal
+   * @throws AppError `overloaded` if too many statements wait, and the reason of the signal
    */
   async take(asker: Asker, signal?: CancelSignal): Promise<Client> {
     signal?.throwIfAborted();
@@ -126,7 +126,7 @@ export class ConnectionPool<Client extends Connection> {
     });
   }
 
-  /** @param healthy whether its statement has ended well */
+  /** @param healthy whether its statement succeeded */
   async giveBack(asker: Asker, client: Client, healthy: boolean): Promise<void> {
     if (!healthy || this.#closed) await client.close();
     if (this.#closed) return;
@@ -140,14 +140,17 @@ export class ConnectionPool<Client extends Connection> {
     this.#serve();
   }
 
-  /** Waits for nothing: callers stop first. Statements still running keep their connection until they end. */
+  /**
+   * Does not wait: callers have stopped before. Statements that are still running keep their
+   * connection until they end.
+   */
   async close(): Promise<void> {
     this.#closed = true;
     for (const waiter of this.#waiting.drain()) waiter.fail(shuttingDown());
     await Promise.all(this.#idle.splice(0).map((client) => client.close()));
   }
 
-  /** One that comes back can be for two who wait: the one before may have been spared. */
+  /** One returned connection may serve two askers: a reserved one can become available too. */
   #serve(): void {
     for (;;) {
       let next = theService;
@@ -176,7 +179,7 @@ export class ConnectionPool<Client extends Connection> {
   }
 }
 
-/** Ids of tenants hold no line break. */
+/** Ids of tenants contain no line break. */
 const keysOf = ({ tenant, user }: Asker): readonly [tenant: string, user: string] => [
   tenant,
   `${tenant}\n${user}`,

@@ -6,19 +6,19 @@ import { openRemoteStore } from './remote/remote-store.ts';
 import type { ResultStore, Store } from './store.ts';
 
 export interface StoreOptions {
-  /** Undefined: the engine that belongs to this service. */
+  /** Undefined: the embedded engine. */
   readonly clickHouse: ClickHouseAddress | undefined;
-  /** Where the embedded engine keeps its data. */
+  /** The data directory of the embedded engine. */
   readonly directory: string;
   readonly queryTimeoutMs: number;
-  /** What all queries together may use. */
+  /** Memory of all queries together. */
   readonly queryMemoryBytes: number;
   readonly sparedQueryConnections?: SparedConnections | undefined;
-  /** Of the embedded engine's process, all of it. */
+  /** The complete environment of the embedded engine's process. */
   readonly engineEnvironment: Readonly<Record<string, string>>;
 }
 
-/** Opens the store that the configuration asks for. The embedded engine is loaded only if it is that. */
+/** Opens the configured store. The embedded engine's code is loaded only if it is used. */
 export async function openStore(
   options: StoreOptions,
   metrics: Metrics,

@@ -9,9 +9,9 @@ interface Pause {
 }
 
 /**
- * Who had a query that could be ended only with the engine, and may ask for none for a while: a minute the first time, and
- * twice as long each time that it happens again. So nobody keeps the engine from the others. Who behaves for as long as
- * the pause was after its end begins anew.
+ * Refuses the queries of a sender for a while after a query of his could be ended only by killing the engine:
+ * a minute the first time, and twice as long each further time, so that nobody keeps the engine from the
+ * others. After a time without such a query as long as the last pause, the next pause is a minute again.
  */
 export class QueryPauses {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -25,7 +25,7 @@ export class QueryPauses {
   add(who: string): void {
     const now = this.#clock.monotonicMs();
     const last = this.#pauses.get(who);
-    // Queries that began together end together, as one.
+    // Queries that started together end together and count once.
     if (last !== undefined && now < last.endMs) return;
     const again = last !== undefined && now < last.endMs + last.lengthMs;
     const lengthMs = again ? Math.min(2 * last.lengthMs, limits.maxQueryPauseMs) : limits.minQueryPauseMs;

@@ -9,31 +9,32 @@ import type { StreamControl } from './transport.ts';
 export interface QueryTurnParts<Client extends Connection> {
   readonly queries: ConnectionPool<Client>;
   readonly metrics: Metrics;
-  /** Asks the engine to stop the query; another connection carries it there. */
+  /** Asks the engine to cancel the query, over another connection. */
   readonly kill: () => void;
-  /** @throws AppError if whoever asks may have no query now */
+  /** @throws AppError if the sender may not run a query now */
   readonly admit: () => void;
-  /** Called when the query has not ended for `queryKillGraceMs` after the first kill. */
+  /** Called if the query has not ended `queryKillGraceMs` after the first kill. */
   readonly onStuck: () => void;
-  /** Who shares the connections with others. */
+  /** The tenant and user of the query. */
   readonly asker: Asker;
 }
 
 /**
  * One query on a connection of its own, from its turn in the queue to its end.
  *
- *     take ──▶ at work ── succeed ──▶ ended well ── end ──▶ the connection is there for others
+ *     take ──▶ at work ── succeed ──▶ ended well ── end ──▶ the connection is reused
  *                 ├─────────────── end ───────────────▶ the connection is closed
  *                 └─ end, while the engine works on ──▶ abandoned ── it ended ──▶ the connection is closed
  *
- * The connection is given back when the query has ended in the engine, whoever ended it: an abandoned one keeps it, so that
- * there are never more queries than connections, and nobody waits for that. One that does not end when it is killed is
- * stuck, which is told once. Only a connection whose query gave all its output is used again: the embedded engine puts what
- * a failed query had already produced before the next result of the same connection.
+ * The connection is given back when the query has ended in the engine, for whatever reason. An abandoned
+ * query keeps it, so that there are never more queries than connections; nobody waits for that. A query that
+ * does not end after it was killed is stuck, which is reported once. A connection is reused only if its query
+ * delivered all of its output: the embedded engine puts what a failed query has already produced before the
+ * next result on the same connection.
  */
 export class QueryTurn<Client extends Connection> implements StreamControl {
   readonly client: Client;
-  /** Asks the engine to stop the query, again and again: the first time, it may not have begun with it yet. */
+  /** Asks the engine repeatedly to cancel the query: at the first time it may not have started it yet. */
   readonly kill: () => void;
   readonly signal: CancelSignal;
   readonly #parts: QueryTurnParts<Client>;
@@ -42,10 +43,10 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
   #grace: NodeJS.Timeout | undefined;
   #healthy = false;
   #release = (): void => {};
-  /** What the connection is still needed for; undefined when that has settled. */
+  /** What still needs the connection; undefined when that has settled. */
   #work: Promise<void> | undefined;
   #isEnding = false;
-  /** Whoever takes the output may be busy with the last piece of it for long, and the connection does not wait for that. */
+  /** The client may take long over the last chunk; the connection does not wait for it. */
   readonly #onAbort = (): void => {
     this.kill();
     queueMicrotask(() => {
@@ -67,9 +68,9 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
   }
 
   /**
-   * Waits for a connection, unless one is free. Whoever has a turn ends it.
+   * Waits for a connection, unless one is free. The caller must call `end`.
    * @param signal ends the wait, and then the query
-   * @throws AppError `overloaded`, `queries_paused`, `query_cancelled` and what else ended the wait
+   * @throws AppError `overloaded`, `queries_paused`, `query_cancelled`, and other reasons of the signal
    */
   static take<Client extends Connection>(
     parts: QueryTurnParts<Client>,
@@ -92,7 +93,7 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
       const client = await taking;
       try {
         signal.throwIfAborted();
-        // Something may have come up meanwhile.
+        // A pause may have begun during the wait.
         parts.admit();
       } catch (thrown) {
         await queries.giveBack(asker, client, true);
@@ -107,15 +108,15 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
   }
 
   /**
-   * The query has given all its output.
-   * @throws unknown the reason, if it was to stop: nobody can tell whether it did
+   * The query has delivered all of its output.
+   * @throws unknown the reason of the signal, if the query was cancelled: its output may be incomplete
    */
   succeed(): void {
     this.signal.throwIfAborted();
     this.#healthy = true;
   }
 
-  /** What to throw instead of what the query threw. */
+  /** The error to throw instead of the one that the query threw. */
   failure(thrown: unknown): AppError | StoreError {
     return this.signal.aborted ? reasonOf(this.signal) : toStoreError(thrown);
   }
@@ -136,12 +137,15 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
       work.then(resolve, reject).finally(done);
     });
 
-  /** Called when the connection is given back: the engine is done with the query. */
+  /** Calls `release` when the connection is given back: the engine has finished the query. */
   whenOver(release: () => void): void {
     this.#release = release;
   }
 
-  /** The connection goes back at once, or later if it is still needed; a failure of that is nobody's business here. */
+  /**
+   * Gives the connection back, at once or when it is no longer needed. A failure of that does
+   * not concern the caller.
+   */
   async end(): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;

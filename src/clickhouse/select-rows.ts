@@ -1,10 +1,10 @@
 import type { Store } from './store.ts';
 
 /**
- * What a small SELECT of the service itself finds.
- * @typeParam Row the values of a row in the order of the SELECT, as JSON has them: integers of 64 bits must be made
- *   doubles or strings by the query
- * @param party the tenant that asks, if one does
+ * Runs a small SELECT of the service itself.
+ * @typeParam Row the values of a row in the order of the SELECT, as in JSON: the query must convert 64-bit
+ *   integers to doubles or strings
+ * @param party the tenant on whose behalf it runs, if there is one
  * @throws StoreError
  */
 export async function selectRows<Row extends readonly unknown[]>(
@@ -21,7 +21,7 @@ export async function selectRows<Row extends readonly unknown[]>(
 }
 
 /**
- * As `selectRows`, of a query that always finds one row, such as an aggregate without GROUP BY.
+ * Like `selectRows`, for a query that always returns one row, such as an aggregate without GROUP BY.
  * @throws StoreError
  */
 export async function selectRow<Row extends readonly unknown[]>(

@@ -1,7 +1,7 @@
 import { quoteString } from '../lib/quote.ts';
 import { limits } from '../limits/limits.ts';
 
-/** Settings of a statement, for its SETTINGS clause. */
+/** The SETTINGS clause of a statement. */
 export type StatementSettings = Readonly<Record<string, string | number>>;
 
 export const renderSettings = (settings: StatementSettings): string =>
@@ -11,7 +11,7 @@ export const renderSettings = (settings: StatementSettings): string =>
 
 const rendered = new WeakMap<StatementSettings, string>();
 
-/** The same for settings that many statements share; they must not change. */
+/** The same, cached by object, for settings that many statements share. The object must not change. */
 export function renderShared(settings: StatementSettings): string {
   const known = rendered.get(settings);
   if (known !== undefined) return known;
@@ -20,5 +20,5 @@ export function renderShared(settings: StatementSettings): string {
   return text;
 }
 
-/** Settings of statements that may be longer than a server expects by default. */
+/** For statements that may be longer than a server's default limit. */
 export const statementSettings = { max_query_size: String(limits.maxStatementBytes) } as const;

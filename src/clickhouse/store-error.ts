@@ -1,9 +1,9 @@
 /**
- * Errors of ClickHouse, by its own numbers. Whether a statement is worth sending again is decided here, by
- * code and never by text.
+ * Errors of ClickHouse, by its error numbers. Whether a statement is retried is decided here by
+ * code, never by text.
  */
 
-/** Codes that mean "not now": the same statement may succeed later. */
+/** Temporary failures: the same statement may succeed later. */
 const retryableCodes: ReadonlySet<number> = new Set([
   3, // UNEXPECTED_END_OF_FILE: the connection broke in the middle
   74, // CANNOT_READ_FROM_FILE_DESCRIPTOR
@@ -47,14 +47,16 @@ const retryableCodes: ReadonlySet<number> = new Set([
   999, // KEEPER_EXCEPTION
 ]);
 
-/** The store has not got enough memory for a statement. */
+/** The store lacks memory for a statement. */
 export const memoryLimitExceeded = 241;
-/** What an insert did, or will do, is not known. */
+/** It is not known whether an insert was stored or still will be. */
 export const unknownStatusOfInsert = 319;
 
 export class StoreError extends Error {
   override readonly name = 'StoreError';
-  /** ClickHouse's error number; undefined when no ClickHouse answered (network, closed connection). */
+  /**
+   * ClickHouse's error number; undefined if ClickHouse did not answer (network failure, closed connection).
+   */
   readonly clickHouseCode: number | undefined;
 
   constructor(message: string, clickHouseCode: number | undefined, cause: unknown) {
@@ -62,13 +64,13 @@ export class StoreError extends Error {
     this.clickHouseCode = clickHouseCode;
   }
 
-  /** Without an answer from ClickHouse nothing is known, so trying again is right. */
+  /** Without an answer from ClickHouse nothing is known, so a retry is right. */
   get retryable(): boolean {
     return this.clickHouseCode === undefined || retryableCodes.has(this.clickHouseCode);
   }
 }
 
-/** Gives whatever the client threw the shape of a `StoreError`. */
+/** Converts any thrown value to a `StoreError`. */
 export function toStoreError(thrown: unknown): StoreError {
   if (thrown instanceof StoreError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -79,8 +81,8 @@ export function toStoreError(thrown: unknown): StoreError {
 }
 
 /**
- * What ClickHouse puts before every message. The client reads the code, and takes this away, only if the error's name is
- * at the end of the message, and the embedded engine cuts a message that quotes binary data at its first zero byte. Of an
- * insert from a file the engine puts it there twice.
+ * The prefix of each ClickHouse message. The client parses the code and removes the prefix only if the
+ * message ends with the error's name, and the embedded engine cuts a message that quotes binary data at its
+ * first zero byte. For an insert from a file the engine writes the prefix twice.
  */
 const leadingCode = /^(?:Code: (\d{1,5})\. DB::(?:[\w:]*Exception: )?)+/;

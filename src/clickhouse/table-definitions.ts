@@ -5,13 +5,14 @@ import { type DatasetKind, databaseOf, physicalTable, tablesOfKind } from '../mo
 import { type DatasetOptions, keyColumns } from '../model/dataset-options.ts';
 
 /**
- * Settings of every table. The log deletes a segment once its inserts returned, so a returned insert must
- * survive a power cut; and it repeats inserts after a crash, so the store must know 10,000 tokens back. Merged
- * parts are removed by one thread: above 100 at once the engine would start 128 threads for it, and keep them.
+ * The settings of each table. The log deletes a segment once its inserts have returned, so a returned insert
+ * must survive a power failure. The log repeats inserts after a crash, so the store must remember 10,000
+ * tokens. Merged parts are removed by one thread: above 100 at once the engine would start 128 threads for
+ * that, and keep them.
  *
- * A merge costs one and a half times the CPU of the inserts whose rows it takes. ClickHouse merges five parts of a
- * size into one by default, so that with an insert a second each row is merged seven times on its first day. With
- * ten at once it is five times, and there are twice as many parts for a query to look into.
+ * A merge costs one and a half times the CPU time of inserting its rows. By default ClickHouse merges five
+ * parts of a size into one, so with one insert per second each row is merged seven times on its first day.
+ * With ten parts it is merged five times, and a query has twice as many parts to read.
  */
 const tableSettings = [
   'fsync_after_insert = 1',
@@ -21,18 +22,20 @@ const tableSettings = [
   'merge_selector_base = 10',
 ].join(', ');
 
-/** Of columns that are there for the order key alone: no event has had a value for them, and nobody is shown them. */
+/**
+ * Marks columns that exist only for the order key: no event has had a value for them, and they are not shown.
+ */
 export const unusedColumnComment = 'no values yet';
 
 const template = (name: string): string =>
   readFileSync(new URL(`../../schema/clickhouse/${name}.sql`, import.meta.url), 'utf8');
 
-/** Statements that make the service's own database and tables. Idempotent. */
+/** The statements that create the service's own database and tables. Idempotent. */
 export const metadataStatements = (): string[] => render(template('metadata'), {});
 
 /**
- * Statements that make a dataset's database and tables. Idempotent: tables that are there stay as they are.
- * @param columns that a table of events is to have from the beginning, beside that of its time
+ * The statements that create a dataset's database and tables. Idempotent: existing tables stay as they are.
+ * @param columns that a new events table gets, besides its time column
  */
 export function datasetStatements(
   tenant: string,
@@ -47,7 +50,7 @@ export function datasetStatements(
   return [`CREATE DATABASE IF NOT EXISTS ${database}`, ...render(template(kind), names)];
 }
 
-/** What is up to an events table itself: its columns, and the field that leads its order key. */
+/** The parts of an events table that differ: its columns, and the first field of its order key. */
 function eventParts(
   options: DatasetOptions | undefined,
   columns: readonly ColumnSpec[],
@@ -66,7 +69,7 @@ function eventParts(
   };
 }
 
-/** Cuts a template into statements, without its comments, and fills in `{name}`. */
+/** Splits a template into statements without comments, and fills in `{name}`. */
 function render(text: string, names: Readonly<Record<string, string>>): string[] {
   const values: Readonly<Record<string, string>> = { tableSettings, ...names };
   const fill = (statement: string): string =>

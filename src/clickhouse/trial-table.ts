@@ -2,9 +2,9 @@ import { quoteIdentifier } from '../lib/quote.ts';
 import type { InsertBatch, Store } from './store.ts';
 
 /**
- * A table that takes what another one would take, and keeps nothing: the same columns and constraints on
- * ClickHouse's engine `Null`. An insert into it reads, converts and checks the rows as an insert into the
- * other table does before it writes the first of them.
+ * A table that accepts what another table would accept, and stores nothing: it has the same columns and
+ * constraints on ClickHouse's engine `Null`. An insert reads, converts and checks all rows as an insert into
+ * the other table would.
  */
 export class TrialTable {
   readonly #store: Store;
@@ -16,7 +16,8 @@ export class TrialTable {
   }
 
   /**
-   * @param node its name is part of the table's, since nodes may share a store; one trial at a time for each
+   * @param node its name is part of the table name, since nodes may share a store; one trial at a time per
+   *   node
    * @throws StoreError
    */
   static async make(
@@ -25,12 +26,12 @@ export class TrialTable {
     like: Pick<InsertBatch, 'database' | 'table'>,
   ): Promise<TrialTable> {
     const trial = new TrialTable(store, { database: 'millrace', table: `trial_${node}` });
-    // A crash may have left the last one.
+    // A crash may have left the previous one.
     await store.command(`CREATE OR REPLACE TABLE ${nameOf(trial.#table)} AS ${nameOf(like)} ENGINE = Null`);
     return trial;
   }
 
-  /** @throws StoreError if the other table would not take it, or the store does not answer */
+  /** @throws StoreError if the other table would reject the rows, or the store does not answer */
   async insert(batch: Pick<InsertBatch, 'columns' | 'token' | 'blocks'>, signal: AbortSignal): Promise<void> {
     await this.#store.insert({ ...batch, ...this.#table }, signal);
   }

@@ -7,33 +7,33 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { AppError, errorText } from '../../errors.ts';
 
-/** What comes out of a named pipe while something else writes into it. */
+/** The output of a named pipe while something else writes into it. */
 export interface OpenPipe {
   readonly path: string;
   readonly source: Readable;
-  /** To be called when the writer is done: what it wrote can still be read, then `source` ends. */
+  /** Call it when the writer has ended: its output can still be read, then `source` ends. */
   finish(): void;
-  /** Gives the pipe back, for others if nothing can be left of its writer. */
+  /** Gives the pipe back. It is reused if no writer can still have it open. */
   release(reusable: boolean): Promise<void>;
 }
 
 /**
- * Named pipes (FIFOs) in one folder. A pipe holds no bytes once nobody has it open, so nothing of one writer can
- * reach the reader of the next. Making one takes a process (`mkfifo` of POSIX; Node.js has no call for it), so they
- * are kept: as many as were ever open at the same time.
+ * Named pipes (FIFOs) in a directory. A pipe holds no bytes once nobody has it open, so the output of one
+ * writer cannot reach the reader of the next. Making a pipe takes a process (`mkfifo` of POSIX; Node.js has
+ * no call for it), so pipes are kept: as many as were ever open at the same time.
  */
 export class NamedPipes {
   readonly #folder: string;
   readonly #idle: string[] = [];
   #made = 0;
 
-  /** @param folder that exists and belongs to this alone */
+  /** @param folder exists and is used by nothing else */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
   /**
-   * Makes the first pipe, so that what is missing shows at once and not with the first query.
+   * Makes the first pipe, so that a missing `mkfifo` is noticed at once and not at the first query.
    * @throws AppError `pipes_unavailable`
    */
   async prepare(): Promise<void> {
@@ -48,11 +48,11 @@ export class NamedPipes {
     }
   }
 
-  /** @throws Error when there is no `mkfifo`, or no room */
+  /** @throws Error if there is no `mkfifo`, or no space */
   async open(): Promise<OpenPipe> {
     const path = this.#idle.pop() ?? (await this.#make());
     const reading = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    // Held until the writer is done: without any writer the reader would take the pipe for finished.
+    // Kept open until the writer has ended: a pipe without any writer would be at its end for the reader.
     const writing = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
     const source = new Socket({ fd: reading, readable: true, writable: false });
     let finished = false;

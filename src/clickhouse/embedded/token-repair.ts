@@ -1,14 +1,15 @@
 /**
- * Tokens without rows, which a crash leaves in the embedded engine.
+ * Repairs deduplication tokens without rows, which a crash can leave in the embedded engine.
  *
- * For each part of an insert ClickHouse first writes its token down (`deduplication_logs/` of the table) and then
- * gives the part its name, a tenth of a millisecond later. A process that is killed between the two leaves a token
- * without a part. The engine believes the token: it would take the repeated insert for stored and drop it, and the
- * log would lose its rows. So these tokens are taken back before the engine opens, in the engine's own words.
+ * For each part of an insert ClickHouse first writes the token (`deduplication_logs/` of the table) and names
+ * the part a tenth of a millisecond later. A process that is killed in between leaves a token without a part.
+ * The engine would then treat the repeated insert as stored and drop it, and its rows would be lost. So these
+ * tokens are revoked before the engine opens, in the engine's own format.
  *
- * A line is `<1: added, 2: dropped> <part> <hash of the token>`, with tabs between. Inserts into a table follow each
- * other, so only the last lines can be meant. A token whose part was removed for another reason (retention) goes,
- * too, which does no harm: its insert, if it came again, would bring what has expired.
+ * A line is `<1: added, 2: dropped> <part> <hash of the token>`, separated by tabs. Inserts into a
+ * table follow each other, so only the last lines can be affected. A token whose part was removed for
+ * another reason (retention) is revoked too, which does no harm: a repeated insert would only bring
+ * rows that have expired.
  */
 import { appendFile, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,11 +17,11 @@ import type { Logger } from '../../lib/log.ts';
 import { Slots } from '../../lib/slots.ts';
 import { limits } from '../../limits/limits.ts';
 
-/** Some 60 lines, where one is looked for. */
+/** The last 60 lines or so; one is looked for. */
 const tailBytes = 4096;
 
 /**
- * Takes back the tokens of parts that are not there. Nobody else may use the directory meanwhile.
+ * Revokes the tokens of parts that do not exist. Nobody else may use the directory meanwhile.
  * @param engine the directory of the engine
  */
 export async function repairTokens(engine: string, log: Logger): Promise<void> {
@@ -39,7 +40,7 @@ async function repairTable(table: string, log: Logger): Promise<void> {
   logs.sort((a, b) => numberOf(a) - numberOf(b));
   const newest = logs.at(-1);
   if (newest === undefined) return;
-  // The engine begins a new file when the last one is full, so the newest may be empty.
+  // The engine starts a new file when the last one is full, so the newest may be empty.
   const lines: string[] = [];
   for (const name of logs.slice(-2)) lines.push(...(await lastLines(join(folder, name))));
   const added = new Map<string, string>();
@@ -64,7 +65,10 @@ async function repairTable(table: string, log: Logger): Promise<void> {
 const logName = /^deduplication_log_(\d+)\.txt$/;
 const numberOf = (name: string): number => Number(logName.exec(name)?.[1]);
 
-/** The whole lines at the end of a file; none if its last one is not whole, since nothing can be put behind it. */
+/**
+ * The complete lines at the end of a file; none if the last line is incomplete, since nothing
+ * can be appended to it.
+ */
 async function lastLines(path: string): Promise<string[]> {
   const file = await open(path);
   try {
@@ -86,17 +90,20 @@ interface PartName {
   readonly to: number;
 }
 
-/** `<partition>_<first block>_<last block>_<level>`, and `_<mutation>` at times; other names are no parts. */
+/**
+ * `<partition>_<first block>_<last block>_<level>`, sometimes followed by `_<mutation>`; other
+ * names are not parts.
+ */
 function readPartName(name: string): PartName[] {
   const match = /^([^_]+)_(\d+)_(\d+)_\d+(?:_\d+)?$/.exec(name);
   return match === null ? [] : [{ partition: match[1] ?? '', from: Number(match[2]), to: Number(match[3]) }];
 }
 
-/** Whether a part holds what another one held, being it or merged from it. */
+/** Whether a part contains another one: it is the same, or was merged from it. */
 const covers = (part: PartName, other: PartName): boolean =>
   part.partition === other.partition && part.from <= other.from && other.to <= part.to;
 
-/** Names in a directory; none if it does not exist or is a file. */
+/** The names in a directory; none if it does not exist or is a file. */
 async function entriesOf(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
