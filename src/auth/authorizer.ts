@@ -183,7 +183,7 @@ function requireRoom({ pending, pendingOf }: Lane, clientAddress: () => string):
   if (pending.size < limits.maxPendingChecksPerClient) return;
   const own = pendingOf.get(clientNetwork(clientAddress()));
   if (pending.size < limits.maxPendingChecks && own < limits.maxPendingChecksPerClient) return;
-  throw new AppError('overloaded', 'too many credentials of this kind are being checked at the moment');
+  throw new AppError('overloaded', 'too many credentials of this kind are being checked');
 }
 
 const noAddress = (): string => '';

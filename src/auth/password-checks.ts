@@ -85,7 +85,7 @@ export class PasswordChecks {
   #push(check: Check): void {
     const queue = this.#failed.has(check.attempt.client) ? this.#suspected : this.#fresh;
     const gone = queue.push(check.attempt, check);
-    gone?.refuse(new AppError('overloaded', 'too many passwords are being checked at the moment'));
+    gone?.refuse(new AppError('overloaded', 'too many passwords are being checked'));
   }
 
   #suspect(client: string): void {

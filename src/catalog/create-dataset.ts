@@ -18,7 +18,7 @@ export async function createDataset(
   await datasets.refresh();
   // Finds out whether another node has created its tables.
   if (datasets.get(tenant, name) !== undefined) await catalog.refresh();
-  const exists = new AppError('dataset_exists', `there is a dataset ${name}`);
+  const exists = new AppError('dataset_exists', `the dataset ${name} exists already`);
   const noted = datasets.get(tenant, name);
   const known = catalog.get(tenant, name);
   const isHalfMade = noted?.kind === kind && known?.ready !== true && sameOptions(noted.options, options);

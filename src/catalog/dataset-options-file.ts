@@ -37,7 +37,7 @@ export class DatasetOptionsFile {
       };
       return new DatasetOptionsFile(file, log, datasets);
     } catch (error) {
-      log.error({ err: error, file }, 'how datasets were made cannot be read; the store knows it');
+      log.error({ err: error, file }, 'could not read the file of dataset options; the store has them too');
       return new DatasetOptionsFile(file, log, []);
     }
   }
@@ -64,7 +64,7 @@ export class DatasetOptionsFile {
       await replaceFile(this.#file, text, 0o600);
       this.#written = text;
     } catch (error) {
-      this.#log.warn({ err: error, file: this.#file }, 'how datasets were made could not be written down');
+      this.#log.warn({ err: error, file: this.#file }, 'could not write the file of dataset options');
     }
   }
 }

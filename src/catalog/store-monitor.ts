@@ -113,7 +113,7 @@ export class StoreMonitor {
     for (const conflict of await catalog.load()) {
       log.error(
         conflict,
-        'while the store was away, rows were written to a dataset of another kind; they are stored in tables of ' +
+        'while the store was away, rows of another kind were written to a dataset; they are stored in tables of ' +
           'their own, which SQL does not show',
       );
     }
@@ -131,7 +131,7 @@ export class StoreMonitor {
     const { clock, log } = this.#options;
     const reason = errorText(error);
     if (this.#outage?.reason !== reason) {
-      log.error({ err: error }, 'the store does not answer; writes go to the log, queries have to wait');
+      log.error({ err: error }, 'the store does not answer; writes go to the log, queries wait');
     }
     this.#outage = { sinceMs: this.#outage?.sinceMs ?? clock.monotonicMs(), reason };
   }

@@ -78,7 +78,7 @@ export class TenantCleaner {
       onFailure: (error, waitMs) =>
         log.error(
           { err: error, waitMs },
-          'what a deleted tenant or dataset had is not all removed; it will be tried again',
+          'could not remove all data of a deleted tenant or dataset; retrying',
         ),
     });
     if (this.#stopping.signal.aborted) for (const done of this.#waiting.splice(0)) done();

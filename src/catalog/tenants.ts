@@ -140,13 +140,10 @@ export class Tenants {
       const there = this.#named.get(name.toLowerCase());
       if (there?.lives === true) {
         if (there.name === name) return { tenant: there, made: false };
-        throw new AppError(
-          'tenant_exists',
-          `there is a tenant ${there.name}, which is too much like ${name}`,
-        );
+        throw new AppError('tenant_exists', `the name ${name} is too similar to the tenant ${there.name}`);
       }
       if (this.#living >= limits.maxTenants) {
-        throw new AppError('too_many_tenants', `there are ${this.#living} tenants, no more are allowed`);
+        throw new AppError('too_many_tenants', `there are ${this.#living} tenants; no more are allowed`);
       }
       await this.#write(name, JSON.stringify({ name, createdAt }));
       return { tenant: this.get(name), made: true };
@@ -159,10 +156,7 @@ export class Tenants {
    */
   async end(name: string): Promise<void> {
     if (name === defaultTenant) {
-      throw new AppError(
-        'tenant_unchangeable',
-        `the tenant ${name} is that of a server without others; it stays`,
-      );
+      throw new AppError('tenant_unchangeable', `the tenant ${name} always exists and cannot be changed`);
     }
     await this.#exclusively(async () => {
       this.get(name);
@@ -197,7 +191,7 @@ export class Tenants {
     if (await this.#replica.change(key, value, seen)) return;
     throw new AppError(
       'identity_changed',
-      `somebody else changed the tenant ${name} at the same time; look, and try again`,
+      `somebody else changed the tenant ${name} at the same time; read it again and repeat the change`,
     );
   }
 

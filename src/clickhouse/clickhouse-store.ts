@@ -76,7 +76,7 @@ export class ClickHouseStore<Client extends Connection> implements Store, Result
 
   #onStuck(query: string, who: string): void {
     const { endStuckQuery, log } = this.#parts;
-    log.error({ query, who }, 'a query goes on though it was asked to stop');
+    log.error({ query, who }, 'a query continues after it was cancelled');
     if (endStuckQuery === undefined) return;
     this.#pauses.add(who);
     endStuckQuery();
@@ -88,7 +88,7 @@ export class ClickHouseStore<Client extends Connection> implements Store, Result
    */
   #kill(id: string): void {
     this.command(`KILL QUERY WHERE Settings['log_comment'] = ${quoteString(id)} ASYNC`).catch((error) => {
-      this.#parts.log.warn({ err: error }, 'a query that nobody waits for could not be cancelled');
+      this.#parts.log.warn({ err: error }, 'could not cancel a query whose client is gone');
     });
   }
 }

@@ -188,4 +188,4 @@ const keysOf = ({ tenant, user }: Asker): readonly [tenant: string, user: string
 const shuttingDown = (): AppError => new AppError('shutting_down', 'the service is shutting down');
 
 const tooMany = (count: number): AppError =>
-  new AppError('overloaded', `${count} statements wait for the store already`);
+  new AppError('overloaded', `${count} statements already wait for the store`);

@@ -45,7 +45,7 @@ export class QueryPauses {
     if (leftMs > 0) {
       throw new AppError(
         'queries_paused',
-        'one of your queries did not stop after its time, and the engine had to be started again to end it',
+        'one of your queries did not stop at its timeout, and the engine had to be restarted to end it',
         { retryAfterSeconds: Math.ceil(leftMs / 1000) },
       );
     }

@@ -165,4 +165,4 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
 }
 
 const reasonOf = ({ reason }: CancelSignal): AppError =>
-  reason instanceof AppError ? reason : new AppError('query_cancelled', 'the client went away');
+  reason instanceof AppError ? reason : new AppError('query_cancelled', 'the client closed the connection');

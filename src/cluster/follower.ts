@@ -70,7 +70,7 @@ export class DirectoryFollower {
       else await lease.renew(read);
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) log.error({ err: error }, 'datasets, roles, users and API keys could not be read');
+      if (!this.#failing) log.error({ err: error }, 'could not read datasets, roles, users and API keys');
       this.#failing = true;
     }
   }
@@ -83,7 +83,7 @@ export class DirectoryFollower {
     } catch (error) {
       log.warn(
         { err: error },
-        'the other nodes could not be told that this one stops; they wait for its lease',
+        'could not tell the other nodes that this node stops; they wait until its lease ends',
       );
     }
   }

@@ -87,10 +87,7 @@ export class Lease {
       await sleep(limits.caughtUpPollMs, signal, timers);
     }
     if (signal.aborted) {
-      throw new AppError(
-        'shutting_down',
-        'the change is made; whether all nodes know of it was not waited for',
-      );
+      throw new AppError('shutting_down', 'the change was made, but other nodes may not know of it yet');
     }
   }
 

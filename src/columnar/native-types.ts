@@ -7,9 +7,9 @@
  *     Nullable(T)          prefix of T; a byte for each value (1 is null), then T
  *     Array(T)             prefix of T; the end of each row's elements as UInt64, then the elements
  *     Map(K, V)            as an array whose elements are all of K, then all of V
- *     LowCardinality(T)    prefix UInt64 version; nothing if there are no values, else UInt64 flags (the lowest
- *                          byte is the index width as a power of two), UInt64 number of keys, the keys as T,
- *                          UInt64 number of values, indexes
+ *     LowCardinality(T)    prefix UInt64 version; nothing if there are no values, else UInt64 flags (the
+ *                          lowest byte is the index width as a power of two), UInt64 number of keys, the
+ *                          keys as T, UInt64 number of values, indexes
  */
 import { UnreadableBlock } from './native-reader.ts';
 

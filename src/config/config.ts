@@ -69,14 +69,14 @@ const options = {
     meaning: 'where the HTTP API listens',
     fallback: '127.0.0.1:8000',
     parse: parseAddress,
-    allowed: 'host:port, such as 0.0.0.0:8000 or [::1]:8000; port 0 takes a free one',
+    allowed: 'host:port, such as 0.0.0.0:8000 or [::1]:8000; port 0 picks a free port',
   },
   trustedProxies: {
     env: 'MILLRACE_TRUSTED_PROXIES',
-    meaning: 'the proxies in front, believed in X-Forwarded-For or Forwarded whom they ask for',
+    meaning: 'reverse proxies whose X-Forwarded-For or Forwarded header is trusted',
     fallback: undefined,
     parse: parseNetworks,
-    allowed: 'addresses and networks with commas between them, such as 10.0.0.0/8, 2001:db8::/32',
+    allowed: 'addresses and networks, separated by commas, such as 10.0.0.0/8, 2001:db8::/32',
   },
   dataDir: {
     env: 'MILLRACE_DATA_DIR',
@@ -90,11 +90,11 @@ const options = {
     meaning: 'the name of the administrator',
     fallback: 'admin',
     parse: (text) => (/^[^\s:\p{Cc}]{1,64}$/u.test(text) ? text : undefined),
-    allowed: '1 to 64 characters without ":" and white space',
+    allowed: '1 to 64 characters without ":" or white space',
   },
   adminPassword: {
     env: 'MILLRACE_ADMIN_PASSWORD',
-    meaning: 'the password of the administrator; made at the first start if it is not set',
+    meaning: 'the password of the administrator; generated at the first start if it is not set',
     fallback: undefined,
     secret: true,
     parse: (text) => (text.length >= 8 && text.length <= 256 ? text : undefined),
@@ -102,15 +102,15 @@ const options = {
   },
   secret: {
     env: 'MILLRACE_SECRET',
-    meaning: 'what API keys are encrypted with; made at the first start if it is not set',
+    meaning: 'the secret that encrypts API keys; generated at the first start if it is not set',
     fallback: undefined,
     secret: true,
     parse: (text) => (text.length >= 32 && text.length <= 1024 ? text : undefined),
-    allowed: '32 to 1024 characters that nobody can guess, such as openssl rand -base64 32 prints',
+    allowed: '32 to 1024 characters that nobody can guess, such as the output of openssl rand -base64 32',
   },
   clickhouseUrl: {
     env: 'MILLRACE_CLICKHOUSE_URL',
-    meaning: 'a ClickHouse server to store in; the embedded engine if it is not set',
+    meaning: 'the ClickHouse server to store data in; the embedded engine if it is not set',
     fallback: undefined,
     secret: true,
     parse: parseClickHouseUrl,
@@ -118,7 +118,7 @@ const options = {
   },
   multiTenant: {
     env: 'MILLRACE_MULTI_TENANT',
-    meaning: 'whether there are tenants, so that each request names its own in X-P-Tenant',
+    meaning: 'multi-tenant mode, in which each request names its tenant in X-P-Tenant',
     fallback: 'false',
     parse: boolean,
     allowed: 'true, false',
@@ -126,14 +126,14 @@ const options = {
   identityLeaseMs: {
     env: 'MILLRACE_IDENTITY_LEASE_MS',
     meaning:
-      'how long users and keys are let in while their ClickHouse server does not answer, in milliseconds; the same for all that share it',
+      'how long users and keys stay valid while the ClickHouse server does not answer, in milliseconds; the same on all nodes that share it',
     fallback: String(limits.identityLeaseMs),
     parse: integer(3000, 86_400_000),
     allowed: 'a number of milliseconds from 3000 to 86400000',
   },
   workers: {
     env: 'MILLRACE_WORKERS',
-    meaning: 'threads that decode; one more, short bodies beside long ones',
+    meaning: 'decoding threads; one more thread decodes short bodies only',
     fallback: String(Math.max(1, Math.min(16, availableParallelism() - 1))),
     parse: integer(1, 64),
     allowed: 'a number from 1 to 64',
@@ -147,14 +147,14 @@ const options = {
   },
   walMaxBytes: {
     env: 'MILLRACE_WAL_MAX_BYTES',
-    meaning: 'how much may wait for the store on disk; beyond it writes get 503',
+    meaning: 'how much data may wait on disk for the store; beyond it writes get 503',
     fallback: String(limits.walMaxBytes),
     parse: byteCount(16 * 1024 * 1024, 2 ** 50),
     allowed: 'a number of bytes of at least 16MiB, with an optional KiB, MiB, GiB or TiB',
   },
   replayWindowMs: {
     env: 'MILLRACE_REPLAY_WINDOW_MS',
-    meaning: 'how long a repetition of a stored request is recognised, in milliseconds',
+    meaning: 'how long a retry of a stored request is recognised, in milliseconds',
     fallback: String(limits.replayWindowMs),
     parse: integer(1000, 86_400_000),
     allowed: 'a number of milliseconds from 1000 to 86400000',
@@ -176,7 +176,7 @@ const options = {
   queryMaxMemoryBytes: {
     env: 'MILLRACE_QUERY_MAX_MEMORY_BYTES',
     meaning:
-      'how much memory one query may use, at most half of what all may use together; an eighth of the memory that there is, or 384MiB, if it is not set',
+      'how much memory one query may use, at most half of the total for all queries; by default an eighth of the memory of the machine or container, but no more than 384MiB',
     fallback: String(defaultQueryMemoryBytes()),
     parse: byteCount(16 * 1024 * 1024, 2 ** 50),
     allowed: 'a number of bytes of at least 16MiB, with an optional KiB, MiB, GiB or TiB',
@@ -190,7 +190,7 @@ const options = {
   },
   queryMaxTotalMemoryBytes: {
     env: 'MILLRACE_QUERY_MAX_TOTAL_MEMORY_BYTES',
-    meaning: 'how much memory all queries together may use; twice as much as one if it is not set',
+    meaning: 'how much memory all queries together may use; twice the limit of one query if it is not set',
     fallback: undefined,
     parse: byteCount(128 * 1024 * 1024, 2 ** 50),
     allowed: 'a number of bytes of at least 128MiB, with an optional KiB, MiB, GiB or TiB',
@@ -239,7 +239,7 @@ export function readCommand(args = process.argv.slice(2), environment = process.
 }
 
 const unknownArgument = (argument: string): string =>
-  `${argument} is not an option of millrace; millrace --help lists them`;
+  `${argument} is not an option of millrace; see millrace --help`;
 
 function readDeadAction(words: readonly string[], switches: ReadonlySet<string>): DeadAction {
   const [verb, ...names] = words;
@@ -252,7 +252,9 @@ function readDeadAction(words: readonly string[], switches: ReadonlySet<string>)
     throw new ConfigError(`millrace dead ${verb} takes names as millrace dead list shows them, or --all`);
   }
   if (verb === 'drop' && !switches.has('--yes')) {
-    throw new ConfigError('millrace dead drop deletes rows that are nowhere else; add --yes to do it');
+    throw new ConfigError(
+      'millrace dead drop deletes rows that are stored nowhere else; add --yes to confirm',
+    );
   }
   return { verb, names: all ? 'all' : names };
 }
@@ -312,13 +314,13 @@ export function helpText(): string {
     'millrace: telemetry ingestion with a columnar store and SQL',
     '',
     'Usage: millrace [options]                          start the service',
-    '       millrace dead list                          rows that the store refused for good',
-    '       millrace dead retry <name>…|--all           insert them again; the service must be stopped',
-    '       millrace dead drop <name>…|--all --yes      delete them; the service must be stopped',
-    '       millrace --help                             this text',
-    '       millrace --version',
+    '       millrace dead list                          list rows that the store rejected permanently',
+    '       millrace dead retry <name>…|--all           insert these rows again; the service must be stopped',
+    '       millrace dead drop <name>…|--all --yes      delete these rows; the service must be stopped',
+    '       millrace --help                             show this text',
+    '       millrace --version                          show the version',
     '',
-    'Options, as a flag or in the environment:',
+    'Options, as a flag or an environment variable:',
     ...rows,
     '',
   ].join('\n');

@@ -28,7 +28,7 @@ const printable = text(/^[\x21-\x7e]{1,512}$/);
 export const oidcOptions = {
   issuer: {
     env: 'MILLRACE_OIDC_ISSUER',
-    meaning: 'the identity provider (OpenID Connect) whose tokens are taken; none if it is not set',
+    meaning: 'the identity provider (OpenID Connect) whose tokens are accepted; none if it is not set',
     fallback: undefined,
     parse: parseProviderUrl,
     allowed:
@@ -36,14 +36,14 @@ export const oidcOptions = {
   },
   clientId: {
     env: 'MILLRACE_OIDC_CLIENT_ID',
-    meaning: 'the name under which the identity provider knows this service',
+    meaning: 'the client id of this service at the identity provider',
     fallback: undefined,
     parse: printable,
     allowed: '1 to 512 printable characters without spaces',
   },
   clientSecret: {
     env: 'MILLRACE_OIDC_CLIENT_SECRET',
-    meaning: 'the secret shared with the identity provider; none for a public client',
+    meaning: 'the client secret at the identity provider; none for a public client',
     fallback: undefined,
     secret: true,
     parse: text(/^[\x20-\x7e]{1,1024}$/),
@@ -51,14 +51,14 @@ export const oidcOptions = {
   },
   audience: {
     env: 'MILLRACE_OIDC_AUDIENCE',
-    meaning: 'the audience (aud) that bearer tokens must be meant for; the client id if it is not set',
+    meaning: 'the audience (aud) that bearer tokens must have; the client id if it is not set',
     fallback: undefined,
     parse: printable,
     allowed: '1 to 512 printable characters without spaces',
   },
   scope: {
     env: 'MILLRACE_OIDC_SCOPE',
-    meaning: 'what a sign-in asks the identity provider for',
+    meaning: 'the scopes that a sign-in requests',
     fallback: 'openid profile email',
     parse: (value) =>
       /^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(value) && value.split(' ').includes('openid') ? value : undefined,
@@ -66,17 +66,17 @@ export const oidcOptions = {
   },
   rolesClaim: {
     env: 'MILLRACE_OIDC_ROLES_CLAIM',
-    meaning: 'the claim that names the roles; dots lead into objects',
+    meaning: 'the claim that holds the roles; dots lead into objects',
     fallback: 'roles',
     parse: printable,
     allowed: 'the name of a claim, such as groups or realm_access.roles',
   },
   tenantClaim: {
     env: 'MILLRACE_OIDC_TENANT_CLAIM',
-    meaning: 'the claim that names the tenant; all belong to the default one if it is not set',
+    meaning: 'the claim that holds the tenant; all users belong to the default tenant if it is not set',
     fallback: undefined,
     parse: printable,
-    allowed: 'the name of a claim, such as org or app_metadata.tenant; where there are tenants',
+    allowed: 'the name of a claim, such as org or app_metadata.tenant; only in multi-tenant mode',
   },
   sessionLifetimeMs: {
     env: 'MILLRACE_OIDC_SESSION_MS',
@@ -90,7 +90,7 @@ export const oidcOptions = {
   },
   publicOrigin: {
     env: 'MILLRACE_PUBLIC_URL',
-    meaning: 'where browsers reach the service; what their requests say if it is not set',
+    meaning: 'the URL under which browsers reach the service; taken from each request if it is not set',
     fallback: undefined,
     parse: parseOrigin,
     allowed: 'a URL without path, such as https://logs.example.com',
@@ -119,7 +119,7 @@ export function readOidc(texts: OptionTexts, multiTenant: boolean): OidcConfig |
   }
   if (config.tenantClaim !== undefined && !multiTenant) {
     throw new ConfigError(
-      `${oidcOptions.tenantClaim.env} is for a service with tenants: set MILLRACE_MULTI_TENANT to true`,
+      `${oidcOptions.tenantClaim.env} needs multi-tenant mode: set MILLRACE_MULTI_TENANT to true`,
     );
   }
   return { issuer, clientId, ...config, audience: config.audience ?? clientId };

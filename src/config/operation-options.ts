@@ -15,14 +15,14 @@ export interface OperationConfig {
 export const operationOptions = {
   metricsAddr: {
     env: 'MILLRACE_METRICS_ADDR',
-    meaning: 'where /metrics is served, alone; with the HTTP API if it is not set',
+    meaning: 'a separate address for /metrics; it is served with the HTTP API if this is not set',
     fallback: undefined,
     parse: parseAddress,
-    allowed: 'host:port, such as 127.0.0.1:9100; port 0 takes a free one',
+    allowed: 'host:port, such as 127.0.0.1:9100; port 0 picks a free port',
   },
   metricsAuth: {
     env: 'MILLRACE_METRICS_AUTH',
-    meaning: 'whether /metrics needs the credentials of somebody who may query',
+    meaning: 'whether /metrics requires credentials that may query',
     fallback: 'none',
     parse: (text) => (text === 'none' || text === 'required' ? text : undefined),
     allowed: 'none, required',

@@ -20,7 +20,7 @@ export interface QuotaConfig {
 const rate = (text: string): number | undefined =>
   text === 'unlimited' ? Number.POSITIVE_INFINITY : byteCount(...limits.settableIngestRate)(text);
 const rateSyntax =
-  'unlimited, or a number of bytes a second of at least 1KiB, with an optional KiB, MiB or GiB';
+  'unlimited, or a number of bytes per second of at least 1KiB, with an optional KiB, MiB or GiB';
 
 /** Options of the quotas. */
 export const quotaOptions = {
@@ -33,28 +33,29 @@ export const quotaOptions = {
   },
   maxColumns: {
     env: 'MILLRACE_MAX_COLUMNS',
-    meaning: 'how many columns a dataset of events may have; further fields share one',
+    meaning: 'how many columns a dataset of events may have; further fields share one column',
     fallback: String(limits.maxColumnsPerDataset),
     parse: integer(...limits.settableColumns),
     allowed: 'a number from 10 to 10000',
   },
   tenantIngestBytesPerSecond: {
     env: 'MILLRACE_TENANT_INGEST_BYTES_PER_SECOND',
-    meaning: 'how much a tenant may send, in bytes of bodies a second; beyond it writes get 429',
+    meaning: 'how fast a tenant may send, in bytes of request bodies per second; beyond it writes get 429',
     fallback: 'unlimited',
     parse: rate,
     allowed: rateSyntax,
   },
   datasetIngestBytesPerSecond: {
     env: 'MILLRACE_DATASET_INGEST_BYTES_PER_SECOND',
-    meaning: 'the same for each dataset',
+    meaning:
+      'how fast each dataset may be written, in bytes of request bodies per second; beyond it writes get 429',
     fallback: 'unlimited',
     parse: rate,
     allowed: rateSyntax,
   },
   maxEventBytes: {
     env: 'MILLRACE_MAX_EVENT_BYTES',
-    meaning: 'the largest JSON event, as it is sent',
+    meaning: 'the largest JSON event, in bytes as sent',
     fallback: String(limits.maxEventBytes),
     parse: byteCount(...limits.settableEventBytes),
     allowed: 'a number of bytes from 1KiB to 128MiB, with an optional KiB or MiB',
@@ -62,7 +63,7 @@ export const quotaOptions = {
   quietFlushIntervalMs: {
     env: 'MILLRACE_QUIET_FLUSH_INTERVAL_MS',
     meaning:
-      'where there are many datasets, how long those with little data may wait for more, in milliseconds',
+      'how long datasets with little data may wait before they are inserted, if there are many datasets, in milliseconds',
     fallback: String(limits.quietFlushIntervalMs),
     parse: integer(50, 600_000),
     allowed: 'a number of milliseconds from 50 to 600000',

@@ -57,8 +57,11 @@ export class Admission {
       throw new AppError('overloaded', `${taken}; at most ${allowed} are allowed`);
     }
     if (!this.#shared || this.#of(tenant) + bytes <= free) return;
-    const taken = `${this.#of(tenant)} bytes of other requests of the tenant are under way`;
-    throw new AppError('overloaded', `${taken}; it may take no more of ${allowed} than it leaves to others`);
+    const taken = `${this.#of(tenant)} bytes of other requests of the tenant are in progress`;
+    throw new AppError(
+      'overloaded',
+      `${taken}; it may use no more of ${allowed} than it leaves free for others`,
+    );
   }
 
   #of(tenant: string): number {

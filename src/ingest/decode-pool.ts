@@ -227,7 +227,7 @@ export class DecodePool {
     item: Item,
   ): void {
     const gone = queue.push(tenant, item);
-    gone?.fail(new AppError('overloaded', `${limits.maxQueuedDecodes} requests wait to be decoded already`));
+    gone?.fail(new AppError('overloaded', `${limits.maxQueuedDecodes} requests already wait to be decoded`));
     this.#dispatch();
   }
 

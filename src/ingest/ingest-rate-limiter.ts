@@ -50,7 +50,7 @@ export class IngestRateLimiter {
         ? ['the tenant', 'tenantIngestBytesPerSecond']
         : [`the dataset ${dataset}`, 'datasetIngestBytesPerSecond'];
     const rate = inForce[limit];
-    throw new AppError('rate_limited', `${who} may send ${rate} bytes a second and has sent more`, {
+    throw new AppError('rate_limited', `${who} may send ${rate} bytes per second and has sent more`, {
       retryAfterSeconds: Math.ceil(waitMs / 1000),
       details: { bytesPerSecond: rate, ...limitDetails(limit, inForce) },
     });

@@ -117,7 +117,7 @@ export class IngestService implements Ingest {
     if (mustExist && catalog.get(tenant, name) === undefined) {
       throw new AppError(
         'dataset_not_found',
-        `there is no dataset ${quotedName(name)}; POST /api/v1/ingest with its name in the header X-P-Stream makes it`,
+        `there is no dataset ${quotedName(name)}; POST /api/v1/ingest with its name in the header X-P-Stream creates it`,
       );
     }
     // Members are listed by name, here and below: a spread costs V8 microseconds.
@@ -217,7 +217,7 @@ export class IngestService implements Ingest {
       record = { ...decoded, blocks: await decoders.overflow(tenant, decoded.blocks, excess) };
     }
     if (!sameOptions(options, catalog.optionsOf(tenant, dataset))) {
-      throw new AppError('dataset_changed', 'the dataset was made while this request was under way');
+      throw new AppError('dataset_changed', 'the dataset was created while this request was in progress');
     }
     const claim = catalog.claim(tenant, dataset, kind, columnsOf(record.blocks));
     try {

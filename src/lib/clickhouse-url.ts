@@ -33,7 +33,7 @@ export function parseClickHouseUrl(text: string): ClickHouseAddress {
   if (!URL.canParse(text)) throw new Error('it is not a URL');
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new Error(`its scheme is ${url.protocol} and only http: and https: are known`);
+    throw new Error(`its scheme is ${url.protocol} but only http: and https: are supported`);
   }
   if (url.hash !== '') throw new Error('it has a fragment; a # in a password is written %23');
   const given = readParameters(url.searchParams);
@@ -70,9 +70,9 @@ function readTls(protocol: string, given: ReadonlyMap<string, string>): ClickHou
   const keyFile = given.get('key');
   if (caFile === undefined && certFile === undefined && keyFile === undefined) return undefined;
   if (protocol !== 'https:') throw new Error('ca, cert and key need https');
-  if (caFile === undefined) throw new Error('cert and key need ca, too');
+  if (caFile === undefined) throw new Error('cert and key also need ca');
   if (certFile === undefined && keyFile === undefined) return { caFile, client: undefined };
-  if (certFile === undefined || keyFile === undefined) throw new Error('cert and key need each other');
+  if (certFile === undefined || keyFile === undefined) throw new Error('cert and key must be set together');
   return { caFile, client: { certFile, keyFile } };
 }
 

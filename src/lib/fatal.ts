@@ -34,7 +34,7 @@ function unblockedStderr(): number {
 export function endOnUncaughtErrors(): void {
   process.on('uncaughtException', (error: unknown, origin) => {
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    writeFatal('an error that nobody foresaw: the process ends, to be started again', { origin, stack });
+    writeFatal('unexpected error: the process ends and should be restarted', { origin, stack });
     process.exit(softwareErrorExitCode);
   });
 }

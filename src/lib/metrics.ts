@@ -22,7 +22,7 @@ export function createMetrics() {
     }),
     httpDuration: new Distributions({
       name: 'millrace_http_request_duration_seconds',
-      help: 'From the request line to the end of the reply.',
+      help: 'Seconds from the request line to the end of the reply.',
       labelNames: ['route'] as const,
       buckets: durationBuckets,
       registers,
@@ -71,12 +71,12 @@ export function createMetrics() {
     }),
     replayedRequests: new Counter({
       name: 'millrace_ingest_replayed_requests_total',
-      help: 'Requests that had been stored before and were answered without storing them again.',
+      help: 'Retries of stored requests, which were answered and not stored again.',
       registers,
     }),
     auditRowsLost: new Counter({
       name: 'millrace_audit_rows_lost_total',
-      help: 'Rows that the audit relation lacks; they are lines of the log only.',
+      help: 'Audit rows that were not stored; they are only in the log.',
       registers,
     }),
     inflightBodyBytes: level({
@@ -91,7 +91,7 @@ export function createMetrics() {
     }),
     walFsync: distribution({
       name: 'millrace_wal_fsync_duration_seconds',
-      help: 'Duration of one write to the log until it is on the disk.',
+      help: 'Duration of one write to the log, including fdatasync.',
       buckets: durationBuckets,
       registers,
     }),
@@ -108,17 +108,17 @@ export function createMetrics() {
     }),
     walDamagedBytes: new Counter({
       name: 'millrace_wal_damaged_bytes_total',
-      help: 'Bytes of the log that were found damaged and set aside.',
+      help: 'Damaged bytes of the log that were set aside.',
       registers,
     }),
     storeUp: new Gauge({
       name: 'millrace_store_up',
-      help: '1 when the store gave its last sign of life, which it is asked for every few seconds.',
+      help: '1 if the store answered the last health check, 0 if not.',
       registers,
     }),
     engineRestarts: new Counter({
       name: 'millrace_engine_restarts_total',
-      help: 'Starts of the embedded engine after the first one, and attempts at it, by why.',
+      help: 'Restarts of the embedded engine, including failed ones, by reason.',
       labelNames: ['reason'] as const,
       registers,
     }),
@@ -130,17 +130,17 @@ export function createMetrics() {
     }),
     insertRows: new Counter({
       name: 'millrace_store_inserted_rows_total',
-      help: 'Rows handed to the store.',
+      help: 'Rows inserted into the store.',
       registers,
     }),
     insertFailures: new Counter({
       name: 'millrace_store_insert_failures_total',
-      help: 'Inserts that failed and will be tried again.',
+      help: 'Inserts that failed and are retried.',
       registers,
     }),
     deadRows: new Counter({
       name: 'millrace_dead_rows_total',
-      help: 'Rows that the store refused for good and that went to the dead letters.',
+      help: 'Rows that the store rejected permanently and that went to the dead letters.',
       registers,
     }),
     deadFiles: new Gauge({

@@ -220,7 +220,7 @@ const identityKey = (tenant: string, identity: string): string => `${tenant}/${i
 const shuttingDown = (): AppError => new AppError('shutting_down', 'the service is shutting down');
 
 const cancelled = ({ reason }: CancelSignal): AppError =>
-  reason instanceof AppError ? reason : new AppError('query_cancelled', 'the client went away');
+  reason instanceof AppError ? reason : new AppError('query_cancelled', 'the client closed the connection');
 
 const tooComplex = (reason: string): AppError =>
   new AppError(

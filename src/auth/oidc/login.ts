@@ -103,7 +103,7 @@ export class OidcLogin {
       this.#pending >= limits.maxPendingLogins ||
       this.#pendingOf.get(client) >= limits.maxPendingLoginsPerClient;
     if (isFull) {
-      throw new AppError('overloaded', 'too many sign-ins are being completed at the moment');
+      throw new AppError('overloaded', 'too many sign-ins are being completed');
     }
     this.#pending += 1;
     this.#pendingOf.add(client);
@@ -197,4 +197,4 @@ const providerFailures: ReadonlySet<string> = new Set([
 ]);
 
 const failed = (reason: string, cause?: unknown): AppError =>
-  new AppError('login_failed', `${reason}; begin again at /api/v1/o/login`, { cause });
+  new AppError('login_failed', `${reason}; start again at /api/v1/o/login`, { cause });

@@ -40,11 +40,12 @@ export function createKeyFetch(clock: Clock): ProviderFetch {
   let failedMs = Number.NEGATIVE_INFINITY;
   return async (url, options) => {
     if (clock.monotonicMs() - failedMs < limits.oidcRetryIntervalMs) {
-      throw new Error('the keys of the identity provider could not be read a moment ago');
+      throw new Error('the keys of the identity provider could not be read; they are read again in a moment');
     }
     try {
       const reply = await fetchBounded(url, options);
-      if (reply.status !== 200) throw new Error(`the identity provider answers ${reply.status} for its keys`);
+      if (reply.status !== 200)
+        throw new Error(`the identity provider returned ${reply.status} for its keys`);
       return Response.json(keySet(await reply.json()));
     } catch (error) {
       failedMs = clock.monotonicMs();
@@ -57,5 +58,5 @@ export function createKeyFetch(clock: Clock): ProviderFetch {
 function keySet(value: unknown): unknown {
   if (typeof value === 'object' && value !== null && 'keys' in value && Array.isArray(value.keys))
     return value;
-  throw new Error('the identity provider answers with something else for its keys');
+  throw new Error('the identity provider did not return a key set');
 }

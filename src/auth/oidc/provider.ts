@@ -70,7 +70,7 @@ export class OidcProvider {
       };
       log.warn({ issuer: issuer.href, ...reasons }, 'the identity provider cannot be used');
     }
-    return new AppError('oidc_unavailable', 'the identity provider does not answer as it should', { cause });
+    return new AppError('oidc_unavailable', 'the identity provider does not answer correctly', { cause });
   }
 
   async #read(): Promise<ProviderMetadata> {
@@ -105,13 +105,13 @@ export class OidcProvider {
 }
 
 const notYet = (): AppError =>
-  new AppError('oidc_unavailable', 'the identity provider did not answer; it is asked again in a moment');
+  new AppError('oidc_unavailable', 'the identity provider did not answer; it is contacted again in a moment');
 
 function describe(configuration: client.Configuration, insecure: boolean, clock: Clock): ProviderMetadata {
   const { issuer, jwks_uri: keysUrl } = configuration.serverMetadata();
   const url = keysUrl === undefined ? null : URL.parse(keysUrl);
   if (url === null || (url.protocol !== 'https:' && !insecure)) {
-    throw new Error(`the identity provider has no keys at an https address: ${keysUrl}`);
+    throw new Error(`the identity provider has no key set at an https URL: ${keysUrl}`);
   }
   const keys = createRemoteJWKSet(url, {
     timeoutDuration: limits.oidcTimeoutMs,

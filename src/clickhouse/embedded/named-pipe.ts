@@ -42,7 +42,7 @@ export class NamedPipes {
     } catch (thrown) {
       throw new AppError(
         'pipes_unavailable',
-        `the embedded store needs the command mkfifo, and a data directory in which it works: ${errorText(thrown)}`,
+        `the embedded engine needs the command mkfifo, and a data directory that supports named pipes: ${errorText(thrown)}`,
         { cause: thrown },
       );
     }

@@ -55,10 +55,7 @@ async function repairTable(table: string, log: Logger): Promise<void> {
     const [part] = readPartName(name);
     if (part === undefined || parts.some((other) => covers(other, part))) continue;
     await appendFile(join(folder, newest), `2\t${name}\t${hash}\n`);
-    log.warn(
-      { table, part: name },
-      'a crash left the token of an insert without its rows; it was taken back',
-    );
+    log.warn({ table, part: name }, 'revoked an insert token that a crash left without its rows');
   }
 }
 

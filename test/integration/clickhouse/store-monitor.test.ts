@@ -57,10 +57,7 @@ describe('the monitor of the store', () => {
     expect(await up()).toBe(1);
     const lines = [said.error.mock.calls, said.info.mock.calls].map((calls) => calls.map(([, text]) => text));
     expect(lines).toEqual([
-      Array.from(
-        { length: 2 },
-        () => 'the store does not answer; writes go to the log, queries have to wait',
-      ),
+      Array.from({ length: 2 }, () => 'the store does not answer; writes go to the log, queries wait'),
       Array.from({ length: 2 }, () => 'the store answers'),
     ]);
   });

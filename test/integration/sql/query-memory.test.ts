@@ -12,7 +12,8 @@ const runningBytes =
   "SELECT sum(memory_usage) AS bytes FROM system.processes WHERE query LIKE '%groupArray%'";
 
 /** Some 250 MB: more than a small share, less than the large one, and four of them more than all. */
-const memoryHungry = 'SELECT length(groupArray(toString(number))) AS n, sleep(0.3) AS s FROM numbers(5000000)';
+const memoryHungry =
+  'SELECT length(groupArray(toString(number))) AS n, sleep(0.3) AS s FROM numbers(5000000)';
 /** More than there is. */
 const greedy = 'SELECT length(groupArray(toString(number))) AS n FROM numbers(100000000)';
 

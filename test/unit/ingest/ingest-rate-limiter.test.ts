@@ -80,7 +80,7 @@ describe('rates of ingest', () => {
     const refusal = (dataset: string) => caughtError(() => rates.check('acme', dataset));
     const limit = 'datasetIngestBytesPerSecond';
     expect(refusal('app')).toMatchObject({
-      message: 'the dataset app may send 1000 bytes a second and has sent more',
+      message: 'the dataset app may send 1000 bytes per second and has sent more',
       details: { bytesPerSecond: 1000, limit, setBy: 'service' },
     });
     bounds = withLimits(bounds, { [limit]: 500 }, 'dataset');
@@ -88,7 +88,7 @@ describe('rates of ingest', () => {
     bounds = withLimits(bounds, { tenantIngestBytesPerSecond: 1500 }, 'tenant');
     rates.take('acme', 'web', 2 * burst);
     expect(refusal('new')).toMatchObject({
-      message: 'the tenant may send 1500 bytes a second and has sent more',
+      message: 'the tenant may send 1500 bytes per second and has sent more',
       details: { limit: 'tenantIngestBytesPerSecond', setBy: 'tenant' },
     });
   });
