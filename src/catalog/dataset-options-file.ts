@@ -1,6 +1,6 @@
 import { readIfThere, replaceFile } from '../lib/files.ts';
 import type { Logger } from '../lib/log.ts';
-import { Slots } from '../lib/slots.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import type { DatasetOptions } from '../model/dataset-options.ts';
 
 /** The options with which a dataset was created. */
@@ -21,7 +21,7 @@ export class DatasetOptionsFile {
   /** By tenant and id, as an earlier process wrote them. */
   readonly #known: ReadonlyMap<string, DatasetWithOptions>;
   #written: string | undefined;
-  readonly #turns = new Slots(1);
+  readonly #turns = new Semaphore(1);
 
   private constructor(file: string, log: Logger, known: readonly DatasetWithOptions[]) {
     this.#file = file;

@@ -2,11 +2,11 @@ import { checkEngineVersion } from '../clickhouse/engine-version.ts';
 import type { Store } from '../clickhouse/store.ts';
 import { StoreError } from '../clickhouse/store-error.ts';
 import { errorText } from '../errors.ts';
-import { backoffMs, sleep, sleepUnlessWoken } from '../lib/backoff.ts';
+import { backoffMs, sleep, sleepUnlessNotified } from '../lib/backoff.ts';
 import type { Clock, Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { Wakeup } from '../lib/wakeup.ts';
+import { Signal } from '../lib/signal.ts';
 import { limits } from '../limits/limits.ts';
 import type { Catalog } from './catalog.ts';
 
@@ -31,11 +31,11 @@ export interface StoreMonitorOptions {
 export class StoreMonitor {
   readonly #options: StoreMonitorOptions;
   readonly #stopping = new AbortController();
-  readonly #suspicion = new Wakeup();
+  readonly #suspicion = new Signal();
   #isSuspected = false;
-  /** Woken when the store answers again. */
-  readonly returned = new Wakeup();
-  /** Since when (monotonic clock) and why the store has not answered. */
+  /** Wakes when the store answers after it did not. */
+  readonly returned = new Signal();
+  /** Since when, on the monotonic clock, and why the store has not answered. */
   #outage: { readonly sinceMs: number; readonly reason: string } | undefined;
 
   constructor(options: StoreMonitorOptions) {
@@ -68,7 +68,7 @@ export class StoreMonitor {
   /** Called when a statement got no answer. */
   suspect(): void {
     this.#isSuspected = true;
-    this.#suspicion.wake();
+    this.#suspicion.notify();
   }
 
   /** Stops the checks. A check in progress continues. */
@@ -84,7 +84,7 @@ export class StoreMonitor {
     while (!signal.aborted) {
       if (!this.available) await sleep(pauseOf(limits.storeProbeIntervalMs), signal, clock);
       else if (!this.#isSuspected) {
-        await sleepUnlessWoken(pauseOf(limits.storeCheckIntervalMs), this.#suspicion, signal, clock);
+        await sleepUnlessNotified(pauseOf(limits.storeCheckIntervalMs), this.#suspicion, signal, clock);
       }
       this.#isSuspected = false;
       if (!signal.aborted) await this.#check();
@@ -124,7 +124,7 @@ export class StoreMonitor {
     const outageMs = Math.round(this.#options.clock.monotonicMs() - this.#outage.sinceMs);
     this.#outage = undefined;
     this.#options.log.info({ outageMs }, 'the store answers');
-    this.returned.wake();
+    this.returned.notify();
   }
 
   #failed(error: unknown): void {

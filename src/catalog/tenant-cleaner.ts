@@ -1,7 +1,7 @@
 import { untilDone } from '../lib/backoff.ts';
 import type { Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { Wakeup } from '../lib/wakeup.ts';
+import { Signal } from '../lib/signal.ts';
 import { limits } from '../limits/limits.ts';
 
 /** Whether a tenant was deleted, or one of its datasets, alone or with its tenant. Both are ids. */
@@ -31,9 +31,9 @@ export class TenantCleaner {
   readonly #options: TenantCleanerOptions;
   readonly #holders: TenantHolder[] = [];
   readonly #stopping = new AbortController();
-  /** A new deletion does not wait for the pause after an earlier failure. */
-  readonly #asked = new Wakeup();
-  /** Called when all holders have been called, or could not be. */
+  /** A new end does not wait for the pause after an earlier failure. */
+  readonly #asked = new Signal();
+  /** Called when the holders have been asked, or could not be. */
   readonly #waiting: Array<() => void> = [];
   #running: Promise<void> | undefined;
 
@@ -51,7 +51,7 @@ export class TenantCleaner {
       this.#waiting.push(done);
     });
     this.#wake();
-    this.#asked.wake();
+    this.#asked.notify();
     return tried;
   }
 
@@ -74,7 +74,7 @@ export class TenantCleaner {
       minMs: limits.insertBackoffMinMs,
       maxMs: limits.insertBackoffMaxMs,
       timers,
-      wakeup: this.#asked,
+      retryNow: this.#asked,
       onFailure: (error, waitMs) =>
         log.error(
           { err: error, waitMs },

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { Slots } from '../lib/slots.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import { limits } from '../limits/limits.ts';
 import type { MetadataKey, MetadataLog } from '../metadata/metadata-log.ts';
 import { MetadataReplica } from '../metadata/metadata-replica.ts';
@@ -55,7 +55,7 @@ export class Tenants {
   readonly #limitsOfAll: LimitsInForce;
   /** The limits of existing tenants that have their own, by id. */
   readonly #limits = new Map<string, LimitsInForce>();
-  readonly #turns = new Slots(1);
+  readonly #turns = new Semaphore(1);
 
   /**
    * @param onEnd called when a tenant was deleted, on this node or another one; `hasEnded` is true by then

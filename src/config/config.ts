@@ -1,12 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type ClickHouseAddress, clickHouseUrlSyntax, parseClickHouseUrl } from '../lib/clickhouse-url.ts';
-import { collectLate } from '../lib/collection.ts';
 import { splitCommandLine } from '../lib/command-line.ts';
-import { compileLate } from '../lib/compilation.ts';
 import { type Networks, parseNetworks } from '../lib/ip-address.ts';
 import { type LogLevel, logLevels } from '../lib/log.ts';
 import { type Address, boolean, byteCount, integer, parseAddress } from '../lib/option-values.ts';
+import { collectLate, compileLate } from '../lib/v8-tuning.ts';
 import { limits } from '../limits/limits.ts';
 import { type EngineConfig, readEngine } from './engine-options.ts';
 import { defaultQueryMemoryBytes, defaultTotalQueryMemoryBytes } from './memory.ts';

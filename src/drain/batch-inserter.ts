@@ -46,7 +46,7 @@ import { AppError } from '../errors.ts';
 import type { Clock, Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { Slots } from '../lib/slots.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import { limits } from '../limits/limits.ts';
 import type { RowRange } from '../model/block.ts';
 import {
@@ -107,7 +107,7 @@ export class BatchInserter {
   readonly #parts = new InsertParts();
   readonly #comparisons: Comparisons;
   /** Trials of one node share a table; so they, and comparisons, take turns. */
-  readonly #turns = new Slots(1);
+  readonly #turns = new Semaphore(1);
 
   constructor(options: BatchInserterOptions) {
     this.#options = options;

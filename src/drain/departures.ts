@@ -1,5 +1,5 @@
 import { type Retrying, untilDone } from '../lib/backoff.ts';
-import { Milestone } from '../lib/milestone.ts';
+import { Watermark } from '../lib/watermark.ts';
 import type { Backlog } from '../wal/backlog.ts';
 import type { SealedSegment } from '../wal/segment.ts';
 import type { Load } from './shipment.ts';
@@ -18,7 +18,7 @@ export class Departures {
   /** Oldest first, until it and all before it are gone. */
   readonly #queue: Load[] = [];
   /** The store has the segment of this number and all before it. */
-  readonly #gone = new Milestone();
+  readonly #gone = new Watermark();
   #newest = 0;
   #removing: Promise<void> = Promise.resolve();
 
@@ -72,7 +72,7 @@ export class Departures {
     onGone(load);
     for (let oldest = this.#queue[0]; oldest?.isGone === true; oldest = this.#queue[0]) {
       this.#queue.shift();
-      this.#gone.reach(oldest.segment.number);
+      this.#gone.advance(oldest.segment.number);
     }
   }
 }

@@ -21,9 +21,9 @@
 import { StoreError } from '../clickhouse/store-error.ts';
 import { AppError } from '../errors.ts';
 import { type Retrying, sleep, untilDone } from '../lib/backoff.ts';
-import { Milestone } from '../lib/milestone.ts';
-import { Slots } from '../lib/slots.ts';
-import type { Wakeup } from '../lib/wakeup.ts';
+import { Semaphore } from '../lib/semaphore.ts';
+import type { Signal } from '../lib/signal.ts';
+import { Watermark } from '../lib/watermark.ts';
 import { limits } from '../limits/limits.ts';
 import type { Backlog } from '../wal/backlog.ts';
 import type { SealedSegment } from '../wal/segment.ts';
@@ -41,7 +41,7 @@ export interface DrainOptions extends BatchInserterOptions {
   readonly backlog: Backlog;
   readonly quiet: QuietTablesOptions;
   /** Wakes when the store answers after it did not. */
-  readonly storeReturned: Wakeup;
+  readonly storeReturned: Signal;
   /** Told when the store did not answer. */
   readonly onNoAnswer: () => void;
   /** Makes what else is to outlive a segment durable elsewhere; then the segment is removed. */
@@ -52,7 +52,7 @@ export class Drain {
   readonly #options: DrainOptions;
   readonly #inserter: BatchInserter;
   readonly #preparation: Preparation;
-  readonly #slots = new Slots(limits.maxParallelInserts);
+  readonly #slots = new Semaphore(limits.maxParallelInserts);
   readonly #departures: Departures;
   /** By table; only those that a segment of the queue needs. */
   readonly #lanes = new Map<string, Lane>();
@@ -60,7 +60,7 @@ export class Drain {
   readonly #passage: Passage;
   readonly #bundling: Bundling;
   /** The drain has the segment of this number and all before it. */
-  readonly #added = new Milestone();
+  readonly #added = new Watermark();
   #recovered: RecoveredBundles | undefined;
 
   constructor(options: DrainOptions) {
@@ -110,7 +110,7 @@ export class Drain {
   #add(load: Load): void {
     this.#departures.add(load);
     if (this.#recovered !== undefined) this.#dispatch(load, this.#recovered);
-    this.#added.reach(load.segment.number);
+    this.#added.advance(load.segment.number);
   }
 
   /** Fulfils when the store has the segment of that number, which may not even be sealed yet, and all before. */
@@ -252,7 +252,7 @@ export class Drain {
       minMs: limits.insertBackoffMinMs,
       maxMs: limits.insertBackoffMaxMs,
       timers: clock,
-      wakeup: storeReturned,
+      retryNow: storeReturned,
       onFailure: (error, waitMs) => {
         if (error instanceof AppError && error.code === 'shutting_down') return;
         metrics.insertFailures.inc();

@@ -57,13 +57,13 @@ export class Passage {
   open({ shipments }: Load): void {
     for (const shipment of shipments) {
       this.#awaited.delete(shipment);
-      shipment.passable.wake();
+      shipment.passable.notify();
     }
   }
 
   /** The signal was aborted. */
   stop(): void {
-    for (const shipment of this.#awaited) shipment.passable.wake();
+    for (const shipment of this.#awaited) shipment.passable.notify();
   }
 
   /** Lets the tables that are done with a shipment go on, if nothing else of its segments moves, or that takes long. */
@@ -81,7 +81,7 @@ export class Passage {
     };
     shipment.noting = untilDone(note, retrying(shipment.last, 'note')).then(() => {
       shipment.noting = undefined;
-      shipment.passable.wake();
+      shipment.passable.notify();
     });
   }
 

@@ -1,7 +1,7 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import { StoreError } from '../clickhouse/store-error.ts';
 import { AppError } from '../errors.ts';
-import { Slots } from '../lib/slots.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import { limits } from '../limits/limits.ts';
 import type { TableBatch } from './batch.ts';
 
@@ -11,7 +11,7 @@ import type { TableBatch } from './batch.ts';
  */
 export class Preparation {
   readonly #catalog: Pick<Catalog, 'destination' | 'hasEnded' | 'ensure' | 'isReady'>;
-  readonly #creations = new Slots(limits.maxParallelCreations);
+  readonly #creations = new Semaphore(limits.maxParallelCreations);
 
   constructor(catalog: Pick<Catalog, 'destination' | 'hasEnded' | 'ensure' | 'isReady'>) {
     this.#catalog = catalog;

@@ -10,7 +10,7 @@ import { randomFillSync } from 'node:crypto';
 import { columnHead } from '../columnar/native-block.ts';
 import { ByteWriter, varintLength } from '../lib/byte-writer.ts';
 import type { Timers } from '../lib/clock.ts';
-import { Slots } from '../lib/slots.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import { limits } from '../limits/limits.ts';
 
 /** What the sorter exports; where it has numbers of 64 bits, there are BigInts here. */
@@ -72,7 +72,7 @@ export class SampleSorter {
   readonly #timers: Pick<Timers, 'turn'>;
   readonly #seed: bigint;
   /** The memory is for one batch at a time. */
-  readonly #turns = new Slots(1);
+  readonly #turns = new Semaphore(1);
   #memory: Uint8Array;
 
   /** @param module the compiled `sorter/sorter.ts` */

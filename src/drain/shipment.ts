@@ -1,4 +1,4 @@
-import { Wakeup } from '../lib/wakeup.ts';
+import { Signal } from '../lib/signal.ts';
 import type { SealedSegment } from '../wal/segment.ts';
 
 /** The way of one table into the store: one shipment behind another. */
@@ -54,7 +54,7 @@ export class Shipment {
   /** Tables to which an insert may have been sent before, and it is not known what became of it. */
   readonly doubtful = new Set<Lane>();
   /** Wakes when a part of it is gone, when it was noted what the store has of it, and when the drain stops. */
-  readonly passable = new Wakeup();
+  readonly passable = new Signal();
   readonly #last: SealedSegment;
   readonly #arrived: string[] = [];
   /** Under way: the note of what the store has. */

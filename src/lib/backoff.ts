@@ -1,5 +1,5 @@
 import { systemClock, type Timers } from './clock.ts';
-import type { Wakeup } from './wakeup.ts';
+import type { Signal } from './signal.ts';
 
 /**
  * The pause after a failed attempt: doubles from `minMs` to `maxMs`, less a random part of up to a quarter.
@@ -20,9 +20,9 @@ export interface Retrying {
   readonly minMs: number;
   readonly maxMs: number;
   readonly timers: Timers;
-  /** Ends a pause and restarts the pauses at the shortest: the cause of the failures may be gone. */
-  readonly wakeup: Wakeup;
-  /** Called after each failure with the pause that follows. */
+  /** Ends a pause, and the next pause is the shortest again: what was in the way may be gone. */
+  readonly retryNow: Signal;
+  /** Told of each failure, and how long the pause after it is. */
   onFailure(error: unknown, waitMs: number): void;
 }
 
@@ -31,7 +31,7 @@ export interface Retrying {
  * @returns false if it was aborted before
  */
 export async function untilDone(work: () => Promise<void>, options: Retrying): Promise<boolean> {
-  const { signal, minMs, maxMs, timers, wakeup } = options;
+  const { signal, minMs, maxMs, timers, retryNow } = options;
   for (let failures = 0; !signal.aborted; ) {
     try {
       await work();
@@ -39,35 +39,32 @@ export async function untilDone(work: () => Promise<void>, options: Retrying): P
     } catch (error) {
       const waitMs = backoffMs(failures, minMs, maxMs, timers);
       options.onFailure(error, waitMs);
-      failures = (await sleepUnlessWoken(waitMs, wakeup, signal, timers)) ? failures + 1 : 0;
+      failures = (await sleepUnlessNotified(waitMs, retryNow, signal, timers)) ? failures + 1 : 0;
     }
   }
   return false;
 }
 
-/**
- * Like `sleep`, but ends early when woken.
- * @returns false if it was woken
- */
-export async function sleepUnlessWoken(
+/** As `sleep`, and ends early with a notification. @returns false if it did */
+export async function sleepUnlessNotified(
   ms: number,
-  wakeup: Wakeup,
+  retryNow: Signal,
   signal: AbortSignal,
   timers: Timers = systemClock,
 ): Promise<boolean> {
   const early = new AbortController();
-  let woken = false;
+  let notified = false;
   const end = () => early.abort();
-  const endWakes = wakeup.onWake(() => {
-    woken = true;
+  const stopListening = retryNow.onNotify(() => {
+    notified = true;
     end();
   });
   if (signal.aborted) end();
   signal.addEventListener('abort', end, { once: true });
   await sleep(ms, early.signal, timers);
   signal.removeEventListener('abort', end);
-  endWakes();
-  return !woken;
+  stopListening();
+  return !notified;
 }
 
 /** Waits. Ends early, without an error, when the signal is aborted. */

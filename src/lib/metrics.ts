@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { Distributions, distribution, level, Tallies, tally } from './tallies.ts';
+import { FastCounters, FastHistograms, fastCounter, fastGauge, fastHistogram } from './fast-metrics.ts';
 
 /** In seconds, for durations from a fraction of a millisecond to a minute. */
 const durationBuckets = [
@@ -14,20 +14,20 @@ export function createMetrics() {
   collectDefaultMetrics({ register: registry });
   return {
     registry,
-    httpRequests: new Tallies({
+    httpRequests: new FastCounters({
       name: 'millrace_http_requests_total',
       help: 'Requests answered, by route pattern, method and status.',
       labelNames: ['route', 'method', 'status'] as const,
       registers,
     }),
-    httpDuration: new Distributions({
+    httpDuration: new FastHistograms({
       name: 'millrace_http_request_duration_seconds',
       help: 'Seconds from the request line to the end of the reply.',
       labelNames: ['route'] as const,
       buckets: durationBuckets,
       registers,
     }),
-    httpRequestBytes: new Tallies({
+    httpRequestBytes: new FastCounters({
       name: 'millrace_http_request_body_bytes_total',
       help: 'Body bytes received, as sent (before decompression).',
       labelNames: ['route'] as const,
@@ -39,32 +39,32 @@ export function createMetrics() {
       labelNames: ['code'] as const,
       registers,
     }),
-    events: tally({
+    events: fastCounter({
       name: 'millrace_ingested_events_total',
       help: 'JSON events acknowledged.',
       registers,
     }),
-    logs: tally({
+    logs: fastCounter({
       name: 'millrace_ingested_logs_total',
       help: 'OTLP log records acknowledged.',
       registers,
     }),
-    spans: tally({
+    spans: fastCounter({
       name: 'millrace_ingested_spans_total',
       help: 'OTLP spans acknowledged.',
       registers,
     }),
-    samples: tally({
+    samples: fastCounter({
       name: 'millrace_ingested_samples_total',
       help: 'Metric samples acknowledged.',
       registers,
     }),
-    histograms: tally({
+    histograms: fastCounter({
       name: 'millrace_ingested_histograms_total',
       help: 'Native histograms acknowledged.',
       registers,
     }),
-    exemplars: tally({
+    exemplars: fastCounter({
       name: 'millrace_ingested_exemplars_total',
       help: 'Exemplars acknowledged.',
       registers,
@@ -79,7 +79,7 @@ export function createMetrics() {
       help: 'Audit rows that were not stored; they are only in the log.',
       registers,
     }),
-    inflightBodyBytes: level({
+    inflightBodyBytes: fastGauge({
       name: 'millrace_ingest_inflight_body_bytes',
       help: 'Bodies received and not yet acknowledged.',
       registers,
@@ -89,13 +89,13 @@ export function createMetrics() {
       help: 'Requests that wait for a decoding worker.',
       registers,
     }),
-    walFsync: distribution({
+    walFsync: fastHistogram({
       name: 'millrace_wal_fsync_duration_seconds',
       help: 'Duration of one write to the log, including fdatasync.',
       buckets: durationBuckets,
       registers,
     }),
-    walGroupRecords: distribution({
+    walGroupRecords: fastHistogram({
       name: 'millrace_wal_group_records',
       help: 'Requests that shared one write and fdatasync.',
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],

@@ -1,8 +1,8 @@
 import { selectRows } from '../clickhouse/select-rows.ts';
 import type { Store } from '../clickhouse/store.ts';
 import { metadataStatements } from '../clickhouse/table-definitions.ts';
+import { Coalescer } from '../lib/coalescer.ts';
 import { quoteString } from '../lib/quote.ts';
-import { Rounds } from '../lib/rounds.ts';
 import { limits } from '../limits/limits.ts';
 
 export type MetadataKind = 'dataset' | 'tenant' | 'role' | 'user' | 'oauthUser' | 'apiKey' | 'setting';
@@ -41,13 +41,13 @@ type NewEntry = Omit<MetadataEntry, 'position'>;
 export class MetadataLog {
   readonly #store: Store;
   readonly #node: string;
-  readonly #appends: Rounds<NewEntry>;
+  readonly #appends: Coalescer<NewEntry>;
 
   constructor(store: Store, node: string) {
     this.#store = store;
     this.#node = node;
     const sizeOf = ({ key, value }: NewEntry) => key.length + value.length + limits.metadataEntryOverhead;
-    this.#appends = new Rounds((entries) => this.#insert(entries), sizeOf, limits.maxMetadataInsertLength);
+    this.#appends = new Coalescer((entries) => this.#insert(entries), sizeOf, limits.maxMetadataInsertLength);
   }
 
   async prepare(): Promise<void> {
@@ -82,7 +82,7 @@ export class MetadataLog {
    * @throws StoreError; if it is retryable, the entry may have been written
    */
   append(entry: NewEntry): Promise<void> {
-    return this.#appends.join(entry);
+    return this.#appends.submit(entry);
   }
 
   async #insert(entries: readonly NewEntry[]): Promise<void> {

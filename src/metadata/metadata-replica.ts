@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '../clickhouse/store-error.ts';
 import { AppError } from '../errors.ts';
-import { Rounds } from '../lib/rounds.ts';
+import { Coalescer } from '../lib/coalescer.ts';
 import type { MetadataEntry, MetadataKey, MetadataKind, MetadataLog } from './metadata-log.ts';
 
 /** The current value of a record. */
@@ -31,7 +31,7 @@ export class MetadataReplica {
   /** Where the next read begins. */
   #next = 0;
   #loaded = false;
-  readonly #reads = new Rounds<undefined>(() => this.#read());
+  readonly #reads = new Coalescer<undefined>(() => this.#read());
 
   constructor(log: MetadataLog, kinds: readonly MetadataKind[], listener: MetadataListener) {
     this.#log = log;
@@ -59,7 +59,7 @@ export class MetadataReplica {
    * @throws StoreError
    */
   async refresh(): Promise<void> {
-    await this.#reads.join(undefined);
+    await this.#reads.submit(undefined);
   }
 
   /**

@@ -7,7 +7,7 @@ import type { QuietTablesOptions } from '../../src/drain/quiet-tables.ts';
 import { type Clock, systemClock, type Timers } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
-import { Wakeup } from '../../src/lib/wakeup.ts';
+import { Signal } from '../../src/lib/signal.ts';
 import { limits } from '../../src/limits/limits.ts';
 import { MetadataLog } from '../../src/metadata/metadata-log.ts';
 import type { TableBlock } from '../../src/model/block.ts';
@@ -30,7 +30,7 @@ export interface WritePathOptions {
   readonly tenants?: Tenants;
   /** Told when a dataset has ended. */
   readonly onEnd?: () => void;
-  readonly storeReturned?: Wakeup;
+  readonly storeReturned?: Signal;
   readonly onNoAnswer?: () => void;
   readonly quiet?: QuietTablesOptions;
 }
@@ -38,7 +38,7 @@ export interface WritePathOptions {
 /** A life of the service's back half: log, drain and catalog, on a directory that may have seen others. */
 export async function startWritePath(options: WritePathOptions) {
   const { files, store, dead = new MemoryFiles(), clock = systemClock, tenants, onEnd } = options;
-  const { storeReturned = new Wakeup(), onNoAnswer = () => {} } = options;
+  const { storeReturned = new Signal(), onNoAnswer = () => {} } = options;
   const { quiet = { maxWaitMs: limits.quietFlushIntervalMs, maxBytes: limits.walMaxRetainedBytes } } =
     options;
   const metrics = createMetrics();

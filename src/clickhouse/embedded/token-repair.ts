@@ -14,7 +14,7 @@
 import { appendFile, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../lib/log.ts';
-import { Slots } from '../../lib/slots.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import { limits } from '../../limits/limits.ts';
 
 /** The last 60 lines or so; one is looked for. */
@@ -26,12 +26,12 @@ const tailBytes = 4096;
  */
 export async function repairTokens(engine: string, log: Logger): Promise<void> {
   const store = join(engine, 'store');
-  const slots = new Slots(limits.maxParallelRepairs);
+  const semaphore = new Semaphore(limits.maxParallelRepairs);
   const repairGroup = async (group: string) => {
     for (const table of await entriesOf(join(store, group)))
       await repairTable(join(store, group, table), log);
   };
-  await Promise.all((await entriesOf(store)).map((group) => slots.run(() => repairGroup(group))));
+  await Promise.all((await entriesOf(store)).map((group) => semaphore.run(() => repairGroup(group))));
 }
 
 async function repairTable(table: string, log: Logger): Promise<void> {

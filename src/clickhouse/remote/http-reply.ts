@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { finished, type Readable } from 'node:stream';
 import type { CancelSignal } from '../../lib/cancellation.ts';
-import { pull } from '../../lib/pull.ts';
+import { readAhead } from '../../lib/read-ahead.ts';
 import { limits } from '../../limits/limits.ts';
 import type { ReadProgress } from '../store.ts';
 import { StoreError } from '../store-error.ts';
@@ -58,7 +58,7 @@ export async function* streamReply(
   const stop = () => stream.destroy(new Error('the answer is no longer wanted'));
   signal.addEventListener('abort', stop, { once: true });
   try {
-    for await (const chunk of pull(stream, limits.storeReadAheadBytes)) {
+    for await (const chunk of readAhead(stream, limits.storeReadAheadBytes)) {
       const output = split.push(chunk);
       outputBytes += output.byteLength;
       if (output.byteLength > 0) yield output;

@@ -1,11 +1,11 @@
+import type { CounterSeries } from '../../lib/fast-metrics.ts';
 import type { Metrics } from '../../lib/metrics.ts';
-import type { Tally } from '../../lib/tallies.ts';
 
 /** The counters of one route. They are kept, since to look one up by its labels costs more than to count. */
 export class RouteMetrics {
   readonly #metrics: Metrics;
   readonly #route: string;
-  #last: { readonly method: string; readonly status: number; readonly requests: Tally } | undefined;
+  #last: { readonly method: string; readonly status: number; readonly requests: CounterSeries } | undefined;
   readonly #duration: { observe(seconds: number): void };
   readonly #bodyBytes: { inc(bytes: number): void };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { untilDone } from '../../../src/lib/backoff.ts';
 import { systemClock, type Timers } from '../../../src/lib/clock.ts';
-import { Wakeup } from '../../../src/lib/wakeup.ts';
+import { Signal } from '../../../src/lib/signal.ts';
 
 /** Waits that are over at once; the longest jitter, or none. */
 const hasty = (random: number): Timers => ({
@@ -23,7 +23,7 @@ async function failTimes(count: number, random: number): Promise<number[]> {
       minMs: 100,
       maxMs: 1000,
       timers: hasty(random),
-      wakeup: new Wakeup(),
+      retryNow: new Signal(),
       onFailure: (_, waitMs) => waits.push(waitMs),
     },
   );
@@ -53,7 +53,7 @@ describe('trying until it is done', () => {
         minMs: 60_000,
         maxMs: 60_000,
         timers: systemClock,
-        wakeup: new Wakeup(),
+        retryNow: new Signal(),
         onFailure: (error) => {
           failures.push(error);
           setImmediate(() => stop.abort());
@@ -64,13 +64,13 @@ describe('trying until it is done', () => {
     expect(failures).toHaveLength(1);
   });
 
-  it('goes on at a wake, with the shortest pause next', async () => {
-    const wakeup = new Wakeup();
+  it('goes on at a notification, with the shortest pause next', async () => {
+    const retryNow = new Signal();
     const waits: number[] = [];
     const timers: Timers = {
       ...systemClock,
       random: () => 0,
-      // Pauses that only a wake ends, from the fourth on.
+      // Pauses that only a notification ends, from the fourth on.
       after: (_, action) => systemClock.after(waits.length < 4 ? 0 : 60_000, action),
     };
     let left = 6;
@@ -84,10 +84,10 @@ describe('trying until it is done', () => {
         minMs: 100,
         maxMs: 10_000,
         timers,
-        wakeup,
+        retryNow,
         onFailure: (_, waitMs) => {
           waits.push(waitMs);
-          if (waits.length >= 4) setImmediate(() => wakeup.wake());
+          if (waits.length >= 4) setImmediate(() => retryNow.notify());
         },
       },
     );

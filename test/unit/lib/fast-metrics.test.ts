@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { Distributions, distribution, level, Tallies, tally } from '../../../src/lib/tallies.ts';
+import {
+  FastCounters,
+  FastHistograms,
+  fastCounter,
+  fastGauge,
+  fastHistogram,
+} from '../../../src/lib/fast-metrics.ts';
 
 const buckets = [0.5, 1, 2.5, 10];
 const routes = ['a', 'b', 'c'] as const;
@@ -10,7 +16,7 @@ const values = fc.array(
 );
 const sorted = async (registry: Registry) => (await registry.metrics()).split('\n').sort();
 
-describe('tallies', () => {
+describe('fast metrics', () => {
   it('tell the registry what the counters and histograms of prom-client tell it', async () => {
     const run = fc.asyncProperty(values, async (observed) => {
       const ours = new Registry();
@@ -24,11 +30,11 @@ describe('tallies', () => {
         ...named(name, registry),
         labelNames: ['route'],
       });
-      const ourTotal = tally(named('total', ours));
-      const ourLevel = level(named('level', ours));
-      const ourAll = distribution({ ...named('all', ours), buckets });
-      const ourRequests = new Tallies(labelled('requests', ours));
-      const ourDurations = new Distributions({ ...labelled('durations', ours), buckets });
+      const ourTotal = fastCounter(named('total', ours));
+      const ourLevel = fastGauge(named('level', ours));
+      const ourAll = fastHistogram({ ...named('all', ours), buckets });
+      const ourRequests = new FastCounters(labelled('requests', ours));
+      const ourDurations = new FastHistograms({ ...labelled('durations', ours), buckets });
       const theirTotal = new Counter(named('total', theirs));
       const theirLevel = new Gauge(named('level', theirs));
       const theirAll = new Histogram({ ...named('all', theirs), buckets });

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
-import { Slots } from '../../../src/lib/slots.ts';
+import { Semaphore } from '../../../src/lib/semaphore.ts';
 
 const turn = () => new Promise(setImmediate);
 
-it('slots let so many run at the same time, in the order of asking, failures or not', async () => {
-  const slots = new Slots(3);
+it('a semaphore lets so many run at the same time, in the order of asking, failures or not', async () => {
+  const semaphore = new Semaphore(3);
   const begun: number[] = [];
   let running = 0;
   let most = 0;
   const works = Array.from({ length: 9 }, (_, index) =>
-    slots.run(async () => {
+    semaphore.run(async () => {
       begun.push(index);
       running += 1;
       most = Math.max(most, running);
@@ -24,5 +24,5 @@ it('slots let so many run at the same time, in the order of asking, failures or 
   expect(begun).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   expect(most).toBe(3);
   expect(running).toBe(0);
-  expect(await slots.run(async () => 'again')).toBe('again');
+  expect(await semaphore.run(async () => 'again')).toBe('again');
 });

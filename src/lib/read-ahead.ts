@@ -1,12 +1,13 @@
 import { finished, type Readable } from 'node:stream';
 
 /**
- * What comes out of a stream, up to its end or to where it broke: an iterator of Node.js drops what had come when it
- * breaks and was not taken yet. Whoever stops early destroys the stream.
- * @param aheadBytes come before they are asked for; one piece more than that at most
- * @throws what broke the stream, behind all that came before
+ * The chunks of a stream, read ahead of their consumer. If the stream breaks, the consumer still gets all chunks that
+ * came before: an iterator of Node.js drops those that were not consumed yet. A consumer that stops early destroys the
+ * stream.
+ * @param aheadBytes how much is read ahead; at most one chunk more than that
+ * @throws what broke the stream, after all chunks that came before
  */
-export async function* pull(stream: Readable, aheadBytes: number): AsyncGenerator<Buffer, void> {
+export async function* readAhead(stream: Readable, aheadBytes: number): AsyncGenerator<Buffer, void> {
   const waiting: Buffer[] = [];
   let waitingBytes = 0;
   let end: { readonly failure: Error | null | undefined } | undefined;

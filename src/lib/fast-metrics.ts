@@ -1,6 +1,7 @@
 /**
- * Counters and histograms for what each request counts. Those of prom-client look their labels up by a text of all of
- * them and take microseconds for each count; these add to a number, and hand it over when somebody reads the registry.
+ * Counters, gauges and histograms that each request changes. Those of prom-client look a series up by a text of all of
+ * its labels, which takes microseconds each time. These add to a number, and prom-client gets it when the registry is
+ * read.
  */
 import {
   Counter,
@@ -13,7 +14,7 @@ import {
 import { liveGauge } from './live-gauge.ts';
 
 /** One series of a counter. */
-export class Tally {
+export class CounterSeries {
   #sum = 0;
 
   inc(by = 1): void {
@@ -29,8 +30,8 @@ export class Tally {
 }
 
 /** A counter without labels. */
-export function tally(configuration: CounterConfiguration<never>): Tally {
-  const sum = new Tally();
+export function fastCounter(configuration: CounterConfiguration<never>): CounterSeries {
+  const sum = new CounterSeries();
   new Counter({
     ...configuration,
     collect() {
@@ -41,9 +42,9 @@ export function tally(configuration: CounterConfiguration<never>): Tally {
 }
 
 /** A counter with labels. */
-export class Tallies<T extends string> {
+export class FastCounters<T extends string> {
   /** By their labels as JSON. */
-  readonly #series = new Map<string, readonly [LabelValues<T>, Tally]>();
+  readonly #series = new Map<string, readonly [LabelValues<T>, CounterSeries]>();
 
   constructor(configuration: CounterConfiguration<T>) {
     const series = this.#series;
@@ -60,16 +61,16 @@ export class Tallies<T extends string> {
   }
 
   /** Ask for each series once and keep it. */
-  series(labels: LabelValues<T>): Tally {
+  series(labels: LabelValues<T>): CounterSeries {
     const key = JSON.stringify(labels);
-    const [, series] = this.#series.get(key) ?? [labels, new Tally()];
+    const [, series] = this.#series.get(key) ?? [labels, new CounterSeries()];
     this.#series.set(key, [labels, series]);
     return series;
   }
 }
 
 /** The value of a gauge. */
-export class Level {
+export class GaugeSeries {
   #value = 0;
 
   get value(): number {
@@ -82,14 +83,14 @@ export class Level {
 }
 
 /** A gauge that is set for each request. */
-export function level(configuration: GaugeConfiguration<never>): Level {
-  const current = new Level();
+export function fastGauge(configuration: GaugeConfiguration<never>): GaugeSeries {
+  const current = new GaugeSeries();
   liveGauge(configuration, () => current.value);
   return current;
 }
 
 /** One series of a histogram. */
-export class Distribution {
+export class HistogramSeries {
   /** Ascending. */
   readonly #bounds: readonly number[];
   /** How many values lie in each bucket and in none below it; the last one is that above all bounds. */
@@ -124,11 +125,11 @@ export class Distribution {
 }
 
 /** A histogram of which the registry reads the series that were asked for with `labels`. */
-export class Distributions<T extends string> extends Histogram<T> {
+export class FastHistograms<T extends string> extends Histogram<T> {
   readonly #configuration: HistogramConfiguration<T>;
   readonly #bounds: readonly number[];
   /** By their labels as JSON. */
-  readonly #series = new Map<string, readonly [LabelValues<T>, Distribution]>();
+  readonly #series = new Map<string, readonly [LabelValues<T>, HistogramSeries]>();
 
   constructor(configuration: HistogramConfiguration<T> & { readonly buckets: number[] }) {
     super(configuration);
@@ -137,9 +138,9 @@ export class Distributions<T extends string> extends Histogram<T> {
   }
 
   /** Ask for each series once and keep it. */
-  series(labels: LabelValues<T>): Distribution {
+  series(labels: LabelValues<T>): HistogramSeries {
     const key = JSON.stringify(labels);
-    const [, series] = this.#series.get(key) ?? [labels, new Distribution(this.#bounds)];
+    const [, series] = this.#series.get(key) ?? [labels, new HistogramSeries(this.#bounds)];
     this.#series.set(key, [labels, series]);
     return series;
   }
@@ -174,6 +175,6 @@ export class Distributions<T extends string> extends Histogram<T> {
 }
 
 /** A histogram without labels. */
-export const distribution = (
+export const fastHistogram = (
   configuration: HistogramConfiguration<never> & { readonly buckets: number[] },
-): Distribution => new Distributions(configuration).series({});
+): HistogramSeries => new FastHistograms(configuration).series({});

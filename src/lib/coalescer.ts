@@ -5,18 +5,18 @@ interface Waiter<Item> {
 }
 
 /**
- * Does in one go what several ask for at about the same time. While a round is under way, those who ask wait, and share
- * the next one; a round that fails has failed for all who are in it. So what a round saw, it saw after it was asked for.
- * Callers bound how many ask at once.
+ * Does in one call what several callers ask for at about the same time. While a call is under way, further items wait
+ * and share the next call. A call that fails has failed for all of its items. No item joins a call that has begun, so
+ * what a call reads is never older than the request for it. Callers bound how many items wait at once.
  */
-export class Rounds<Item> {
+export class Coalescer<Item> {
   readonly #work: (items: readonly Item[]) => Promise<void>;
   readonly #sizeOf: (item: Item) => number;
   readonly #maxSize: number;
   readonly #waiting: Array<Waiter<Item>> = [];
   #busy = false;
 
-  /** @param maxSize of the items of a round together, or one item of any size */
+  /** @param maxSize of the items of one call together; a single item may be larger */
   constructor(
     work: (items: readonly Item[]) => Promise<void>,
     sizeOf: (item: Item) => number = () => 0,
@@ -27,8 +27,8 @@ export class Rounds<Item> {
     this.#maxSize = maxSize;
   }
 
-  /** Fulfils when a round with the item has ended. @throws what the round threw */
-  join(item: Item): Promise<void> {
+  /** Fulfils when a call with the item has ended. @throws what the call threw */
+  submit(item: Item): Promise<void> {
     return new Promise((done, failed) => {
       this.#waiting.push({ item, done, failed });
       void this.#run();
@@ -38,18 +38,18 @@ export class Rounds<Item> {
   async #run(): Promise<void> {
     if (this.#busy) return;
     this.#busy = true;
-    for (let round = this.#next(); round.length > 0; round = this.#next()) {
+    for (let group = this.#next(); group.length > 0; group = this.#next()) {
       try {
-        await this.#work(round.map(({ item }) => item));
-        for (const { done } of round) done();
+        await this.#work(group.map(({ item }) => item));
+        for (const { done } of group) done();
       } catch (error) {
-        for (const { failed } of round) failed(error);
+        for (const { failed } of group) failed(error);
       }
     }
     this.#busy = false;
   }
 
-  /** In the order of asking. */
+  /** In the order of submission. */
   #next(): Array<Waiter<Item>> {
     let size = 0;
     const end = this.#waiting.findIndex(({ item }, index) => {

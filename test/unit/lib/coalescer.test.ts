@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { Rounds } from '../../../src/lib/rounds.ts';
+import { Coalescer } from '../../../src/lib/coalescer.ts';
 
-/** Rounds whose work ends when it is told to. */
+/** A coalescer whose work ends when it is told to. */
 function gated(sizeOf?: (item: string) => number, maxSize?: number) {
   const rounds: string[][] = [];
   const ends: Array<(error?: Error) => void> = [];
@@ -14,14 +14,14 @@ function gated(sizeOf?: (item: string) => number, maxSize?: number) {
     ends.shift()?.(error);
     await new Promise(setImmediate);
   };
-  return { shared: new Rounds(work, sizeOf, maxSize), rounds, end };
+  return { shared: new Coalescer(work, sizeOf, maxSize), rounds, end };
 }
 
 it('who asks during a round shares the next one with the others', async () => {
   const { shared, rounds, end } = gated();
-  const first = shared.join('a');
+  const first = shared.submit('a');
   let early = false;
-  const others = Promise.all([shared.join('b'), shared.join('c')]).then(() => {
+  const others = Promise.all([shared.submit('b'), shared.submit('c')]).then(() => {
     early = true;
   });
   expect(rounds).toEqual([['a']]);
@@ -30,7 +30,7 @@ it('who asks during a round shares the next one with the others', async () => {
   expect([early, rounds]).toEqual([false, [['a'], ['b', 'c']]]);
   await end();
   await others;
-  const last = shared.join('d');
+  const last = shared.submit('d');
   expect(rounds.at(-1)).toEqual(['d']);
   await end();
   await last;
@@ -38,8 +38,8 @@ it('who asks during a round shares the next one with the others', async () => {
 
 it('a round that fails has failed for those in it, and for nobody else', async () => {
   const { shared, rounds, end } = gated();
-  const failing = [shared.join('a')];
-  const fine = [shared.join('b'), shared.join('c')];
+  const failing = [shared.submit('a')];
+  const fine = [shared.submit('b'), shared.submit('c')];
   const settled = Promise.allSettled(failing);
   await end(new Error('no'));
   expect(await settled).toMatchObject([{ status: 'rejected', reason: { message: 'no' } }]);
@@ -50,7 +50,9 @@ it('a round that fails has failed for those in it, and for nobody else', async (
 
 it('a round is of a bounded size, or of one item', async () => {
   const { shared, rounds, end } = gated((item) => item.length, 5);
-  const all = Promise.all(['first', 'aa', 'bbb', 'c', 'much-too-long', 'd'].map((item) => shared.join(item)));
+  const all = Promise.all(
+    ['first', 'aa', 'bbb', 'c', 'much-too-long', 'd'].map((item) => shared.submit(item)),
+  );
   for (let round = 0; round < 5; round += 1) await end();
   await all;
   expect(rounds).toEqual([['first'], ['aa', 'bbb'], ['c'], ['much-too-long'], ['d']]);
