@@ -46,7 +46,7 @@ import { compileLateUntil, lateRequests, lateSmallRequests } from '../lib/v8-tun
 import { limits } from '../limits/limits.ts';
 import { Backlog } from '../wal/backlog.ts';
 import { DiskGuard, diskSpace } from '../wal/disk-guard.ts';
-import { openWalDirectory } from '../wal/files.ts';
+import { openWalDirectory } from '../wal/wal-files.ts';
 import { recoverWal } from '../wal/recovery.ts';
 import { ReplayJournal } from '../wal/replay-journal.ts';
 import { registerWalGauges } from '../wal/wal-gauges.ts';

@@ -8,7 +8,7 @@ import { type Load, Shipment } from './shipment.ts';
 
 export interface BundlingOptions {
   readonly quiet: QuietTablesOptions;
-  readonly backlog: Pick<Backlog, 'bundle'>;
+  readonly backlog: Pick<Backlog, 'writeManifest'>;
   readonly clock: Clock & Timers;
   /** Aborted when the drain stops. */
   readonly signal: AbortSignal;
@@ -82,7 +82,7 @@ export class Bundling {
     );
     const [oldest] = segments;
     if (oldest === undefined) throw new Error('BUG: a bundle of nothing');
-    const note = () => backlog.bundle(segments, tables);
+    const note = () => backlog.writeManifest(segments, tables);
     this.#noted = this.#noted.then(() => untilDone(note, retrying(oldest, 'bundle')));
     this.send(waited, this.#noted);
   }

@@ -161,10 +161,10 @@ export class Drain {
   /** Puts each table's part of a segment behind what its lane has already, or lets it wait for more. */
   #dispatch(load: Load, recovered: RecoveredBundles): void {
     if (this.#stopping.signal.aborted) return;
-    const { stored } = load.segment;
+    const { checkpoint } = load.segment;
     const batches = batchesOf(load.segment);
     const bundled = recovered.take(load, batches);
-    const isLeft = (batch: TableBatch) => !stored.tables.has(nameOf(batch)) && !bundled.has(batch);
+    const isLeft = (batch: TableBatch) => !checkpoint.tables.has(nameOf(batch)) && !bundled.has(batch);
     const prompt = this.#bundling.take(load, batches, isLeft);
     const shipment = new Shipment([load], false);
     for (const batch of prompt) this.#send(shipment, batch);

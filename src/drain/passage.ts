@@ -15,7 +15,7 @@ import type { SealedSegment } from '../wal/segment.ts';
 import type { Lane, Load, Shipment } from './shipment.ts';
 
 export interface PassageOptions {
-  readonly backlog: Pick<Backlog, 'note' | 'drop'>;
+  readonly backlog: Pick<Backlog, 'checkpoint' | 'evict'>;
   readonly lanes: ReadonlyMap<string, Lane>;
   /** Aborted when the drain stops. */
   readonly signal: AbortSignal;
@@ -76,8 +76,8 @@ export class Passage {
     const { backlog, retrying } = this.#options;
     const note = async () => {
       if (willBeGone()) return;
-      await backlog.note(shipment.last, shipment.toNote());
-      for (const load of shipment.loads) if (!this.#isNeeded(load)) backlog.drop(load.segment);
+      await backlog.checkpoint(shipment.last, shipment.toNote());
+      for (const load of shipment.loads) if (!this.#isNeeded(load)) backlog.evict(load.segment);
     };
     shipment.noting = untilDone(note, retrying(shipment.last, 'note')).then(() => {
       shipment.noting = undefined;

@@ -89,11 +89,11 @@ export class Shipment {
 
   /** The tables that the store has and no note says so. */
   toNote(): readonly string[] {
-    return this.#arrived.filter((name) => !this.#last.stored.tables.has(name));
+    return this.#arrived.filter((name) => !this.#last.checkpoint.tables.has(name));
   }
 
   /** Whether a table that is done with it may go on. */
   lets(lane: Lane): boolean {
-    return this.loads.some(({ isGone }) => isGone) || this.#last.stored.tables.has(lane.name);
+    return this.loads.some(({ isGone }) => isGone) || this.#last.checkpoint.tables.has(lane.name);
   }
 }

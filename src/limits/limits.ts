@@ -87,11 +87,11 @@ export const limits = {
   /** Bytes of requests that share one write and one fdatasync. */
   walMaxGroupBytes: 16 * MiB,
   walMaxGroupRecords: 1000,
-  /** Zeros that are written behind a group in advance; the next groups overwrite them. */
-  walMaxRoomBytes: 256 * KiB,
-  /** How long a group waits for further requests. It is less than the fdatasync that this saves. */
-  walGatherMs: 1,
-  /** All segments together; above it writes get 503 until the store has taken some. */
+  /** Preallocated behind a group, as zeros, over which the next ones are written. */
+  walMaxPreallocatedBytes: 256 * KiB,
+  /** How long a group waits for senders that were just answered. Less than an fdatasync takes that it saves. */
+  walGroupDelayMs: 1,
+  /** All segments together; above it new writes get 503 until the store has taken some. */
   walMaxBytes: 8 * GiB,
   /** How often a log that cannot be written is tried again; until then it refuses requests. */
   walProbeIntervalMs: 1000,

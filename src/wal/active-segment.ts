@@ -1,21 +1,21 @@
 import { limits } from '../limits/limits.ts';
-import type { WalFile, WalFiles } from './files.ts';
+import { emptyCheckpoint } from './checkpoints.ts';
 import { type EncodedRecord, encodeSegmentHeader, placeRecord, segmentHeaderBytes } from './record.ts';
 import { type SealedSegment, type SegmentRecord, segmentName, segmentRecord } from './segment.ts';
-import { noStoredTables } from './stored-notes.ts';
+import type { WalFile, WalFiles } from './wal-files.ts';
 
-/** Room for fewer groups costs as much as it saves. */
-const minGroupsInRoom = 4;
+/** Preallocation for fewer groups costs as much as it saves. */
+const minPreallocatedGroups = 4;
 
-/** What room is made of. */
-const zeros = Buffer.alloc(limits.walMaxRoomBytes);
+/** What is preallocated. */
+const zeros = Buffer.alloc(limits.walMaxPreallocatedBytes);
 
 /**
  * The segment that takes records. Used by one writer at a time.
  *
  * A write over what is in the file already costs half as much as one that makes it longer, for which the file system
- * finds blocks and writes its journal. So one that makes it longer writes room for the next ones, too: zeros, which no
- * reader takes for a record. There is no room in a segment that is sealed.
+ * finds blocks and writes its journal. So one that makes it longer preallocates space for the next ones, too: zeros, which
+ * no reader takes for a record. A sealed segment has no preallocated space.
  */
 export class ActiveSegment {
   readonly number: number;
@@ -23,7 +23,7 @@ export class ActiveSegment {
   readonly #file: WalFile;
   /** Behind the durable records. */
   #length = segmentHeaderBytes;
-  /** Behind the room. */
+  /** Behind the preallocated space. */
   #fileLength = segmentHeaderBytes;
   /** When the first record came, microseconds since 1970; before that, when the file was made. */
   #sinceMicros: number;
@@ -73,9 +73,9 @@ export class ActiveSegment {
       for (const buffer of record.buffers) buffers.push(buffer);
     }
     if (position > this.#fileLength) {
-      const roomBytes = roomBehind(position, position - this.#length);
-      if (roomBytes > 0) buffers.push(zeros.subarray(0, roomBytes));
-      this.#fileLength = position + roomBytes;
+      const preallocatedBytes = preallocationBehind(position, position - this.#length);
+      if (preallocatedBytes > 0) buffers.push(zeros.subarray(0, preallocatedBytes));
+      this.#fileLength = position + preallocatedBytes;
     }
     return this.#file.writeDurably(buffers, this.#length);
   }
@@ -96,8 +96,8 @@ export class ActiveSegment {
     await this.#file.sync();
   }
 
-  /** Takes the room away, durably. After a failure the segment is torn. */
-  async endHere(): Promise<void> {
+  /** Cuts the preallocated space off, durably. After a failure the segment is torn. */
+  async cutPreallocation(): Promise<void> {
     if (this.#fileLength === this.#length) return;
     this.#torn = true;
     await this.cutBack();
@@ -117,14 +117,14 @@ export class ActiveSegment {
       sinceMicros: this.#sinceMicros,
       byteLength: this.recordBytes,
       records,
-      stored: noStoredTables(),
-      bundles: [],
+      checkpoint: emptyCheckpoint(),
+      manifests: [],
     };
   }
 }
 
 /** As much as there is in the file, up to a bound; none where it would not be enough for several groups like the last. */
-function roomBehind(position: number, groupBytes: number): number {
-  const roomBytes = Math.min(position, limits.walMaxRoomBytes);
-  return roomBytes < minGroupsInRoom * groupBytes ? 0 : roomBytes;
+function preallocationBehind(position: number, groupBytes: number): number {
+  const bytes = Math.min(position, limits.walMaxPreallocatedBytes);
+  return bytes < minPreallocatedGroups * groupBytes ? 0 : bytes;
 }

@@ -1,8 +1,8 @@
 import { limits } from '../limits/limits.ts';
-import { type Bundle, bundleName, noteBundle } from './bundles.ts';
-import type { WalFiles } from './files.ts';
+import { type BatchManifest, manifestName, writeManifest } from './batch-manifests.ts';
+import { extendCheckpoint } from './checkpoints.ts';
 import { blockBytes, readBlocks, type SealedSegment, type SegmentRecord, segmentName } from './segment.ts';
-import { noteStored } from './stored-notes.ts';
+import type { WalFiles } from './wal-files.ts';
 
 /**
  * The sealed segments that the store does not have yet.
@@ -10,7 +10,7 @@ import { noteStored } from './stored-notes.ts';
  * - Blocks stay in memory up to `limits.walMaxRetainedBytes`; those of later segments are dropped and read back
  *   from the file when their turn comes, for as long as somebody holds them. So do those of a segment of which a
  *   table cannot move. An outage of the store, or of a table, costs disk, not memory.
- * - The file with the highest number of all is never removed: the next life of the process counts on from it,
+ * - The file with the highest number of all is never removed: the next run of the process counts on from it,
  *   and a number used twice would be a deduplication token used twice. It goes when a newer file exists.
  * - A segment is gone durably when `remove` returns. One that came back could be stored a second time: the store
  *   remembers tokens for a number of inserts only, and may forget in a power cut those that it has not synced.
@@ -22,10 +22,10 @@ export class Backlog {
   #bytes = 0;
   #retainedBytes = 0;
   #highestNumber = 0;
-  /** Of the newest bundle. */
-  #bundleNumber = 0;
-  /** Numbers of the files that are of no use any more, and the notes about them. */
-  readonly #useless = new Map<number, readonly string[]>();
+  /** Of the newest manifest. */
+  #manifestNumber = 0;
+  /** Numbers of the segments whose files are to be removed, and their sidecar files. */
+  readonly #removable = new Map<number, readonly string[]>();
   /** How many use the blocks of a segment. */
   readonly #holders = new Map<SealedSegment, number>();
 
@@ -64,12 +64,12 @@ export class Backlog {
   /** Takes the next segment; numbers only grow. */
   add(segment: SealedSegment): void {
     this.#segments.set(segment.number, segment);
-    for (const { number } of segment.bundles) this.#bundleNumber = Math.max(this.#bundleNumber, number);
+    for (const { number } of segment.manifests) this.#manifestNumber = Math.max(this.#manifestNumber, number);
     this.#bytes += segment.byteLength;
     this.#highestNumber = Math.max(this.#highestNumber, segment.number);
     for (const record of segment.records)
       if (record.blocks !== undefined) this.#retainedBytes += blockBytes(record);
-    if (this.#retainedBytes > this.#maxRetainedBytes) this.#forget(segment.records);
+    if (this.#retainedBytes > this.#maxRetainedBytes) this.#evictRecords(segment.records);
   }
 
   /**
@@ -97,52 +97,55 @@ export class Backlog {
     const left = this.#holdersOf(segment) - 1;
     if (left > 0) this.#holders.set(segment, left);
     else this.#holders.delete(segment);
-    if (this.#retainedBytes > this.#maxRetainedBytes) this.drop(segment);
+    if (this.#retainedBytes > this.#maxRetainedBytes) this.evict(segment);
   }
 
   /**
    * The store has these tables of a segment, `<database>.<table>`, and the others may take long. Durable when it
    * returns. Safe to repeat after a failure.
    */
-  async note(segment: SealedSegment, tables: readonly string[]): Promise<void> {
-    await noteStored(this.#files, segment.number, segment.stored, tables);
+  async checkpoint(segment: SealedSegment, tables: readonly string[]): Promise<void> {
+    await extendCheckpoint(this.#files, segment.number, segment.checkpoint, tables);
   }
 
   /**
-   * These tables take their parts of these segments together, from the segment on that is given for each. Durable when
+   * These tables take their rows of these segments together, from the segment on that is given for each. Durable when
    * it returns. Safe to repeat after a failure.
    */
-  async bundle(segments: readonly SealedSegment[], tables: ReadonlyMap<string, number>): Promise<void> {
-    this.#bundleNumber += 1;
-    // Others may be noted meanwhile.
-    const number = this.#bundleNumber;
+  async writeManifest(
+    segments: readonly SealedSegment[],
+    tables: ReadonlyMap<string, number>,
+  ): Promise<void> {
+    this.#manifestNumber += 1;
+    // Others may be written meanwhile.
+    const number = this.#manifestNumber;
     const numbers = segments.map(({ number }) => number);
     try {
-      const bundle = await noteBundle(this.#files, number, numbers, tables);
-      for (const segment of segments) segment.bundles.push(bundle);
+      const manifest = await writeManifest(this.#files, number, numbers, tables);
+      for (const segment of segments) segment.manifests.push(manifest);
     } catch (error) {
       // What is left of it says the same as the one that succeeds after it.
-      segments.at(-1)?.stored.files.push(bundleName(number, numbers));
+      segments.at(-1)?.checkpoint.files.push(manifestName(number, numbers));
       throw error;
     }
   }
 
   /** The store has all of a segment. Safe to repeat after a failure. */
   async remove(segment: SealedSegment): Promise<void> {
-    const isLast = ({ segments }: Bundle) =>
+    const isLast = ({ segments }: BatchManifest) =>
       segments.every((number) => number === segment.number || !this.#segments.has(number));
-    const bundles = segment.bundles.filter(isLast).map(({ file }) => file);
-    this.#useless.set(segment.number, [...segment.stored.files, ...bundles]);
-    await this.#removeUseless();
+    const manifests = segment.manifests.filter(isLast).map(({ file }) => file);
+    this.#removable.set(segment.number, [...segment.checkpoint.files, ...manifests]);
+    await this.#removeFiles();
     this.#segments.delete(segment.number);
     this.#bytes -= segment.byteLength;
-    this.#forget(segment.records);
+    this.#evictRecords(segment.records);
   }
 
   /** A file with this number, higher than all before, exists durably. */
   async created(number: number): Promise<void> {
     this.#highestNumber = number;
-    await this.#removeUseless();
+    await this.#removeFiles();
   }
 
   /**
@@ -150,31 +153,31 @@ export class Backlog {
    * with the next one.
    */
   async discard(number: number): Promise<void> {
-    this.#useless.set(number, []);
-    await this.#removeUseless();
+    this.#removable.set(number, []);
+    await this.#removeFiles();
   }
 
   /** Two calls at a time do no harm: a file may be removed twice. */
-  async #removeUseless(): Promise<void> {
-    const useless = [...this.#useless].filter(([number]) => number !== this.#highestNumber);
-    if (useless.length === 0) return;
-    for (const [number] of useless) await this.#files.remove(segmentName(number));
+  async #removeFiles(): Promise<void> {
+    const removable = [...this.#removable].filter(([number]) => number !== this.#highestNumber);
+    if (removable.length === 0) return;
+    for (const [number] of removable) await this.#files.remove(segmentName(number));
     await this.#files.syncDirectory();
-    // A note that came back without its segment is removed at the next start.
-    for (const [, notes] of useless) for (const note of notes) await this.#files.remove(note);
-    for (const [number] of useless) this.#useless.delete(number);
+    // A sidecar file that came back without its segment is removed at the next start.
+    for (const [, sidecars] of removable) for (const file of sidecars) await this.#files.remove(file);
+    for (const [number] of removable) this.#removable.delete(number);
   }
 
   #holdersOf(segment: SealedSegment): number {
     return this.#holders.get(segment) ?? 0;
   }
 
-  /** Lets go of blocks that nobody holds: they will not be needed soon. */
-  drop(segment: SealedSegment): void {
-    if (this.#holdersOf(segment) === 0) this.#forget(segment.records);
+  /** Drops blocks that nobody holds from memory: they will not be needed soon. */
+  evict(segment: SealedSegment): void {
+    if (this.#holdersOf(segment) === 0) this.#evictRecords(segment.records);
   }
 
-  #forget(records: readonly SegmentRecord[]): void {
+  #evictRecords(records: readonly SegmentRecord[]): void {
     for (const record of records) {
       if (record.blocks === undefined) continue;
       record.blocks = undefined;

@@ -23,8 +23,8 @@
  *                    the tables in the order of the header
  *
  * A record is acknowledged only after it and all before it in its segment were written and fdatasynced, so at
- * most the end of the newest segment can hold anything else: zeros, as room for more (`active-segment.ts`), and what
- * was being written. What a reader does with bytes that are no whole record is in `recovery.ts`.
+ * most the end of the newest segment can hold anything else: preallocated zeros (`active-segment.ts`), and what was being
+ * written. What a reader does with bytes that are no whole record is in `recovery.ts`.
  */
 
 import { crc32 } from 'node:zlib';

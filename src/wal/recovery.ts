@@ -1,11 +1,11 @@
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
-import { recoverBundles } from './bundles.ts';
-import type { WalFile, WalFiles } from './files.ts';
+import { recoverManifests } from './batch-manifests.ts';
+import { emptyCheckpoint, recoverCheckpoints } from './checkpoints.ts';
 import { readSegmentHeader, segmentHeaderBytes } from './record.ts';
 import { scanSegment } from './scan.ts';
 import { type SealedSegment, segmentName, segmentNumber } from './segment.ts';
-import { noStoredTables, recoverStored } from './stored-notes.ts';
+import type { WalFile, WalFiles } from './wal-files.ts';
 
 /**
  * Reads the log after a stop of any kind.
@@ -14,9 +14,9 @@ import { noStoredTables, recoverStored } from './stored-notes.ts';
  * their order, so that it makes the same inserts under the same tokens as before. Blocks stay on disk until they
  * are needed.
  *
- * - Only the newest file can have been written when the earlier life ended: the next one is made when all in the
+ * - Only the newest file can have been written when the earlier run ended: the next one is made when all in the
  *   last is durable and the last ends with its records. Bytes at its end that are no whole record are a torn tail, never
- *   acknowledged, and room for more (`active-segment.ts`). They are cut off, and counted without the room.
+ *   acknowledged, and preallocated zeros (`active-segment.ts`). They are cut off, and counted without the zeros.
  * - All other bytes that are no whole record are damage, something that happened to the disk; in the newest file they
  *   may also be of a group of which a power cut let the disk write later records only, none acknowledged. They are copied to
  *   `<segment>.damaged-<position>`, counted and reported as an error; every other record is kept. A file that
@@ -38,15 +38,15 @@ export async function recoverWal(files: WalFiles, log: Logger, metrics: Metrics)
   const numbers = (await files.list()).map(segmentNumber).filter((number) => number !== undefined);
   numbers.sort((a, b) => a - b);
   const newest = numbers.at(-1) ?? 0;
-  const stored = await recoverStored(files, new Set(numbers));
-  const bundles = await recoverBundles(files, new Set(numbers));
+  const checkpoints = await recoverCheckpoints(files, new Set(numbers));
+  const manifests = await recoverManifests(files, new Set(numbers));
   const segments: SealedSegment[] = [];
   for (const number of numbers) {
     const segment = await recoverSegment(files, number, number === newest, log, metrics);
     segments.push({
       ...segment,
-      stored: stored.get(number) ?? noStoredTables(),
-      bundles: bundles.filter((bundle) => bundle.segments.includes(number)),
+      checkpoint: checkpoints.get(number) ?? emptyCheckpoint(),
+      manifests: manifests.filter(({ segments }) => segments.includes(number)),
     });
   }
   if (newest > 0) await writeAgain(files, segmentName(newest));
@@ -63,7 +63,7 @@ async function recoverSegment(
   isNewest: boolean,
   log: Logger,
   metrics: Metrics,
-): Promise<Omit<SealedSegment, 'stored' | 'bundles'>> {
+): Promise<Omit<SealedSegment, 'checkpoint' | 'manifests'>> {
   const name = segmentName(number);
   const size = await files.size(name);
   const file = await files.open(name);
@@ -84,7 +84,7 @@ async function recoverSegment(
       );
       metrics.walDamagedBytes.inc(bytes);
     }
-    const bytes = torn ? (await roomStart(file, end, size)) - end : 0;
+    const bytes = torn ? (await zerosStart(file, end, size)) - end : 0;
     if (bytes > 0) {
       log.warn(
         { segment: name, position: end, bytes },
@@ -103,7 +103,7 @@ async function recoverSegment(
 const copyBytes = 1024 * 1024;
 
 /** Where the zeros begin with which a file ends; `from` if there is nothing else behind it. */
-async function roomStart(file: WalFile, from: number, size: number): Promise<number> {
+async function zerosStart(file: WalFile, from: number, size: number): Promise<number> {
   let start = from;
   for (let position = from; position < size; position += copyBytes) {
     const chunk = await file.read(position, Math.min(copyBytes, size - position));
@@ -137,7 +137,7 @@ async function setAside(
 
 /**
  * Writes over a file what it holds, and syncs it. A sync alone does not do: after one that failed in an earlier
- * life, the kernel shows bytes that it has given up writing.
+ * run, the kernel shows bytes that it has given up writing.
  */
 async function writeAgain(files: WalFiles, name: string): Promise<void> {
   const size = await files.size(name);

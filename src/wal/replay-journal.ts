@@ -3,8 +3,8 @@ import { type Clock, expiryMs } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits/limits.ts';
 import type { StoredRequest } from '../model/replay.ts';
-import type { WalFile, WalFiles } from './files.ts';
 import type { SealedSegment } from './segment.ts';
+import type { WalFile, WalFiles } from './wal-files.ts';
 
 /**
  * What is known of stored requests after their segments have left the log, so that a sender's repetition is

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
-import type { WalFile } from './files.ts';
 import { type RecordPlace, readPayload, readRecordHeader, recordHeaderBytes, recordMagic } from './record.ts';
 import type { SegmentRecord } from './segment.ts';
+import type { WalFile } from './wal-files.ts';
 
 /** What a segment file holds, by position in the file. */
 export interface SegmentScan {

@@ -2,8 +2,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { ActiveSegment } from './active-segment.ts';
 import type { Backlog } from './backlog.ts';
-import type { WalFiles } from './files.ts';
 import type { SealedSegment } from './segment.ts';
+import type { WalFiles } from './wal-files.ts';
 
 export interface SegmentChainOptions {
   readonly files: WalFiles;
@@ -50,36 +50,36 @@ export class SegmentChain {
    * @throws whatever kept a failed write from being cut off, or the file from being made
    */
   async writable(): Promise<ActiveSegment> {
-    await this.mend();
+    await this.repair();
     this.#active ??= await this.#create();
     return this.#active;
   }
 
   /** Seals the good part of a segment in which a write or sync failed. @throws if that fails, too */
-  async mend(): Promise<void> {
+  async repair(): Promise<void> {
     const segment = this.#active;
     if (segment?.torn !== true) return;
     await segment.cutBack();
     this.#active = undefined;
-    await this.#retire(segment);
+    await this.#handOver(segment);
   }
 
   /**
    * Seals the active segment, if it has records. The next one is made first, so that it can be removed as soon as
    * the store has it. Without a next one it moves on all the same: a full disk gets its room back in no other way.
-   * @throws if a failed write or the room behind the records could not be cut off, or the next segment not be made
+   * @throws if a failed write or preallocated space could not be cut off, or the next segment not be made
    */
   async seal(): Promise<void> {
-    await this.mend();
+    await this.repair();
     const segment = this.withRecords;
     if (segment === undefined) return;
-    await segment.endHere();
+    await segment.cutPreallocation();
     let next: ActiveSegment | undefined;
     try {
       next = await this.#create();
     } finally {
       this.#active = next;
-      await this.#retire(segment);
+      await this.#handOver(segment);
     }
   }
 
@@ -97,8 +97,8 @@ export class SegmentChain {
     await this.#active?.close();
   }
 
-  /** The segment takes no more records. It is in the backlog at once: a reader may ask what is on its way. */
-  async #retire(segment: ActiveSegment): Promise<void> {
+  /** Hands a segment that takes no more records over to the drain. It is in the backlog at once: a reader may ask for it. */
+  async #handOver(segment: ActiveSegment): Promise<void> {
     const { backlog, log, onSealed } = this.#options;
     if (segment.records.length > 0) {
       const sealed = segment.seal();

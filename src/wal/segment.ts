@@ -1,8 +1,8 @@
-import type { Bundle } from './bundles.ts';
-import type { WalFile } from './files.ts';
+import type { BatchManifest } from './batch-manifests.ts';
+import type { Checkpoint } from './checkpoints.ts';
 import type { EncodedRecord } from './record.ts';
 import type { RecordHeader } from './record-header.ts';
-import type { StoredTables } from './stored-notes.ts';
+import type { WalFile } from './wal-files.ts';
 
 /** A durable record: where it lies in its segment file, and its blocks as long as they are held in memory. */
 export interface SegmentRecord {
@@ -20,10 +20,10 @@ export interface SealedSegment {
   readonly sinceMicros: number;
   readonly byteLength: number;
   readonly records: readonly SegmentRecord[];
-  /** What of it the store has, durably noted. */
-  readonly stored: StoredTables;
-  /** What of it goes into the store together with parts of other segments, durably noted. */
-  readonly bundles: Bundle[];
+  /** The tables of it that the store has, as far as that is durable. */
+  readonly checkpoint: Checkpoint;
+  /** What of it goes into the store together with rows of other segments. Durable. */
+  readonly manifests: BatchManifest[];
 }
 
 const suffix = '.wal';

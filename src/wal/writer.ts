@@ -43,7 +43,7 @@ export class Wal {
   readonly #options: WalOptions;
   readonly #chain: SegmentChain;
   readonly #queue: Append[] = [];
-  /** So many requests are likely to come together: `#gather`. */
+  /** So many requests are likely to come together: `#awaitGroup`. */
   #expected = 0;
   #onGathered = () => {};
   #sealWanted = false;
@@ -156,7 +156,7 @@ export class Wal {
         await this.#sealActive();
         continue;
       }
-      await this.#gather();
+      await this.#awaitGroup();
       const group = this.#takeGroup();
       try {
         await this.#commit(group);
@@ -175,12 +175,12 @@ export class Wal {
    * Lets requests that are ready at the same time join the group, by one turn of the event loop; and those who were
    * answered last, since most senders have the next request ready: for them it waits a moment.
    */
-  async #gather(): Promise<void> {
+  async #awaitGroup(): Promise<void> {
     const { clock } = this.#options;
     await clock.turn();
     if (this.#queue.length >= this.#expected) return;
     await new Promise<void>((done) => {
-      const cancel = clock.after(limits.walGatherMs, done);
+      const cancel = clock.after(limits.walGroupDelayMs, done);
       this.#onGathered = () => {
         cancel();
         done();
@@ -225,7 +225,7 @@ export class Wal {
     // A full disk takes the few bytes of a new segment, and then fails the next request.
     if (isFull(thrown)) {
       this.#beginOutage(thrown);
-      await this.#orOutage(() => this.#chain.mend());
+      await this.#orOutage(() => this.#chain.repair());
     } else await this.#goOn();
   }
 

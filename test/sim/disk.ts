@@ -1,4 +1,4 @@
-import type { WalFile, WalFiles } from '../../src/wal/files.ts';
+import type { WalFile, WalFiles } from '../../src/wal/wal-files.ts';
 import type { Faults } from './faults.ts';
 import { Inode } from './inode.ts';
 import type { SimProcess } from './scheduler.ts';

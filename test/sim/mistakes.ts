@@ -28,9 +28,9 @@ export const mistakes: readonly Mistake[] = [
     to: 'await this.#file.truncate(this.#length);',
   },
   {
-    what: 'a segment is sealed with room behind its records',
+    what: 'a segment is sealed with preallocated space behind its records',
     file: 'wal/segment-chain.ts',
-    from: 'await segment.endHere();',
+    from: 'await segment.cutPreallocation();',
     to: '',
   },
   {
@@ -64,8 +64,8 @@ export const mistakes: readonly Mistake[] = [
     to: '',
   },
   {
-    what: 'a note counts before it is synced',
-    file: 'wal/note-file.ts',
+    what: 'a sidecar file counts before it is synced',
+    file: 'wal/sidecar-file.ts',
     from: 'await file.writeDurably([encode(value)], 0);',
     to: 'await file.write([encode(value)], 0);',
   },

@@ -1,5 +1,5 @@
 import type { Store } from '../../src/clickhouse/store.ts';
-import type { WalFile, WalFiles } from '../../src/wal/files.ts';
+import type { WalFile, WalFiles } from '../../src/wal/wal-files.ts';
 
 /**
  * Counts what a process does to the outside world, and stops it dead at one point: there, and everywhere after it,

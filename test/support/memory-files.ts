@@ -1,4 +1,4 @@
-import type { WalFile, WalFiles } from '../../src/wal/files.ts';
+import type { WalFile, WalFiles } from '../../src/wal/wal-files.ts';
 
 /**
  * A directory in memory that knows what a power cut would leave: contents and names count only once they were

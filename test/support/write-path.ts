@@ -13,7 +13,7 @@ import { MetadataLog } from '../../src/metadata/metadata-log.ts';
 import type { TableBlock } from '../../src/model/block.ts';
 import { type DatasetKind, defaultTenant } from '../../src/model/dataset.ts';
 import { Backlog } from '../../src/wal/backlog.ts';
-import type { WalFiles } from '../../src/wal/files.ts';
+import type { WalFiles } from '../../src/wal/wal-files.ts';
 import { recoverWal } from '../../src/wal/recovery.ts';
 import { Wal } from '../../src/wal/writer.ts';
 import { eventBlocks } from './blocks.ts';

@@ -10,8 +10,8 @@ import type { Logger } from '../../lib/log.ts';
 import { createMetrics } from '../../lib/metrics.ts';
 import { MetadataLog } from '../../metadata/metadata-log.ts';
 import { defaultTenant } from '../../model/dataset.ts';
-import { openWalDirectory } from '../../wal/files.ts';
 import { segmentName } from '../../wal/segment.ts';
+import { openWalDirectory } from '../../wal/wal-files.ts';
 import { DeadLetters } from './letters.ts';
 import type { DeadNote } from './note.ts';
 

@@ -18,7 +18,7 @@ import type { HasEnded, TenantHolder } from '../../catalog/tenant-cleaner.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import type { RowRange } from '../../model/block.ts';
-import type { WalFiles } from '../../wal/files.ts';
+import type { WalFiles } from '../../wal/wal-files.ts';
 import { type DeadNote, noteText, readNote } from './note.ts';
 
 export interface DeadLettersOptions {

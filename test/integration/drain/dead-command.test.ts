@@ -13,7 +13,7 @@ import type { DeadNote } from '../../../src/drain/dead-letters/note.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import { openWalDirectory } from '../../../src/wal/files.ts';
+import { openWalDirectory } from '../../../src/wal/wal-files.ts';
 import { segmentName } from '../../../src/wal/segment.ts';
 import { eventBlocks } from '../../support/blocks.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';

@@ -7,7 +7,7 @@ import { createLogger } from '../../../src/lib/log.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import type { WalFile } from '../../../src/wal/files.ts';
+import type { WalFile } from '../../../src/wal/wal-files.ts';
 import { segmentName } from '../../../src/wal/segment.ts';
 import { ClickHouseServer, openStoreOn } from '../../support/clickhouse-server.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';

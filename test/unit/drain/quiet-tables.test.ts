@@ -3,8 +3,8 @@ import { batchesOf } from '../../../src/drain/batch.ts';
 import { QuietTables, type QuietTablesOptions } from '../../../src/drain/quiet-tables.ts';
 import { Load } from '../../../src/drain/shipment.ts';
 import { limits } from '../../../src/limits/limits.ts';
+import { emptyCheckpoint } from '../../../src/wal/checkpoints.ts';
 import type { SealedSegment } from '../../../src/wal/segment.ts';
-import { noStoredTables } from '../../../src/wal/stored-notes.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const blockBytes = 100;
@@ -28,8 +28,8 @@ function segmentOf(number: number, datasets: readonly string[]): SealedSegment {
     sinceMicros: 0,
     byteLength,
     records,
-    stored: noStoredTables(),
-    bundles: [],
+    checkpoint: emptyCheckpoint(),
+    manifests: [],
   };
 }
 

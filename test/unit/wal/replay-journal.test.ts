@@ -4,9 +4,9 @@ import { createLogger } from '../../../src/lib/log.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { noCounts } from '../../../src/model/counts.ts';
 import type { StoredRequest } from '../../../src/model/replay.ts';
+import { emptyCheckpoint } from '../../../src/wal/checkpoints.ts';
 import { ReplayJournal } from '../../../src/wal/replay-journal.ts';
 import type { SealedSegment } from '../../../src/wal/segment.ts';
-import { noStoredTables } from '../../../src/wal/stored-notes.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
 
@@ -19,8 +19,8 @@ function segmentOf(requests: ReadonlyArray<StoredRequest | undefined>, dataset =
     name: '1',
     sinceMicros: 0,
     byteLength: 0,
-    stored: noStoredTables(),
-    bundles: [],
+    checkpoint: emptyCheckpoint(),
+    manifests: [],
     records: requests.map((request) => ({
       header: { tenant: 'default', dataset, kind: 'metrics', request, blocks: [] },
       blocksPosition: 0,

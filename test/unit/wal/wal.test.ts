@@ -31,7 +31,7 @@ describe('the write-ahead log', () => {
     const files = new MemoryFiles();
     const waits: Array<() => void> = [];
     const after = (ms: number, action: () => void) => {
-      if (ms !== limits.walGatherMs) return systemClock.after(ms, action);
+      if (ms !== limits.walGroupDelayMs) return systemClock.after(ms, action);
       waits.push(action);
       return () => {};
     };

@@ -1,14 +1,14 @@
 import { crc32 } from 'node:zlib';
-import type { WalFiles } from './files.ts';
+import type { WalFiles } from './wal-files.ts';
 
 /**
- * A note beside the segments of the log: a small file that is written once and never changed. One line:
+ * A sidecar file of the log: a small file beside the segments that is written once and never changed. One line:
  *
  *     <CRC-32 of what follows the space, 8 hexadecimal digits> <JSON>
  */
 
-/** Makes a note durable. The file must not exist; after a failure any part of it may. */
-export async function writeNote(files: WalFiles, name: string, value: object): Promise<void> {
+/** Makes a sidecar file durable. It must not exist; after a failure any part of it may. */
+export async function writeSidecar(files: WalFiles, name: string, value: object): Promise<void> {
   const file = await files.create(name);
   try {
     await file.writeDurably([encode(value)], 0);
@@ -19,10 +19,11 @@ export async function writeNote(files: WalFiles, name: string, value: object): P
 }
 
 /**
- * What can be read of a note need not be on the disk, so a good one is written and synced once more.
+ * Reads a sidecar file that an earlier run of the process left. What can be read of it need not be on the disk, so a good
+ * one is written and synced once more.
  * @returns undefined for one that is not as it was written: nobody has relied on it
  */
-export async function readNoteAgain(files: WalFiles, name: string): Promise<unknown> {
+export async function recoverSidecar(files: WalFiles, name: string): Promise<unknown> {
   const size = await files.size(name);
   const file = await files.open(name);
   try {

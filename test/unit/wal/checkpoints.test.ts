@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { noStoredTables, noteStored, recoverStored } from '../../../src/wal/stored-notes.ts';
+import { emptyCheckpoint, extendCheckpoint, recoverCheckpoints } from '../../../src/wal/checkpoints.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
 
 const tables = ['t_default.a.events', 't_default.b.samples'];
 const name = (segment: number, count: number) => `${String(segment).padStart(20, '0')}.stored-${count}`;
 
 async function recovered(files: MemoryFiles, ...segments: number[]) {
-  const found = await recoverStored(files, new Set(segments));
-  return new Map([...found].map(([segment, stored]) => [segment, [...stored.tables]]));
+  const found = await recoverCheckpoints(files, new Set(segments));
+  return new Map([...found].map(([segment, checkpoint]) => [segment, [...checkpoint.tables]]));
 }
 
-describe('notes of what the store has', () => {
+describe('checkpoints of what the store has', () => {
   it('survive a power cut when they are written, and add up', async () => {
     const files = new MemoryFiles();
-    const stored = noStoredTables();
-    await noteStored(files, 7, stored, tables.slice(0, 1));
-    await noteStored(files, 7, stored, tables.slice(1));
-    expect([...stored.tables]).toEqual(tables);
+    const checkpoint = emptyCheckpoint();
+    await extendCheckpoint(files, 7, checkpoint, tables.slice(0, 1));
+    await extendCheckpoint(files, 7, checkpoint, tables.slice(1));
+    expect([...checkpoint.tables]).toEqual(tables);
     const left = files.afterPowerCut();
     expect(left.names()).toEqual([name(7, 0), name(7, 1)]);
     expect(await recovered(left, 7, 8)).toEqual(new Map([[7, tables]]));
@@ -24,15 +24,15 @@ describe('notes of what the store has', () => {
 
   it('go at the next start when their segment is gone', async () => {
     const files = new MemoryFiles();
-    await noteStored(files, 7, noStoredTables(), tables);
-    await noteStored(files, 8, noStoredTables(), tables);
+    await extendCheckpoint(files, 7, emptyCheckpoint(), tables);
+    await extendCheckpoint(files, 8, emptyCheckpoint(), tables);
     expect(await recovered(files, 8)).toEqual(new Map([[8, tables]]));
     expect(files.names()).toEqual([name(8, 0)]);
   });
 
   it('say nothing where a byte is missing or changed, or when they are of another segment', async () => {
     const whole = new MemoryFiles();
-    await noteStored(whole, 7, noStoredTables(), tables);
+    await extendCheckpoint(whole, 7, emptyCheckpoint(), tables);
     const bytes = whole.contents(name(7, 0));
     const broken = [
       ...Array.from(bytes, (_, length) => bytes.subarray(0, length)).filter(
@@ -60,14 +60,14 @@ describe('notes of what the store has', () => {
     files.beforeSync = () => {
       throw new Error('EIO');
     };
-    const stored = noStoredTables();
-    await expect(noteStored(files, 7, stored, tables)).rejects.toThrow('EIO');
-    expect(stored.tables.size).toBe(0);
+    const checkpoint = emptyCheckpoint();
+    await expect(extendCheckpoint(files, 7, checkpoint, tables)).rejects.toThrow('EIO');
+    expect(checkpoint.tables.size).toBe(0);
     // The process is killed, and the next one sees what never reached the disk.
     files.beforeSync = () => {};
     expect(await recovered(files, 7)).toEqual(new Map([[7, tables]]));
     expect(await recovered(files.afterPowerCut(), 7)).toEqual(new Map([[7, tables]]));
-    await noteStored(files, 7, stored, tables);
+    await extendCheckpoint(files, 7, checkpoint, tables);
     expect(files.names()).toEqual([name(7, 0), name(7, 1)]);
   });
 });

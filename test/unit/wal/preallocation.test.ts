@@ -21,7 +21,7 @@ const failOnce = (files: MemoryFiles, code: string) => {
   };
 };
 
-describe('room behind the records of a segment', () => {
+describe('space preallocated behind the records of a segment', () => {
   it('is written with a group that makes the file longer, and most groups do not', async () => {
     const files = new MemoryFiles();
     const { wal } = await openLog(files);
@@ -40,14 +40,14 @@ describe('room behind the records of a segment', () => {
     const files = new MemoryFiles();
     const { wal } = await openLog(files);
     const [name = ''] = files.names();
-    const roomBytes = () => files.contents(name).length - segmentHeaderBytes - wal.bytes;
-    const large = 'x'.repeat(limits.walMaxRoomBytes);
+    const preallocatedBytes = () => files.contents(name).length - segmentHeaderBytes - wal.bytes;
+    const large = 'x'.repeat(limits.walMaxPreallocatedBytes);
     for (let count = 0; count < 10; count += 1) {
       await wal.append(textRecord(large));
-      expect(roomBytes()).toBe(0);
+      expect(preallocatedBytes()).toBe(0);
     }
     await wal.append(textRecord('small'));
-    expect(roomBytes()).toBe(limits.walMaxRoomBytes);
+    expect(preallocatedBytes()).toBe(limits.walMaxPreallocatedBytes);
     await wal.close();
   });
 

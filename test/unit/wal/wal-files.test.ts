@@ -2,7 +2,7 @@ import { constants, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openWalDirectory } from '../../../src/wal/files.ts';
+import { openWalDirectory } from '../../../src/wal/wal-files.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-files-'));
 afterAll(() => rmSync(directory, { recursive: true }));
