@@ -46,9 +46,9 @@ import { compileLateUntil, lateRequests, lateSmallRequests } from '../lib/v8-tun
 import { limits } from '../limits/limits.ts';
 import { Backlog } from '../wal/backlog.ts';
 import { DiskGuard, diskSpace } from '../wal/disk-guard.ts';
-import { openWalDirectory } from '../wal/wal-files.ts';
 import { recoverWal } from '../wal/recovery.ts';
 import { ReplayJournal } from '../wal/replay-journal.ts';
+import { openWalDirectory } from '../wal/wal-files.ts';
 import { registerWalGauges } from '../wal/wal-gauges.ts';
 import { Wal } from '../wal/writer.ts';
 import type { AppContext } from './app-context.ts';
@@ -210,8 +210,8 @@ async function startLog(context: AppContext, storeParts: StoreParts) {
     metrics,
     storeReturned: monitor.returned,
     onNoAnswer: () => monitor.suspect(),
-    quiet: {
-      maxWaitMs: config.quietFlushIntervalMs,
+    lowVolume: {
+      maxWaitMs: config.lowVolumeFlushIntervalMs,
       maxBytes: Math.min(limits.walMaxRetainedBytes, config.walMaxBytes / 4),
     },
     beforeRemove: async (segment) => {

@@ -14,7 +14,7 @@ export interface QuotaConfig {
   /** The same for each dataset. */
   readonly datasetIngestBytesPerSecond: number;
   readonly maxEventBytes: number;
-  readonly quietFlushIntervalMs: number;
+  readonly lowVolumeFlushIntervalMs: number;
 }
 
 const rate = (text: string): number | undefined =>
@@ -60,11 +60,11 @@ export const quotaOptions = {
     parse: byteCount(...limits.settableEventBytes),
     allowed: 'a number of bytes from 1KiB to 128MiB, with an optional KiB or MiB',
   },
-  quietFlushIntervalMs: {
-    env: 'MILLRACE_QUIET_FLUSH_INTERVAL_MS',
+  lowVolumeFlushIntervalMs: {
+    env: 'MILLRACE_LOW_VOLUME_FLUSH_INTERVAL_MS',
     meaning:
       'how long datasets with little data may wait before they are inserted, if there are many datasets, in milliseconds',
-    fallback: String(limits.quietFlushIntervalMs),
+    fallback: String(limits.lowVolumeFlushIntervalMs),
     parse: integer(50, 600_000),
     allowed: 'a number of milliseconds from 50 to 600000',
   },
@@ -77,5 +77,5 @@ export const readQuotas = (texts: OptionTexts): QuotaConfig => ({
   tenantIngestBytesPerSecond: needOption(quotaOptions.tenantIngestBytesPerSecond, texts),
   datasetIngestBytesPerSecond: needOption(quotaOptions.datasetIngestBytesPerSecond, texts),
   maxEventBytes: needOption(quotaOptions.maxEventBytes, texts),
-  quietFlushIntervalMs: needOption(quotaOptions.quietFlushIntervalMs, texts),
+  lowVolumeFlushIntervalMs: needOption(quotaOptions.lowVolumeFlushIntervalMs, texts),
 });

@@ -6,11 +6,11 @@
  * succeeds. What to do about a refusal is found out by experiment, on a trial table that takes what the table
  * would take and keeps nothing (`clickhouse/trial-table.ts`):
  *
- * 1. The trial refuses some of the rows. They are found by halving and go to the dead letters. The rest is
+ * 1. The trial refuses some of the rows. They are found by bisection and go to the dead letters. The rest is
  *    inserted.
  * 2. The trial refuses an insert without rows, or takes all of them, or the table cannot be made or looked at:
- *    the rows are not to blame. Perhaps somebody dropped a table or a column by hand, so the catalog forgets what
- *    it knew of the table, makes it anew, and the batch is tried again. When the table has refused that
+ *    the rows are not the cause. Perhaps somebody dropped a table or a column by hand, so the catalog forgets what
+ *    it knew of the table, provisioning makes it anew, and the batch is tried again. When the table has refused that
  *    `limits.maxUnexplainedRefusals` times, all of the batch goes to the dead letters, and so do those after it at
  *    their first refusal, until the table takes one again.
  *
@@ -18,7 +18,7 @@
  * refused insert may have stored a part: ClickHouse cuts a large batch into blocks and writes each before it
  * reads on. So halves under tokens of their own would double that part. Instead:
  *
- * - Trials store nothing, so that they can be repeated, and a crash among them needs no memory.
+ * - Trials store nothing, so that they can be repeated, and a crash between them leaves nothing to clean up.
  * - Rows that fail to be read, converted or checked do so before anything of their block is written. What the
  *   refused insert stored are whole blocks in front of them. The insert without the bad rows has the same token
  *   and begins with the same blocks: ClickHouse drops these and takes what follows.
@@ -29,7 +29,7 @@
  *   be stored. Single ones have a token of their own, `<batch>/<first row>-<end>`.
  *
  * Where it is not known what an earlier insert of the batch has done, the store's memory of the token is not enough
- * (`doubtful-insert.ts`). Batches for which the store has too little memory go the same way, in parts.
+ * (`in-doubt-insert.ts`). Batches for which the store has too little memory go the same way, in parts.
  *
  * This holds as long as a table judges the same row in the same way. Where somebody changes a table by hand after
  * an insert whose answer was lost, so that it now refuses rows which it has, these are a dead letter as well; and
@@ -49,22 +49,15 @@ import type { Metrics } from '../lib/metrics.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import { limits } from '../limits/limits.ts';
 import type { RowRange } from '../model/block.ts';
-import {
-  batchRows,
-  inherited,
-  inheritedTokenOf,
-  nameOf,
-  segmentsOf,
-  type TableBatch,
-  tokenOf,
-} from './batch.ts';
 import type { DeadLetters } from './dead-letters/letters.ts';
-import { insertMissing } from './doubtful-insert.ts';
-import { insertBlocks } from './insert-blocks.ts';
+import { insertMissing } from './in-doubt-insert.ts';
 import { InsertParts } from './insert-parts.ts';
+import { mergedBlocks } from './merged-blocks.ts';
+import type { ProvisionedBatch } from './provisioning.ts';
 import { findRefusedRows, type Refusal } from './refused-rows.ts';
 import { blocksOf, countRows, type Rows, takeRows, withoutRows } from './rows.ts';
 import type { SampleSorter } from './sample-sorter.ts';
+import { batchRows, nameOf, segmentsOf, type TableBatch } from './table-batch.ts';
 
 export interface BatchInserterOptions {
   /** This node's name; part of the deduplication tokens. */
@@ -79,22 +72,20 @@ export interface BatchInserterOptions {
   readonly metrics: Metrics;
 }
 
-/** A batch on its way. */
-interface Job {
-  readonly batch: TableBatch;
+/** One try of a batch. */
+interface Attempt extends ProvisionedBatch {
   /** The last one of the batch. */
   readonly segment: number;
-  readonly token: string;
   readonly rows: Rows;
   /** What is not to be inserted: the dead letters have it. */
   dead: readonly RowRange[];
   /** An insert of it may have been sent before, and it is not known what became of it. */
-  readonly doubtful: boolean;
+  readonly inDoubt: boolean;
   readonly signal: AbortSignal;
 }
 
 /** What is remembered of a table that refuses batches, until it takes a whole one. */
-interface Trouble {
+interface RefusalHistory {
   /** Refusals one after another that the rows do not explain. */
   unexplained: number;
   /** How many trials the next batch gets. */
@@ -103,11 +94,11 @@ interface Trouble {
 
 export class BatchInserter {
   readonly #options: BatchInserterOptions;
-  readonly #troubles = new Map<string, Trouble>();
+  readonly #refusals = new Map<string, RefusalHistory>();
   readonly #parts = new InsertParts();
   readonly #comparisons: Comparisons;
-  /** Trials of one node share a table; so they, and comparisons, take turns. */
-  readonly #turns = new Semaphore(1);
+  /** Trials of one node share a table, so that one of them, or one comparison, runs at a time. */
+  readonly #experiments = new Semaphore(1);
 
   constructor(options: BatchInserterOptions) {
     this.#options = options;
@@ -115,29 +106,18 @@ export class BatchInserter {
   }
 
   /**
-   * Stores a batch whose records are in memory. What was of a tenant or dataset that has ended is left out.
-   * @param doubtful an insert of it may have been sent before, and it is not known what became of it
+   * Stores a batch whose records are in memory, unless its tenant or dataset was deleted meanwhile.
+   * @param inDoubt an insert of it may have been sent before, and it is not known what became of it
    * @param signal aborting it ends the wait for the store
    * @throws whatever is worth another try
    */
-  async insert(batch: TableBatch, doubtful: boolean, signal: AbortSignal): Promise<void> {
-    const { node, catalog, deadLetters } = this.#options;
-    const { tenant, dataset, kind, presumed } = batch;
+  async insert(provisioned: ProvisionedBatch, inDoubt: boolean, signal: AbortSignal): Promise<void> {
+    const { batch, token } = provisioned;
     const [, segment] = segmentsOf(batch);
-    const id = catalog.destination(tenant, dataset, kind, presumed);
-    if (id === undefined) return;
-    const own = id === dataset ? batch : inherited(batch, id);
-    const token = own === batch ? tokenOf(node, batch) : inheritedTokenOf(node, batch);
-    const job: Job = {
-      batch: own,
-      segment,
-      token,
-      rows: await this.#inOrder(own),
-      dead: await deadLetters.rangesOf(token),
-      doubtful,
-      signal,
-    };
-    while (!(await this.#tryInsert(job))) {
+    const rows = await this.#inOrder(batch);
+    const dead = await this.#options.deadLetters.rangesOf(token);
+    const attempt: Attempt = { ...provisioned, segment, rows, dead, inDoubt, signal };
+    while (!(await this.#tryInsert(attempt))) {
       // Each turn has found more rows that are dead.
     }
   }
@@ -158,81 +138,85 @@ export class BatchInserter {
    * @returns false if it was refused and there are more dead rows now
    * @throws whatever is worth another try
    */
-  async #tryInsert(job: Job): Promise<boolean> {
+  async #tryInsert(attempt: Attempt): Promise<boolean> {
     const { catalog, metrics } = this.#options;
-    const { batch } = job;
-    const { tenant, dataset, kind, columns } = batch;
-    const left = withoutRows(job.rows, job.dead);
+    const { batch, refusal } = attempt;
+    const { tenant, dataset } = batch;
+    const left = withoutRows(attempt.rows, attempt.dead);
     if (left.length === 0 || catalog.hasEnded(tenant, dataset)) return true;
     try {
+      if (refusal !== undefined) throw refusal;
       const stop = metrics.insertDuration.startTimer();
-      await catalog.ensure(tenant, dataset, kind, columns);
-      await this.#send(job, left);
+      await this.#send(attempt, left);
       stop();
     } catch (error) {
       this.#parts.noteFailure(nameOf(batch), error);
       // Its tables may have been dropped under the insert.
       if (catalog.hasEnded(tenant, dataset)) return true;
       if (!(error instanceof StoreError) || error.retryable) throw error;
-      await this.#settle(job, left, error);
+      await this.#handleRefusal(attempt, left, error);
       return false;
     }
-    this.#noteSuccess(job);
+    this.#noteSuccess(attempt);
     metrics.insertRows.inc(countRows(left));
     return true;
   }
 
-  async #send({ batch, token, doubtful, signal }: Job, left: readonly Rows[]): Promise<void> {
+  async #send({ batch, token, inDoubt, signal }: Attempt, left: readonly Rows[]): Promise<void> {
     const { store, clock } = this.#options;
     const { database, table, columns } = batch;
     const parts = this.#parts.of(nameOf(batch));
-    if (doubtful || parts > 1) {
+    if (inDoubt || parts > 1) {
       const insert = { batch, token, rows: left, parts, signal };
-      const around = { ...this.#options, comparisons: this.#comparisons };
-      await this.#turns.run(() => insertMissing(around, insert));
+      const context = { ...this.#options, comparisons: this.#comparisons };
+      await this.#experiments.run(() => insertMissing(context, insert));
       return;
     }
-    const blocks = await insertBlocks(left, clock);
+    const blocks = await mergedBlocks(left, clock);
     await store.insert({ database, table, columns, token, blocks }, signal);
   }
 
   /** Decides about a refusal. @throws the refusal, if it is to be tried again */
-  async #settle(job: Job, left: readonly Rows[], error: StoreError): Promise<void> {
+  async #handleRefusal(attempt: Attempt, left: readonly Rows[], error: StoreError): Promise<void> {
     const { catalog } = this.#options;
-    const { batch, token } = job;
-    const trouble = this.#troubles.get(nameOf(batch)) ?? { unexplained: 0, trials: limits.maxRowTrials };
-    this.#troubles.set(nameOf(batch), trouble);
-    const refusals = await this.#turns.run(() => this.#explain(job, left, trouble));
+    const { batch, token } = attempt;
+    const history = this.#refusals.get(nameOf(batch)) ?? { unexplained: 0, trials: limits.maxRowTrials };
+    this.#refusals.set(nameOf(batch), history);
+    const refusals = await this.#experiments.run(() => this.#explain(attempt, left, history));
     if (refusals.length === 0) {
-      trouble.unexplained = Math.min(trouble.unexplained + 1, limits.maxUnexplainedRefusals);
-      if (trouble.unexplained < limits.maxUnexplainedRefusals) {
+      history.unexplained = Math.min(history.unexplained + 1, limits.maxUnexplainedRefusals);
+      if (history.unexplained < limits.maxUnexplainedRefusals) {
         catalog.forget(batch.tenant, batch.dataset, batch.kind);
         throw error;
       }
-      await this.#bury(job, left, token, error);
+      await this.#giveUp(attempt, left, token, error);
     }
     for (const refusal of refusals) {
-      const rows = takeRows(job.rows, refusal);
-      await this.#bury(job, [rows], `${token}/${refusal.from}-${refusal.to}`, refusal.error);
+      const rows = takeRows(attempt.rows, refusal);
+      await this.#giveUp(attempt, [rows], `${token}/${refusal.from}-${refusal.to}`, refusal.error);
     }
   }
 
   /** Which rows are the reason; none if it is not they. */
-  async #explain(job: Job, left: readonly Rows[], trouble: Trouble): Promise<readonly Refusal[]> {
+  async #explain(
+    attempt: Attempt,
+    left: readonly Rows[],
+    history: RefusalHistory,
+  ): Promise<readonly Refusal[]> {
     const { store, node } = this.#options;
-    const { columns } = job.batch;
+    const { columns } = attempt.batch;
     try {
-      const table = await TrialTable.make(store, node, job.batch);
+      const table = await TrialTable.make(store, node, attempt.batch);
       const trial = async (...rows: Rows[]) => {
-        if (job.signal.aborted) throw new AppError('shutting_down', 'the service is shutting down');
-        await table.insert({ columns, token: job.token, blocks: blocksOf(rows) }, job.signal);
+        if (attempt.signal.aborted) throw new AppError('shutting_down', 'the service is shutting down');
+        await table.insert({ columns, token: attempt.token, blocks: blocksOf(rows) }, attempt.signal);
       };
       try {
         // An experiment without rows: what is refused here is not refused because of them.
         await trial();
-        const { refusals, usedUp } = await findRefusedRows(left, trial, trouble.trials);
-        trouble.trials = usedUp
-          ? Math.max(limits.minRowTrials, Math.floor(trouble.trials / 2))
+        const { refusals, usedUp } = await findRefusedRows(left, trial, history.trials);
+        history.trials = usedUp
+          ? Math.max(limits.minRowTrials, Math.floor(history.trials / 2))
           : limits.maxRowTrials;
         return refusals;
       } finally {
@@ -244,9 +228,10 @@ export class BatchInserter {
     }
   }
 
-  async #bury(job: Job, rows: readonly Rows[], token: string, error: StoreError): Promise<void> {
+  /** Writes rows to the dead letters. */
+  async #giveUp(attempt: Attempt, rows: readonly Rows[], token: string, error: StoreError): Promise<void> {
     const { deadLetters, clock } = this.#options;
-    const { tenant, dataset, kind, database, table, columns } = job.batch;
+    const { tenant, dataset, kind, database, table, columns } = attempt.batch;
     const ranges = rows.map(({ from, to }) => ({ from, to }));
     const note = {
       format: 1,
@@ -257,8 +242,8 @@ export class BatchInserter {
       table,
       columns,
       rows: countRows(rows),
-      segment: job.segment,
-      batch: job.token,
+      segment: attempt.segment,
+      batch: attempt.token,
       ranges,
       token,
       error: {
@@ -268,15 +253,15 @@ export class BatchInserter {
       time: new Date(clock.nowMicros() / 1000).toISOString(),
     } as const;
     await deadLetters.add(note, blocksOf(rows));
-    job.dead = [...job.dead, ...ranges];
+    attempt.dead = [...attempt.dead, ...ranges];
   }
 
-  /** A table that takes what is left of a batch is no broken table; one that takes all of it is in no trouble. */
-  #noteSuccess({ batch, dead }: Job): void {
+  /** A table that takes what is left of a batch is not broken; one that takes all of it refuses nothing any more. */
+  #noteSuccess({ batch, dead }: Attempt): void {
     this.#parts.noteSuccess(nameOf(batch));
-    const trouble = this.#troubles.get(nameOf(batch));
-    if (trouble === undefined) return;
-    if (dead.length === 0) this.#troubles.delete(nameOf(batch));
-    else trouble.unexplained = 0;
+    const history = this.#refusals.get(nameOf(batch));
+    if (history === undefined) return;
+    if (dead.length === 0) this.#refusals.delete(nameOf(batch));
+    else history.unexplained = 0;
   }
 }

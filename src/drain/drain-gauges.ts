@@ -6,8 +6,8 @@ import type { Drain } from './drain.ts';
 export function registerDrainGauges(registry: Registry, drain: Pick<Drain, 'overdueMs'>): void {
   liveGauge(
     {
-      name: 'millrace_quiet_overdue_seconds',
-      help: 'How much longer than they should some datasets with little data wait for their insert, because the store is slower than they are many.',
+      name: 'millrace_low_volume_overdue_seconds',
+      help: 'How much longer than planned low-volume datasets wait for their insert, because the store takes too few inserts a second.',
       registers: [registry],
     },
     () => drain.overdueMs / 1000,

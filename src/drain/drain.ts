@@ -1,23 +1,71 @@
 /**
- * Moves sealed segments into the store.
+ * The drain moves sealed segments of the log into the store: segments become batches, batches become inserts, and a
+ * segment whose rows are all stored leaves the log. This is the specification of the state machine; the objects are in
+ * `drain-state.ts`.
  *
- * - A segment makes one insert for each table in it, with the token `<node>-<segment>-<database>.<table>`. The
- *   store drops what it has already, so a segment may be inserted any number of times. Where the store itself may
- *   have been killed, or have lost power, since an insert was sent, that is not trusted, and the rows are looked for
- *   (`doubtful-insert.ts`): after an insert that failed, which may have stored some of its rows, and for the first one
- *   of each table that an earlier life of the process has left. It was the only one that may have been under way.
- * - Where a segment has many tables, those that get little take several segments' parts in one insert
- *   (`quiet-tables.ts`), a bundle (`bundling.ts`). What it is made of is noted durably before it is sent (`wal/bundles.ts`).
- * - A table takes its segments in their order, one insert at a time. The tables of a dataset follow their first one, the
- *   series, so that a reader never finds a sample without its labels. Otherwise tables move at the same time.
- * - A failed insert is tried again, with growing pauses, until it succeeds or the drain stops; meanwhile the log
- *   grows up to its bound and then refuses new writes. Pauses end when the store answers after it did not. Rows
- *   that the store refuses for good go to the dead letters (`batch-inserter.ts`), and everything else goes on.
- * - A table goes on to its next insert when the log does not have the last one any more, or knows that it is stored
- *   (`passage.ts`).
- * - A segment leaves the log when the store or the dead letters have all of it, and not before.
+ * ## Terms
+ *
+ * - A table batch is what one segment, or several, hold for one table (`table-batch.ts`). It is one insert, and has one
+ *   deduplication token, `<node>-<segment>-<database>.<table>`. The store drops what came with a token that it remembers,
+ *   so an insert may be repeated.
+ * - An insert job has the batches of the tables that take rows from the same segments: from one segment, or, if it is
+ *   batched, from several (`low-volume-tables.ts`).
+ * - A table queue has the inserts of one table, one behind another.
+ *
+ * ## States
+ *
+ *     segment   pending ──── all of it is stored ────▶ retiring ──── its file is removed ────▶ gone
+ *
+ *     insert    queued ──▶ at the gate ──▶ provisioning ──▶ inserting ──▶ stored
+ *                                               ▲               │
+ *                                               └──── pause ◀───┘ it failed
+ *
+ * - A pending segment is in jobs, or parts of it wait: for more rows of low-volume tables, or for the other segments of a
+ *   batched job that an earlier run has begun.
+ * - It is stored when the store, or the dead letters, have all of it. Then it retires: what is to outlive it is made
+ *   durable elsewhere (`beforeRemove`), and its file is removed. Segments retire one at a time, and in the order in which
+ *   they are stored, which need not be their own.
+ * - An insert is queued until the one before it in its table's queue is stored, until the dataset's first table has stored
+ *   what was queued for it by then, and, in a batched job, until the job's manifest is durable (`wal/batch-manifests.ts`).
+ * - The insert gate: the store remembers a bounded number of tokens for each table. A table must not go on to its next
+ *   insert while a crash would have its last one repeated, which is so while the log has all segments of that job. So it
+ *   waits until one of them is gone. Where the other tables of these segments cannot move, that may take long. Then it is
+ *   written to the checkpoint of the job's last segment which tables the store has (`wal/checkpoints.ts`), and these go on.
+ *   "Cannot move" means that each of them is failing, or its dataset's first table is, or it belongs to another batched
+ *   job or waits. So a table that cannot move holds up no other; it costs a small file for each segment that it is in.
+ * - Provisioning finds the table that the batch goes to and makes it ready (`provisioning.ts`). It runs again after each
+ *   failure: the dataset may have been deleted, or its table changed, since.
+ * - Inserting: the rows are brought back into memory if they are not there, and sent (`batch-inserter.ts`). At most
+ *   `limits.maxParallelInserts` do so at a time. Rows that the store refuses for good go to the dead letters; this counts
+ *   as stored. Any other failure is tried again with growing pauses. A pause ends early when the store answers after it
+ *   did not. Meanwhile the log grows up to its bound and then refuses writes.
+ * - A table queue is failing from a failure to its next success.
+ * - An insert is in doubt if it may have been sent before and it is not known what became of it: after a failure, and if it
+ *   is the first one of its table for a segment that an earlier run has left. The store itself may have been killed or have
+ *   lost power since, so its memory of tokens is not trusted: the rows are looked for (`in-doubt-insert.ts`).
+ *
+ * ## What may overtake what
+ *
+ * - Inserts of one table never overtake each other. Rows of a low-volume table that wait are not overtaken by later ones.
+ * - No table of a dataset overtakes its first one, the series of metrics: a reader never finds a sample without its labels.
+ * - Other tables, and other datasets, overtake each other freely. So do segments.
+ * - Batched jobs start one after another: the next waits while any insert of an earlier one can move, so that inserts do
+ *   not pile up. A reader who waits for a dataset flushes it out of turn. Manifests become durable in the order of the jobs.
+ *
+ * ## What a crash finds
+ *
+ * A crash is a kill of the process or a power cut. The next run finds the segments that were not removed:
+ *
+ * - Nothing was sent of it: it is inserted as if it were new. Low-volume tables wait anew.
+ * - A manifest is durable: the same rows are one insert again, whether it was sent or not. Recovered jobs come before
+ *   everything else of their tables. Without the manifest nothing was sent.
+ * - Inserts were sent: because of the gate, each table has at most one such insert that no checkpoint has. It is the first
+ *   one of the table that is queued, and is in doubt.
+ * - A checkpoint is durable: the tables in it are left out.
+ * - Rows are in the dead letters: they are left out of the repeated insert, which is made of the same rows otherwise.
+ * - It was retiring: all of it is inserted again, in doubt, and it retires again. `beforeRemove` is safe to repeat.
+ * - The file came back, since its removal was not synced: the same. Nothing of its tables was sent in between.
  */
-
 import { StoreError } from '../clickhouse/store-error.ts';
 import { AppError } from '../errors.ts';
 import { type Retrying, sleep, untilDone } from '../lib/backoff.ts';
@@ -27,20 +75,17 @@ import { Watermark } from '../lib/watermark.ts';
 import { limits } from '../limits/limits.ts';
 import type { Backlog } from '../wal/backlog.ts';
 import type { SealedSegment } from '../wal/segment.ts';
-import { batchesOf, nameOf, recordsBySegment, type TableBatch } from './batch.ts';
 import { BatchInserter, type BatchInserterOptions } from './batch-inserter.ts';
-import { Bundling } from './bundling.ts';
-import { Departures } from './departures.ts';
-import { Passage } from './passage.ts';
-import { Preparation } from './preparation.ts';
-import type { QuietTablesOptions } from './quiet-tables.ts';
-import { RecoveredBundles } from './recovered-bundles.ts';
-import { Lane, Load, Shipment } from './shipment.ts';
+import { type BatchPlan, InsertJob, PendingSegment, TableQueue } from './drain-state.ts';
+import { type LowVolumeOptions, LowVolumeTables } from './low-volume-tables.ts';
+import { type ProvisionedBatch, Provisioning } from './provisioning.ts';
+import { RecoveredBatches } from './recovered-batches.ts';
+import { batchesOf, nameOf, recordsBySegment, type TableBatch } from './table-batch.ts';
 
 export interface DrainOptions extends BatchInserterOptions {
   readonly backlog: Backlog;
-  readonly quiet: QuietTablesOptions;
-  /** Wakes when the store answers after it did not. */
+  readonly lowVolume: LowVolumeOptions;
+  /** Notified when the store answers after it did not. */
   readonly storeReturned: Signal;
   /** Told when the store did not answer. */
   readonly onNoAnswer: () => void;
@@ -50,106 +95,99 @@ export interface DrainOptions extends BatchInserterOptions {
 
 export class Drain {
   readonly #options: DrainOptions;
+  readonly #provisioning: Provisioning;
   readonly #inserter: BatchInserter;
-  readonly #preparation: Preparation;
-  readonly #slots = new Semaphore(limits.maxParallelInserts);
-  readonly #departures: Departures;
-  /** By table; only those that a segment of the queue needs. */
-  readonly #lanes = new Map<string, Lane>();
+  readonly #inserts = new Semaphore(limits.maxParallelInserts);
   readonly #stopping = new AbortController();
-  readonly #passage: Passage;
-  readonly #bundling: Bundling;
+
+  /** Oldest first; what is gone stays until all before it is. */
+  readonly #segments: PendingSegment[] = [];
+  #newestNumber = 0;
   /** The drain has the segment of this number and all before it. */
   readonly #added = new Watermark();
-  #recovered: RecoveredBundles | undefined;
+  /** The store has the segment of this number and all before it, and the log does not. */
+  readonly #gone = new Watermark();
+  /** Fulfils when nothing is being removed. */
+  #retiring: Promise<void> = Promise.resolve();
+
+  /** By table; only of tables that a pending segment needs. */
+  readonly #queues = new Map<string, TableQueue>();
+  /** Jobs at whose gate a table waits. */
+  readonly #gated = new Set<InsertJob>();
+
+  readonly #lowVolume: LowVolumeTables;
+  /** Batched jobs that are not stored. */
+  readonly #batchedJobs = new Set<InsertJob>();
+  /** Fulfils when the newest manifest is durable, or the drain has stopped. */
+  #manifests: Promise<unknown> = Promise.resolve();
+  #cancelFlush = () => {};
+  /** Undefined until the drain is started. */
+  #recovered: RecoveredBatches | undefined;
 
   constructor(options: DrainOptions) {
     this.#options = options;
+    this.#provisioning = new Provisioning(options.catalog, options.node);
     this.#inserter = new BatchInserter(options);
-    this.#preparation = new Preparation(options.catalog);
-    this.#departures = new Departures({
-      backlog: options.backlog,
-      beforeRemove: options.beforeRemove,
-      retrying: (segment, step) => this.#retrying(segment, step),
-      onGone: (load) => this.#passOn(load),
-    });
-    this.#passage = new Passage({
-      backlog: options.backlog,
-      lanes: this.#lanes,
-      signal: this.#stopping.signal,
-      retrying: (segment, step) => this.#retrying(segment, step),
-    });
-    this.#bundling = new Bundling({
-      ...options,
-      signal: this.#stopping.signal,
-      moves: (bundle) => this.#passage.moves(bundle),
-      send: (bundle, batch, noted) => this.#send(bundle, batch, noted),
-      leaveIfDone: (loads) => this.#departures.leaveIfDone(loads),
-      retrying: (segment, step) => this.#retrying(segment, step),
-    });
+    this.#lowVolume = new LowVolumeTables(options.lowVolume, options.clock);
   }
+
+  // Segments come, and readers wait for them -------------------------------------------------------------
 
   /** Begins; what was added before waits until now. */
   start(): void {
     if (this.#recovered !== undefined) return;
-    const loads = this.#departures.waiting;
-    this.#recovered = new RecoveredBundles(loads);
-    for (const load of loads) this.#dispatch(load, this.#recovered);
+    const segments = [...this.#segments];
+    this.#recovered = new RecoveredBatches(segments);
+    for (const pending of segments) this.#enqueue(pending, this.#recovered);
   }
 
-  /** Takes a segment that an earlier life of the process left; they come before all others. */
+  /** Takes a segment that an earlier run of the process left; they come before all others. */
   recover(segment: SealedSegment): void {
-    this.#add(new Load(segment, true));
+    this.#add(new PendingSegment(segment, true));
   }
 
   /** Takes the next segment; numbers only grow. */
   add(segment: SealedSegment): void {
-    this.#add(new Load(segment, false));
-  }
-
-  #add(load: Load): void {
-    this.#departures.add(load);
-    if (this.#recovered !== undefined) this.#dispatch(load, this.#recovered);
-    this.#added.advance(load.segment.number);
+    this.#add(new PendingSegment(segment, false));
   }
 
   /** Fulfils when the store has the segment of that number, which may not even be sealed yet, and all before. */
   drained(number: number): Promise<void> {
-    return this.#departures.gone(number);
+    return this.#gone.reached(number);
   }
 
   /**
    * Fulfils when the store has what the segment of that number, which may not even be sealed yet, and all before hold
-   * of some datasets; they do not wait for more.
-   * @param leads names of their first tables
+   * of some datasets. It flushes them if they wait for more rows.
+   * @param firstTables names of their first tables
    */
-  async stored(number: number, leads: ReadonlySet<string>): Promise<void> {
+  async stored(number: number, firstTables: ReadonlySet<string>): Promise<void> {
     await this.#added.reached(number);
-    this.#bundling.end(leads);
-    const lanes = [...this.#lanes.values()].filter(({ lead }) => leads.has(lead));
-    await Promise.all(lanes.map(({ tail }) => tail));
-    // Then the log has nothing of them any more, unless others wait.
-    if (this.#bundling.isIdle) await this.drained(number);
+    this.#flush(firstTables);
+    const queues = [...this.#queues.values()].filter(({ firstTable }) => firstTables.has(firstTable));
+    await Promise.all(queues.map(({ tail }) => tail));
+    // Then the log has nothing of them any more, unless other datasets wait.
+    if (this.#lowVolume.dueInMs === undefined && this.#batchedJobs.size === 0) await this.drained(number);
   }
 
-  /** For how long some table should have been on its way that waits for more still: the store is slower than what comes. */
+  /** For how long some low-volume table should have been flushed that waits still: the store is slower than what comes. */
   get overdueMs(): number {
-    return this.#bundling.overdueMs;
+    return Math.max(0, -(this.#lowVolume.dueInMs ?? 0));
   }
 
   /** Gives what is queued `graceMs` to get into the store; what is left stays in the log. */
   async stop(graceMs: number): Promise<void> {
-    this.#bundling.stop();
-    this.#bundling.end();
+    this.#cancelFlush();
+    this.#flush();
     const timer = new AbortController();
-    await Promise.race([this.#departures.all(), sleep(graceMs, timer.signal, this.#options.clock)]);
+    await Promise.race([this.drained(this.#newestNumber), sleep(graceMs, timer.signal, this.#options.clock)]);
     timer.abort();
     this.#stopping.abort();
-    this.#bundling.stop();
-    this.#passage.stop();
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.tail));
-    await this.#departures.settled();
-    const segments = this.#departures.waiting.length;
+    this.#cancelFlush();
+    for (const { gate } of this.#gated) gate.notify();
+    await Promise.all([...this.#queues.values()].map(({ tail }) => tail));
+    await this.#retiring;
+    const segments = this.#segments.length;
     if (segments > 0) {
       this.#options.log.info(
         { segments },
@@ -158,94 +196,224 @@ export class Drain {
     }
   }
 
-  /** Puts each table's part of a segment behind what its lane has already, or lets it wait for more. */
-  #dispatch(load: Load, recovered: RecoveredBundles): void {
+  #add(pending: PendingSegment): void {
+    this.#segments.push(pending);
+    this.#newestNumber = pending.segment.number;
+    if (this.#recovered !== undefined) this.#enqueue(pending, this.#recovered);
+    this.#added.advance(pending.segment.number);
+  }
+
+  /** Makes jobs of a segment, except for what waits for more. */
+  #enqueue(pending: PendingSegment, recovered: RecoveredBatches): void {
     if (this.#stopping.signal.aborted) return;
-    const { checkpoint } = load.segment;
-    const batches = batchesOf(load.segment);
-    const bundled = recovered.take(load, batches);
-    const isLeft = (batch: TableBatch) => !checkpoint.tables.has(nameOf(batch)) && !bundled.has(batch);
-    const prompt = this.#bundling.take(load, batches, isLeft);
-    const shipment = new Shipment([load], false);
-    for (const batch of prompt) this.#send(shipment, batch);
-    for (const waited of recovered.completedBy(load)) this.#bundling.send(waited);
-    this.#departures.leaveIfDone([load]);
-    this.#bundling.endDue();
+    const { checkpoint } = pending.segment;
+    const batches = batchesOf(pending.segment);
+    const ofRecovered = recovered.take(pending, batches);
+    const isMissing = (batch: TableBatch) => !checkpoint.tables.has(nameOf(batch)) && !ofRecovered.has(batch);
+    const job = new InsertJob([pending], false);
+    for (const batch of this.#lowVolume.take(pending, batches, isMissing)) this.#queueInsert(job, batch);
+    for (const plan of recovered.completedBy(pending)) this.#startBatchedJob(plan);
+    this.#retireIfStored([pending]);
+    this.#flushDue();
   }
 
-  #send(shipment: Shipment, batch: TableBatch, ready?: Promise<unknown>): void {
-    const name = nameOf(batch);
-    const lane = this.#lanes.get(name) ?? new Lane(name, batch.lead);
-    this.#lanes.set(name, lane);
-    // Of what an earlier life left it had sent each table the first at most.
-    const isLeft = shipment.loads.some((load) => load.isLeft);
-    if (isLeft && lane.newest === undefined) shipment.doubtful.add(lane);
-    shipment.left.add(lane);
-    const previous = lane.newest;
-    lane.newest = shipment;
-    const before = [ready, lane.tail, this.#lanes.get(batch.lead)?.tail];
-    lane.tail = Promise.all(before).then(() => this.#move(lane, shipment, batch, previous));
-  }
+  // Low-volume tables are flushed ------------------------------------------------------------------------
 
-  async #move(
-    lane: Lane,
-    shipment: Shipment,
-    batch: TableBatch,
-    previous: Shipment | undefined,
-  ): Promise<void> {
-    if (previous !== undefined && !(await this.#passage.mayPass(lane, previous))) return;
-    const work = async () => {
-      await this.#preparation.prepare(batch, this.#stopping.signal);
-      await this.#slots.run(() => this.#insert(shipment, lane, batch));
-    };
-    const retrying = this.#retrying(shipment.last, lane.name, () => this.#onTrouble(lane));
-    if (!(await untilDone(work, retrying))) return;
-    lane.inTrouble = false;
-    shipment.arrived(lane);
-    if (shipment.isDone) {
-      this.#bundling.arrived(shipment);
-      this.#departures.leaveIfDone(shipment.loads);
+  /** Flushes the tables whose wait is over, unless an earlier batched job moves. To be called when either may have changed. */
+  #flushDue(): void {
+    this.#cancelFlush();
+    if (this.#stopping.signal.aborted) return;
+    while ((this.#lowVolume.dueInMs ?? 1) <= 0) {
+      if ([...this.#batchedJobs].some((job) => this.#canMove(job))) return;
+      this.#flush(this.#lowVolume.due());
     }
-    this.#passage.noteWhatIsStuck();
-    if (shipment.isBundle) this.#bundling.endDue();
+    const { dueInMs } = this.#lowVolume;
+    if (dueInMs !== undefined) {
+      this.#cancelFlush = this.#options.clock.after(dueInMs, () => this.#flushDue());
+    }
   }
 
-  async #insert(shipment: Shipment, lane: Lane, batch: TableBatch): Promise<void> {
+  /** Makes a batched job of all that waits, or of some datasets, by their first tables. */
+  #flush(firstTables?: Iterable<string>): void {
+    const plan = this.#lowVolume.flush(firstTables);
+    if (plan === undefined) return;
+    const segments = plan.segments.map(({ segment }) => segment);
+    const tables = new Map(plan.batches.map((batch) => [nameOf(batch), batch.parts[0]?.segment.number ?? 0]));
+    const [oldest] = segments;
+    if (oldest === undefined) throw new Error('BUG: a batched job without segments');
+    const write = () => this.#options.backlog.writeManifest(segments, tables);
+    // One after another: a later run sends a job whose manifest it finds before what waits, also before what came earlier.
+    this.#manifests = this.#manifests.then(() => untilDone(write, this.#retrying(oldest, 'write manifest')));
+    this.#startBatchedJob(plan, this.#manifests);
+  }
+
+  /** @param manifest fulfils when it is durable; undefined if it is */
+  #startBatchedJob({ segments, batches }: BatchPlan, manifest?: Promise<unknown>): void {
+    const job = new InsertJob(segments, true);
+    for (const batch of batches) this.#queueInsert(job, batch, manifest);
+    if (job.isStored) this.#retireIfStored(segments);
+    else this.#batchedJobs.add(job);
+  }
+
+  // Inserts ----------------------------------------------------------------------------------------------
+
+  /** @param ready what else it waits for, beside those before it */
+  #queueInsert(job: InsertJob, batch: TableBatch, ready?: Promise<unknown>): void {
+    const name = nameOf(batch);
+    const queue = this.#queues.get(name) ?? new TableQueue(name, batch.firstTable);
+    this.#queues.set(name, queue);
+    const previous = queue.newest;
+    // Of what an earlier run left, it had sent each table the first insert at most.
+    const isRecovered = job.segments.some((pending) => pending.isRecovered);
+    if (isRecovered && previous === undefined) job.inDoubt.add(queue);
+    job.missing.add(queue);
+    queue.newest = job;
+    const before = [ready, queue.tail, this.#queues.get(batch.firstTable)?.tail];
+    queue.tail = Promise.all(before).then(() => this.#runInsert(job, queue, batch, previous));
+  }
+
+  /** @param previous the job before it in the queue */
+  async #runInsert(
+    job: InsertJob,
+    queue: TableQueue,
+    batch: TableBatch,
+    previous: InsertJob | undefined,
+  ): Promise<void> {
+    if (previous !== undefined && !(await this.#passGate(previous, queue))) return;
+    const attempt = async () => {
+      const provisioned = await this.#provisioning.provision(batch, this.#stopping.signal);
+      if (provisioned !== undefined) await this.#inserts.run(() => this.#insert(job, queue, provisioned));
+    };
+    const retrying = this.#retrying(job.last, queue.name, () => this.#onFailure(queue));
+    if (!(await untilDone(attempt, retrying))) return;
+    queue.isFailing = false;
+    job.markStored(queue);
+    if (job.isStored) {
+      this.#batchedJobs.delete(job);
+      this.#retireIfStored(job.segments);
+    }
+    this.#checkpointStuckJobs();
+    if (job.isBatched) this.#flushDue();
+  }
+
+  async #insert(job: InsertJob, queue: TableQueue, provisioned: ProvisionedBatch): Promise<void> {
     const { backlog } = this.#options;
-    const { doubtful } = shipment;
+    const { signal } = this.#stopping;
     // It may have waited for its turn until now.
-    if (this.#stopping.signal.aborted) throw new AppError('shutting_down', 'the service is shutting down');
+    if (signal.aborted) throw new AppError('shutting_down', 'the service is shutting down');
     const held: SealedSegment[] = [];
     try {
-      for (const [segment, records] of recordsBySegment(batch)) {
+      for (const [segment, records] of recordsBySegment(provisioned.batch)) {
         held.push(segment);
         await backlog.hold(segment, records);
       }
-      await this.#inserter.insert(batch, doubtful.has(lane), this.#stopping.signal);
+      await this.#inserter.insert(provisioned, job.inDoubt.has(queue), signal);
     } catch (error) {
-      doubtful.add(lane);
+      job.inDoubt.add(queue);
       throw error;
     } finally {
       for (const segment of held) backlog.release(segment);
     }
   }
 
-  #onTrouble(lane: Lane): void {
-    if (lane.inTrouble) return;
-    lane.inTrouble = true;
-    this.#passage.noteWhatIsStuck();
-    this.#bundling.endDue();
+  #onFailure(queue: TableQueue): void {
+    if (queue.isFailing) return;
+    queue.isFailing = true;
+    this.#checkpointStuckJobs();
+    this.#flushDue();
   }
 
-  /** A segment is gone: the tables that were done with it may go on. */
-  #passOn(load: Load): void {
-    for (const [name, { newest }] of this.#lanes) {
-      if (newest?.isDone === true && newest.loads.some(({ isGone }) => isGone)) this.#lanes.delete(name);
+  /** Whether some insert of a job is missing and can move: neither its table nor its dataset's first one is failing. */
+  #canMove({ missing }: InsertJob): boolean {
+    return [...missing].some(
+      (queue) => !queue.isFailing && this.#queues.get(queue.firstTable)?.isFailing !== true,
+    );
+  }
+
+  // The insert gate --------------------------------------------------------------------------------------
+
+  /** Waits until a table that is done with a job may go on. @returns false if the drain was stopped before */
+  async #passGate(job: InsertJob, queue: TableQueue): Promise<boolean> {
+    while (!job.isPassable(queue)) {
+      if (this.#stopping.signal.aborted) return false;
+      this.#gated.add(job);
+      this.#checkpointIfStuck(job);
+      await job.gate.next();
     }
-    this.#passage.open(load);
+    return true;
   }
 
-  #retrying(segment: SealedSegment, step: string, onTrouble = () => {}): Retrying {
+  /** To be called when a table was stored, or began to fail. */
+  #checkpointStuckJobs(): void {
+    for (const job of this.#gated) this.#checkpointIfStuck(job);
+  }
+
+  /** Opens the gate for the tables that are done with a job by a checkpoint, if nothing else of its segments can move. */
+  #checkpointIfStuck(job: InsertJob): void {
+    if (!this.#gated.has(job) || job.checkpointing !== undefined || job.uncheckpointed().length === 0) return;
+    const willBeGone = () => job.segments.some(({ isStored }) => isStored);
+    // What another batched job holds back takes as long as its tables wait, so nobody waits for it.
+    const delays = (other: InsertJob) => (other === job || !other.isBatched) && this.#canMove(other);
+    if (willBeGone() || job.segments.some(({ jobs }) => [...jobs].some(delays))) return;
+    const { backlog } = this.#options;
+    const checkpoint = async () => {
+      if (willBeGone()) return;
+      await backlog.checkpoint(job.last, job.uncheckpointed());
+      for (const pending of job.segments) if (!this.#isNeeded(pending)) backlog.evict(pending.segment);
+    };
+    job.checkpointing = untilDone(checkpoint, this.#retrying(job.last, 'write checkpoint')).then(() => {
+      job.checkpointing = undefined;
+      job.gate.notify();
+    });
+  }
+
+  /** Whether some of it will be inserted soon, so that it should stay in memory. */
+  #isNeeded({ waiting, jobs }: PendingSegment): boolean {
+    return waiting.size > 0 || [...jobs].some((job) => this.#canMove(job));
+  }
+
+  // Segment retirement -----------------------------------------------------------------------------------
+
+  #retireIfStored(segments: readonly PendingSegment[]): void {
+    for (const pending of segments) {
+      if (pending.state !== 'pending' || !pending.isStored) continue;
+      pending.state = 'retiring';
+      this.#retiring = this.#retiring.then(() => this.#retire(pending));
+    }
+  }
+
+  async #retire(pending: PendingSegment): Promise<void> {
+    const { backlog, beforeRemove } = this.#options;
+    const { segment, jobs } = pending;
+    // A checkpoint that came after its segment had gone would be left behind.
+    for (const { checkpointing } of jobs) await checkpointing;
+    if (beforeRemove !== undefined) {
+      if (!(await untilDone(() => beforeRemove(segment), this.#retrying(segment, 'before removal')))) return;
+    }
+    if (!(await untilDone(() => backlog.remove(segment), this.#retrying(segment, 'remove')))) return;
+    pending.state = 'gone';
+    this.#onGone(pending);
+    for (let oldest = this.#segments[0]; oldest?.state === 'gone'; oldest = this.#segments[0]) {
+      this.#segments.shift();
+      this.#gone.advance(oldest.segment.number);
+    }
+  }
+
+  /** Opens the gates of its jobs, and forgets the queues that have nothing left to wait for. */
+  #onGone({ jobs }: PendingSegment): void {
+    for (const [name, queue] of this.#queues) {
+      if (queue.newest?.isStored === true && queue.newest.hasLeftLog) this.#queues.delete(name);
+    }
+    for (const job of jobs) {
+      this.#gated.delete(job);
+      job.gate.notify();
+    }
+  }
+
+  // Failures ---------------------------------------------------------------------------------------------
+
+  /** @param step what is tried: the table of an insert, or what else is done with a segment */
+  #retrying(segment: SealedSegment, step: string, onFailure = () => {}): Retrying {
     const { clock, metrics, log, storeReturned, onNoAnswer } = this.#options;
     return {
       signal: this.#stopping.signal,
@@ -262,7 +430,7 @@ export class Drain {
           'a segment could not be stored; it will be tried again',
         );
         if (error instanceof StoreError && code === undefined) onNoAnswer();
-        onTrouble();
+        onFailure();
       },
     };
   }

@@ -1,15 +1,15 @@
 import { sleep } from '../lib/backoff.ts';
 import { limits } from '../limits/limits.ts';
 import type { Wal } from '../wal/writer.ts';
-import { leadsOf } from './batch.ts';
 import type { Drain } from './drain.ts';
+import { firstTablesOf } from './table-batch.ts';
 
 /**
- * For readers that miss something which was acknowledged a moment ago: waits until all that is in the log now of some
- * datasets is in the store, or until a bound. It never hurries a segment, so that readers cannot make inserts small; of
- * tables that wait for more, it hurries these alone.
+ * Read your writes, for readers that miss something which was acknowledged a moment ago: waits until all that the log
+ * holds now of some datasets is in the store, or until a bound. It seals no segment early, so that readers cannot make
+ * inserts small. Of the low-volume tables that wait for more rows, it flushes those of these datasets alone.
  * @param ids of the datasets
- * @returns false at once if nothing is on its way
+ * @returns false at once if the log holds nothing that the store lacks
  */
 export async function waitForPending(
   wal: Wal,
@@ -19,9 +19,9 @@ export async function waitForPending(
 ): Promise<boolean> {
   const newest = wal.newestPending;
   if (newest === undefined) return false;
-  const leads = new Set(ids.flatMap((id) => leadsOf(tenant, id)));
+  const firstTables = new Set(ids.flatMap((id) => firstTablesOf(tenant, id)));
   const timer = new AbortController();
-  await Promise.race([drain.stored(newest, leads), sleep(limits.freshDatasetWaitMs, timer.signal)]);
+  await Promise.race([drain.stored(newest, firstTables), sleep(limits.freshDatasetWaitMs, timer.signal)]);
   timer.abort();
   return true;
 }

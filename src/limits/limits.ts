@@ -239,7 +239,10 @@ const relations: ReadonlyArray<readonly [boolean, string]> = [
   ],
   [limits.walMaxBytes >= 4 * limits.walSegmentMaxBytes, 'the log holds several segments'],
   [limits.maxReplayJournalBytes >= limits.replayWindowEntries * 256, 'the journal holds what memory does'],
-  [limits.quietFlushIntervalMs >= limits.walSegmentMaxAgeMs, 'quiet tables wait for more than a segment'],
+  [
+    limits.lowVolumeFlushIntervalMs >= limits.walSegmentMaxAgeMs,
+    'low-volume tables wait for more than a segment',
+  ],
   [limits.walMaxRetainedBytes >= limits.walSegmentMaxBytes, 'a segment fits in memory'],
   [(limits.decodeOutcomeWindow & (limits.decodeOutcomeWindow - 1)) === 0, 'the window is a power of two'],
   [

@@ -23,20 +23,17 @@ export const quotaLimits = {
   maxMeteredDatasets: 50_000,
   /**
    * Tables of a segment up to which each is inserted at once. May only grow from version to version
-   * (`drain/quiet-tables.ts`).
+   * (`drain/low-volume-tables.ts`).
    */
-  promptTables: 32,
-  /** With more than that, datasets with at least so much in it are. May only shrink. */
-  promptBytes: 512 * KiB,
-  /** Those that wait make no more inserts a second than this, in the engine some milliseconds each. */
-  quietInsertsPerSecond: 50,
-  /**
-   * Datasets whose wait ends together: a second of inserts or two, after which those that have
-   * waited meanwhile follow.
-   */
-  maxBundledDatasets: 128,
-  /** Where so many wait that the longest wait binds, some go before it is over, this often. */
-  quietPaceMs: 1000,
-  /** The longest that rows of a dataset wait for more, where there are many. */
-  quietFlushIntervalMs: 15_000,
+  maxUnbatchedTables: 32,
+  /** Of a segment with more tables, datasets with at least this much in it are inserted at once. May only shrink. */
+  minUnbatchedBytes: 512 * KiB,
+  /** Low-volume tables make at most this many inserts a second. Each takes the engine some milliseconds. */
+  batchedInsertsPerSecond: 50,
+  /** Datasets that are flushed together: one or two seconds of inserts. */
+  maxBatchedDatasets: 128,
+  /** If so many datasets wait that the longest wait applies, some are flushed earlier, at this interval. */
+  earlyFlushIntervalMs: 1000,
+  /** The longest that rows of a low-volume table wait for more. */
+  lowVolumeFlushIntervalMs: 15_000,
 } as const;

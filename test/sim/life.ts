@@ -52,7 +52,7 @@ export async function startLife(world: World, process: SimProcess): Promise<Life
     clock: process,
     storeReturned: monitor.returned,
     onNoAnswer: () => monitor.suspect(),
-    quiet: world.quiet,
+    lowVolume: world.lowVolume,
   });
   for (const segment of recovery.segments) {
     for (const { header } of segment.records) {

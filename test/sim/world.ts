@@ -1,4 +1,4 @@
-import type { QuietTablesOptions } from '../../src/drain/quiet-tables.ts';
+import type { LowVolumeOptions } from '../../src/drain/low-volume-tables.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
 import { seededRandom } from '../support/random.ts';
 import { SimDisk } from './disk.ts';
@@ -20,7 +20,7 @@ export class World {
   readonly log: Logger;
   readonly powerCuts: boolean;
   /** The same in all lives: what one inserted alone, the next one must, too. */
-  readonly quiet: QuietTablesOptions;
+  readonly lowVolume: LowVolumeOptions;
   readonly #violations: string[] = [];
   readonly #traced: boolean;
 
@@ -34,13 +34,13 @@ export class World {
     const { random } = this.scheduler;
     const many = random.chance(0.6);
     const insertsPerSecond = random.integer(1, 20);
-    this.quiet = {
-      promptTables: many ? random.integer(0, 6) : 100,
-      promptBytes: random.integer(0, 4000),
+    this.lowVolume = {
+      maxUnbatchedTables: many ? random.integer(0, 6) : 100,
+      minUnbatchedBytes: random.integer(0, 4000),
       maxWaitMs: random.integer(1, [100, 5000][random.integer(0, 1)] ?? 0),
       maxBytes: random.integer(1000, 100_000),
       insertsPerSecond,
-      maxBundledDatasets: 1 + (insertsPerSecond % 4),
+      maxBatchedDatasets: 1 + (insertsPerSecond % 4),
     };
     this.log = createLogger(traced ? 'info' : 'silent');
     this.#traced = traced;

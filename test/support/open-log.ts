@@ -3,10 +3,10 @@ import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { limits } from '../../src/limits/limits.ts';
 import { Backlog } from '../../src/wal/backlog.ts';
-import type { WalFiles } from '../../src/wal/wal-files.ts';
 import type { WalRecord } from '../../src/wal/record.ts';
 import { recoverWal } from '../../src/wal/recovery.ts';
 import type { SealedSegment } from '../../src/wal/segment.ts';
+import type { WalFiles } from '../../src/wal/wal-files.ts';
 import { Wal } from '../../src/wal/writer.ts';
 
 export const silent = createLogger('silent');

@@ -3,7 +3,7 @@ import type { Tenants } from '../../src/catalog/tenants.ts';
 import type { InsertBatch, Store } from '../../src/clickhouse/store.ts';
 import { DeadLetters } from '../../src/drain/dead-letters/letters.ts';
 import { Drain } from '../../src/drain/drain.ts';
-import type { QuietTablesOptions } from '../../src/drain/quiet-tables.ts';
+import type { LowVolumeOptions } from '../../src/drain/low-volume-tables.ts';
 import { type Clock, systemClock, type Timers } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
@@ -13,8 +13,8 @@ import { MetadataLog } from '../../src/metadata/metadata-log.ts';
 import type { TableBlock } from '../../src/model/block.ts';
 import { type DatasetKind, defaultTenant } from '../../src/model/dataset.ts';
 import { Backlog } from '../../src/wal/backlog.ts';
-import type { WalFiles } from '../../src/wal/wal-files.ts';
 import { recoverWal } from '../../src/wal/recovery.ts';
+import type { WalFiles } from '../../src/wal/wal-files.ts';
 import { Wal } from '../../src/wal/writer.ts';
 import { eventBlocks } from './blocks.ts';
 import { MemoryFiles } from './memory-files.ts';
@@ -32,14 +32,14 @@ export interface WritePathOptions {
   readonly onEnd?: () => void;
   readonly storeReturned?: Signal;
   readonly onNoAnswer?: () => void;
-  readonly quiet?: QuietTablesOptions;
+  readonly lowVolume?: LowVolumeOptions;
 }
 
 /** A life of the service's back half: log, drain and catalog, on a directory that may have seen others. */
 export async function startWritePath(options: WritePathOptions) {
   const { files, store, dead = new MemoryFiles(), clock = systemClock, tenants, onEnd } = options;
   const { storeReturned = new Signal(), onNoAnswer = () => {} } = options;
-  const { quiet = { maxWaitMs: limits.quietFlushIntervalMs, maxBytes: limits.walMaxRetainedBytes } } =
+  const { lowVolume = { maxWaitMs: limits.lowVolumeFlushIntervalMs, maxBytes: limits.walMaxRetainedBytes } } =
     options;
   const metrics = createMetrics();
   const catalog = new Catalog(store, new MetadataLog(store, testNode), tenants, onEnd);
@@ -58,7 +58,7 @@ export async function startWritePath(options: WritePathOptions) {
     metrics,
     storeReturned,
     onNoAnswer,
-    quiet,
+    lowVolume,
   });
   for (const segment of recovery.segments) {
     for (const { header } of segment.records) {

@@ -13,8 +13,8 @@ import type { DeadNote } from '../../../src/drain/dead-letters/note.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import { openWalDirectory } from '../../../src/wal/wal-files.ts';
 import { segmentName } from '../../../src/wal/segment.ts';
+import { openWalDirectory } from '../../../src/wal/wal-files.ts';
 import { eventBlocks } from '../../support/blocks.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 

@@ -3,9 +3,9 @@ import { ReceivedTable } from '../../../src/catalog/received-table.ts';
 import { Received } from '../../../src/drain/received.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
+import { emptyCheckpoint } from '../../../src/wal/checkpoints.ts';
 import type { RecordHeader } from '../../../src/wal/record-header.ts';
 import type { SealedSegment } from '../../../src/wal/segment.ts';
-import { emptyCheckpoint } from '../../../src/wal/checkpoints.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 
 let test: TestStore;
@@ -20,7 +20,15 @@ const today = Date.parse('2026-11-20T10:00:00Z');
 
 function segment(number: number, ...headers: RecordHeader[]): SealedSegment {
   const records = headers.map((header) => ({ header, blocksPosition: 0, blocks: undefined }));
-  return { number, name: '', sinceMicros: 0, byteLength: 0, records, checkpoint: emptyCheckpoint(), manifests: [] };
+  return {
+    number,
+    name: '',
+    sinceMicros: 0,
+    byteLength: 0,
+    records,
+    checkpoint: emptyCheckpoint(),
+    manifests: [],
+  };
 }
 
 const header = (dataset: string, rows: number, bytes: number, atMs = today): RecordHeader => ({

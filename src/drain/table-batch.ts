@@ -9,7 +9,7 @@ import {
 import type { SealedSegment, SegmentRecord } from '../wal/segment.ts';
 import type { Rows } from './rows.ts';
 
-/** What one segment, or several, hold for one table. It becomes one insert. */
+/** The rows that one segment, or several, hold for one table. They become one insert. */
 export interface TableBatch {
   readonly tenant: string;
   /** Its id. */
@@ -24,8 +24,8 @@ export interface TableBatch {
   readonly rows: number;
   /** Of its blocks. */
   readonly byteLength: number;
-  /** The name of the dataset's table that is inserted first, `<database>.<table>`: this one follows it. */
-  readonly lead: string;
+  /** The dataset's table that is inserted first, `<database>.<table>`: this one follows it. */
+  readonly firstTable: string;
   /** Where the blocks are, in log order. At least one. */
   readonly parts: readonly BlockPlace[];
 }
@@ -84,15 +84,15 @@ export function batchesOf(segment: SealedSegment): TableBatch[] {
 export const nameOf = ({ database, table }: Pick<TableBatch, 'database' | 'table'>): string =>
   `${database}.${table}`;
 
-/** One batch of each table of a dataset, from batches of several segments in their order. The table that leads comes first. */
+/** One batch of each table of a dataset, from batches of several segments in their order. Its first table comes first. */
 export function mergeBatches(batches: readonly TableBatch[]): TableBatch[] {
   const byTable = new Map<string, TableBatch[]>();
   for (const batch of batches) {
     const name = nameOf(batch);
     byTable.set(name, [...(byTable.get(name) ?? []), batch]);
   }
-  const leads = (batch: TableBatch) => Number(nameOf(batch) === batch.lead);
-  return [...byTable.values()].flatMap(mergeTable).sort((a, b) => leads(b) - leads(a));
+  const isFirst = (batch: TableBatch) => Number(nameOf(batch) === batch.firstTable);
+  return [...byTable.values()].flatMap(mergeTable).sort((a, b) => isFirst(b) - isFirst(a));
 }
 
 function mergeTable(batches: readonly TableBatch[]): TableBatch[] {
@@ -139,23 +139,23 @@ export function recordsBySegment({
   return found;
 }
 
-/** The names of the tables that may be the first one of a dataset, whatever its kind. */
-export const leadsOf = (tenant: string, id: string): readonly string[] =>
+/** The tables that may be the first one of a dataset, by name, whatever its kind. */
+export const firstTablesOf = (tenant: string, id: string): readonly string[] =>
   Object.values(tablesOfKind).map(([table]) =>
     nameOf({ database: databaseOf(tenant), table: physicalTable(id, table) }),
   );
 
 /**
- * What of a batch goes to the heir of its dataset, which was deleted: the records that could not know of that. They make a
- * batch of their own.
+ * What of the batch of a deleted dataset goes to its successor, the dataset that has its name now: the records that were
+ * written before this process could know of the deletion. They make a batch of their own.
  */
-export function inherited(batch: TableBatch, heir: string): TableBatch {
+export function successorBatch(batch: TableBatch, successor: string): TableBatch {
   const parts = batch.parts.filter(({ record }) => record.header.presumed === true);
   const blocks = parts.flatMap(({ record, index }) => record.header.blocks[index] ?? []);
   return {
     ...batch,
-    dataset: heir,
-    table: `${heir}${batch.table.slice(batch.dataset.length)}`,
+    dataset: successor,
+    table: `${successor}${batch.table.slice(batch.dataset.length)}`,
     columns: unionOf(blocks),
     rows: blocks.reduce((sum, { rows }) => sum + rows, 0),
     byteLength: blocks.reduce((sum, { byteLength }) => sum + byteLength, 0),
@@ -163,8 +163,8 @@ export function inherited(batch: TableBatch, heir: string): TableBatch {
   };
 }
 
-/** The deduplication token of what a batch leaves to an heir. No table has such a name. */
-export const inheritedTokenOf = (node: string, batch: TableBatch): string =>
+/** The deduplication token of what goes to a successor. No table has such a name. */
+export const successorTokenOf = (node: string, batch: TableBatch): string =>
   `${tokenOf(node, batch)}-inherited`;
 
 /** The rows of a batch whose records are in memory. */
@@ -189,7 +189,7 @@ function start(tenant: string, dataset: string, kind: DatasetKind, table: TableN
     presumed: false,
     database,
     table: physicalTable(dataset, table),
-    lead: nameOf({ database, table: physicalTable(dataset, tablesOfKind[kind][0]) }),
+    firstTable: nameOf({ database, table: physicalTable(dataset, tablesOfKind[kind][0]) }),
     columns: [],
     byName: new Map(),
     order: (tablesOfKind[kind] as readonly TableName[]).indexOf(table),

@@ -11,7 +11,7 @@ import type { ColumnSpec } from '../model/column.ts';
 import type { BlockOfRows, Rows } from './rows.ts';
 
 /** The same rows in the same order. The event loop gets a turn between two blocks. */
-export async function insertBlocks(
+export async function mergedBlocks(
   rows: readonly Rows[],
   timers: Pick<Timers, 'turn'>,
 ): Promise<Uint8Array[]> {

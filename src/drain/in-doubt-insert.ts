@@ -1,5 +1,6 @@
 /**
- * Inserts a batch that the store may have already, in whole or in part, where its memory of tokens cannot be trusted:
+ * Inserts a batch that is in doubt: the store may have it already, in whole or in part, and its memory of tokens cannot
+ * be trusted:
  *
  * - ClickHouse writes a token down shortly before the rows get their place. A server that is killed between the two
  *   believes the token afterwards: it would take the repeated insert for stored.
@@ -8,13 +9,14 @@
  *
  * So the rows themselves are looked for, and those that are missing are inserted:
  *
- * 1. An insert of the batch that still runs, for somebody who has given up waiting, is waited for, whatever its token.
- * 2. Missing rows are inserted under the batch's own token. Should an insert of which nothing was known arrive late,
- *    it is the same to the store.
- * 3. If rows are still missing then, the token was there without them. They are inserted under a token that the store
- *    has never heard.
+ * 1. If an insert of the batch still runs that nobody waits for any more, under whatever token, the try ends here and is
+ *    repeated later.
+ * 2. Missing rows are inserted under the batch's own token. Should an earlier insert arrive late after all, the store takes
+ *    the two for the same one.
+ * 3. If rows are still missing then, the store had the token without them. They are inserted under a token that was never
+ *    used.
  *
- * Any number of failures in between is harmless: the next try begins anew with what is there.
+ * Any number of failures in between is harmless: the next try starts from what is there.
  *
  * Rows are the same if they are equal in all columns, times included. A row that is in the store as often as in the
  * batch is not missing, even if another request brought it.
@@ -31,11 +33,11 @@ import { StoreError, unknownStatusOfInsert } from '../clickhouse/store-error.ts'
 import type { Clock, Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { ulid } from '../lib/ulid.ts';
-import type { TableBatch } from './batch.ts';
-import { insertBlocks } from './insert-blocks.ts';
+import { mergedBlocks } from './merged-blocks.ts';
 import { blocksOf, countRows, halveRows, type Rows } from './rows.ts';
+import type { TableBatch } from './table-batch.ts';
 
-export interface DoubtfulInsert {
+export interface InDoubtInsert {
   readonly batch: TableBatch;
   readonly token: string;
   /** What of the batch is to be in the table. */
@@ -45,7 +47,7 @@ export interface DoubtfulInsert {
   readonly signal: AbortSignal;
 }
 
-interface Surroundings {
+interface InsertContext {
   readonly comparisons: Comparisons;
   readonly store: Store;
   readonly clock: Clock & Pick<Timers, 'turn'>;
@@ -56,8 +58,8 @@ interface Surroundings {
  * One at a time for each node.
  * @throws StoreError as an insert does
  */
-export async function insertMissing(around: Surroundings, insert: DoubtfulInsert): Promise<void> {
-  const { store, comparisons, clock } = around;
+export async function insertMissing(context: InsertContext, insert: InDoubtInsert): Promise<void> {
+  const { store, comparisons, clock } = context;
   const { batch, token, rows, parts, signal } = insert;
   if ((await runningInserts(store, token)) > 0) {
     throw new StoreError(
@@ -73,7 +75,7 @@ export async function insertMissing(around: Surroundings, insert: DoubtfulInsert
     }
     let loaded = 0;
     for (let part = 0; part < parts; part += 1) {
-      loaded += await insertPart(around, insert, comparison, { part, of: parts });
+      loaded += await insertPart(context, insert, comparison, { part, of: parts });
     }
     // The store may have died and lost what it was to compare, which is not worth a sync.
     if (loaded !== countRows(rows)) {
@@ -87,8 +89,8 @@ export async function insertMissing(around: Surroundings, insert: DoubtfulInsert
 
 /** @returns how many rows were there to be compared in the end */
 async function insertPart(
-  { store, clock, log }: Surroundings,
-  { batch, token, rows, signal }: DoubtfulInsert,
+  { store, clock, log }: InsertContext,
+  { batch, token, rows, signal }: InDoubtInsert,
   comparison: ComparisonTable,
   part: Part,
 ): Promise<number> {
@@ -105,7 +107,7 @@ async function insertPart(
     }
     // All of them: as it was sent before, and straight from here.
     if (missing === countRows(rows)) {
-      const blocks = await insertBlocks(rows, clock);
+      const blocks = await mergedBlocks(rows, clock);
       await store.insert({ database, table, columns, token: name, blocks }, signal);
     } else await comparison.insertMissing(name, part);
   }

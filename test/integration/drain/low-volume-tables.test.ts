@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InsertBatch } from '../../../src/clickhouse/store.ts';
 import { waitForPending } from '../../../src/drain/freshness.ts';
-import type { QuietTablesOptions } from '../../../src/drain/quiet-tables.ts';
+import type { LowVolumeOptions } from '../../../src/drain/low-volume-tables.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
@@ -13,9 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const patient: QuietTablesOptions = {
-  promptTables: 1,
-  promptBytes: 2000,
+const patient: LowVolumeOptions = {
+  maxUnbatchedTables: 1,
+  minUnbatchedBytes: 2000,
   insertsPerSecond: 0.001,
   maxWaitMs: 600_000,
   maxBytes: limits.walMaxRetainedBytes,
@@ -23,13 +23,13 @@ const patient: QuietTablesOptions = {
 const text = 'x'.repeat(3000);
 
 /** A life in which datasets of a segment wait if there are two of them. */
-async function start(files = new MemoryFiles(), quiet = patient) {
+async function start(files = new MemoryFiles(), lowVolume = patient) {
   const inserts: InsertBatch[] = [];
   const store = withFault(test.store, async (batch, insert) => {
     await insert();
     inserts.push(batch);
   });
-  const life = await startWritePath({ files, store, quiet });
+  const life = await startWritePath({ files, store, lowVolume });
   life.drain.start();
   const names = () => inserts.map(({ table }) => table.replace('.events', ''));
   return { ...life, files, inserts, names };
@@ -42,7 +42,7 @@ const ids = async (dataset: string) =>
     )
   ).map(({ id }) => id);
 
-describe('datasets with little data among many', () => {
+describe('low-volume datasets among many', () => {
   it('take several segments in one insert each, while one with more goes on with each', async () => {
     const { write, wal, drain, inserts, names, finish } = await start();
     for (let id = 1; id <= 4; id++) {
@@ -97,7 +97,7 @@ describe('datasets with little data among many', () => {
     ]);
   });
 
-  it('are stored once when the process is killed after a part of a bundle was sent', async () => {
+  it('are stored once when the process is killed after some inserts of a batched job were sent', async () => {
     const files = new MemoryFiles();
     let begun = 0;
     let sent = 0;
@@ -108,7 +108,7 @@ describe('datasets with little data among many', () => {
       sent += 1;
     });
     const names = ['q-k1', 'q-k2', 'q-k3', 'q-k4'];
-    const first = await startWritePath({ files, store, quiet: patient });
+    const first = await startWritePath({ files, store, lowVolume: patient });
     first.drain.start();
     for (const id of [1, 2, 3]) {
       for (const name of names) await first.write(name, [{ id }]);
@@ -124,7 +124,7 @@ describe('datasets with little data among many', () => {
     expect(await second.files.list()).toHaveLength(1);
   });
 
-  it('keep their segment until all its bundles are stored, where the store had one of them before the kill', async () => {
+  it('keep their segment until all its batched jobs are stored, where the store had one of them before the kill', async () => {
     const files = new MemoryFiles();
     let sent = '';
     const store = withFault(test.store, async ({ table }, insert) => {
@@ -132,7 +132,7 @@ describe('datasets with little data among many', () => {
       if (table === 'q-m2.events') return new Promise(() => {});
       await insert();
     });
-    const first = await startWritePath({ files, store, quiet: patient });
+    const first = await startWritePath({ files, store, lowVolume: patient });
     first.drain.start();
     const end = (segment: number, name: string) =>
       first.drain.stored(segment, new Set([`t_default.${name}.events`]));
@@ -155,7 +155,7 @@ describe('datasets with little data among many', () => {
       kept.set(table, (await left.list()).includes('00000000000000000001.wal'));
       await insert();
     });
-    const second = await startWritePath({ files: left, store: watched, quiet: patient });
+    const second = await startWritePath({ files: left, store: watched, lowVolume: patient });
     second.drain.start();
     await second.finish();
     expect(kept.get('q-m2.events')).toBe(true);
