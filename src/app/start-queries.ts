@@ -7,8 +7,8 @@ import { waitForPending } from '../drain/freshness.ts';
 import { limits } from '../limits/limits.ts';
 import { QueryService } from '../query/query-service.ts';
 import { TranslationPool } from '../query/translation-pool.ts';
-import type { Wal } from '../wal/writer.ts';
 import type { AppContext } from './app-context.ts';
+import type { Wal } from '../wal/wal.ts';
 
 interface Parts {
   readonly store: Store & ResultStore;

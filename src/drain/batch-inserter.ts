@@ -1,18 +1,18 @@
 /**
- * Gets one batch into the store: all of its rows once, except those that the store refuses for good, which go to
- * the dead letters. One bad row never holds up what comes with it or after it.
+ * Gets one batch into the store: all of its rows once, except those that the store refuses for good, which go
+ * to the dead letters. One bad row never holds up what comes with it or after it.
  *
- * A refusal is final by ClickHouse's error code (`clickhouse/store-error.ts`); everything else is tried again until it
- * succeeds. What to do about a refusal is found out by experiment, on a trial table that takes what the table
- * would take and keeps nothing (`clickhouse/trial-table.ts`):
+ * A refusal is final by ClickHouse's error code (`clickhouse/store-error.ts`); everything else is tried again
+ * until it succeeds. What to do about a refusal is found out by experiment, on a trial table that takes what
+ * the table would take and keeps nothing (`clickhouse/trial-table.ts`):
  *
  * 1. The trial refuses some of the rows. They are found by bisection and go to the dead letters. The rest is
  *    inserted.
- * 2. The trial refuses an insert without rows, or takes all of them, or the table cannot be made or looked at:
- *    the rows are not the cause. Perhaps somebody dropped a table or a column by hand, so the catalog forgets what
- *    it knew of the table, provisioning makes it anew, and the batch is tried again. When the table has refused that
- *    `limits.maxUnexplainedRefusals` times, all of the batch goes to the dead letters, and so do those after it at
- *    their first refusal, until the table takes one again.
+ * 2. The trial refuses an insert without rows, or takes all of them, or the table cannot be made or looked
+ *    at: the rows are not the cause. Perhaps somebody dropped a table or a column by hand, so the catalog
+ *    forgets what it knew of the table, provisioning makes it anew, and the batch is tried again. When the
+ *    table has refused that `limits.maxUnexplainedRefusals` times, all of the batch goes to the dead letters,
+ *    and so do those after it at their first refusal, until the table takes one again.
  *
  * Nothing is stored twice and nothing lost, because the batch has one token, whatever is left out of it. A
  * refused insert may have stored a part: ClickHouse cuts a large batch into blocks and writes each before it
@@ -20,21 +20,22 @@
  *
  * - Trials store nothing, so that they can be repeated, and a crash between them leaves nothing to clean up.
  * - Rows that fail to be read, converted or checked do so before anything of their block is written. What the
- *   refused insert stored are whole blocks in front of them. The insert without the bad rows has the same token
- *   and begins with the same blocks: ClickHouse drops these and takes what follows.
- * - Dead letters are durable before the rest is inserted, and while the segment is in the log they say what was
- *   left out: a drain that begins again leaves out the same rows, so that it sends the same bytes under the token.
- *   If the crash came before all letters of the batch were written, the trial finds the others again.
- * - Rows that are given up together with all that is left of their batch keep its token, since a part of them may
- *   be stored. Single ones have a token of their own, `<batch>/<first row>-<end>`.
+ *   refused insert stored are whole blocks in front of them. The insert without the bad rows has the same
+ *   token and begins with the same blocks: ClickHouse drops these and takes what follows.
+ * - Dead letters are durable before the rest is inserted, and while the segment is in the log they say what
+ *   was left out: a drain that begins again leaves out the same rows, so that it sends the same bytes under
+ *   the token. If the crash came before all letters of the batch were written, the trial finds the others
+ *   again.
+ * - Rows that are given up together with all that is left of their batch keep its token, since a part of them
+ *   may be stored. Single ones have a token of their own, `<batch>/<first row>-<end>`.
  *
- * Where it is not known what an earlier insert of the batch has done, the store's memory of the token is not enough
- * (`in-doubt-insert.ts`). Batches for which the store has too little memory go the same way, in parts.
+ * Where it is not known what an earlier insert of the batch has done, the store's memory of the token is not
+ * enough (`in-doubt-insert.ts`). Batches for which the store has too little memory go the same way, in parts.
  *
- * This holds as long as a table judges the same row in the same way. Where somebody changes a table by hand after
- * an insert whose answer was lost, so that it now refuses rows which it has, these are a dead letter as well; and
- * if that insert had stored only the first blocks of a batch of more than a million rows, the blocks behind the
- * cut move up, and as many rows as were cut are taken for stored that are not.
+ * This holds as long as a table judges the same row in the same way. Where somebody changes a table by hand
+ * after an insert whose answer was lost, so that it now refuses rows which it has, these are a dead letter as
+ * well; and if that insert had stored only the first blocks of a batch of more than a million rows, the
+ * blocks behind the cut move up, and as many rows as were cut are taken for stored that are not.
  */
 
 import type { Catalog } from '../catalog/catalog.ts';
@@ -123,8 +124,8 @@ export class BatchInserter {
   }
 
   /**
-   * The rows of a batch, samples in the order of their table. Either way it is a function of the batch alone, so that
-   * rows have the same places in it each time.
+   * The rows of a batch, samples in the order of their table. Either way it is a function of the batch alone,
+   * so that rows have the same places in it each time.
    */
   async #inOrder(batch: TableBatch): Promise<Rows> {
     const rows = batchRows(batch);
@@ -256,7 +257,10 @@ export class BatchInserter {
     attempt.dead = [...attempt.dead, ...ranges];
   }
 
-  /** A table that takes what is left of a batch is not broken; one that takes all of it refuses nothing any more. */
+  /**
+   * A table that takes what is left of a batch is not broken; one that takes all of it refuses nothing any
+   * more.
+   */
   #noteSuccess({ batch, dead }: Attempt): void {
     this.#parts.noteSuccess(nameOf(batch));
     const history = this.#refusals.get(nameOf(batch));

@@ -1,4 +1,6 @@
-/** The objects whose states `drain.ts` describes and changes: pending segments, table queues and insert jobs. */
+/**
+ * The objects whose states `drain.ts` describes and changes: pending segments, table queues and insert jobs.
+ */
 import { Signal } from '../lib/signal.ts';
 import type { SealedSegment } from '../wal/segment.ts';
 import type { TableBatch } from './table-batch.ts';
@@ -9,8 +11,8 @@ export class PendingSegment {
   /** An earlier run of the process left it, and may have sent inserts of it. */
   readonly isRecovered: boolean;
   /**
-   * What of it is in no job yet: low-volume datasets that wait for more rows, by the names of their first tables, and
-   * recovered batches that are not complete yet, by the files of their manifests.
+   * What of it is in no job yet: low-volume datasets that wait for more rows, by the names of their first
+   * tables, and recovered batches that are not complete yet, by the files of their manifests.
    */
   readonly waiting = new Set<string>();
   /** The jobs that take rows of it. */

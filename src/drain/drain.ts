@@ -1,15 +1,15 @@
 /**
- * The drain moves sealed segments of the log into the store: segments become batches, batches become inserts, and a
- * segment whose rows are all stored leaves the log. This is the specification of the state machine; the objects are in
- * `drain-state.ts`.
+ * The drain moves sealed segments of the log into the store: segments become batches, batches become inserts,
+ * and a segment whose rows are all stored leaves the log. This is the specification of the state machine; the
+ * objects are in `drain-state.ts`.
  *
  * ## Terms
  *
- * - A table batch is what one segment, or several, hold for one table (`table-batch.ts`). It is one insert, and has one
- *   deduplication token, `<node>-<segment>-<database>.<table>`. The store drops what came with a token that it remembers,
- *   so an insert may be repeated.
- * - An insert job has the batches of the tables that take rows from the same segments: from one segment, or, if it is
- *   batched, from several (`low-volume-tables.ts`).
+ * - A table batch is what one segment, or several, hold for one table (`table-batch.ts`). It is one insert,
+ *   and has one deduplication token, `<node>-<segment>-<database>.<table>`. The store drops what came with a
+ *   token that it remembers, so an insert may be repeated.
+ * - An insert job has the batches of the tables that take rows from the same segments: from one segment, or,
+ *   if it is batched, from several (`low-volume-tables.ts`).
  * - A table queue has the inserts of one table, one behind another.
  *
  * ## States
@@ -20,51 +20,60 @@
  *                                               ▲               │
  *                                               └──── pause ◀───┘ it failed
  *
- * - A pending segment is in jobs, or parts of it wait: for more rows of low-volume tables, or for the other segments of a
- *   batched job that an earlier run has begun.
- * - It is stored when the store, or the dead letters, have all of it. Then it retires: what is to outlive it is made
- *   durable elsewhere (`beforeRemove`), and its file is removed. Segments retire one at a time, and in the order in which
- *   they are stored, which need not be their own.
- * - An insert is queued until the one before it in its table's queue is stored, until the dataset's first table has stored
- *   what was queued for it by then, and, in a batched job, until the job's manifest is durable (`wal/batch-manifests.ts`).
- * - The insert gate: the store remembers a bounded number of tokens for each table. A table must not go on to its next
- *   insert while a crash would have its last one repeated, which is so while the log has all segments of that job. So it
- *   waits until one of them is gone. Where the other tables of these segments cannot move, that may take long. Then it is
- *   written to the checkpoint of the job's last segment which tables the store has (`wal/checkpoints.ts`), and these go on.
- *   "Cannot move" means that each of them is failing, or its dataset's first table is, or it belongs to another batched
- *   job or waits. So a table that cannot move holds up no other; it costs a small file for each segment that it is in.
- * - Provisioning finds the table that the batch goes to and makes it ready (`provisioning.ts`). It runs again after each
- *   failure: the dataset may have been deleted, or its table changed, since.
- * - Inserting: the rows are brought back into memory if they are not there, and sent (`batch-inserter.ts`). At most
- *   `limits.maxParallelInserts` do so at a time. Rows that the store refuses for good go to the dead letters; this counts
- *   as stored. Any other failure is tried again with growing pauses. A pause ends early when the store answers after it
- *   did not. Meanwhile the log grows up to its bound and then refuses writes.
+ * - A pending segment is in jobs, or parts of it wait: for more rows of low-volume tables, or for the other
+ *   segments of a batched job that an earlier run has begun.
+ * - It is stored when the store, or the dead letters, have all of it. Then it retires: what is to outlive it
+ *   is made durable elsewhere (`beforeRemove`), and its file is removed. Segments retire one at a time, and
+ *   in the order in which they are stored, which need not be their own.
+ * - An insert is queued until the one before it in its table's queue is stored, until the dataset's first
+ *   table has stored what was queued for it by then, and, in a batched job, until the job's manifest is
+ *   durable (`wal/batch-manifests.ts`).
+ * - The insert gate: the store remembers a bounded number of tokens for each table. A table must not go on to
+ *   its next insert while a crash would have its last one repeated, which is so while the log has all
+ *   segments of that job. So it waits until one of them is gone. Where the other tables of these segments
+ *   cannot move, that may take long. Then it is written to the checkpoint of the job's last segment which
+ *   tables the store has (`wal/checkpoints.ts`), and these go on. "Cannot move" means that each of them is
+ *   failing, or its dataset's first table is, or it belongs to another batched job or waits. So a table that
+ *   cannot move holds up no other; it costs a small file for each segment that it is in.
+ * - Provisioning finds the table that the batch goes to and makes it ready (`provisioning.ts`). It runs again
+ *   after each failure: the dataset may have been deleted, or its table changed, since.
+ * - Inserting: the rows are brought back into memory if they are not there, and sent (`batch-inserter.ts`).
+ *   At most `limits.maxParallelInserts` do so at a time. Rows that the store refuses for good go to the dead
+ *   letters; this counts as stored. Any other failure is tried again with growing pauses. A pause ends early
+ *   when the store answers after it did not. Meanwhile the log grows up to its bound and then refuses writes.
  * - A table queue is failing from a failure to its next success.
- * - An insert is in doubt if it may have been sent before and it is not known what became of it: after a failure, and if it
- *   is the first one of its table for a segment that an earlier run has left. The store itself may have been killed or have
- *   lost power since, so its memory of tokens is not trusted: the rows are looked for (`in-doubt-insert.ts`).
+ * - An insert is in doubt if it may have been sent before and it is not known what became of it: after a
+ *   failure, and if it is the first one of its table for a segment that an earlier run has left. The store
+ *   itself may have been killed or have lost power since, so its memory of tokens is not trusted: the rows
+ *   are looked for (`in-doubt-insert.ts`).
  *
  * ## What may overtake what
  *
- * - Inserts of one table never overtake each other. Rows of a low-volume table that wait are not overtaken by later ones.
- * - No table of a dataset overtakes its first one, the series of metrics: a reader never finds a sample without its labels.
+ * - Inserts of one table never overtake each other. Rows of a low-volume table that wait are not overtaken by
+ *   later ones.
+ * - No table of a dataset overtakes its first one, the series of metrics: a reader never finds a sample
+ *   without its labels.
  * - Other tables, and other datasets, overtake each other freely. So do segments.
- * - Batched jobs start one after another: the next waits while any insert of an earlier one can move, so that inserts do
- *   not pile up. A reader who waits for a dataset flushes it out of turn. Manifests become durable in the order of the jobs.
+ * - Batched jobs start one after another: the next waits while any insert of an earlier one can move, so that
+ *   inserts do not pile up. A reader who waits for a dataset flushes it out of turn. Manifests become durable
+ *   in the order of the jobs.
  *
  * ## What a crash finds
  *
  * A crash is a kill of the process or a power cut. The next run finds the segments that were not removed:
  *
  * - Nothing was sent of it: it is inserted as if it were new. Low-volume tables wait anew.
- * - A manifest is durable: the same rows are one insert again, whether it was sent or not. Recovered jobs come before
- *   everything else of their tables. Without the manifest nothing was sent.
- * - Inserts were sent: because of the gate, each table has at most one such insert that no checkpoint has. It is the first
- *   one of the table that is queued, and is in doubt.
+ * - A manifest is durable: the same rows are one insert again, whether it was sent or not. Recovered jobs
+ *   come before everything else of their tables. Without the manifest nothing was sent.
+ * - Inserts were sent: because of the gate, each table has at most one such insert that no checkpoint has. It
+ *   is the first one of the table that is queued, and is in doubt.
  * - A checkpoint is durable: the tables in it are left out.
- * - Rows are in the dead letters: they are left out of the repeated insert, which is made of the same rows otherwise.
- * - It was retiring: all of it is inserted again, in doubt, and it retires again. `beforeRemove` is safe to repeat.
- * - The file came back, since its removal was not synced: the same. Nothing of its tables was sent in between.
+ * - Rows are in the dead letters: they are left out of the repeated insert, which is made of the same rows
+ *   otherwise.
+ * - It was retiring: all of it is inserted again, in doubt, and it retires again. `beforeRemove` is safe to
+ *   repeat.
+ * - The file came back, since its removal was not synced: the same. Nothing of its tables was sent in
+ *   between.
  */
 import { StoreError } from '../clickhouse/store-error.ts';
 import { AppError } from '../errors.ts';
@@ -151,14 +160,16 @@ export class Drain {
     this.#add(new PendingSegment(segment, false));
   }
 
-  /** Fulfils when the store has the segment of that number, which may not even be sealed yet, and all before. */
+  /**
+   * Fulfils when the store has the segment of that number, which may not even be sealed yet, and all before.
+   */
   drained(number: number): Promise<void> {
     return this.#gone.reached(number);
   }
 
   /**
-   * Fulfils when the store has what the segment of that number, which may not even be sealed yet, and all before hold
-   * of some datasets. It flushes them if they wait for more rows.
+   * Fulfils when the store has what the segment of that number, which may not even be sealed yet, and all
+   * before hold of some datasets. It flushes them if they wait for more rows.
    * @param firstTables names of their first tables
    */
   async stored(number: number, firstTables: ReadonlySet<string>): Promise<void> {
@@ -170,7 +181,10 @@ export class Drain {
     if (this.#lowVolume.dueInMs === undefined && this.#batchedJobs.size === 0) await this.drained(number);
   }
 
-  /** For how long some low-volume table should have been flushed that waits still: the store is slower than what comes. */
+  /**
+   * For how long some low-volume table should have been flushed that waits still: the store is slower than
+   * what comes.
+   */
   get overdueMs(): number {
     return Math.max(0, -(this.#lowVolume.dueInMs ?? 0));
   }
@@ -219,7 +233,10 @@ export class Drain {
 
   // Low-volume tables are flushed ------------------------------------------------------------------------
 
-  /** Flushes the tables whose wait is over, unless an earlier batched job moves. To be called when either may have changed. */
+  /**
+   * Flushes the tables whose wait is over, unless an earlier batched job moves. To be called when either may
+   * have changed.
+   */
   #flushDue(): void {
     this.#cancelFlush();
     if (this.#stopping.signal.aborted) return;
@@ -242,7 +259,8 @@ export class Drain {
     const [oldest] = segments;
     if (oldest === undefined) throw new Error('BUG: a batched job without segments');
     const write = () => this.#options.backlog.writeManifest(segments, tables);
-    // One after another: a later run sends a job whose manifest it finds before what waits, also before what came earlier.
+    // One after another: a later run sends a job whose manifest it finds before what waits, also before what
+    // came earlier.
     this.#manifests = this.#manifests.then(() => untilDone(write, this.#retrying(oldest, 'write manifest')));
     this.#startBatchedJob(plan, this.#manifests);
   }
@@ -323,7 +341,10 @@ export class Drain {
     this.#flushDue();
   }
 
-  /** Whether some insert of a job is missing and can move: neither its table nor its dataset's first one is failing. */
+  /**
+   * Whether some insert of a job is missing and can move: neither its table nor its dataset's first one is
+   * failing.
+   */
   #canMove({ missing }: InsertJob): boolean {
     return [...missing].some(
       (queue) => !queue.isFailing && this.#queues.get(queue.firstTable)?.isFailing !== true,
@@ -348,7 +369,10 @@ export class Drain {
     for (const job of this.#gated) this.#checkpointIfStuck(job);
   }
 
-  /** Opens the gate for the tables that are done with a job by a checkpoint, if nothing else of its segments can move. */
+  /**
+   * Opens the gate for the tables that are done with a job by a checkpoint, if nothing else of its segments
+   * can move.
+   */
   #checkpointIfStuck(job: InsertJob): void {
     if (!this.#gated.has(job) || job.checkpointing !== undefined || job.uncheckpointed().length === 0) return;
     const willBeGone = () => job.segments.some(({ isStored }) => isStored);

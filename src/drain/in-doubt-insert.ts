@@ -1,25 +1,25 @@
 /**
- * Inserts a batch that is in doubt: the store may have it already, in whole or in part, and its memory of tokens cannot
- * be trusted:
+ * Inserts a batch that is in doubt: the store may have it already, in whole or in part, and its memory of
+ * tokens cannot be trusted:
  *
- * - ClickHouse writes a token down shortly before the rows get their place. A server that is killed between the two
- *   believes the token afterwards: it would take the repeated insert for stored.
- * - It syncs the rows of an insert and not its memory of the token, so that a power cut may leave rows whose token is
- *   forgotten: it would take the repeated insert for a new one.
+ * - ClickHouse writes a token down shortly before the rows get their place. A server that is killed between
+ *   the two believes the token afterwards: it would take the repeated insert for stored.
+ * - It syncs the rows of an insert and not its memory of the token, so that a power cut may leave rows whose
+ *   token is forgotten: it would take the repeated insert for a new one.
  *
  * So the rows themselves are looked for, and those that are missing are inserted:
  *
- * 1. If an insert of the batch still runs that nobody waits for any more, under whatever token, the try ends here and is
- *    repeated later.
- * 2. Missing rows are inserted under the batch's own token. Should an earlier insert arrive late after all, the store takes
- *    the two for the same one.
- * 3. If rows are still missing then, the store had the token without them. They are inserted under a token that was never
- *    used.
+ * 1. If an insert of the batch still runs that nobody waits for any more, under whatever token, the try ends
+ *    here and is repeated later.
+ * 2. Missing rows are inserted under the batch's own token. Should an earlier insert arrive late after all,
+ *    the store takes the two for the same one.
+ * 3. If rows are still missing then, the store had the token without them. They are inserted under a token
+ *    that was never used.
  *
  * Any number of failures in between is harmless: the next try starts from what is there.
  *
- * Rows are the same if they are equal in all columns, times included. A row that is in the store as often as in the
- * batch is not missing, even if another request brought it.
+ * Rows are the same if they are equal in all columns, times included. A row that is in the store as often as
+ * in the batch is not missing, even if another request brought it.
  */
 
 import {

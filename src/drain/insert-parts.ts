@@ -8,8 +8,9 @@ interface Shortage {
 }
 
 /**
- * In how many parts the batches of a table are inserted: in one, unless the store has too little memory for that
- * again and again. Then in twice as many each time it refuses them; after each batch that it took, in half as many.
+ * In how many parts the batches of a table are inserted: in one, unless the store has too little memory for
+ * that again and again. Then in twice as many each time it refuses them; after each batch that it took, in
+ * half as many.
  */
 export class InsertParts {
   /** Only tables that are short of memory. */

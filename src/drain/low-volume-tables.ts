@@ -1,21 +1,22 @@
 /**
  * Batching: which tables wait for more rows before their insert, and for how long.
  *
- * An insert costs the store some milliseconds and a part, however few rows it has. As long as a segment holds few
- * tables, each is inserted at once. Of a segment with many tables, those of datasets with much data are inserted at once.
- * The others are low-volume tables: they wait, and take what several segments hold for them in one insert.
+ * An insert costs the store some milliseconds and a part, however few rows it has. As long as a segment holds
+ * few tables, each is inserted at once. Of a segment with many tables, those of datasets with much data are
+ * inserted at once. The others are low-volume tables: they wait, and take what several segments hold for them
+ * in one insert.
  *
- * - The wait grows with the number of datasets that wait, so that they make a bounded number of inserts a second. It is
- *   bounded itself, and so are the bytes that wait. Each dataset has its own wait, which begins with the first of its
- *   rows that wait. Datasets whose waits end at the same time are flushed together, a bounded number at once, those that
- *   have waited for longest first. Where so many wait that the bound on the wait applies, some are flushed early, so that
- *   not more waits end at once than the store can take.
- * - The tables of a dataset stay together, so that a sample never comes before its series. A dataset that waits takes
- *   along what comes for it meanwhile, however much that is, so that its rows stay in order.
- * - Which tables of a segment may be inserted at once depends on the segment alone; a dataset that waits already only
- *   takes more of them along. A later run of the process finds the same segments, so it inserts alone what was, or may
- *   have been, inserted alone before. This is why `maxUnbatchedTables` may only grow and `minUnbatchedBytes` only shrink
- *   from one version of this program to the next.
+ * - The wait grows with the number of datasets that wait, so that they make a bounded number of inserts a
+ *   second. It is bounded itself, and so are the bytes that wait. Each dataset has its own wait, which begins
+ *   with the first of its rows that wait. Datasets whose waits end at the same time are flushed together, a
+ *   bounded number at once, those that have waited for longest first. Where so many wait that the bound on
+ *   the wait applies, some are flushed early, so that not more waits end at once than the store can take.
+ * - The tables of a dataset stay together, so that a sample never comes before its series. A dataset that
+ *   waits takes along what comes for it meanwhile, however much that is, so that its rows stay in order.
+ * - Which tables of a segment may be inserted at once depends on the segment alone; a dataset that waits
+ *   already only takes more of them along. A later run of the process finds the same segments, so it inserts
+ *   alone what was, or may have been, inserted alone before. This is why `maxUnbatchedTables` may only grow
+ *   and `minUnbatchedBytes` only shrink from one version of this program to the next.
  */
 import type { Clock } from '../lib/clock.ts';
 import { limits } from '../limits/limits.ts';
@@ -136,8 +137,8 @@ export class LowVolumeTables {
   }
 
   /**
-   * How many datasets are flushed before their time, at the lowest steady rate at which none waits for too long. Each
-   * wait demands one rate: that all whose waits end no later have been flushed by then.
+   * How many datasets are flushed before their time, at the lowest steady rate at which none waits for too
+   * long. Each wait demands one rate: that all whose waits end no later have been flushed by then.
    */
   get #early(): number {
     if (!this.#isCrowded) return 0;

@@ -1,7 +1,7 @@
 /**
- * A batch as few large blocks. The store takes 15 to 140 us of CPU for each column of a block, the most for maps and
- * dictionaries, however few rows it has: of 2.2 us that it took to read a log record from blocks of 512, 1.6 were this.
- * To merge them takes 0.3 to 0.5.
+ * A batch as few large blocks. The store takes 15 to 140 us of CPU for each column of a block, the most for
+ * maps and dictionaries, however few rows it has: of 2.2 us that it took to read a log record from blocks of
+ * 512, 1.6 were this. To merge them takes 0.3 to 0.5.
  */
 import { type CountedBlock, mergeNativeBlocks } from '../columnar/native-merge.ts';
 import { UnreadableBlock } from '../columnar/native-reader.ts';

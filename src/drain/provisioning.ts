@@ -15,9 +15,9 @@ export interface ProvisionedBatch {
 }
 
 /**
- * Provisioning: finds the table that a batch goes to, and has the tables and columns made that it needs, before its insert
- * begins. So thousands of datasets that are new at the same time keep no insert of another one waiting, and no new column
- * of another one either.
+ * Provisioning: finds the table that a batch goes to, and has the tables and columns made that it needs,
+ * before its insert begins. So thousands of datasets that are new at the same time keep no insert of another
+ * one waiting, and no new column of another one either.
  */
 export class Provisioning {
   readonly #catalog: Pick<Catalog, 'destination' | 'hasEnded' | 'ensure' | 'isReady'>;

@@ -26,9 +26,9 @@ interface Segment {
 /**
  * How much was received of each dataset, across restarts and on all nodes.
  *
- * A record of the log says when its request came and how long its body was. Before a segment leaves the log, what its
- * records say is added to a table of the store, with a token of the segment: once, however often that is repeated.
- * What the log still has is added up when somebody asks.
+ * A record of the log says when its request came and how long its body was. Before a segment leaves the log,
+ * what its records say is added to a table of the store, with a token of the segment: once, however often
+ * that is repeated. What the log still has is added up when somebody asks.
  */
 export class Received {
   readonly #options: ReceivedOptions;

@@ -3,8 +3,8 @@ import type { BatchPlan, PendingSegment } from './drain-state.ts';
 import { mergeBatches, nameOf, type TableBatch } from './table-batch.ts';
 
 /**
- * The batched jobs of which an earlier run of the process has left manifests. Their inserts may have been sent, so they
- * are made of the same rows again, unless it is known that the store has them.
+ * The batched jobs of which an earlier run of the process has left manifests. Their inserts may have been
+ * sent, so they are made of the same rows again, unless it is known that the store has them.
  */
 export class RecoveredBatches {
   readonly #segments: ReadonlyMap<number, PendingSegment>;
@@ -19,7 +19,9 @@ export class RecoveredBatches {
     }
   }
 
-  /** Takes the batches of a segment that belong to recovered jobs. Segments come in their order. @returns them */
+  /**
+   * Takes the batches of a segment that belong to recovered jobs. Segments come in their order. @returns them
+   */
   take({ segment }: PendingSegment, batches: readonly TableBatch[]): ReadonlySet<TableBatch> {
     const { number, manifests } = segment;
     const taken = new Set<TableBatch>();
@@ -38,9 +40,9 @@ export class RecoveredBatches {
   }
 
   /**
-   * The jobs that end with a segment, which was taken; without batches, if the store has all of them. Each is to be
-   * queued before the next is asked for: until then the later ones keep their segments pending, which would be retired
-   * otherwise.
+   * The jobs that end with a segment, which was taken; without batches, if the store has all of them. Each is
+   * to be queued before the next is asked for: until then the later ones keep their segments pending, which
+   * would be retired otherwise.
    */
   *completedBy({ segment }: PendingSegment): Generator<BatchPlan> {
     for (const manifest of segment.manifests) {
@@ -55,7 +57,10 @@ export class RecoveredBatches {
     return segments.flatMap((number) => this.#segments.get(number) ?? []);
   }
 
-  /** A segment leaves the log when the store has all jobs that take rows of it: one that is gone shows that this is so. */
+  /**
+   * A segment leaves the log when the store has all jobs that take rows of it: one that is gone shows that
+   * this is so.
+   */
   #isPending(manifest: BatchManifest): boolean {
     return this.#segmentsOf(manifest).length === manifest.segments.length;
   }

@@ -34,7 +34,9 @@ export function takeRows(rows: Rows, { from, to }: RowRange): Rows {
   return { from, to, blocks };
 }
 
-/** Two halves: of the blocks if there are several, else of the rows. Undefined for what cannot be cut further. */
+/**
+ * Two halves: of the blocks if there are several, else of the rows. Undefined for what cannot be cut further.
+ */
 export function halveRows(rows: Rows): readonly [Rows, Rows] | undefined {
   const { from, to, blocks } = rows;
   let middle = from + Math.floor((to - from) / 2);

@@ -1,10 +1,10 @@
 /**
  * Batches of samples in the order of their table: by metric, series and, as long as senders keep to it, time.
  *
- * The store sorts what it is given, unless it is sorted already. A counting sort in WebAssembly (`sorter/sorter.ts`) is
- * cheaper: samples of few series come again and again. An insert of 2 million samples took 0.39 CPU seconds in place of
- * 0.70, and one of 12,000 requests of 50 samples 0.5 in place of 1.75, since its blocks become one; sorting them takes
- * 0.08 (2 cores at 2.5 GHz beside other work).
+ * The store sorts what it is given, unless it is sorted already. A counting sort in WebAssembly
+ * (`sorter/sorter.ts`) is cheaper: samples of few series come again and again. An insert of 2 million samples
+ * took 0.39 CPU seconds in place of 0.70, and one of 12,000 requests of 50 samples 0.5 in place of 1.75,
+ * since its blocks become one; sorting them takes 0.08 (2 cores at 2.5 GHz beside other work).
  */
 import { randomFillSync } from 'node:crypto';
 import { columnHead } from '../columnar/native-block.ts';
@@ -125,8 +125,8 @@ export class SampleSorter {
   }
 
   /**
-   * Puts all rows in their places. Blocks that begin with the same series hold the same ones, mostly: one behind the
-   * other, they find the places in the processor's cache.
+   * Puts all rows in their places. Blocks that begin with the same series hold the same ones, mostly: one
+   * behind the other, they find the places in the processor's cache.
    */
   async #place(found: readonly FoundBlock[]): Promise<void> {
     const { place, scratch } = this.#exports;
@@ -142,8 +142,8 @@ export class SampleSorter {
   #rowsSincePause = 0;
 
   /**
-   * Others have their turn now and then: 16,384 samples take a fraction of a millisecond. With a promise for each block it was
-   * 7.8 us for one of 50 samples, in place of 6.9.
+   * Others have their turn now and then: 16,384 samples take a fraction of a millisecond. With a promise for
+   * each block it was 7.8 us for one of 50 samples, in place of 6.9.
    */
   #pauseIsDue(rows: number): boolean {
     this.#rowsSincePause += rows;

@@ -84,7 +84,10 @@ export function batchesOf(segment: SealedSegment): TableBatch[] {
 export const nameOf = ({ database, table }: Pick<TableBatch, 'database' | 'table'>): string =>
   `${database}.${table}`;
 
-/** One batch of each table of a dataset, from batches of several segments in their order. Its first table comes first. */
+/**
+ * One batch of each table of a dataset, from batches of several segments in their order. Its first table
+ * comes first.
+ */
 export function mergeBatches(batches: readonly TableBatch[]): TableBatch[] {
   const byTable = new Map<string, TableBatch[]>();
   for (const batch of batches) {
@@ -121,7 +124,10 @@ export function segmentsOf({ parts }: TableBatch): readonly [first: number, last
   return [first, last];
 }
 
-/** The deduplication token of a batch: `<node>-<segment>-<table>`, with the first and the last of several segments. */
+/**
+ * The deduplication token of a batch: `<node>-<segment>-<table>`, with the first and the last of several
+ * segments.
+ */
 export function tokenOf(node: string, batch: TableBatch): string {
   const [first, last] = segmentsOf(batch);
   return `${node}-${first === last ? last : `${first}..${last}`}-${nameOf(batch)}`;
@@ -146,8 +152,8 @@ export const firstTablesOf = (tenant: string, id: string): readonly string[] =>
   );
 
 /**
- * What of the batch of a deleted dataset goes to its successor, the dataset that has its name now: the records that were
- * written before this process could know of the deletion. They make a batch of their own.
+ * What of the batch of a deleted dataset goes to its successor, the dataset that has its name now: the
+ * records that were written before this process could know of the deletion. They make a batch of their own.
  */
 export function successorBatch(batch: TableBatch, successor: string): TableBatch {
   const parts = batch.parts.filter(({ record }) => record.header.presumed === true);

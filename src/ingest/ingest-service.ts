@@ -14,7 +14,7 @@ import type { RequestIdentity, StoredRequest } from '../model/replay.ts';
 import { type LimitsInForce, limitDetails } from '../model/tenant-limits.ts';
 import type { DiskGuard } from '../wal/disk-guard.ts';
 import type { WalRecord } from '../wal/record.ts';
-import type { Wal } from '../wal/writer.ts';
+import type { Wal } from '../wal/wal.ts';
 import type { Admission } from './admission.ts';
 import type { Decoded, DecodePool } from './decode-pool.ts';
 import type { IngestRateLimiter } from './ingest-rate-limiter.ts';

@@ -5,9 +5,10 @@ interface Waiter<Item> {
 }
 
 /**
- * Does in one call what several callers ask for at about the same time. While a call is under way, further items wait
- * and share the next call. A call that fails has failed for all of its items. No item joins a call that has begun, so
- * what a call reads is never older than the request for it. Callers bound how many items wait at once.
+ * Does in one call what several callers ask for at about the same time. While a call is under way, further
+ * items wait and share the next call. A call that fails has failed for all of its items. No item joins a call
+ * that has begun, so what a call reads is never older than the request for it. Callers bound how many items
+ * wait at once.
  */
 export class Coalescer<Item> {
   readonly #work: (items: readonly Item[]) => Promise<void>;

@@ -1,7 +1,7 @@
 /**
- * Counters, gauges and histograms that each request changes. Those of prom-client look a series up by a text of all of
- * its labels, which takes microseconds each time. These add to a number, and prom-client gets it when the registry is
- * read.
+ * Counters, gauges and histograms that each request changes. Those of prom-client look a series up by a text
+ * of all of its labels, which takes microseconds each time. These add to a number, and prom-client gets it
+ * when the registry is read.
  */
 import {
   Counter,

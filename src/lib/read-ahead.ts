@@ -1,9 +1,9 @@
 import { finished, type Readable } from 'node:stream';
 
 /**
- * The chunks of a stream, read ahead of their consumer. If the stream breaks, the consumer still gets all chunks that
- * came before: an iterator of Node.js drops those that were not consumed yet. A consumer that stops early destroys the
- * stream.
+ * The chunks of a stream, read ahead of their consumer. If the stream breaks, the consumer still gets all
+ * chunks that came before: an iterator of Node.js drops those that were not consumed yet. A consumer that
+ * stops early destroys the stream.
  * @param aheadBytes how much is read ahead; at most one chunk more than that
  * @throws what broke the stream, after all chunks that came before
  */

@@ -1,4 +1,7 @@
-/** Tells everybody who waits for something that it has happened, or may have. It keeps nothing for those who come later. */
+/**
+ * Tells everybody who waits for something that it has happened, or may have. It keeps nothing for those who
+ * come later.
+ */
 export class Signal {
   readonly #listeners = new Set<() => void>();
 

@@ -13,9 +13,9 @@ const zeros = Buffer.alloc(limits.walMaxPreallocatedBytes);
 /**
  * The segment that takes records. Used by one writer at a time.
  *
- * A write over what is in the file already costs half as much as one that makes it longer, for which the file system
- * finds blocks and writes its journal. So one that makes it longer preallocates space for the next ones, too: zeros, which
- * no reader takes for a record. A sealed segment has no preallocated space.
+ * A write over what is in the file already costs half as much as one that makes it longer, for which the file
+ * system finds blocks and writes its journal. So one that makes it longer preallocates space for the next
+ * ones, too: zeros, which no reader takes for a record. A sealed segment has no preallocated space.
  */
 export class ActiveSegment {
   readonly number: number;
@@ -35,7 +35,9 @@ export class ActiveSegment {
     this.#sinceMicros = createdMicros;
   }
 
-  /** Makes the file. When this returns, it and its name survive a power cut; if it fails, a file may be left. */
+  /**
+   * Makes the file. When this returns, it and its name survive a power cut; if it fails, a file may be left.
+   */
   static async create(files: WalFiles, number: number, nowMicros: number): Promise<ActiveSegment> {
     const file = await files.create(segmentName(number));
     try {
@@ -123,7 +125,10 @@ export class ActiveSegment {
   }
 }
 
-/** As much as there is in the file, up to a bound; none where it would not be enough for several groups like the last. */
+/**
+ * As much as there is in the file, up to a bound; none where it would not be enough for several groups like
+ * the last.
+ */
 function preallocationBehind(position: number, groupBytes: number): number {
   const bytes = Math.min(position, limits.walMaxPreallocatedBytes);
   return bytes < minPreallocatedGroups * groupBytes ? 0 : bytes;

@@ -7,13 +7,9 @@ import type { WalFiles } from './wal-files.ts';
 /**
  * The sealed segments that the store does not have yet.
  *
- * - Blocks stay in memory up to `limits.walMaxRetainedBytes`; those of later segments are dropped and read back
- *   from the file when their turn comes, for as long as somebody holds them. So do those of a segment of which a
- *   table cannot move. An outage of the store, or of a table, costs disk, not memory.
- * - The file with the highest number of all is never removed: the next run of the process counts on from it,
- *   and a number used twice would be a deduplication token used twice. It goes when a newer file exists.
- * - A segment is gone durably when `remove` returns. One that came back could be stored a second time: the store
- *   remembers tokens for a number of inserts only, and may forget in a power cut those that it has not synced.
+ * Blocks stay in memory up to `limits.walMaxRetainedBytes`. Those of later segments, and of segments of which
+ * a table cannot move, are evicted, and read back from the file when they are inserted. So an outage of the
+ * store, or of a table, costs disk, not memory. What may be removed, and when, is in `wal.ts`.
  */
 export class Backlog {
   readonly #files: WalFiles;
@@ -73,8 +69,8 @@ export class Backlog {
   }
 
   /**
-   * Brings the blocks of some of a segment's records back into memory, where they were dropped. They stay until
-   * `release`, which is to be called whether this succeeds or not.
+   * Brings the blocks of some of a segment's records back into memory, where they were dropped. They stay
+   * until `release`, which is to be called whether this succeeds or not.
    */
   async hold(segment: SealedSegment, records: Iterable<SegmentRecord>): Promise<void> {
     this.#holders.set(segment, this.#holdersOf(segment) + 1);
@@ -101,16 +97,16 @@ export class Backlog {
   }
 
   /**
-   * The store has these tables of a segment, `<database>.<table>`, and the others may take long. Durable when it
-   * returns. Safe to repeat after a failure.
+   * The store has these tables of a segment, `<database>.<table>`, and the others may take long. Durable when
+   * it returns. Safe to repeat after a failure.
    */
   async checkpoint(segment: SealedSegment, tables: readonly string[]): Promise<void> {
     await extendCheckpoint(this.#files, segment.number, segment.checkpoint, tables);
   }
 
   /**
-   * These tables take their rows of these segments together, from the segment on that is given for each. Durable when
-   * it returns. Safe to repeat after a failure.
+   * These tables take their rows of these segments together, from the segment on that is given for each.
+   * Durable when it returns. Safe to repeat after a failure.
    */
   async writeManifest(
     segments: readonly SealedSegment[],
@@ -149,8 +145,8 @@ export class Backlog {
   }
 
   /**
-   * A file without records, which may not even exist, is not needed. Where its removal fails, it is tried again
-   * with the next one.
+   * A file without records, which may not even exist, is not needed. Where its removal fails, it is tried
+   * again with the next one.
    */
   async discard(number: number): Promise<void> {
     this.#removable.set(number, []);

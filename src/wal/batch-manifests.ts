@@ -2,14 +2,16 @@
  * The manifest of a batched insert job: which tables take what several segments hold for them in one insert
  * (`drain/low-volume-tables.ts` says which and why).
  *
- * An insert must be made of the same rows whenever it is repeated, also by a later run of the process. So what goes
- * together is durable before the insert is sent: a sidecar file (`sidecar-file.ts`) with the name `<20 digits of the last
- * segment>.bundle-<number>` and the content `{"segments":[…],"tables":{"<database>.<table>":<first segment>,…}}`.
+ * An insert must be made of the same rows whenever it is repeated, also by a later run of the process. So
+ * what goes together is durable before the insert is sent: a sidecar file (`sidecar-file.ts`) with the name
+ * `<20 digits of the last segment>.bundle-<number>` and the content
+ * `{"segments":[…],"tables":{"<database>.<table>":<first segment>,…}}`.
  *
  * - For each of the tables, what the segments hold of it, from its first one on, makes one insert.
- * - The segments leave the log when the store has all of the job, and not before. So a job of which a segment is not
- *   there any more is done.
- * - What the checkpoint of its last segment (`checkpoints.ts`) says of a table is about all that the job has of it.
+ * - The segments leave the log when the store has all of the job, and not before. So a job of which a segment
+ *   is not there any more is done.
+ * - What the checkpoint of its last segment (`checkpoints.ts`) says of a table is about all that the job has
+ *   of it.
  * - The file is removed after the last of its segments.
  */
 import { recoverSidecar, writeSidecar } from './sidecar-file.ts';
@@ -40,8 +42,8 @@ export const manifestName = (number: number, segments: readonly number[]): strin
   `${String(segments.at(-1)).padStart(20, '0')}.bundle-${number}`;
 
 /**
- * The manifests that the log holds, in the order in which they were written. Files of segments that are all gone are
- * removed.
+ * The manifests that the log holds, in the order in which they were written. Files of segments that are all
+ * gone are removed.
  * @param segments numbers of those that are left
  */
 export async function recoverManifests(

@@ -18,8 +18,8 @@ export interface DiskGuardOptions {
 /**
  * Refuses new writes before the disk is full.
  *
- * A full disk cannot empty itself: the segment under way must be sealed, the store needs room to take what is in
- * the log, and only then does the log give its room back. So some is kept from new requests, and they are
+ * A full disk cannot empty itself: the segment under way must be sealed, the store needs room to take what is
+ * in the log, and only then does the log give its room back. So some is kept from new requests, and they are
  * refused while less is left. The disk is measured every so often and never by a request.
  */
 export class DiskGuard {

@@ -27,8 +27,9 @@ export interface BlockHeader {
 }
 
 /**
- * A header as JSON. `JSON.stringify` takes longer for it than the rest of a small record does, most of that for columns
- * that are the same ones each time. All numbers are whole and finite, so their text is that of JSON.
+ * A header as JSON. `JSON.stringify` takes longer for it than the rest of a small record does, most of that
+ * for columns that are the same ones each time. All numbers are whole and finite, so their text is that of
+ * JSON.
  */
 export function recordHeaderJson(header: RecordHeader): string {
   const { presumed, request, received, blocks } = header;

@@ -1,32 +1,4 @@
-/**
- * The format of the write-ahead log on disk. All integers are little-endian.
- *
- * Segment file `<20 digits>.wal`:
- *
- *     bytes  0..7    "MILLRACE"
- *     bytes  8..11   format version, u32 (1)
- *     bytes 12..19   segment number, u64, the one in the file's name
- *     bytes 20..27   creation time, microseconds since 1970, u64
- *     bytes 28..31   CRC-32 of bytes 0..27
- *     then records, back to back
- *
- * Record (one request):
- *
- *     bytes  0..3    "MREC"
- *     bytes  4..7    length of the payload, u32
- *     bytes  8..11   CRC-32 of the payload
- *     bytes 12..15   CRC-32 of the segment's number (u64), the record's position in the file (u64) and bytes
- *                    0..11, so that a length can be trusted before the payload is read, and so that bytes which
- *                    were a record elsewhere are none here: blocks of a deleted segment that a power cut left in
- *                    a new file, or what a client put into its own data
- *     payload:       u32 length of the header, the header as JSON (`RecordHeader`), then the Native blocks of
- *                    the tables in the order of the header
- *
- * A record is acknowledged only after it and all before it in its segment were written and fdatasynced, so at
- * most the end of the newest segment can hold anything else: preallocated zeros (`active-segment.ts`), and what was being
- * written. What a reader does with bytes that are no whole record is in `recovery.ts`.
- */
-
+/** Records and headers of segments as bytes. Their format is in `wal.ts`. */
 import { crc32 } from 'node:zlib';
 import { limits } from '../limits/limits.ts';
 import type { TableBlock } from '../model/block.ts';

@@ -7,25 +7,7 @@ import { scanSegment } from './scan.ts';
 import { type SealedSegment, segmentName, segmentNumber } from './segment.ts';
 import type { WalFile, WalFiles } from './wal-files.ts';
 
-/**
- * Reads the log after a stop of any kind.
- *
- * Each segment that is left and holds a record becomes a sealed one again, with the records that are whole, in
- * their order, so that it makes the same inserts under the same tokens as before. Blocks stay on disk until they
- * are needed.
- *
- * - Only the newest file can have been written when the earlier run ended: the next one is made when all in the
- *   last is durable and the last ends with its records. Bytes at its end that are no whole record are a torn tail, never
- *   acknowledged, and preallocated zeros (`active-segment.ts`). They are cut off, and counted without the zeros.
- * - All other bytes that are no whole record are damage, something that happened to the disk; in the newest file they
- *   may also be of a group of which a power cut let the disk write later records only, none acknowledged. They are copied to
- *   `<segment>.damaged-<position>`, counted and reported as an error; every other record is kept. A file that
- *   does not begin with its segment's header is searched from its first byte.
- * - A file that ends within its header was never written to.
- * - A segment of an unknown format version stops the start: another version of Millrace wrote it.
- * - What can be read from the newest file need not be on the disk. It is written and synced again before it
- *   counts, because its token must stand for these bytes ever after.
- */
+/** What the log holds after a stop of any kind, as far as it can be read: `wal.ts` says what is kept. */
 export interface Recovery {
   readonly segments: readonly SealedSegment[];
   /** Numbers of the files without a record. They can go once a segment with a higher number exists. */
@@ -34,6 +16,7 @@ export interface Recovery {
   readonly nextNumber: number;
 }
 
+/** Reads the log at the start. Blocks stay on disk until they are needed. @throws what the disk throws */
 export async function recoverWal(files: WalFiles, log: Logger, metrics: Metrics): Promise<Recovery> {
   const numbers = (await files.list()).map(segmentNumber).filter((number) => number !== undefined);
   numbers.sort((a, b) => a - b);
@@ -136,8 +119,8 @@ async function setAside(
 }
 
 /**
- * Writes over a file what it holds, and syncs it. A sync alone does not do: after one that failed in an earlier
- * run, the kernel shows bytes that it has given up writing.
+ * Writes over a file what it holds, and syncs it. A sync alone does not do: after one that failed in an
+ * earlier run, the kernel shows bytes that it has given up writing.
  */
 async function writeAgain(files: WalFiles, name: string): Promise<void> {
   const size = await files.size(name);

@@ -12,19 +12,20 @@ import type { WalFile, WalFiles } from './wal-files.ts';
  *
  * A request's identity becomes durable with its record, in the same write and fdatasync as its rows. It is
  * copied here when the store has the segment, right before the segment is removed: one more fdatasync for a
- * whole segment, and none that a request waits for. At any moment the identity of an acknowledged request is in
- * the log, or here, or in both; a reader takes both, and the same identity twice means the same as once.
+ * whole segment, and none that a request waits for. At any moment the identity of an acknowledged request is
+ * in the log, or here, or in both; a reader takes both, and the same identity twice means the same as once.
  *
  * File `<20 digits>.replay`, numbers count up:
  *
  *     millrace-replay 1
- *     <CRC-32 of what follows the space, 8 hexadecimal digits> {"tenant":…,"dataset":…,"requests":[StoredRequest,…]}
+ *     <CRC-32 of what follows the space, 8 hex digits> {"tenant":…,"dataset":…,"requests":[StoredRequest,…]}
  *     …
  *
- * - A line that is damaged or incomplete stands alone and is skipped. At the end of a file that is what a crash
- *   leaves of a write that was not finished, whose segment is still in the log.
+ * - A line that is damaged or incomplete stands alone and is skipped. At the end of a file that is what a
+ *   crash leaves of a write that was not finished, whose segment is still in the log.
  * - A process appends only to files of its own, and to none after a failed write or sync.
- * - A file goes when the window has passed for all that is in it, or when the journal is larger than its bound.
+ * - A file goes when the window has passed for all that is in it, or when the journal is larger than its
+ *   bound.
  * - One caller at a time.
  */
 export class ReplayJournal {

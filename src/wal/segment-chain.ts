@@ -15,16 +15,7 @@ export interface SegmentChainOptions {
   readonly onSealed: (segment: SealedSegment) => void;
 }
 
-/**
- * One segment after the other: makes them, and seals them. Used by one writer at a time.
- *
- * - The next file is made when all in the last one is durable and nothing is behind it, and the last one is then never
- *   written again. So only the newest file can be torn.
- * - A segment that was sealed never changes, and its number is never used again.
- * - A segment in which a write or sync failed is cut back to its records, durably, before it is sealed and before
- *   the next one is made. What was refused must not come back: neither under the token of a segment that the
- *   store has without it, nor behind something that was acknowledged later.
- */
+/** Makes one segment after another, and seals them. Used by one writer at a time (`wal.ts`). */
 export class SegmentChain {
   readonly #options: SegmentChainOptions;
   #nextNumber: number;
@@ -65,8 +56,9 @@ export class SegmentChain {
   }
 
   /**
-   * Seals the active segment, if it has records. The next one is made first, so that it can be removed as soon as
-   * the store has it. Without a next one it moves on all the same: a full disk gets its room back in no other way.
+   * Seals the active segment, if it has records. The next one is made first, so that it can be removed as
+   * soon as the store has it. Without a next one it moves on all the same: a full disk gets its room back in
+   * no other way.
    * @throws if a failed write or preallocated space could not be cut off, or the next segment not be made
    */
   async seal(): Promise<void> {
@@ -97,7 +89,10 @@ export class SegmentChain {
     await this.#active?.close();
   }
 
-  /** Hands a segment that takes no more records over to the drain. It is in the backlog at once: a reader may ask for it. */
+  /**
+   * Hands a segment that takes no more records over to the drain. It is in the backlog at once: a reader may
+   * ask for it.
+   */
   async #handOver(segment: ActiveSegment): Promise<void> {
     const { backlog, log, onSealed } = this.#options;
     if (segment.records.length > 0) {

@@ -2,7 +2,8 @@ import { crc32 } from 'node:zlib';
 import type { WalFiles } from './wal-files.ts';
 
 /**
- * A sidecar file of the log: a small file beside the segments that is written once and never changed. One line:
+ * A sidecar file of the log: a small file beside the segments that is written once and never changed. One
+ * line:
  *
  *     <CRC-32 of what follows the space, 8 hexadecimal digits> <JSON>
  */
@@ -19,8 +20,8 @@ export async function writeSidecar(files: WalFiles, name: string, value: object)
 }
 
 /**
- * Reads a sidecar file that an earlier run of the process left. What can be read of it need not be on the disk, so a good
- * one is written and synced once more.
+ * Reads a sidecar file that an earlier run of the process left. What can be read of it need not be on the
+ * disk, so a good one is written and synced once more.
  * @returns undefined for one that is not as it was written: nobody has relied on it
  */
 export async function recoverSidecar(files: WalFiles, name: string): Promise<unknown> {

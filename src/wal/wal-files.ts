@@ -23,12 +23,18 @@ export interface WalFiles {
 export interface WalFile {
   /** Writes all of the buffers at `position`. On failure any part of them may be in the file. */
   write(buffers: readonly Uint8Array[], position: number): Promise<void>;
-  /** The same, and all that is in the file is on the disk when this returns; after a failure, what `sync` fails with. */
+  /**
+   * The same, and all that is in the file is on the disk when this returns; after a failure, what `sync`
+   * fails with.
+   */
   writeDurably(buffers: readonly Uint8Array[], position: number): Promise<void>;
   /** Reads exactly `length` bytes, or up to the end of the file. */
   read(position: number, length: number): Promise<Buffer>;
   truncate(length: number): Promise<void>;
-  /** Contents and length are on the disk when this returns (fdatasync). Of new contents `writeDurably` is cheaper. */
+  /**
+   * Contents and length are on the disk when this returns (fdatasync). Of new contents `writeDurably` is
+   * cheaper.
+   */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
@@ -40,7 +46,10 @@ const fs = {
   ftruncate: promisify(ftruncate),
 };
 
-/** Not by `promisify`, which takes microseconds to make an object of what `writev` tells. @returns bytes written */
+/**
+ * Not by `promisify`, which takes microseconds to make an object of what `writev` tells. @returns bytes
+ * written
+ */
 const writevAt = (descriptor: number, buffers: readonly Uint8Array[], position: number): Promise<number> =>
   new Promise((done, fail) => {
     writev(descriptor, buffers, position, (error, bytesWritten) => {
@@ -61,9 +70,10 @@ const syncData = (descriptor: number): Promise<void> =>
 const maxBuffersPerWrite = 1024;
 
 /**
- * Linux syncs each write to a file that was opened so, as fdatasync does: one call in place of two, of which each goes to a
- * thread of libuv and back. 6 KB behind each other took 241 us of CPU in place of 288, medians of eight times 2,000 in turns.
- * Elsewhere the flag says less than the fdatasync of libuv, which on macOS asks the drive, too.
+ * Linux syncs each write to a file that was opened so, as fdatasync does: one call in place of two, of which
+ * each goes to a thread of libuv and back. 6 KB behind each other took 241 us of CPU in place of 288, medians
+ * of eight times 2,000 in turns. Elsewhere the flag says less than the fdatasync of libuv, which on macOS
+ * asks the drive, too.
  */
 const syncsWrites = process.platform === 'linux';
 const { O_RDWR, O_CREAT, O_EXCL, O_DSYNC } = constants;

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import { liveGauge } from '../lib/live-gauge.ts';
-import type { Wal } from './writer.ts';
+import type { Wal } from './wal.ts';
 
 /** What the log holds. */
 export function registerWalGauges(registry: Registry, wal: Wal): void {

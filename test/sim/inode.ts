@@ -7,8 +7,8 @@ const sectorBytes = 512;
  * A file's contents, twice: as the process reads them (the page cache), and as they are on the disk.
  *
  * - A written sector is dirty until a sync. Until then a power cut may keep it or not, each by itself.
- * - A failed sync may leave a sector clean that never reached the disk; no later sync writes it (as Linux does).
- *   Others it may have written.
+ * - A failed sync may leave a sector clean that never reached the disk; no later sync writes it (as Linux
+ *   does). Others it may have written.
  */
 export class Inode {
   #cache: Buffer<ArrayBufferLike> = Buffer.alloc(0);
@@ -60,7 +60,10 @@ export class Inode {
     this.#dirty.clear();
   }
 
-  /** Of what was to be written, some or all is forgotten, some may be on the disk; the page cache looks as before. */
+  /**
+   * Of what was to be written, some or all is forgotten, some may be on the disk; the page cache looks as
+   * before.
+   */
   failSync(random: Random): void {
     const all = random.chance(0.5);
     for (const sector of this.#dirty) {
@@ -78,8 +81,8 @@ export class Inode {
   }
 
   /**
-   * Only what the disk has is left: all that was synced, and of the rest whatever got there by then. Behind the
-   * durable end the file may hold zeros or what `stale` had in those places: blocks of deleted files.
+   * Only what the disk has is left: all that was synced, and of the rest whatever got there by then. Behind
+   * the durable end the file may hold zeros or what `stale` had in those places: blocks of deleted files.
    */
   cutPower(random: Random, stale: Buffer | undefined): void {
     const old = this.#durable;

@@ -4,11 +4,13 @@ import { datasetIdOf, defaultTenant } from '../../src/model/dataset.ts';
 import type { Backlog } from '../../src/wal/backlog.ts';
 import { segmentHeaderBytes } from '../../src/wal/record.ts';
 import { type SealedSegment, segmentName } from '../../src/wal/segment.ts';
-import type { Wal } from '../../src/wal/writer.ts';
+import type { Wal } from '../../src/wal/wal.ts';
 import { decodeRows } from './rows.ts';
 import type { World } from './world.ts';
 
-/** A recovered segment ends with its last record: it takes no more, and nothing else may look like its end. */
+/**
+ * A recovered segment ends with its last record: it takes no more, and nothing else may look like its end.
+ */
 export function checkRecovered(world: World, segments: readonly SealedSegment[]): void {
   for (const { name, byteLength } of segments) {
     const extra = world.disk.size(name) - segmentHeaderBytes - byteLength;
@@ -17,8 +19,8 @@ export function checkRecovered(world: World, segments: readonly SealedSegment[])
 }
 
 /**
- * What goes to the store under a token must be what every later life finds under it, and nothing goes there before its
- * labels: a reader would find samples without.
+ * What goes to the store under a token must be what every later life finds under it, and nothing goes there
+ * before its labels: a reader would find samples without.
  */
 export function checkInserted(world: World, node: string, batch: InsertBatch): void {
   checkToken(world, node, batch.token);
@@ -61,8 +63,8 @@ export function checkRest(world: World, wal: Wal, backlog: Backlog): void {
 }
 
 /**
- * Acknowledged is stored exactly once, the rest at most once, and what was never sent not at all. What lies in the
- * tables of a deleted dataset, which nobody reads any more, does not count.
+ * Acknowledged is stored exactly once, the rest at most once, and what was never sent not at all. What lies
+ * in the tables of a deleted dataset, which nobody reads any more, does not count.
  */
 export function checkPromise(world: World, catalog: Pick<Catalog, 'hasEnded'>): void {
   // By id alone: what was written before the store was read may belong to a dataset with another id.

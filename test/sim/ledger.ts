@@ -5,7 +5,9 @@ export interface SentRequest {
   readonly client: number;
   /** The name of the dataset. */
   readonly dataset: string;
-  /** It was sent before the store had been read: should its dataset have ended, it belongs to the next one. */
+  /**
+   * It was sent before the store had been read: should its dataset have ended, it belongs to the next one.
+   */
   readonly presumed: boolean;
   /** Row ids by table, `<database>.<table>`, as they are called until the store says otherwise. */
   readonly rows: ReadonlyMap<string, readonly number[]>;
@@ -61,7 +63,10 @@ export class Ledger {
     return sent;
   }
 
-  /** The service is gone; who waits for an answer gets none. A deletion that has not happened by now never will. */
+  /**
+   * The service is gone; who waits for an answer gets none. A deletion that has not happened by now never
+   * will.
+   */
   disconnect(): void {
     this.#endings.clear();
     for (const request of this.requests) if (request.outcome === 'waiting') request.outcome = 'unanswered';

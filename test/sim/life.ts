@@ -6,7 +6,7 @@ import { createMetrics } from '../../src/lib/metrics.ts';
 import { MetadataLog } from '../../src/metadata/metadata-log.ts';
 import { Backlog } from '../../src/wal/backlog.ts';
 import { recoverWal } from '../../src/wal/recovery.ts';
-import { Wal } from '../../src/wal/writer.ts';
+import { Wal } from '../../src/wal/wal.ts';
 import { checkInserted, checkRecovered } from './invariants.ts';
 import type { SimProcess } from './scheduler.ts';
 import type { World } from './world.ts';

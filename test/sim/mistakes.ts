@@ -1,4 +1,7 @@
-/** A mistake that somebody could make in the durable path: a piece of its source, which is there once, and another. */
+/**
+ * A mistake that somebody could make in the durable path: a piece of its source, which is there once, and
+ * another.
+ */
 export interface Mistake {
   readonly what: string;
   /** Relative to `src`. */

@@ -4,9 +4,9 @@ import type { Random } from '../support/random.ts';
 /**
  * Owns time and the order of everything that happens.
  *
- * Whoever waits, for an operation to end or for a timer, waits here. One step lets one of them go on, chosen by
- * the seed, and returns when nothing more can happen without another step. So a run with the same seed takes
- * the same way, and the world can be stopped between any two steps.
+ * Whoever waits, for an operation to end or for a timer, waits here. One step lets one of them go on, chosen
+ * by the seed, and returns when nothing more can happen without another step. So a run with the same seed
+ * takes the same way, and the world can be stopped between any two steps.
  */
 export class Scheduler {
   readonly random: Random;

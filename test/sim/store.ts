@@ -14,12 +14,13 @@ const tooManyParts = 252;
 
 /**
  * ClickHouse as far as the drain and the catalog can tell. It outlives the processes that use it. It loses
- * replies, fails between two parts, answers late or too late, is away for a while; every one of its failures passes.
+ * replies, fails between two parts, answers late or too late, is away for a while; every one of its failures
+ * passes.
  *
- * An embedded store dies with its process. A remote one goes on with an insert whose sender is gone, and dies by
- * itself now and then. A store that dies may have written down a part as stored that it has not got. If it dies
- * because the power was cut, it may have lost parts of inserts that were under way, any of its memory of inserts, and
- * rows that were loaded to be compared.
+ * An embedded store dies with its process. A remote one goes on with an insert whose sender is gone, and dies
+ * by itself now and then. A store that dies may have written down a part as stored that it has not got. If it
+ * dies because the power was cut, it may have lost parts of inserts that were under way, any of its memory of
+ * inserts, and rows that were loaded to be compared.
  */
 export class ModelStore {
   readonly #faults: Faults;
@@ -180,7 +181,8 @@ export class ModelStore {
       }
       await goOn();
     } finally {
-      // It syncs a part, and its name, when it commits it: an insert that has ended, well or not, is done with that.
+      // It syncs a part, and its name, when it commits it: an insert that has ended, well or not, is done
+      // with that.
       if (this.#deaths === life)
         this.#unreturned = this.#unreturned.filter((placed) => !own.includes(placed));
       const index = this.#running.indexOf(token);

@@ -7,7 +7,7 @@ import type { WalRecord } from '../../src/wal/record.ts';
 import { recoverWal } from '../../src/wal/recovery.ts';
 import type { SealedSegment } from '../../src/wal/segment.ts';
 import type { WalFiles } from '../../src/wal/wal-files.ts';
-import { Wal } from '../../src/wal/writer.ts';
+import { Wal } from '../../src/wal/wal.ts';
 
 export const silent = createLogger('silent');
 

@@ -15,7 +15,7 @@ import { type DatasetKind, defaultTenant } from '../../src/model/dataset.ts';
 import { Backlog } from '../../src/wal/backlog.ts';
 import { recoverWal } from '../../src/wal/recovery.ts';
 import type { WalFiles } from '../../src/wal/wal-files.ts';
-import { Wal } from '../../src/wal/writer.ts';
+import { Wal } from '../../src/wal/wal.ts';
 import { eventBlocks } from './blocks.ts';
 import { MemoryFiles } from './memory-files.ts';
 

@@ -58,8 +58,8 @@ function rowOf(name: string, note: DeadNote): string[] {
 const maxReasonWidth = 160;
 
 /**
- * Inserts the rows of dead letters again, each under the token that it has had since it was written, and removes
- * those that the store took. Tried twice, a letter is stored once.
+ * Inserts the rows of dead letters again, each under the token that it has had since it was written, and
+ * removes those that the store took. Tried twice, a letter is stored once.
  * @returns false if the store refused some again; they stay
  * @throws AppError `not_found`, LockHeld
  */
@@ -127,7 +127,9 @@ async function insertLetter(
   await store.insert({ database, table, columns, token, blocks: [await letters.rows(name)] });
 }
 
-/** With the data directory in hand, and the letters that were asked for, none of them still in use by the log. */
+/**
+ * With the data directory in hand, and the letters that were asked for, none of them still in use by the log.
+ */
 async function withTakenLetters(
   options: DeadCommandOptions,
   wanted: readonly string[] | 'all',

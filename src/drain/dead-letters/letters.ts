@@ -7,11 +7,11 @@
  *     .json     the note (`note.ts`): whose they are, why they are here, under which token to try again
  *
  * - The note makes the letter. It is written after the rows and their name are durable, so what has a note is
- *   complete. Rows without one, or half a note, are what a crash left of a letter that was not finished or not
- *   quite removed; in the first case the log still has the rows.
- * - As long as the segment is in the log, its letters are the record of what was decided about it: a drain that
- *   begins again leaves out what they hold (`drain/batch-inserter.ts`). So they can be dropped or sent again only
- *   when it is gone.
+ *   complete. Rows without one, or half a note, are what a crash left of a letter that was not finished or
+ *   not quite removed; in the first case the log still has the rows.
+ * - As long as the segment is in the log, its letters are the record of what was decided about it: a drain
+ *   that begins again leaves out what they hold (`drain/batch-inserter.ts`). So they can be dropped or sent
+ *   again only when it is gone.
  */
 import { createHash } from 'node:crypto';
 import type { HasEnded, TenantHolder } from '../../catalog/tenant-cleaner.ts';
@@ -106,7 +106,9 @@ export class DeadLetters implements TenantHolder {
     this.#count();
   }
 
-  /** Tenants or datasets have ended. The drain leaves out their rows, so that it needs no letters about them. */
+  /**
+   * Tenants or datasets have ended. The drain leaves out their rows, so that it needs no letters about them.
+   */
   async forgetEnded(hasEnded: HasEnded): Promise<void> {
     for (const name of this.names()) {
       const note = await this.note(name);
@@ -147,7 +149,9 @@ export class DeadLetters implements TenantHolder {
   }
 }
 
-/** Of the 255 bytes that file systems allow for a name, what remains for the batch with the number and suffix. */
+/**
+ * Of the 255 bytes that file systems allow for a name, what remains for the batch with the number and suffix.
+ */
 const maxStemBytes = 220;
 
 /** A batch's token as the beginning of a file name; tokens hold nothing that a name may not. */

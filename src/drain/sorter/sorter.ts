@@ -1,15 +1,16 @@
 /**
- * Puts samples in the order of their table, in AssemblyScript (https://www.assemblyscript.org): a counting sort. One
- * pass finds the series of each sample and counts, then the series are sorted, and a second pass puts each sample behind
- * those of its series that came before it.
+ * Puts samples in the order of their table, in AssemblyScript (https://www.assemblyscript.org): a counting
+ * sort. One pass finds the series of each sample and counts, then the series are sorted, and a second pass
+ * puts each sample behind those of its series that came before it.
  *
- * Each series gets an ordinal, counted up in the order in which they come. Senders repeat their series in the same order,
- * so that of the next sample it is nearly always the next ordinal, which costs no search.
+ * Each series gets an ordinal, counted up in the order in which they come. Senders repeat their series in the
+ * same order, so that of the next sample it is nearly always the next ordinal, which costs no search.
  *
  * From `begin` on its memory holds, one behind the other:
  *
- *     slots      u32: a hash table with linear probing, at most half full, of ordinals plus one; 0 is a free slot
- *     series     by ordinal: series_id u64, metric_id u32, samples u32, from `order` on the row of its next sample
+ *     slots      u32: a hash table with linear probing, at most half full, of ordinals plus one; 0 is free
+ *     series     by ordinal: series_id u64, metric_id u32, samples u32, from `order` on the row of its next
+ *                sample
  *     items      twice as many as series: series_id u64, metric_id u32, ordinal u32; to be sorted
  *     ordinals   u32 for each sample, in the order in which they come
  *     columns    of the result
@@ -67,7 +68,10 @@ export function begin(rows: u32, maxSeries: u32, scratchBytes: u32, tableSeed: u
   ordinal = none;
 }
 
-/** Finds the series of the next `count` samples, whose ids are at these addresses. @returns false if there are too many */
+/**
+ * Finds the series of the next `count` samples, whose ids are at these addresses. @returns false if there are
+ * too many
+ */
 export function find(metrics: u32, ids: u32, count: u32): bool {
   for (let index: u32 = 0; index < count; index++) {
     const id = load<u64>(ids + 8 * index);
@@ -91,7 +95,9 @@ function is(candidate: u32, id: u64, metric: u32): bool {
   return load<u64>(at) === id && load<u32>(at, 8) === metric;
 }
 
-/** @returns the ordinal of a series, which is a new one if it was not there; `none` if there is no room for it */
+/**
+ * @returns the ordinal of a series, which is a new one if it was not there; `none` if there is no room for it
+ */
 function search(id: u64, metric: u32): u32 {
   let hash = (id ^ seed) * 0x9e37_79b1_85eb_ca87;
   hash = (hash ^ (hash >> 32)) * 0xc2b2_ae3d_27d4_eb4f;
@@ -140,7 +146,10 @@ export function order(): void {
   }
 }
 
-/** Merges runs, each time twice as long, from one half of the items into the other. @returns where they are sorted */
+/**
+ * Merges runs, each time twice as long, from one half of the items into the other. @returns where they are
+ * sorted
+ */
 function sortItems(): u32 {
   let from = items;
   let to = items + seriesBytes * seriesCapacity;

@@ -73,7 +73,9 @@ class Sender {
   }
 }
 
-/** Sends the head of a request with a body of a MiB, and not one byte of the body; the status of the reply. */
+/**
+ * Sends the head of a request with a body of a MiB, and not one byte of the body; the status of the reply.
+ */
 async function statusBeforeBody(service: Service): Promise<number> {
   const socket = connect(service.port, '127.0.0.1');
   try {

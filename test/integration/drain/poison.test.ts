@@ -258,7 +258,8 @@ describe.each(stores)('%s', (_, open) => {
       const count = 'SELECT count() AS rows, uniqExact(`id:num`) AS distinct FROM t_default.`large.events`';
       let first = true;
       const store = withFault(test.store, async (batch, insert) => {
-        // As much as the store puts into one part, under the token of the whole: what an insert leaves that ends midway.
+        // As much as the store puts into one part, under the token of the whole: what an insert leaves that
+        // ends midway.
         if (first) await test.store.insert({ ...batch, blocks: batch.blocks.slice(0, 11) });
         first = false;
         try {

@@ -20,8 +20,8 @@ import { buildWriteRequest, type TestSeries } from '../../support/remote-write.t
 import { startWritePath } from '../../support/write-path.ts';
 
 /**
- * No sample without its series, whatever happens to the record or the worker that carried the series' row: real
- * worker threads, the real log over a disk that fails on demand, the real engine.
+ * No sample without its series, whatever happens to the record or the worker that carried the series' row:
+ * real worker threads, the real log over a disk that fails on demand, the real engine.
  */
 const worker = new URL('../../support/crashing-worker.mjs', import.meta.url);
 const dayMs = 86_400_000;

@@ -11,8 +11,8 @@ import { catalogOf, fixtures } from '../../sql/fixtures.ts';
 import { asker, queryService } from '../../sql/querier.ts';
 
 /**
- * Nobody reads a row without a privilege to read it: whatever is asked, by whoever holds whichever privileges that do
- * not cover the datasets there are, no query about one of them gets as far as the store.
+ * Nobody reads a row without a privilege to read it: whatever is asked, by whoever holds whichever privileges
+ * that do not cover the datasets there are, no query about one of them gets as far as the store.
  */
 const others: readonly DatasetInfo[] = [
   { tenant: defaultTenant, name: 'm', id: 'm', kind: 'metrics', columns: new Map(), ready: true },

@@ -47,7 +47,9 @@ function start(options: Partial<LowVolumeOptions> = {}) {
     expect(lowVolume.take(pending, batchesOf(pending.segment), () => true)).toEqual([]);
     return pending;
   };
-  /** Ends the waits that are over. @returns the datasets, each with the numbers of the segments that it is in */
+  /**
+   * Ends the waits that are over. @returns the datasets, each with the numbers of the segments that it is in
+   */
   const end = () =>
     (lowVolume.flush(lowVolume.due())?.batches ?? []).map(
       ({ dataset, parts }) => `${dataset} ${parts.map(({ segment }) => segment.number).join()}`,

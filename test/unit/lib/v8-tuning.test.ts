@@ -5,7 +5,10 @@ import { packageRoot } from '../../support/package-root.ts';
 
 const built = join(packageRoot(), 'dist/src/lib/v8-tuning.js');
 
-/** Calls a function until V8 has optimized it, in a process of its own. The bit says so: `src/runtime/runtime.h` of V8. */
+/**
+ * Calls a function until V8 has optimized it, in a process of its own. The bit says so:
+ * `src/runtime/runtime.h` of V8.
+ */
 const optimization = `
   const { compileLate, compileLateUntil } = await import(${JSON.stringify(built)});
   const optimizedBit = 1 << 4;

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { limits } from '../../../src/limits/limits.ts';
 import { segmentHeaderBytes } from '../../../src/wal/record.ts';
-import type { Wal } from '../../../src/wal/writer.ts';
+import type { Wal } from '../../../src/wal/wal.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
 import { openLog, textRecord, textsOf } from '../../support/open-log.ts';
 

@@ -1,3 +1,96 @@
+/**
+ * The write-ahead log. This page is its specification.
+ *
+ * ## Purpose
+ *
+ * A request is acknowledged when it is durable in the log. The drain moves it from there into the store
+ * (`drain/drain.ts`). The log keeps it until then, through kills of the process and power cuts.
+ *
+ * ## Files
+ *
+ * In the directory `wal` of the data directory, numbers with 20 digits:
+ *
+ *     <segment>.wal                  a segment: a header, then records, one for each request
+ *     <segment>.stored-<count>       a part of its checkpoint: tables that the store has (`checkpoints.ts`)
+ *     <segment>.bundle-<number>      the manifest of a batched job that ends with it (`batch-manifests.ts`)
+ *     <segment>.damaged-<position>   bytes that a start could not read and set aside, for people to look at
+ *
+ * Numbers of segments count up and are never used twice, since they are part of deduplication tokens. What is
+ * to be known of requests after their segment is gone is in the directory `replay` (`replay-journal.ts`).
+ *
+ * ## Format
+ *
+ * All integers are little-endian. A segment:
+ *
+ *     bytes  0..7    "MILLRACE"
+ *     bytes  8..11   format version, u32 (1)
+ *     bytes 12..19   segment number, u64, the one in the file's name
+ *     bytes 20..27   creation time, microseconds since 1970, u64
+ *     bytes 28..31   CRC-32 of bytes 0..27
+ *     then records, back to back
+ *
+ * A record:
+ *
+ *     bytes  0..3    "MREC"
+ *     bytes  4..7    length of the payload, u32
+ *     bytes  8..11   CRC-32 of the payload
+ *     bytes 12..15   CRC-32 of the segment's number (u64), the record's position in the file (u64) and
+ *                    bytes 0..11
+ *     payload        u32 length of the header, the header as JSON (`RecordHeader`), then the Native blocks
+ *                    of the tables in the order of the header
+ *
+ * The second checksum lets a reader trust the length before it reads the payload. It also tells a record from
+ * bytes that were a record elsewhere: blocks of a deleted segment that a power cut left in a new file, or
+ * what a client put into its own data.
+ *
+ * ## Invariants
+ *
+ * - `append` fulfils only after the record, and all before it in its segment, were written and fdatasynced,
+ *   in a file whose name is durable too.
+ * - One loop does all writing. Requests that arrive while it is busy share the next write and fdatasync
+ *   (group commit).
+ * - A sealed segment never changes. The next file is made when all in the last one is durable and nothing is
+ *   behind it. So only the newest file can be torn, and only its end can hold anything but whole records:
+ *   preallocated zeros (`active-segment.ts`), and what was being written.
+ * - After a failed write or sync the group is refused, and the file takes no more records: nothing is known
+ *   of it behind its durable records, and a failed fdatasync may not be repeated, since the kernel has
+ *   forgotten which pages were dirty. The file is cut back to its records, durably, before it is sealed and
+ *   before the next one is made. What was refused must not come back: neither under the token of a segment
+ *   that the store has without it, nor behind something that was acknowledged later.
+ * - The file with the highest number is never removed: the next run counts on from it. It goes when a newer
+ *   one exists.
+ * - Removal is durable when it returns. A segment that came back could be stored a second time: the store
+ *   remembers a bounded number of tokens, and a power cut may make it forget some of them.
+ * - While the disk is full or takes no segment, requests are refused without touching it (`outage.ts`). A
+ *   probe tries to make the next segment once a second; when it has one, the log works again.
+ *
+ * ## Recovery
+ *
+ * Each segment that is left and holds a record becomes a sealed one again, with its whole records in their
+ * order, so that it makes the same inserts under the same tokens as before (`recovery.ts`).
+ *
+ * - A torn tail of the newest file, never acknowledged, is cut off and counted; preallocated zeros do not
+ *   count.
+ * - All other bytes that are no whole record are damage, something that happened to the disk. In the newest
+ *   file they may also be of a group of which a power cut let the disk write later records only; none of
+ *   these was acknowledged. They are copied to a file of their own, counted and reported as an error. Every
+ *   other record is kept. A file that does not begin with its segment's header is searched from its first
+ *   byte.
+ * - A file that ends within its header was never written to.
+ * - A segment of an unknown format version stops the start: another version of Millrace wrote it.
+ * - What can be read from the newest file need not be on the disk. It is written and synced again before it
+ *   counts, because its token must stand for these bytes from then on.
+ * - A sidecar file is as it was written or says nothing.
+ *
+ * ## Who may call what, and when
+ *
+ * - At the start, in this order: `recoverWal`; `Backlog.add` for each recovered segment; `Wal.open`.
+ * - `append`, `seal`, `checkRoom`: anybody, at any time. `append` is bounded by the bodies in flight
+ *   (`ingest/admission.ts`).
+ * - `close`: once, when no request is under way. It seals what there is, and later appends are refused.
+ * - The backlog: the writer adds sealed segments, and the drain alone reads, checkpoints and removes them. A
+ *   segment is removed when the store, or the dead letters, have all of it.
+ */
 import { AppError } from '../errors.ts';
 import type { Clock, Timers } from '../lib/clock.ts';
 import type { Metrics } from '../lib/metrics.ts';
@@ -25,20 +118,6 @@ interface Append {
   fail(error: AppError): void;
 }
 
-/**
- * The write-ahead log.
- *
- * Invariants:
- * - `append` fulfils only after the record was written and fdatasynced, in a file whose name is durable too.
- * - One loop does all writing. Requests that arrive while it is busy share the next write and fdatasync
- *   (group commit), so the cost of a sync is shared by as many as wait for it.
- * - After a failed write or sync the group is refused, and its file never written again: nothing is known of it
- *   behind its records, and a failed fdatasync may not be repeated, since the kernel has forgotten which pages
- *   were dirty. How its good part is kept is in `segment-chain.ts`.
- * - While the disk is full or takes no segment, requests are refused without touching it. A probe makes the next
- *   segment once a second; when it has one, the log works again.
- * - What waits to be written is bounded by the bodies in flight (`ingest/admission.ts`).
- */
 export class Wal {
   readonly #options: WalOptions;
   readonly #chain: SegmentChain;
@@ -98,7 +177,10 @@ export class Wal {
     return oldest === undefined ? 0 : Math.max(0, clock.nowMicros() - oldest.sinceMicros) / 1e6;
   }
 
-  /** @throws AppError `log_full` when the store has fallen too far behind; `log_full`, `log_failed` in an outage */
+  /**
+   * @throws AppError `log_full` when the store has fallen too far behind; `log_full`, `log_failed` in an
+   * outage
+   */
   checkRoom(): void {
     if (this.#outage.error !== undefined) throw this.#outage.error;
     if (this.bytes < this.#options.maxBytes) return;
@@ -123,8 +205,8 @@ export class Wal {
   }
 
   /**
-   * Seals the active segment, if it has records, after what is being written now. What is appended after this and is not
-   * part of that goes to the next one.
+   * Seals the active segment, if it has records, after what is being written now. What is appended after this
+   * and is not part of that goes to the next one.
    */
   seal(): void {
     this.#sealWanted = true;
@@ -172,8 +254,8 @@ export class Wal {
   }
 
   /**
-   * Lets requests that are ready at the same time join the group, by one turn of the event loop; and those who were
-   * answered last, since most senders have the next request ready: for them it waits a moment.
+   * Lets requests that are ready at the same time join the group, by one turn of the event loop; and those
+   * who were answered last, since most senders have the next request ready: for them it waits a moment.
    */
   async #awaitGroup(): Promise<void> {
     const { clock } = this.#options;
