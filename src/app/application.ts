@@ -13,8 +13,8 @@ import { RemoteWriteKernel } from '../decode/remote-write/remote-write-kernel.ts
 import { DeadLetters } from '../drain/dead-letters/letters.ts';
 import { Drain } from '../drain/drain.ts';
 import { registerDrainGauges } from '../drain/drain-gauges.ts';
-import { waitForPending } from '../drain/freshness.ts';
-import { Received } from '../drain/received.ts';
+import { waitForPending } from '../drain/read-your-writes.ts';
+import { ReceivedTotals } from '../drain/received-totals.ts';
 import { SampleSorter } from '../drain/sample-sorter.ts';
 import { AppError } from '../errors.ts';
 import { datasetRoutes } from '../http/routes/datasets/dataset-routes.ts';
@@ -48,10 +48,10 @@ import { Backlog } from '../wal/backlog.ts';
 import { DiskGuard, diskSpace } from '../wal/disk-guard.ts';
 import { recoverWal } from '../wal/recovery.ts';
 import { ReplayJournal } from '../wal/replay-journal.ts';
+import { Wal } from '../wal/wal.ts';
 import { openWalDirectory } from '../wal/wal-files.ts';
 import { registerWalGauges } from '../wal/wal-gauges.ts';
 import type { AppContext } from './app-context.ts';
-import { Wal } from '../wal/wal.ts';
 import { startIdentities } from './start-identities.ts';
 import { startQueries } from './start-queries.ts';
 import { type StoreParts, startStore } from './start-store.ts';
@@ -117,7 +117,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         }),
         questions: new DatasetQuestions({
           ...storeParts,
-          waiting: (tenant, id, date) => logParts.received.waiting(tenant, id, date),
+          waiting: (tenant, id, date) => logParts.received.pending(tenant, id, date),
         }),
         retention: new DatasetRetention(storeParts),
         limits: new DatasetLimits(storeParts),
@@ -190,7 +190,7 @@ async function startLog(context: AppContext, storeParts: StoreParts) {
     onStored: (tenant, dataset, request) => replays.recover(tenant, dataset, request),
   });
   const deadLetters = await DeadLetters.open({ files: await open('dead'), metrics, log });
-  const received = new Received({
+  const received = new ReceivedTotals({
     node: directory.node,
     table: storeParts.received,
     destination: ({ tenant, dataset, kind, presumed = false }) =>
@@ -216,7 +216,7 @@ async function startLog(context: AppContext, storeParts: StoreParts) {
     },
     beforeRemove: async (segment) => {
       await journal.keep(segment);
-      await received.keep(segment);
+      await received.addSegment(segment);
     },
   });
   for (const segment of recovery.segments) {

@@ -3,7 +3,7 @@ import { readableRows } from '../auth/policy.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { ResultStore, Store } from '../clickhouse/store.ts';
 import type { Drain } from '../drain/drain.ts';
-import { waitForPending } from '../drain/freshness.ts';
+import { waitForPending } from '../drain/read-your-writes.ts';
 import { limits } from '../limits/limits.ts';
 import { QueryService } from '../query/query-service.ts';
 import { TranslationPool } from '../query/translation-pool.ts';

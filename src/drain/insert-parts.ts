@@ -1,20 +1,20 @@
 import { memoryLimitExceeded, StoreError } from '../clickhouse/store-error.ts';
 import { limits } from '../limits/limits.ts';
 
-interface Shortage {
-  /** One after another, since the last one that did not fail. */
+interface MemoryShortage {
+  /** Refusals in a row since the last change of `parts`. */
   refusals: number;
   parts: number;
 }
 
 /**
- * In how many parts the batches of a table are inserted: in one, unless the store has too little memory for
- * that again and again. Then in twice as many each time it refuses them; after each batch that it took, in
- * half as many.
+ * In how many parts the batches of a table are inserted: in one, unless the store refuses that for lack of
+ * memory several times in a row. Each time it does, the number of parts doubles. After each batch that it
+ * takes, the number is halved.
  */
 export class InsertParts {
   /** Only tables that are short of memory. */
-  readonly #shortages = new Map<string, Shortage>();
+  readonly #shortages = new Map<string, MemoryShortage>();
 
   of(table: string): number {
     return this.#shortages.get(table)?.parts ?? 1;

@@ -6,8 +6,8 @@ import { Backlog } from '../../src/wal/backlog.ts';
 import type { WalRecord } from '../../src/wal/record.ts';
 import { recoverWal } from '../../src/wal/recovery.ts';
 import type { SealedSegment } from '../../src/wal/segment.ts';
-import type { WalFiles } from '../../src/wal/wal-files.ts';
 import { Wal } from '../../src/wal/wal.ts';
+import type { WalFiles } from '../../src/wal/wal-files.ts';
 
 export const silent = createLogger('silent');
 

@@ -14,8 +14,8 @@ import type { TableBlock } from '../../src/model/block.ts';
 import { type DatasetKind, defaultTenant } from '../../src/model/dataset.ts';
 import { Backlog } from '../../src/wal/backlog.ts';
 import { recoverWal } from '../../src/wal/recovery.ts';
-import type { WalFiles } from '../../src/wal/wal-files.ts';
 import { Wal } from '../../src/wal/wal.ts';
+import type { WalFiles } from '../../src/wal/wal-files.ts';
 import { eventBlocks } from './blocks.ts';
 import { MemoryFiles } from './memory-files.ts';
 
@@ -35,7 +35,7 @@ export interface WritePathOptions {
   readonly lowVolume?: LowVolumeOptions;
 }
 
-/** A life of the service's back half: log, drain and catalog, on a directory that may have seen others. */
+/** One run of the log, the drain and the catalog, on a directory that earlier runs may have used. */
 export async function startWritePath(options: WritePathOptions) {
   const { files, store, dead = new MemoryFiles(), clock = systemClock, tenants, onEnd } = options;
   const { storeReturned = new Signal(), onNoAnswer = () => {} } = options;

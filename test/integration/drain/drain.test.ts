@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StoreError } from '../../../src/clickhouse/store-error.ts';
-import { waitForPending } from '../../../src/drain/freshness.ts';
+import { waitForPending } from '../../../src/drain/read-your-writes.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';
 import { startWritePath, withFault } from '../../support/write-path.ts';

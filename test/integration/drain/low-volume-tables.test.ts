@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InsertBatch } from '../../../src/clickhouse/store.ts';
-import { waitForPending } from '../../../src/drain/freshness.ts';
 import type { LowVolumeOptions } from '../../../src/drain/low-volume-tables.ts';
+import { waitForPending } from '../../../src/drain/read-your-writes.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 import { MemoryFiles } from '../../support/memory-files.ts';

@@ -7,7 +7,7 @@ import type { ReceivedAmount } from '../model/received-amounts.ts';
 import type { RecordHeader } from '../wal/record-header.ts';
 import type { SealedSegment, SegmentRecord } from '../wal/segment.ts';
 
-export interface ReceivedOptions {
+export interface ReceivedTotalsOptions {
   /** This node's name; part of the deduplication tokens. */
   readonly node: string;
   readonly table: Pick<ReceivedTable, 'add'>;
@@ -26,16 +26,16 @@ interface Segment {
 /**
  * How much was received of each dataset, across restarts and on all nodes.
  *
- * A record of the log says when its request came and how long its body was. Before a segment leaves the log,
- * what its records say is added to a table of the store, with a token of the segment: once, however often
- * that is repeated. What the log still has is added up when somebody asks.
+ * A record of the log says when its request came and how long its body was. Before a segment is removed from
+ * the log, its totals are added to a table of the store, with a token of the segment: once, however often
+ * that is repeated. The totals of what the log still has are computed on demand.
  */
-export class Received {
-  readonly #options: ReceivedOptions;
-  /** Segments that the table has and the log still, too. */
-  readonly #kept = new Set<number>();
+export class ReceivedTotals {
+  readonly #options: ReceivedTotalsOptions;
+  /** Segments that the table has, and the log still has, too. */
+  readonly #added = new Set<number>();
 
-  constructor(options: ReceivedOptions) {
+  constructor(options: ReceivedTotalsOptions) {
     this.#options = options;
   }
 
@@ -43,7 +43,7 @@ export class Received {
    * Adds what a segment holds. To be called before it leaves the log; safe to repeat.
    * @throws whatever is worth another try
    */
-  async keep(segment: SealedSegment): Promise<void> {
+  async addSegment(segment: SealedSegment): Promise<void> {
     const { node, table, log } = this.#options;
     const amounts = this.#amountsOf(segment);
     if (amounts.length === 0) return;
@@ -51,20 +51,20 @@ export class Received {
       await table.add(amounts, `${node}-${segment.number}-received`);
     } catch (error) {
       if (!(error instanceof StoreError) || error.retryable) throw error;
-      // Figures must hold up no rows.
+      // Totals must not hold up rows.
       log.error({ err: error, segment: segment.number }, 'what was received could not be counted');
     }
     const there = new Set([...this.#options.segments()].map(({ number }) => number));
-    for (const number of this.#kept) if (!there.has(number)) this.#kept.delete(number);
-    this.#kept.add(segment.number);
+    for (const number of this.#added) if (!there.has(number)) this.#added.delete(number);
+    this.#added.add(segment.number);
   }
 
   /** What the log has of a dataset and the table does not. @param date `YYYY-MM-DD` */
-  waiting(tenant: string, id: string, date: string | undefined): ReceivedAmount {
+  pending(tenant: string, id: string, date: string | undefined): ReceivedAmount {
     const day = date === undefined ? undefined : parseDay(date);
     const sum = { events: 0, bytes: 0 };
     for (const { number, records } of this.#options.segments()) {
-      if (this.#kept.has(number)) continue;
+      if (this.#added.has(number)) continue;
       for (const { header } of records) {
         if (header.dataset !== id || header.tenant !== tenant) continue;
         if (day !== undefined && dayOf(header) !== day) continue;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ReceivedTable } from '../../../src/catalog/received-table.ts';
-import { Received } from '../../../src/drain/received.ts';
+import { ReceivedTotals } from '../../../src/drain/received-totals.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { emptyCheckpoint } from '../../../src/wal/checkpoints.ts';
@@ -45,7 +45,7 @@ it('counts what was received once, by day, while it waits and when it has left t
   const second = segment(2, header('app', 3, 30), header('gone', 9, 9));
   const log = [first, second];
   const life = () =>
-    new Received({
+    new ReceivedTotals({
       node: 'node-1',
       table,
       destination: ({ dataset }) => (dataset === 'gone' ? undefined : dataset),
@@ -53,15 +53,15 @@ it('counts what was received once, by day, while it waits and when it has left t
       log: createLogger('silent'),
     });
   const received = life();
-  expect(received.waiting('default', 'app', undefined)).toEqual({ events: 6, bytes: 180 });
-  expect(received.waiting('default', 'app', '2026-11-19')).toEqual({ events: 1, bytes: 50 });
+  expect(received.pending('default', 'app', undefined)).toEqual({ events: 6, bytes: 180 });
+  expect(received.pending('default', 'app', '2026-11-19')).toEqual({ events: 1, bytes: 50 });
 
-  await received.keep(first);
-  expect(received.waiting('default', 'app', undefined)).toEqual({ events: 3, bytes: 30 });
+  await received.addSegment(first);
+  expect(received.pending('default', 'app', undefined)).toEqual({ events: 3, bytes: 30 });
   // A crash came before the segment had left the log.
-  await life().keep(first);
+  await life().addSegment(first);
   log.shift();
-  await received.keep(second);
+  await received.addSegment(second);
   const day = Math.floor(today / dayMs);
   expect(await table.days('default', 'app')).toEqual([
     { day: day - 1, events: 1, bytes: 50 },
