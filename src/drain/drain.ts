@@ -63,8 +63,8 @@
  * A crash is a kill of the process or a power cut. The next run finds the segments that were not removed:
  *
  * - Nothing was sent of it: it is inserted as if it were new. Low-volume tables wait anew.
- * - A manifest is durable: the same rows are one insert again, whether it was sent or not. Recovered jobs
- *   come before everything else of their tables. Without the manifest nothing was sent.
+ * - A manifest is durable: the same rows are one insert again, whether it was sent or not. The job is queued
+ *   with the last of its segments. Without the manifest nothing was sent.
  * - Inserts were sent: because of the gate, each table has at most one such insert that no checkpoint has. It
  *   is the first one of the table that is queued, and is in doubt.
  * - A checkpoint is durable: the tables in it are left out.

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../../src/clickhouse/store-error.ts';
 import { waitForPending } from '../../../src/drain/read-your-writes.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
@@ -93,6 +93,23 @@ describe('the drain', () => {
     second.drain.start();
     await second.drain.stop(10_000);
     expect(await ids('outage')).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('asks the catalog once for each batch where it goes, and to make its table ready', async () => {
+    const { wal, drain, write, catalog } = await live({ files: new MemoryFiles(), store: test.store });
+    const destination = vi.spyOn(catalog, 'destination');
+    const ensure = vi.spyOn(catalog, 'ensure');
+    drain.start();
+    await write('asked-once', [{ id: 1 }]);
+    await write('asked-once-too', [{ id: 2 }]);
+    wal.seal();
+    await write('asked-once', [{ id: 3 }]);
+    await wal.close();
+    await drain.stop(10_000);
+    const datasets = ['asked-once', 'asked-once', 'asked-once-too'];
+    expect(destination.mock.calls.map(([, id]) => id).sort()).toEqual(datasets);
+    expect(ensure.mock.calls.map(([, id]) => id).sort()).toEqual(datasets);
+    expect([await ids('asked-once'), await ids('asked-once-too')]).toEqual([[1, 3], [2]]);
   });
 
   it('lets a reader wait for what is on its way, and only then', async () => {
