@@ -15,6 +15,7 @@ import { Drain } from '../drain/drain.ts';
 import { registerDrainGauges } from '../drain/drain-gauges.ts';
 import { waitForPending } from '../drain/read-your-writes.ts';
 import { ReceivedTotals } from '../drain/received-totals.ts';
+import { resume } from '../drain/resume.ts';
 import { SampleSorter } from '../drain/sample-sorter.ts';
 import { AppError } from '../errors.ts';
 import { datasetRoutes } from '../http/routes/datasets/dataset-routes.ts';
@@ -219,15 +220,14 @@ async function startLog(context: AppContext, storeParts: StoreParts) {
       await received.addSegment(segment);
     },
   });
-  for (const segment of recovery.segments) {
-    for (const { header } of segment.records) {
-      const columns = header.blocks.flatMap((block) => block.columns);
-      catalog.recover(header.tenant, header.dataset, header.kind, header.presumed, columns);
-      if (header.request !== undefined) replays.recover(header.tenant, header.dataset, header.request);
-    }
-    backlog.add(segment);
-    drain.recover(segment);
-  }
+  resume(recovery, {
+    catalog,
+    backlog,
+    drain,
+    onRecord: ({ tenant, dataset, request }) => {
+      if (request !== undefined) replays.recover(tenant, dataset, request);
+    },
+  });
   const wal: Wal = await Wal.open({
     files,
     clock,

@@ -7,8 +7,8 @@ import { waitForPending } from '../drain/read-your-writes.ts';
 import { limits } from '../limits/limits.ts';
 import { QueryService } from '../query/query-service.ts';
 import { TranslationPool } from '../query/translation-pool.ts';
-import type { AppContext } from './app-context.ts';
 import type { Wal } from '../wal/wal.ts';
+import type { AppContext } from './app-context.ts';
 
 interface Parts {
   readonly store: Store & ResultStore;

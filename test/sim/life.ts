@@ -2,6 +2,7 @@ import { Catalog } from '../../src/catalog/catalog.ts';
 import { StoreMonitor } from '../../src/catalog/store-monitor.ts';
 import { DeadLetters } from '../../src/drain/dead-letters/letters.ts';
 import { Drain } from '../../src/drain/drain.ts';
+import { resume } from '../../src/drain/resume.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
 import { MetadataLog } from '../../src/metadata/metadata-log.ts';
 import { Backlog } from '../../src/wal/backlog.ts';
@@ -54,14 +55,7 @@ export async function startLife(world: World, process: SimProcess): Promise<Life
     onNoAnswer: () => monitor.suspect(),
     lowVolume: world.lowVolume,
   });
-  for (const segment of recovery.segments) {
-    for (const { header } of segment.records) {
-      const columns = header.blocks.flatMap((block) => block.columns);
-      catalog.recover(header.tenant, header.dataset, header.kind, header.presumed, columns);
-    }
-    backlog.add(segment);
-    drain.recover(segment);
-  }
+  resume(recovery, { catalog, backlog, drain });
   const wal = await Wal.open({
     files,
     clock: process,

@@ -4,6 +4,7 @@ import type { InsertBatch, Store } from '../../src/clickhouse/store.ts';
 import { DeadLetters } from '../../src/drain/dead-letters/letters.ts';
 import { Drain } from '../../src/drain/drain.ts';
 import type { LowVolumeOptions } from '../../src/drain/low-volume-tables.ts';
+import { resume } from '../../src/drain/resume.ts';
 import { type Clock, systemClock, type Timers } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
@@ -60,14 +61,7 @@ export async function startWritePath(options: WritePathOptions) {
     onNoAnswer,
     lowVolume,
   });
-  for (const segment of recovery.segments) {
-    for (const { header } of segment.records) {
-      const columns = header.blocks.flatMap((block) => block.columns);
-      catalog.recover(header.tenant, header.dataset, header.kind, header.presumed, columns);
-    }
-    backlog.add(segment);
-    drain.recover(segment);
-  }
+  resume(recovery, { catalog, backlog, drain });
   const wal = await Wal.open({
     files,
     clock,

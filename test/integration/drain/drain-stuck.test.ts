@@ -38,8 +38,8 @@ function withStuckTable(dataset: string, code: number) {
   return { store, inserted };
 }
 
-/** A disk on which a note of what the store has takes until `release`. */
-class SlowNotes extends MemoryFiles {
+/** A disk on which a checkpoint takes until `release`. */
+class SlowCheckpoints extends MemoryFiles {
   begun = false;
   release = () => {};
   readonly #released = new Promise<void>((done) => {
@@ -83,7 +83,7 @@ describe('a table that cannot move', () => {
       await vi.waitUntil(async () => (await ids(late).catch(() => [])).length === 4, { timeout: 60_000 });
       expect(await ids(free)).toEqual([0, ...numbers]);
       expect(first.wal.pendingSegments).toBe(numbers.length);
-      // Rows that wait for a table take no memory; the newest segment may not be noted yet.
+      // Rows that wait for a table take no memory; the newest segment may have no checkpoint yet.
       expect(first.backlog.retainedBytes).toBeLessThan(first.wal.bytes / 4);
 
       const { store: again, inserted } = withStuckTable(stuck, code);
@@ -92,7 +92,7 @@ describe('a table that cannot move', () => {
       await second.write(free, [{ id: 9 }]);
       await second.wal.close();
       await vi.waitUntil(async () => (await ids(free)).includes(9), { timeout: 60_000 });
-      // The last one of the first life is not noted, since nothing went on behind it.
+      // The last one of the first run has no checkpoint, since nothing went on behind it.
       expect(inserted.length).toBeLessThanOrEqual(3);
       await second.drain.stop(0);
 
@@ -133,7 +133,7 @@ describe('a table that cannot move', () => {
     expect(wal.pendingSegments).toBe(0);
   });
 
-  it('leaves no note behind when it moves while one is being written', async () => {
+  it('leaves no checkpoint behind when it moves while one is being written', async () => {
     let moves = false;
     let moved = false;
     const store = withFault(test.store, async (batch, insert) => {
@@ -142,7 +142,7 @@ describe('a table that cannot move', () => {
       await insert();
       moved ||= late;
     });
-    const files = new SlowNotes();
+    const files = new SlowCheckpoints();
     const { write, wal, drain } = await startWritePath({ files, store });
     drain.start();
     await write('late-mover', [{ id: 1 }]);
@@ -153,7 +153,7 @@ describe('a table that cannot move', () => {
     await vi.waitUntil(() => files.begun, { timeout: 60_000 });
     moves = true;
     await vi.waitUntil(() => moved, { timeout: 60_000 });
-    // The store has all of the segment, and nothing but the note keeps it.
+    // The store has all of the segment, and nothing but the checkpoint keeps it.
     for (let turn = 0; turn < 50; turn += 1) await systemClock.turn();
     expect(files.names()).toContain(segmentName(1));
     files.release();

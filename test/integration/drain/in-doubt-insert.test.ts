@@ -117,7 +117,7 @@ describe('a token without rows', () => {
 });
 
 describe('rows without a token', () => {
-  it('are not doubled by what an earlier life has left in the log', async () => {
+  it('are not doubled by what an earlier run has left in the log', async () => {
     const files = new MemoryFiles();
     const dying = withFault(embedded.store, async (_, insert) => {
       await insert();

@@ -143,7 +143,7 @@ describe('low-volume datasets among many', () => {
       for (const name of names) await first.write(name, [{ id: 1 }]);
       first.wal.seal();
     }
-    // The second insert of q-m1 begins when it is noted that the store has the first.
+    // The second insert of q-m1 begins when the first is in a checkpoint.
     await end(1, 'q-m1');
     await end(2, 'q-m1');
     void end(1, 'q-m2');
