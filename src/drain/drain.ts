@@ -60,20 +60,20 @@
  *
  * ## What a crash finds
  *
- * A crash is a kill of the process or a power cut. The next run finds the segments that were not removed:
+ * A crash is a kill of the process or a power cut. The next run finds the segments whose removal was not
+ * durable. What it does with each depends on how far the earlier run had come:
  *
- * - Nothing was sent of it: it is inserted as if it were new. Low-volume tables wait anew.
- * - A manifest is durable: the same rows are one insert again, whether it was sent or not. The job is queued
- *   with the last of its segments. Without the manifest nothing was sent.
- * - Inserts were sent: because of the gate, each table has at most one such insert that no checkpoint has. It
- *   is the first one of the table that is queued, and is in doubt.
- * - A checkpoint is durable: the tables in it are left out.
- * - Rows are in the dead letters: they are left out of the repeated insert, which is made of the same rows
- *   otherwise.
- * - It was retiring: all of it is inserted again, in doubt, and it retires again. `beforeRemove` is safe to
- *   repeat.
- * - The file came back, since its removal was not synced: the same. Nothing of its tables was sent in
- *   between.
+ * - Nothing of the segment was sent: it is drained as if it were new. Its low-volume tables wait again.
+ * - A manifest is durable: its tables take the same rows in one insert each, whether that was sent or not.
+ *   The job is queued with the last of its segments. Before the manifest was durable, nothing of the job was
+ *   sent.
+ * - Inserts were sent: because of the gate, each table has at most one insert that was sent and is in no
+ *   checkpoint. It is the first one that is queued for the table, and is in doubt.
+ * - A checkpoint is durable: the tables in it are skipped.
+ * - Rows are in the dead letters: the repeated insert leaves them out, and holds the same rows otherwise.
+ * - The segment was retiring: what no checkpoint has is inserted again, in doubt, and the segment retires
+ *   again. `beforeRemove` is safe to repeat. No table went on to its next insert before the removal was
+ *   durable.
  */
 import { StoreError } from '../clickhouse/store-error.ts';
 import { AppError } from '../errors.ts';

@@ -96,7 +96,10 @@ describe('the drain', () => {
   });
 
   it('asks the catalog once for each batch where it goes, and to make its table ready', async () => {
-    const { wal, drain, write, catalog } = await live({ files: new MemoryFiles(), store: test.store });
+    const { wal, drain, write, catalog } = await startWritePath({
+      files: new MemoryFiles(),
+      store: test.store,
+    });
     const destination = vi.spyOn(catalog, 'destination');
     const ensure = vi.spyOn(catalog, 'ensure');
     drain.start();
