@@ -31,8 +31,8 @@ const cases: readonly Case[] = [
 ];
 
 /**
- * Microseconds of CPU for a credential that was checked before, by its kind. Each one is a new string, as with requests:
- * V8 remembers the hash of a string that it has seen. Making the strings is not counted.
+ * Microseconds of CPU to authenticate with a cached credential, by kind. Each request uses a new string, as
+ * real ones do: V8 caches the hash of a string. Making the strings is not counted.
  */
 export function measureAuthorizer(hits: number): string {
   if (limits.maxRecentCredentials !== manyKeys) throw new Error('BUG: the cases are made for another bound');

@@ -1,7 +1,7 @@
-/** Bars that belong together, such as the receivers of one workload. */
+/** A group of bars, such as the receivers of one workload. */
 export interface BarGroup {
   readonly label: string;
-  /** A bar without a value stands for what was not measured, and shows why. */
+  /** A bar with a text instead of a value was not measured; the text says why. */
   readonly bars: ReadonlyArray<{ readonly name: string; readonly value: number | string }>;
 }
 
@@ -11,13 +11,12 @@ const valueWidth = 150;
 const barHeight = 16;
 const groupGap = 14;
 const headHeight = 62;
-/** Of middle lightness, to be told from each other and from a light or a dark page. */
+/** Colors of medium lightness, which differ from each other and from a light or dark page. */
 const colors = ['#2f81f7', '#d29922', '#a371f7', '#3fb950'];
 
 /**
- * Horizontal bars as an SVG picture, in groups from the top down, with their values behind them. The longest bar of each
- * group is its largest value: a group compares, and groups differ fiftyfold. Each name has a color of its own, and the
- * legend tells which.
+ * Draws horizontal bars as SVG, in groups from top to bottom, with their values. The longest bar of each
+ * group is its largest value, since groups can differ fiftyfold. Each name has its own color in the legend.
  */
 export function barChart(title: string, groups: readonly BarGroup[]): string {
   const names = [...new Set(groups.flatMap(({ bars }) => bars.map(({ name }) => name)))];

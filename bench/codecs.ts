@@ -1,10 +1,10 @@
 /**
- * How samples are best laid out on disk: order keys and codecs, tried on the store's own engine with 20,000 series
- * of 1,000 scrapes. The tables are filled as the service fills them: inserts of 25 scrapes in the order of arrival,
- * one thread, the settings of `insert-settings.ts`. Then each is merged into one part, and asked.
+ * Measures storage layouts for samples: order keys and codecs, on the real engine with 20,000 series of 1,000
+ * scrapes. The tables are filled as the service fills them: inserts of 25 scrapes in order of arrival, one
+ * thread, the settings of `insert-settings.ts`. Then each table is merged into one part and queried.
  *
- * The values are those of a node_exporter, by and large: of 20 series, 8 stand still, 8 are counters of whole
- * numbers, 3 gauges of whole numbers, and one is a gauge with a fraction.
+ * The values resemble those of node_exporter: of 20 series, 8 are constant, 8 are integer counters, 3 are
+ * integer gauges, and one is a gauge with fractions.
  */
 import { join } from 'node:path';
 import { createChdbConnection } from 'chdb/connection';
@@ -31,7 +31,7 @@ interface Layout {
 
 const byMetric = 'metric_id, series_id, timestamp';
 const zstd = 'ZSTD(1)';
-/** What the tables have (`schema/clickhouse/metrics.sql`), and one thing at a time that is different. */
+/** The current layout (`schema/clickhouse/metrics.sql`), and variants that differ in one thing. */
 const today: Layout = {
   name: 'as it is',
   orderBy: byMetric,
@@ -72,7 +72,7 @@ const layouts: readonly Layout[] = [
 const columns = 'metric_id, series_id, timestamp, value';
 const structure = "metric_id UInt32, series_id UInt64, timestamp DateTime64(3, 'UTC'), value Float64";
 
-/** Rows of the scrapes `[from, from + scrapesPerInsert)`, in the order of arrival. */
+/** Rows of the scrapes `[from, from + scrapesPerInsert)`, in order of arrival. */
 const arrivals = (from: number): string => `
   SELECT
     toUInt32(sipHash64(series % ${metricCount})) AS metric_id,
@@ -94,16 +94,17 @@ const queries = {
 } as const;
 
 export interface CodecOptions {
-  /** Of each series; a multiple of 25. */
+  /** Scrapes of each series; a multiple of 25. */
   readonly scrapes: number;
-  /** Parts of names of layouts; without any, all are tried. */
+  /** Parts of layout names to measure; empty for all. */
   readonly words: readonly string[];
 }
 
 /**
- * Tries layouts one after another, each of 1,000 scrapes in half a minute. The rows lie in files meanwhile, 28 bytes each.
+ * Measures the layouts one after another, half a minute for each 1,000 scrapes. The rows are in files
+ * of 28 bytes per row.
  * @returns a Markdown table
- * @throws Error when no layout has such a name
+ * @throws Error if no layout has such a name
  */
 export async function measureCodecs({ scrapes, words }: CodecOptions): Promise<string> {
   const chosen = layouts.filter(

@@ -5,9 +5,9 @@ import { cpuSeconds } from './proc.ts';
 import { percentile } from './sender.ts';
 
 const questions = 50;
-/** So many are deleted, or all. */
+/** This many datasets are deleted, or all. */
 const deletions = 200;
-/** A deletion waits for what the log has of its dataset, so many at a time share the wait. */
+/** A deletion waits until the log has nothing of its dataset, so several run at a time and share the wait. */
 const deleters = 64;
 /** The engine reads the tables of all datasets before the service answers. */
 const startTimeoutMs = 180_000;
@@ -16,10 +16,10 @@ const startTimeoutMs = 180_000;
 export type Administration = Readonly<Record<string, string>>;
 
 /**
- * What it takes to make datasets, to start with them, to list and query them, and to delete some of them while the log has
- * rows of theirs.
- * @param make writes to each for the first time, and waits until the store has all of it
- * @param load runs on the datasets between their making and the rest
+ * Measures how long it takes to create datasets, to start with them, to list and query them, and to delete
+ * some of them while the log has rows of theirs.
+ * @param make writes to each dataset for the first time, and waits until the store has all rows
+ * @param load runs on the datasets after they were created
  * @throws Error if a table is left, or an insert has failed
  */
 export async function measureAdministration<Load>(
@@ -66,7 +66,7 @@ export async function measureAdministration<Load>(
   };
 }
 
-/** Each gets one more event first, which is in the log then. */
+/** Each dataset first gets one more event, which is then in the log. */
 async function deleteAll(service: Service, names: readonly string[]): Promise<void> {
   const left = [...names];
   const deleter = async (): Promise<void> => {
@@ -83,7 +83,7 @@ async function deleteAll(service: Service, names: readonly string[]): Promise<vo
 async function requireNothingLeft(service: Service, deleted: readonly string[]): Promise<void> {
   const files = readdirSync(join(service.dataDir, 'store/engine/metadata/t_default'));
   const gone = new Set(deleted);
-  // `<name>.events.sql`, or of a dataset that came back `<name>.2.events.sql`.
+  // `<name>.events.sql`, or `<name>.2.events.sql` for a dataset that was created again.
   const left = files.map(decodeURIComponent).filter((file) => gone.has(file.slice(0, file.indexOf('.'))));
   const failures = await service.metric('millrace_store_insert_failures_total');
   const dead = await service.metric('millrace_dead_files');

@@ -16,24 +16,24 @@ const eventsPerRequest = 50;
 const connections = 4;
 const sampleIntervalMs = 500;
 
-/** What was read while the load was on. */
+/** What was measured under load. */
 interface Watched {
-  /** Age of the oldest row that is not in the store, of each moment, sorted. */
+  /** The age of the oldest row that is not in the store, sampled and sorted. */
   readonly lagSeconds: Float64Array;
   readonly peakParts: number;
   readonly peakPartsOfTable: number;
 }
 
-/** A figure of the load, or of what was asked of the datasets before and after it. */
+/** A figure of the load, or of the operations before and after it. */
 interface Measured {
   readonly load: string[];
   readonly administration: Administration;
 }
 
 /**
- * The same load over more and more datasets in turn: what the service spends, and how soon rows are in the store; and
- * what it takes to make so many, to start with them, to list and query them and to delete them.
- * @param words how many datasets in each case; none for all cases
+ * The same load on more and more datasets: CPU time, and how soon rows are in the store; and how long it
+ * takes to create the datasets, to start with them, to list and query them, and to delete them.
+ * @param words the numbers of datasets to measure; empty for all cases
  * @returns Markdown tables
  */
 export async function measureDatasets(seconds: number, words: readonly string[]): Promise<string> {

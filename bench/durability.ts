@@ -11,17 +11,19 @@ import type { Workload } from './workloads.ts';
 
 /** As in the other measurements of the highest load. */
 const connections = 4;
-/** Of the requests, sent before anything is measured: code is compiled, and all series become known. */
+/**
+ * The share of requests that is sent before the measurement: code gets compiled, and all series become known.
+ */
 const warmUpShare = 0.2;
 
-/** With fsync as it is, and with a libc whose fsync does nothing: the service itself has no such option. */
+/** With fsync, and with a libc whose fsync does nothing: the service has no such option. */
 const kinds = {
   fsync: {},
   'no fsync': { LD_PRELOAD: 'libeatmydata.so' },
 } as const;
 type Kind = keyof typeof kinds;
 
-/** What one round at half of the highest load showed. */
+/** The result of one round at half of the highest load. */
 interface Round {
   readonly ackP50Ms: number;
   readonly ackP99Ms: number;
@@ -34,13 +36,14 @@ export interface DurabilityReport {
   readonly maxItemsPerSecond: number;
   /** Medians, as a Markdown table. */
   readonly table: string;
-  /** CPU seconds with fsync over those without, less 1; undefined when there is no `eatmydata`. */
+  /** CPU seconds with fsync divided by those without, minus 1; undefined without `eatmydata`. */
   readonly cpuCost: number | undefined;
 }
 
 /**
- * What the durable reply costs. First the highest load is measured, then rounds at half of it, at a fixed rate,
- * with fsync and without in turns. Each start of the service gets the workload's bodies once.
+ * Measures the cost of durable replies. First it finds the highest load, then it runs rounds at half of
+ * it, at a fixed rate, alternately with and without fsync. Each start of the service gets the
+ * workload's bodies once.
  */
 export async function measureDurability(workload: Workload, rounds: number): Promise<DurabilityReport> {
   const requestsPerSecond = (await highestLoad(workload)) / 2;
@@ -63,7 +66,7 @@ export async function measureDurability(workload: Workload, rounds: number): Pro
   };
 }
 
-/** Requests a second that are answered when the next one follows each reply. */
+/** Requests per second if each connection sends the next request right after a reply. */
 async function highestLoad(workload: Workload): Promise<number> {
   const receiver = await startMillrace(workload);
   try {
@@ -107,7 +110,10 @@ async function measureRound(kind: Kind, workload: Workload, requestsPerSecond: n
   }
 }
 
-/** Sends the first requests. @returns the others, when all that the first have caused is done */
+/**
+ * Sends the first requests.
+ * @returns the others, when all work of the first ones is done
+ */
 async function warmUp(receiver: Receiver, workload: Workload): Promise<readonly Uint8Array[]> {
   await sleep(warmUpMs);
   const { url, headers } = receiver;
@@ -156,7 +162,7 @@ function tableOf(
     itemsPerSecond.toFixed(0),
     median(rounds, 'ackP50Ms').toFixed(1),
     median(rounds, 'ackP99Ms').toFixed(1),
-    // Calls that do nothing are no fsyncs.
+    // Calls that do nothing do not count as fsyncs.
     kind === 'fsync' ? median(rounds, 'fsyncsPerSecond').toFixed(0) : '0',
     kind === 'fsync' ? median(rounds, 'requestsPerFsync').toFixed(1) : '',
     median(rounds, 'cpuSecondsPerMillion').toFixed(2),

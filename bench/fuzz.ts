@@ -16,10 +16,10 @@ const usage = `npm run fuzz [-- <option> …]: bodies against the decoder and it
   --seed n             the same seed and protocol make the same inputs (default: another one each time)
   --only number        that input alone`;
 
-/** One input: what it is, and the comparison with the oracle, which returns a verdict to be counted. */
+/** One input: its description, and its check against the oracle, which returns a verdict to count. */
 interface FuzzCase {
   readonly text: () => string;
-  /** @throws Error when the decoder did anything but store what it must and refuse what it must */
+  /** @throws Error if the decoder stored or refused anything else than it must */
   readonly check: () => string;
 }
 
@@ -28,7 +28,7 @@ const outcomes = new DecodeOutcomes();
 const kernel = new WebAssembly.Module(
   readFileSync(new URL('../src/decode/remote-write/kernel/kernel.wasm', import.meta.url)),
 );
-/** A decoder keeps the series that it has met; a new one now and then meets them for the first time again. */
+/** A decoder remembers series. A new decoder from time to time sees them for the first time again. */
 const inputsPerDecoder = 10_000;
 const newDecoder = (): Decoder => new Decoder(outcomes, hashes, new RemoteWriteKernel(kernel));
 let decoder = newDecoder();
@@ -97,7 +97,7 @@ function integer(name: string, text: string): number {
 
 const progressEvery = 100_000;
 
-/** @returns how many inputs came to which verdict */
+/** @returns how many inputs had which verdict */
 function fuzz({ protocol, seed, first, end }: FuzzOptions): ReadonlyMap<string, number> {
   const kinds = protocols[protocol];
   const counted = new Map<string, number>();
@@ -119,7 +119,8 @@ function fuzz({ protocol, seed, first, end }: FuzzOptions): ReadonlyMap<string, 
 
 function main(options: FuzzOptions): void {
   const { protocol, seed, first, end } = options;
-  // Most inputs are refused, and a stack for each takes time; the input that fails can be had alone, with its stack.
+  // Most inputs are refused, and stack traces are slow. A failing input can be run alone, with its stack
+  // trace.
   if (end - first > 1) Error.stackTraceLimit = 0;
   console.log(`${protocol}: inputs ${first} to ${end - 1}, seed ${seed}`);
   const started = process.cpuUsage();

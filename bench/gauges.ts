@@ -4,7 +4,7 @@ import { type Service, sumOfMetric } from '../test/support/service.ts';
 import { cpuSeconds, openDescriptors, residentBytes, threadCount } from './proc.ts';
 import { percentile } from './sender.ts';
 
-/** What must not grow while a service runs and runs, and how much noise each figure has. */
+/** What must not grow in a long run, and how much noise each figure has. */
 const gauges = {
   rssMb: { title: 'RSS MB', noise: 25, share: 0.05 },
   heapMb: { title: 'JS heap MB', noise: 10, share: 0.1 },
@@ -15,15 +15,15 @@ const gauges = {
   walKb: { title: 'WAL kB', noise: 256, share: 0.1 },
   lagSeconds: { title: 'lag s', noise: 0.5, share: 0 },
   parts: { title: 'parts', noise: 50, share: 0.1 },
-  // A file of the journal goes as a whole and is an eighth of the window.
+  // A journal file is removed as a whole and is an eighth of the window.
   replayKb: { title: 'replay journal kB', noise: 16, share: 0.15 },
 } as const satisfies Record<string, Gauge>;
 
 interface Gauge {
   readonly title: string;
-  /** The figure goes up and down by this much whatever happens. */
+  /** The figure varies by this much in any case. */
   readonly noise: number;
-  /** The same as a part of the figure; the larger of both counts. */
+  /** The same as a share of the figure; the larger one counts. */
   readonly share: number;
 }
 
@@ -63,13 +63,13 @@ export const countParts = (store: string): number =>
 
 export interface TableParts {
   readonly parts: number;
-  /** Of these, how many were merged out of others. */
+  /** Those that were made by a merge. */
   readonly merged: number;
 }
 
 /**
- * The parts of each table, by the engine's own files: those that were merged and are not removed yet, too. A part's folder
- * is named `<partition>_<first block>_<last block>_<merges>`, in `<3 digits>/<table's UUID>/`.
+ * The parts of each table, from the engine's files, including merged parts that are not removed yet. The
+ * directory of a part is `<partition>_<first block>_<last block>_<merges>`, in `<3 digits>/<table's UUID>/`.
  */
 export function partsOfTables(store: string): readonly TableParts[] {
   const tables = entries(store).flatMap((prefix) =>
@@ -87,7 +87,7 @@ const bytesIn = (folder: string): number =>
     0,
   );
 
-/** A folder's names; of one that was removed a moment ago, none. */
+/** The names in a directory; empty if it was just removed. */
 function entries(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
@@ -114,9 +114,9 @@ export interface Verdict {
 }
 
 /**
- * The rule: a gauge is steady when its median over the last quarter of the run is no higher than that over the
- * quarter before, but for its noise. The first half is for warming up: caches fill, the window of repetitions
- * fills, the store's merges find their rhythm. Medians, because single peaks say nothing about growth.
+ * The rule: a gauge is steady if its median in the last quarter of the run is not above that of the quarter
+ * before, except for noise. The first half is warm-up: caches and the replay window fill, merges settle.
+ * Medians are used because single peaks say nothing about growth.
  */
 export function judge(samples: readonly Sample[]): readonly Verdict[] {
   const quarter = Math.floor(samples.length / 4);

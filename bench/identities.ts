@@ -18,7 +18,7 @@ const keyCount = 10_000;
 const secret = 'what the keys of the benchmark are sealed with';
 const eventsPerRequest = 10;
 const connections = 4;
-/** Connections that send nothing but credentials that are not good, one request under way on each. */
+/** Connections that only send bad credentials, with one request in progress on each. */
 const floodConnections = 4;
 
 /** What a flood presents: a new credential each time. */
@@ -38,8 +38,8 @@ const cases: readonly Case[] = [
 ];
 
 /**
- * What the service makes of requests with different keys, alone and beside floods of bad credentials.
- * @param words of the names of the cases to measure; all cases if there are none
+ * Measures requests with different keys, alone and next to floods of bad credentials.
+ * @param words parts of case names; empty for all cases
  */
 export async function measureIdentities(
   requests: number,
@@ -74,7 +74,7 @@ interface Measured {
   readonly eventsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of the service, all that it did meanwhile. */
+  /** CPU time of the whole service, per request. */
   readonly cpuMsPerRequest: number;
   readonly floodPerSecond: number;
   /** Replies to the flood by their status. */
@@ -90,7 +90,7 @@ async function run(
   const event = { level: 'info', message: 'order handled', duration_ms: 12.5, service: 'checkout' };
   const body = Buffer.from(JSON.stringify(Array.from({ length: eventsPerRequest }, () => event)));
   const flood = each.flood === undefined ? undefined : new FloodOf(each.flood, service.url);
-  // Those who are already under way when the clock starts are part of it.
+  // The flood is at full strength when the measurement starts.
   if (flood !== undefined) await sleep(1000);
   flood?.reset();
   const cpuBefore = cpuSeconds(service.child.pid);
@@ -157,8 +157,8 @@ class FloodOf {
 }
 
 /**
- * Keys as the service itself would keep them, written to the metadata log at once: asking for them one by one would
- * take minutes.
+ * Keys as the service stores them, written directly to the metadata log: creating them one by
+ * one would take minutes.
  */
 async function makeKeys(dataDir: string): Promise<readonly string[]> {
   const store = await openEmbeddedStore(join(dataDir, 'store'), createMetrics(), createLogger('error'));

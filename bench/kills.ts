@@ -3,15 +3,16 @@ import { runStoreKillRounds } from '../test/support/store-kill-rounds.ts';
 import { markdownTable } from './table.ts';
 
 export interface KillOptions {
-  /** SIGKILLs of the service in the middle of ingest, on one data directory. */
+  /** How often the service is killed (SIGKILL) during ingest, on one data directory. */
   readonly rounds: number;
-  /** SIGKILLs of the ClickHouse server behind a service. */
+  /** How often the ClickHouse server behind a service is killed. */
   readonly storeRounds: number;
   readonly seed: number;
 }
 
 /**
- * Kills the one, then the other, and prints a table of what became of the rows. 0 rounds leave a part out.
+ * Kills the service, then the ClickHouse server, and prints a table of what became of the rows.
+ * 0 rounds skip a part.
  * @returns whether nothing was lost or doubled
  */
 export async function keptThroughKills({ rounds, storeRounds, seed }: KillOptions): Promise<boolean> {

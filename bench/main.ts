@@ -48,7 +48,7 @@ const usage = `npm run bench [-- [codecs | datasets | durability | identities | 
 `;
 
 const requests = 1000;
-/** What is measured in place of a comparison of receivers. */
+/** Measurements that do not compare receivers. */
 const modes: ReadonlySet<string> = new Set(['query', 'codecs', 'datasets', 'durability', 'identities']);
 
 function readArguments() {
@@ -98,7 +98,7 @@ function readArguments() {
   };
 }
 
-/** Rounds are interleaved, so that a change of the machine's mood meets every receiver. */
+/** Rounds are interleaved, so that a change in the machine's speed affects every receiver. */
 async function compare(
   workload: Workload,
   { rounds, prometheus }: { readonly rounds: number; readonly prometheus: boolean },
@@ -161,7 +161,7 @@ async function main(): Promise<void> {
   try {
     for (const make of options.chosen) await measureWorkload(make(options.requests), options, results);
   } finally {
-    // Also when a later one fails: they have taken minutes.
+    // Printed even if a later measurement fails: the results took minutes.
     if (results.length > 0) console.log(`\n${resultTable(results, millrace.name)}`);
   }
   if (!options.draws) return;

@@ -4,13 +4,13 @@ import type { ReceiverKind } from './receivers.ts';
 import { percentile, sendAll } from './sender.ts';
 import type { Workload } from './workloads.ts';
 
-/** Connections, each with one request under way. */
+/** Connections with one request in progress each. */
 const connections = 4;
-/** After readiness: a process that starts is busy with itself for a while. */
+/** After readiness: a process is busy for a while after its start. */
 export const warmUpMs = 3000;
 const baselineMs = 5000;
 
-/** What one receiver made of one workload. */
+/** The result of one receiver with one workload. */
 export interface Measurement {
   readonly cpuSecondsPerMillion: number;
   /** Of acknowledged items, first request to last reply. */
@@ -23,9 +23,9 @@ export interface Measurement {
 }
 
 /**
- * Starts a receiver, sends it the workload and measures it until everything is in its place. CPU time is that of
- * the receiving process alone, less what it burns for the same time when idle.
- * @throws Error when it stored another number of items than it was sent
+ * Starts a receiver, sends the workload and measures until everything is stored. CPU time is that of the
+ * receiving process, minus what it takes in the same time when idle.
+ * @throws Error if it stored another number of items than it was sent
  */
 export async function measure(kind: ReceiverKind, workload: Workload): Promise<Measurement> {
   const receiver = await kind.start(workload);
@@ -68,7 +68,7 @@ export async function measure(kind: ReceiverKind, workload: Workload): Promise<M
   }
 }
 
-/** CPU seconds a millisecond of a process that nobody asks for anything. */
+/** CPU seconds per millisecond of an idle process. */
 export async function idleRate(pid: number): Promise<number> {
   const before = cpuSeconds(pid);
   await sleep(baselineMs);

@@ -11,8 +11,8 @@ import { markdownTable } from './table.ts';
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Puts mistakes into the durable path, one at a time, each in a copy of the project, and simulates until one shows:
- * what a simulation that finds nothing is worth.
+ * Checks the simulation: makes known mistakes in the durable path, one at a time, each in a copy of the
+ * project, and simulates until one is found.
  * @returns whether each mistake was found within so many runs
  */
 export async function mistakesAreFound(maxRuns: number, seed: number): Promise<boolean> {
@@ -69,7 +69,7 @@ async function build(copy: string, { what, file, from, to }: Mistake): Promise<v
     path,
     source.replace(from, () => to),
   );
-  // What is not used any more is no reason to stop here.
+  // Code that is no longer used must not stop the build here.
   const options = ['--noUnusedLocals', 'false', '--noUnusedParameters', 'false'];
   const tsc = spawn(process.execPath, ['node_modules/typescript/bin/tsc', ...options], {
     cwd: copy,

@@ -25,8 +25,8 @@ export const metricCaseName = ({ encoding, batch, gzip }: OtlpMetricCase): strin
   `metrics, ${encoding}, ${batch}, ${gzip ? 'gzip' : 'plain'}`;
 
 /**
- * Sums as an SDK exports them: each of 16,384 series again every 15 seconds, 16 of a metric, 512 of a resource. The last
- * export is of now, so that no receiver finds a point too old.
+ * Sums as an SDK exports them: each of 16,384 series again every 15 seconds, 16 of a metric, 512 of a
+ * resource. The last export is of now, so that no receiver finds a point too old.
  */
 export function otlpMetricWorkload(
   kind: OtlpMetricCase,

@@ -7,7 +7,9 @@ const peers: Readonly<Record<string, readonly string[]>> = {
   VictoriaLogs: ['victoria-logs', 'victoria-logs-prod'],
 };
 
-/** VictoriaMetrics takes OTLP metrics (protobuf, `/opentelemetry/v1/metrics`) since this version; 400 before. */
+/**
+ * VictoriaMetrics takes OTLP metrics (protobuf, `/opentelemetry/v1/metrics`) since this version; 400 before.
+ */
 const firstWithOtlp = [1, 92] as const;
 
 /** Lines that say of each peer why it is not in the table. */

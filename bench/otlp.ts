@@ -20,16 +20,16 @@ const cases = [
 ];
 
 /**
- * Records of a case in a round, after those that come before the clock starts: whole batches of either size. Each worker
- * compiles its code while it decodes the first 100,000 or so, which is not what a million costs.
+ * Records of a case in a round, not counting the warm-up: whole batches of either size. Workers compile their
+ * code while they decode the first 100,000 records or so, which is not representative.
  */
 const records = 8192 * 100;
-/** What comes before the clock starts, as a part of the others. */
+/** The warm-up, as a share of the others. */
 const warmUpPart = 0.25;
 
 type OtlpWorkload = ReturnType<(typeof cases)[number]['make']>;
 
-/** The same requests, of which the first come before the clock starts. */
+/** The same requests, split into warm-up and measurement. */
 function warmedUp(workload: OtlpWorkload): OtlpWorkload {
   const { bodies, plain, items } = workload;
   const first = Math.round((bodies.length * warmUpPart) / (1 + warmUpPart));
@@ -45,11 +45,11 @@ function warmedUp(workload: OtlpWorkload): OtlpWorkload {
 }
 
 /**
- * Logs, traces and metrics in every encoding, batch and compression, until all is stored. The cost of JSON is also given in
- * units of `JSON.parse`, measured in the same run on the same bodies: machines differ, this ratio hardly does.
- * Behind the table stands which peers are missing, and why.
+ * Logs, traces and metrics in each encoding, batch size and compression, until everything is stored. The cost
+ * of JSON is also given relative to `JSON.parse`, measured in the same run on the same bodies: this ratio
+ * hardly depends on the machine. The table is followed by the peers that are missing, and why.
  * @param part of the load, 1 for all of it
- * @param words of the names of the cases to measure; all cases if there are none
+ * @param words parts of case names; empty for all cases
  */
 export async function measureOtlp(rounds: number, part: number, words: readonly string[]): Promise<string> {
   const rows: string[][] = [];
@@ -88,7 +88,7 @@ export async function measureOtlp(rounds: number, part: number, words: readonly 
   return `${markdownTable(header, rows)}\n\n${missingPeers()}`;
 }
 
-/** CPU seconds in which `JSON.parse` reads a million of these records. */
+/** CPU seconds of `JSON.parse` for a million of these records. */
 function parseSecondsPerMillion(bodies: readonly Buffer[], items: number): number {
   const start = process.cpuUsage();
   let parsed = 0;

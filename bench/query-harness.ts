@@ -20,11 +20,11 @@ import { Translator } from '../src/query/translator.ts';
 import { semanticSettings } from '../src/sql/print/settings.ts';
 import { Service } from '../test/support/service.ts';
 
-/** The query service in this process, on a dataset that is known beforehand. */
+/** The query service in this process, on one predefined dataset. */
 export interface QueryHarness {
   readonly queries: Readonly<Record<string, string>>;
   translate(sql: string): Promise<unknown>;
-  /** What the store is asked for a query, with the form and the settings of its result. */
+  /** The statement for the store, with the format and settings of its result. */
   statement(sql: string): Promise<string>;
   /** Serves `/api/v1/query` on 100,000 events in a new directory of the engine. */
   serve(directory: string): Promise<{ readonly url: string; close(): Promise<void> }>;

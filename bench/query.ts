@@ -17,7 +17,7 @@ import { jsonWorkload, type Workload } from './workloads.ts';
 const connections = 4;
 const rowsRead = 1_000_000;
 
-/** What a query costs beside what the store does for it. */
+/** Measures what a query costs in addition to the store's work. */
 export async function measureQueries(quick: boolean): Promise<string> {
   const rounds = quick ? 100 : 1000;
   const harness = queryHarness();
@@ -31,7 +31,7 @@ export async function measureQueries(quick: boolean): Promise<string> {
   }
 }
 
-/** Time of each of many runs, ms, sorted. */
+/** The time of each of many runs, in ms, sorted. */
 async function timed(rounds: number, run: (round: number) => Promise<unknown>): Promise<Float64Array> {
   const times = new Float64Array(rounds);
   for (let round = 0; round < rounds; round += 1) {
@@ -48,7 +48,7 @@ const shown = (times: Float64Array): readonly string[] =>
 async function translations(harness: QueryHarness, rounds: number): Promise<string> {
   const rows: string[][] = [];
   for (const [name, sql] of Object.entries(harness.queries)) {
-    // A comment makes a text of its own, which nobody has translated.
+    // A comment makes each text different, so that no translation is cached.
     const cold = await timed(rounds, (round) => harness.translate(`${sql} -- ${round}`));
     await harness.translate(sql);
     const cached = await timed(rounds, () => harness.translate(sql));
@@ -58,10 +58,10 @@ async function translations(harness: QueryHarness, rounds: number): Promise<stri
 }
 
 const warmUpRounds = 200;
-/** Of a cheap query: enough for V8 to have compiled what a service that runs has compiled. */
+/** Cheap queries, enough for V8 to have compiled what a running service has compiled. */
 const warmUpRequests = 3000;
 
-/** One of two things that are measured in turn: the time that it takes, and the CPU of this process and the engine's. */
+/** One of two alternating measurements: its time, and the CPU time of this process and the engine's. */
 class Side {
   readonly #run: () => Promise<unknown>;
   #times: number[] = [];
@@ -96,7 +96,10 @@ class Side {
   }
 }
 
-/** The same query through the service and, in turn with it, as the store's SQL to an engine in this process. */
+/**
+ * The same query through the service and, alternating with it, as the store's SQL on an engine in this
+ * process.
+ */
 async function overhead(harness: QueryHarness, rounds: number): Promise<string> {
   const path = mkdtempSync(join(tmpdir(), 'millrace-bench-'));
   const server = await harness.serve(path);
@@ -161,7 +164,7 @@ async function largeResult(events: number): Promise<string> {
   });
 }
 
-/** Samples of 20,000 series, of which labels choose some. */
+/** Queries over samples of 20,000 series with label predicates. */
 async function labelPredicates(requests: number, rounds: number): Promise<string> {
   return await withService(remoteWriteWorkload('remote-write-first', requests), async (service) => {
     const [one] = await service.query('SELECT metric_name, labels FROM bench.series LIMIT 1');
@@ -200,7 +203,7 @@ async function withService<T>(workload: Workload, use: (service: Service) => Pro
   }
 }
 
-/** @throws Error on any reply but 200, and on one that breaks off */
+/** @throws Error on any status but 200, and if the reply breaks off */
 async function post(url: string, body: string, onData: (chunk: Uint8Array) => void): Promise<void> {
   const reply = await new Promise<IncomingMessage>((resolve, reject) => {
     const headers = {

@@ -5,15 +5,15 @@ import { Prometheus } from '../test/support/prometheus.ts';
 import { answers, authorization, Service, UnexpectedReply } from '../test/support/service.ts';
 import type { Workload } from './workloads.ts';
 
-/** A running program that takes a workload. */
+/** A running program that receives a workload. */
 export interface Receiver {
   readonly child: Child;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly dataDir: string;
-  /** Returns when the work that the load has caused is done, or as near to it as the program lets one see. */
+  /** Returns when the work that the load caused is done, as far as the program shows that. */
   settled(): Promise<void>;
-  /** Samples or events that its own query language finds. */
+  /** The number of samples or events that its own query language finds. */
   count(): Promise<number>;
   dispose(): Promise<void>;
 }
@@ -27,7 +27,9 @@ export interface ReceiverKind {
   readonly start: (workload: Workload) => Promise<Receiver>;
 }
 
-/** Peers write behind the reply and do not say when they are done; their timers run every second or five. */
+/**
+ * Peers write after the reply and do not say when they are done; their timers run every second or every five.
+ */
 const peerSettleMs = 5000;
 
 const remoteWriteHeaders = {
@@ -94,7 +96,7 @@ const victoriaMetrics: ReceiverKind = {
         `-storageDataPath=${dataDir}`,
         `-httpListenAddr=127.0.0.1:${port}`,
         '-loggerLevel=WARN',
-        // It is asked for how many samples it has: of 2 million series where each scrape has new ones.
+        // It is asked for the number of samples, of up to 2 million series if each scrape has new ones.
         '-search.maxUniqueTimeseries=4000000',
         '-search.maxQueryDuration=10m',
       ],
@@ -145,7 +147,8 @@ export const isInstalled = ({ program }: ReceiverKind): boolean => program === u
 
 async function countByPromql(base: string): Promise<number> {
   const query = 'sum(count_over_time({__name__=~"http_server_requests_.*"}[1d]))';
-  // A minute ahead: VictoriaMetrics moves queries about now back by 30 seconds, and would miss the last scrapes.
+  // A minute ahead: VictoriaMetrics moves queries about now back by 30 seconds, and would miss the last
+  // scrapes.
   const time = String(Date.now() / 1000 + 60);
   const url = `${base}/api/v1/query?${new URLSearchParams({ query, time })}`;
   const reply = await fetch(url);

@@ -8,12 +8,15 @@ const scrapeIntervalMs = 15_000;
 /** Scrapes that are sent before the clock starts where the series are to be known. */
 const warmUpScrapes = 10;
 
-/** What is different about a case; the plain one has 10 labels and 2,000 samples a request, and each series lives on. */
+/**
+ * How a case differs from the plain one, which has 10 labels and 2,000 samples per request,
+ * and long-lived series.
+ */
 interface RemoteWriteCase {
   readonly seriesPerRequest?: number;
   /** Labels beyond the ten of every series. */
   readonly extraLabels?: number;
-  /** The share of series that give way to new ones from one scrape to the next. */
+  /** The share of series that is replaced by new ones from one scrape to the next. */
   readonly churn?: number;
   readonly isWarm?: boolean;
   /** Of the protocol; 1.0 unless given. */
@@ -32,8 +35,8 @@ export const remoteWriteCases = {
 } as const satisfies Record<string, RemoteWriteCase>;
 
 /**
- * Prometheus Remote Write. A request holds one sample of each of some series, several requests make a scrape of
- * all 20,000, and the last scrape is of now, so that no receiver finds a sample too old.
+ * Prometheus Remote Write. A request holds one sample of each of some series, several requests make a scrape
+ * of all 20,000, and the last scrape is of now, so that no receiver finds a sample too old.
  * @param requests of 2,000 samples; cases with smaller ones send as many in all
  */
 export function remoteWriteWorkload(name: keyof typeof remoteWriteCases, requests: number): Workload {

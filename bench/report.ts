@@ -2,7 +2,7 @@ import type { BarGroup } from './chart.ts';
 import type { Measurement } from './measure.ts';
 import { markdownTable } from './table.ts';
 
-/** What the receivers made of one workload: figures, or why there are none. */
+/** The result of all receivers with one workload: figures, or why there are none. */
 export interface CaseResults {
   readonly name: string;
   readonly results: ReadonlyArray<{ readonly receiver: string; readonly outcome: Measurement | string }>;
@@ -20,7 +20,10 @@ const columns: ReadonlyArray<readonly [string, (measured: Measurement) => string
   ['disk B / item', ({ diskBytesPerItem }) => diskBytesPerItem.toFixed(1)],
 ];
 
-/** One row for each workload and receiver. @param own the receiver with whose CPU that of the others is compared */
+/**
+ * One row for each workload and receiver. @param own the receiver with whose CPU that of the others is
+ * compared
+ */
 export function resultTable(cases: readonly CaseResults[], own: string): string {
   const rows = cases.flatMap(({ name, results }) => {
     const ownCpu = cpuOf(results.find(({ receiver }) => receiver === own)?.outcome);

@@ -19,8 +19,8 @@ export interface LoadResult {
 }
 
 /**
- * Posts every body once, over kept-alive connections that each have one request under way.
- * @throws Error on any reply but 2xx: a benchmark of refused requests measures nothing
+ * Posts each body once, over keep-alive connections with one request in progress each.
+ * @throws Error on any status but 2xx: a benchmark of refused requests measures nothing
  */
 export async function sendAll(load: Load): Promise<LoadResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: load.connections });
@@ -45,14 +45,14 @@ export async function sendAll(load: Load): Promise<LoadResult> {
   return { wallSeconds: (performance.now() - start) / 1000, latenciesMs: latenciesMs.sort() };
 }
 
-/** Connections at a fixed rate: so many that a slow reply keeps nobody from sending. */
+/** Connections at a fixed rate: enough that a slow reply does not delay other requests. */
 const openLoopConnections = 64;
 
 /**
- * Posts every body once, at a fixed rate whatever the replies do. A latency counts from the moment at which the
- * request was due, not from the one at which it got its turn: who waits behind a slow reply has waited, too
- * (the correction for "coordinated omission").
- * @throws Error on any reply but 2xx
+ * Posts each body once, at a fixed rate whatever the replies do. The latency counts from the time at which
+ * the request was due, not from when it was sent, so waiting behind a slow reply counts too (the correction
+ * for "coordinated omission").
+ * @throws Error on any status but 2xx
  */
 export async function sendAtRate(
   load: Omit<Load, 'connections'> & { readonly requestsPerSecond: number },

@@ -6,7 +6,7 @@ const maxShownViolations = 5;
 
 /**
  * Simulates the durable path under seeded faults.
- * @returns whether every promise was kept in every run
+ * @returns whether all invariants held in every run
  */
 export async function keptInSimulation(runs: number, seed: number, traced: boolean): Promise<boolean> {
   console.log(`${runs} simulated runs, seeds ${seed} to ${seed + runs - 1}`);

@@ -11,22 +11,22 @@ import { markdownTable } from './table.ts';
 /**
  * `npm run soak [-- --minutes n --seed n]`: a moderate load for a long time, to see whether anything grows.
  *
- * JSON events with an `Idempotency-Key`, remote write, and queries. Some requests are sent twice at the same
- * time, some again at once, some again minutes later, as impatient senders do. Every second the gauges are
- * read; every minute their medians are printed; at the end they are judged, and what was sent is compared with
- * what SQL finds.
+ * It sends JSON events with an `Idempotency-Key`, remote write, and queries. Some requests are sent twice at
+ * the same time, some are repeated at once, and some minutes later, as impatient senders do. The gauges are
+ * read every second and their medians are printed every minute. At the end the gauges are judged, and SQL
+ * must find exactly what was sent.
  */
 const sendersOfEachKind = 2;
 const meanPauseMs = 300;
 const maxRowsPerBatch = 400;
 const queryIntervalMs = 2000;
 const sampleIntervalMs = 1000;
-/** Of all batches. */
+/** The share of all batches. */
 const sentTwiceAtOnce = 0.03;
 const repeatedSoon = 0.1;
 const repeatedLate = 0.05;
 const latestRepetitionMs = 120_000;
-/** Of the run: the window in which repetitions are recognised is full before the part that is judged. */
+/** The share of the run: the replay window is full before the part that is judged. */
 const replayWindowShare = 1 / 3;
 
 function readArguments(): { minutes: number; seed: number } {
@@ -43,7 +43,7 @@ function readArguments(): { minutes: number; seed: number } {
   return { minutes, seed };
 }
 
-/** What was sent until the end of the run. */
+/** Everything that was sent. */
 class Load {
   readonly sent: SentBatch[] = [];
   repetitions = 0;
@@ -60,9 +60,9 @@ class Load {
     this.#latestRepetitionMs = Math.min(latestRepetitionMs, options.replayWindowMs / 2);
   }
 
-  /** Returns when the time is over and every reply is there. */
+  /** Returns when the time is over and every reply has arrived. */
   async run(): Promise<void> {
-    // The datasets exist before anybody asks for them.
+    // The datasets exist before the first query.
     for (const kind of ['events', 'samples'] as const) await this.#send(kind);
     const senders = Array.from({ length: sendersOfEachKind }, () => [
       this.#sendOnAndOn('events'),

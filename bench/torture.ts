@@ -5,11 +5,12 @@ import { mistakesAreFound } from './mistakes.ts';
 import { keptInSimulation } from './simulations.ts';
 
 /**
- * `npm run torture [-- --rounds n --store-rounds n --seed n]` kills the service in the middle of ingest, then the
- * ClickHouse server behind a service, over and over; 0 rounds leave one out.
- * `npm run torture -- --sim n [--seed n] [--trace]` simulates its durable path n times under seeded faults.
- * `npm run torture -- --mistakes n [--seed n]` puts known mistakes into that path and simulates each up to n times.
- * `npm run torture -- --hostile [--only name]... [--list]` sends it requests that are made to stop it for others.
+ * `npm run torture [-- --rounds n --store-rounds n --seed n]` kills the service in the middle of ingest,
+ * then the ClickHouse server behind a service, over and over; 0 rounds leave one out.
+ * `npm run torture -- --sim n [--seed n] [--trace]` simulates its durable path n times under seeded
+ * faults. `npm run torture -- --mistakes n [--seed n]` puts known mistakes into that path and simulates
+ * each up to n times. `npm run torture -- --hostile [--only name]...
+ * [--list]` sends it requests that are made to stop it for others.
  */
 const { values } = parseArgs({
   options: {

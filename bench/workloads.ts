@@ -4,9 +4,12 @@ import { seededRandom } from '../test/support/random.ts';
 export interface Workload {
   readonly name: string;
   readonly protocol: 'remote-write' | 'remote-write-2' | 'json' | 'otlp';
-  /** Where Millrace takes it, if not at the usual route of the protocol; peers have other paths, and the same headers. */
+  /**
+   * The route of Millrace, if it is not the usual one of the protocol. Peers have other paths
+   * and the same headers.
+   */
   readonly route?: { readonly path: string; readonly headers: Readonly<Record<string, string>> };
-  /** Sent before the clock starts, for receivers that are to know the series already; often nothing. */
+  /** Sent before the measurement, for receivers that must know the series; often empty. */
   readonly warmUp: readonly Uint8Array[];
   /** Samples or events in the warm-up. */
   readonly warmUpItems: number;
