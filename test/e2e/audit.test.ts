@@ -26,7 +26,7 @@ const makeKey = async (keyName: string, privileges: unknown): Promise<Record<str
 };
 const rows =
   'SELECT audit, target, by_kind, by_name, address, method, route, code, left_out FROM millrace_audit';
-/** Asks until there is an answer of so many rows. */
+/** Repeats the query until it returns this many rows. */
 const found = async (where: string, count: number) => {
   for (const deadline = performance.now() + 20_000; ; ) {
     const answer = await service.query(`${rows} WHERE ${where} ORDER BY p_timestamp`);
@@ -127,7 +127,7 @@ describe('the relation millrace_audit', () => {
     await new Promise((resolve) => setTimeout(resolve, 1100));
     await send('GET', '/api/v1/users', undefined, { 'x-api-key': 'last' });
     const seconds = (performance.now() - startMs) / 1000;
-    // Each is a row, or counted by one that came later.
+    // Each refusal has a row, or is counted in a later one.
     let all = await found(where, 1);
     const counted = () => all.reduce((sum, row) => sum + 1 + Number(row['left_out']), 0);
     while (counted() < guesses + 1 && performance.now() < startMs + 50_000)

@@ -5,14 +5,14 @@ import { testStore } from '../support/embedded.ts';
 import { authorization, Service } from '../support/service.ts';
 import { runStoreKillRounds } from '../support/store-kill-rounds.ts';
 
-/** The built service, storing on a server. */
+/** The built service on a ClickHouse server. */
 async function startService(server: ClickHouseServer): Promise<Service> {
   const service = await Service.start({ env: { MILLRACE_CLICKHOUSE_URL: server.url } });
   onTestFinished(() => service.dispose());
   return service;
 }
 
-/** Rows of a SELECT, asked of the server and not of the service. */
+/** The rows of a SELECT on the server itself. */
 async function ask<T>(server: ClickHouseServer, query: string): Promise<T[]> {
   const store = testStore(openStoreOn(server), async () => {});
   try {
@@ -22,7 +22,7 @@ async function ask<T>(server: ClickHouseServer, query: string): Promise<T[]> {
   }
 }
 
-/** A dataset whose events name their time. */
+/** Creates a dataset with a time field. */
 async function makeTimed({ url }: Service): Promise<void> {
   const headers = { authorization, 'x-p-time-partition': 'at' };
   const reply = await fetch(`${url}/api/v1/logstream/timed`, { method: 'PUT', headers });
@@ -46,7 +46,7 @@ describe('one service and its server', () => {
 
   test('a server that stores and then cuts the connection has it once', async () => {
     await server.expect({ kind: 'cut', when: 'after' }, /^INSERT INTO `t_default`/, 1);
-    // The rows are looked for then, for which they are sent once more, beside the table.
+    // The rows are then looked for: they are sent once more, into a table next to the target.
     await server.expect({ kind: 'cut', when: 'after' }, /^INSERT INTO `millrace`.*compar/, 2);
     await service.ingest('cut', [{ n: 1 }, { n: 2 }]);
     await service.drained();
@@ -121,7 +121,7 @@ test('without its server the service starts and takes writes, which arrive when 
       store: 'available',
     });
 
-  // A start without the server knows how datasets were made.
+  // A start without the server knows the options of datasets.
   await makeTimed(service);
   await server.kill();
   await service.kill();
@@ -152,7 +152,7 @@ test('a server that is killed and started again and again under load has every a
     duplicatedRows: 0,
     problems: [],
   });
-  // Without these the test could pass with little sent, or with kills that nothing noticed.
+  // Otherwise the test could pass with few rows, or with kills that nothing noticed.
   expect(acknowledgedRows, `seed ${seed}`).toBeGreaterThan(2500);
   expect(failedInserts, `seed ${seed}`).toBeGreaterThan(0);
 }, 120_000);

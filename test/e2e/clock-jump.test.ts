@@ -8,13 +8,16 @@ import { WallClock, wallClockProblem } from '../support/wall-clock.ts';
 
 const problem = wallClockProblem();
 const hourSeconds = 3600;
-/** Batches sent under one setting of the clock. */
+/** Batches that are sent at each setting of the clock. */
 const batchesPerSetting = 6;
 const rowsPerBatch = 20;
-/** Segments are sealed by age every second; far beyond that and the load of the machine, and far below a jump. */
+/**
+ * Segments are sealed by age each second. This is far more than that on a busy machine, and
+ * far less than a jump.
+ */
 const sealedWithinMs = 20_000;
 
-/** The service under a clock of its own, and all that was sent to it. */
+/** The service with its own clock, and everything that was sent to it. */
 class Subject {
   readonly clock = new WallClock();
   readonly sent: SentBatch[] = [];
@@ -50,7 +53,10 @@ class Subject {
     return batches;
   }
 
-  /** Sends everything once more. @returns how many requests were recognised */
+  /**
+   * Sends everything again.
+   * @returns how many retries were recognised
+   */
   async repeat(): Promise<number> {
     const recognised = async () => await this.service.metric('millrace_ingest_replayed_requests_total');
     const before = await recognised();
@@ -67,7 +73,7 @@ describe.skipIf(problem !== undefined)('a wall clock that jumps', () => {
     const { clock, sent, service } = subject;
     await subject.send();
     for (const offsetSeconds of [-2 * hourSeconds, hourSeconds, -5, 0]) {
-      // The jump comes while a segment is open and filling.
+      // The jump happens while a segment is open.
       await Promise.all([clock.set(offsetSeconds), subject.send()]);
       const from = Date.now();
       const batches = await subject.send();

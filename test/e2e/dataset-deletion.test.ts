@@ -18,34 +18,37 @@ const send = async (method: string, path: string) => {
 const listed = async (): Promise<string[]> =>
   (JSON.parse((await send('GET', ''))[1]) as { name: string }[]).map(({ name }) => name);
 
-/** A number that was acknowledged, and when its request was under way. */
+/** An acknowledged number, and the time of its request. */
 interface Write {
   readonly id: number;
   readonly sentMs: number;
   readonly answeredMs: number;
 }
 
-/** What was done to a name. */
+/** Everything that was done with a name. */
 interface History {
   readonly name: string;
   readonly kind: 'events' | 'metrics';
   readonly writes: Write[];
-  /** When the last deletion that succeeded was under way. */
+  /** The time of the last successful deletion. */
   deleted: { readonly sentMs: number; readonly answeredMs: number } | undefined;
 }
 
 const writers = 6;
-/** A deletion waits for what the log has of its dataset, up to some seconds where the machine is busy. */
+/** A deletion waits until the log has nothing of its dataset, up to some seconds on a busy machine. */
 const deleters = 16;
-/** Until then there is no end to the deletions, nor to the writes. */
+/** Deletions and writes go on until there are this many deletions. */
 const wantedDeletions = 48;
-/** Numbers that were written. */
+/** The number of writes. */
 const wantedWrites = 200;
-/** Between the writes of a connection, so that the store is busy and not stuck. */
+/** The pause between the writes of a connection, so that the store is busy but not overloaded. */
 const maxPauseMs = 20;
 const datasets = 60;
 
-/** Every number in a series of its own: none is ever without its series, which a worker may know from a dataset before. */
+/**
+ * Each number has a series of its own, so that none depends on a series that a worker remembers
+ * from a deleted dataset.
+ */
 const sample = (id: number) =>
   new Uint8Array(
     buildWriteRequest([
@@ -66,7 +69,7 @@ async function writeTo({ name, kind, writes }: History, id: number): Promise<voi
   writes.push({ id, sentMs, answeredMs: performance.now() });
 }
 
-/** @returns whether there was something to delete */
+/** @returns whether there was a dataset to delete */
 async function deleteOne(history: History): Promise<boolean> {
   const sentMs = performance.now();
   const [status, text] = await send('DELETE', `/${history.name}`);
@@ -76,7 +79,7 @@ async function deleteOne(history: History): Promise<boolean> {
   return true;
 }
 
-/** What is stored of a dataset is what was sent after its last deletion; what overlapped with that, as it may be. */
+/** A dataset must have what was sent after its last deletion, and may have what overlapped with that. */
 async function expectHeir({ name, kind, writes, deleted }: History): Promise<number> {
   const column = kind === 'metrics' ? 'value' : 'id';
   const rows = await service.query(`SELECT ${column} AS id FROM "${name}"`);
@@ -129,7 +132,7 @@ it('deletion under load leaves no table, no log record, no row and no error behi
     while (isUnderLoad()) {
       const history = any();
       if (await deleteOne(history)) deletions += 1;
-      // One that somebody else has written to meanwhile is there already.
+      // If another connection has written to it meanwhile, it exists already.
       if (history.kind === 'events' && random.chance(0.3)) {
         expect([200, 400]).toContain((await send('PUT', `/${history.name}`))[0]);
       }
@@ -138,7 +141,7 @@ it('deletion under load leaves no table, no log record, no row and no error behi
   });
   await Promise.all([...writing, ...deleting]);
 
-  // Half of them end for good, in disorder, while others are written to.
+  // Half of them are deleted for good, in random order, while others are written to.
   const ended = histories.filter((_, index) => index % 2 === 0).sort(() => random.integer(0, 1) - 0.5);
   const others = histories.filter((_, index) => index % 2 === 1);
   await Promise.all([...ended.map(deleteOne), ...others.map((history) => writeTo(history, next++))]);
@@ -164,7 +167,7 @@ it('deletion under load leaves no table, no log record, no row and no error behi
   expect(await service.metric('millrace_dead_files')).toBe(0);
   expect(service.child.stderr.split('\n').filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
 
-  // Names of deleted ones are as good as new.
+  // Names of deleted datasets can be used again.
   for (const history of ended) await writeTo(history, next++);
   await service.drained();
   for (const history of ended) expect([history.name, await expectHeir(history)]).toEqual([history.name, 1]);

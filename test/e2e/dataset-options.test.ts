@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authorization, Service } from '../support/service.ts';
 
-/** What owners ask of datasets when they make them, and what headers add to events. */
+/** Options that owners set when they create datasets, and labels that headers add to events. */
 let service: Service;
 beforeAll(async () => {
   service = await Service.start({ env: { MILLRACE_FLUSH_INTERVAL_MS: '100' } });
@@ -24,7 +24,7 @@ async function send(method: string, path: string, headers: Headers, body?: unkno
   return [reply.status, await reply.text()];
 }
 
-/** Asks when all that was acknowledged is in the store. */
+/** Queries when everything that was acknowledged is in the store. */
 async function ask(sql: string, range: { startTime?: string; endTime?: string } = {}) {
   await service.drained();
   return service.query(sql, range);
@@ -69,7 +69,7 @@ describe('a time field', () => {
     expect(rows.map((row) => row['p_timestamp'])).toEqual(
       Array.from({ length: 8 }, () => '2026-03-04T05:06:07.089000Z'),
     );
-    // The field is a field as well, as it was sent.
+    // The field is also stored as it was sent.
     expect(await ask('SELECT at FROM timed WHERE id = 1')).toEqual([{ at: times[1] }]);
     const range = { startTime: '2026-03-04T05:06:07Z', endTime: '2026-03-04T05:06:08Z' };
     expect(await ask('SELECT count(*) AS n FROM timed', range)).toEqual([{ n: 8 }]);
@@ -225,7 +225,7 @@ describe('a custom partition', () => {
   it('leads the order key, whatever its values are', async () => {
     expect(await make('keyed', { 'X-P-Custom-Partition': "it's {x}" })).toEqual(made);
     const name = `"it's {x}"`;
-    // Nobody is shown a column that has no values.
+    // A column without values is not shown.
     expect(JSON.parse((await send('GET', '/logstream/keyed/schema', {}))[1])).toMatchObject({
       fields: [{ name: 'p_timestamp' }],
     });

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { authorization, Service } from '../support/service.ts';
 
 /**
- * What clients of this interface send and get, route by route: method, path, headers, status, media type and all of the body.
- * In order, since each finds what those before it have left.
+ * The exact requests and replies of this interface: method, path, headers, status, media type and body. The
+ * steps run in order, since each depends on the previous ones.
  */
 let service: Service;
-/** May read two datasets, of which one is never made. */
+/** A reader of two datasets, one of which is never created. */
 let reader: string;
 beforeAll(async () => {
   service = await Service.start({ env: { MILLRACE_FLUSH_INTERVAL_MS: '100' } });
@@ -25,14 +25,14 @@ afterAll(() => service?.dispose());
 
 interface Exchange {
   readonly name: string;
-  /** Method and path below `/api/v1/logstream`; THE-DAY is the one on which the event came. */
+  /** Method and path below `/api/v1/logstream`; THE-DAY is the day on which the event arrived. */
   readonly request: string;
   /** Not the administrator. */
   readonly asReader?: true;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** With the status 200; a text is `text/plain`, everything else JSON. */
+  /** The reply with status 200; a string is `text/plain`, everything else JSON. */
   readonly answer?: unknown;
   /** With this status and code, as problem details. */
   readonly refusal?: readonly [status: number, code: string, says: string];

@@ -12,11 +12,11 @@ async function runNode(name: string, args: readonly string[]): Promise<Child> {
   return child;
 }
 
-/** `millrace dead …` on this data directory. */
+/** Runs `millrace dead …` on this data directory. */
 const dead = (dataDir: string, ...args: string[]): Promise<Child> =>
   runNode('millrace dead', [mainPath, 'dead', ...args, '--data-dir', dataDir]);
 
-/** What somebody with a ClickHouse client could do to the store while the service is stopped. */
+/** A change of the store by hand, with a ClickHouse client, while the service is stopped. */
 async function byHand(dataDir: string, statement: string): Promise<void> {
   const script = `
     import { createChdbConnection } from 'chdb/connection';

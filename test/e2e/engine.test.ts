@@ -18,8 +18,9 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<Servic
 }
 
 /**
- * Minutes of work for one core, in which nothing is noticed: the states of the pattern outgrow what RE2 keeps, so that each
- * row takes a millisecond, and a block has 16,384. Its text is made within the time that a query has here.
+ * Minutes of work for one core during which the engine does not notice a cancellation: the pattern has more
+ * states than RE2 caches, so each row takes a millisecond, and a block has 16,384. The text is made within
+ * the query timeout of this test.
  */
 const hex = Array.from({ length: 32 }, (_, index) => `md5((a + ${index})::text)`).join(' || ');
 const endless = `SELECT count(*) FROM generate_series(1, 100000) a WHERE (${hex}) ~ '[0-7].{250}x'`;
@@ -72,7 +73,7 @@ test('a query that does not stop is answered at its time-out, and ends with the 
     expect.objectContaining({ code: 'queries_paused' }),
   ]);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-  // What is no query of a client goes on.
+  // Statements of the service itself continue.
   expect(await service.ingest('app', [{ there: true }])).toBe(1);
   await service.drained();
 });
@@ -97,7 +98,7 @@ test('the engine ends with a service that is killed, and the next one opens its 
   const engine = engineOf(service);
   void ask(service, endless).catch(() => undefined);
   await sleep(1000);
-  // The service alone, as the kernel would when memory is short.
+  // Only the service's process, as the kernel does when memory is short.
   process.kill(service.child.pid, 'SIGKILL');
   await expect.poll(() => isGone(engine)).toBe(true);
   await service.child.ended();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits/limits.ts';
 import { authorization, type Row, Service } from '../support/service.ts';
 
-/** What events may look like, each kind read back by SQL. */
+/** How events may change over time, read back by SQL. */
 let service: Service;
 beforeAll(async () => {
   service = await Service.start({ env: { MILLRACE_FLUSH_INTERVAL_MS: '100' } });
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => service?.dispose());
 
 let datasets = 0;
-/** Posts a body as it is into a new dataset. */
+/** Posts a body into a new dataset. */
 async function post(
   body: string | Buffer,
   dataset = `d${++datasets}`,
@@ -23,7 +23,7 @@ async function post(
   return { dataset, reply };
 }
 
-/** Asks when all that was acknowledged is in the store. */
+/** Queries when everything that was acknowledged is in the store. */
 async function ask(sql: string): Promise<readonly Row[]> {
   await service.drained();
   return service.query(sql);
@@ -47,7 +47,7 @@ const names = [
   'n'.repeat(200),
 ];
 
-/** An event, what is asked of it, and what comes back. */
+/** An event, a query, and the expected result. */
 const cases: readonly (readonly [title: string, event: string, select: string, expected: Row])[] = [
   [
     'names of any kind; PostgreSQL cuts them to 63 bytes',
@@ -156,11 +156,11 @@ it('a field may be a number, a string and a boolean at once', async () => {
   expect(await ask(`SELECT id FROM ${dataset} WHERE v = 'x' OR v`)).toHaveLength(2);
 });
 
-/** Fields `<prefix>0` and on, each with its number as value. */
+/** Fields `<prefix>0` and on, each with its number as the value. */
 const manyFields = (prefix: string, count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, index]));
 
-/** What a reader sees who may read the rows with that tag. */
+/** The rows that a reader with that tag sees. */
 async function narrowed(dataset: string, tag: string, select: string): Promise<unknown> {
   const send = async (method: string, path: string, body: unknown, headers: Record<string, string>) => {
     const init = {

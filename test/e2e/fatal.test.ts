@@ -13,14 +13,14 @@ const watchdogMs = 2000;
 let service: Service | undefined;
 afterEach(() => service?.dispose());
 
-/** A service that SIGUSR2 does this to. Heaps are small, so that they are full soon. */
+/** Starts a service in which SIGUSR2 causes this failure. Heaps are small, so that they are full soon. */
 async function startDoomed(deed: string, heapMiB = 512, stuckMs = watchdogMs): Promise<Service> {
   service = await Service.start({
     env: {
       NODE_OPTIONS: `--import ${preload} --max-old-space-size=${heapMiB}`,
       MILLRACE_TEST_FATAL: deed,
       MILLRACE_WATCHDOG_MS: String(stuckMs),
-      // What is acknowledged is in the log and nowhere else when it happens.
+      // So that acknowledged rows are only in the log when the failure happens.
       MILLRACE_FLUSH_INTERVAL_MS: '60000',
     },
   });
@@ -74,7 +74,7 @@ it('a process that is stuck since nobody reads its log ends all the same', async
   });
   const exited = once(child, 'exit');
   try {
-    // The banner: it is ready. stderr is not read.
+    // The banner shows that it is ready. stderr is not read.
     await once(child.stdout, 'data');
     child.kill('SIGUSR2');
     expect(await exited).toEqual([null, 'SIGKILL']);

@@ -6,8 +6,9 @@ import { isAllowed, shownAnswers } from '../../bench/hostile/judge.ts';
 import { answers } from '../support/service.ts';
 
 /**
- * The attacks of `npm run torture -- --hostile` at sizes that cost little time: each request gets an answer that it may
- * have, the process lives on, and a victim is served afterwards. How long others wait is measured there and not here.
+ * The attacks of `npm run torture -- --hostile` at sizes that cost little time: each request gets an answer
+ * that it may have, the process lives on, and a victim is served afterwards. How long others wait is
+ * measured there and not here.
  */
 /** Each request of an attack has 16 seconds for its answer. */
 const attackTimeoutMs = 40_000;

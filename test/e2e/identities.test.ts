@@ -5,7 +5,7 @@ import { authorization, Service } from '../support/service.ts';
 
 let service: Service;
 beforeAll(async () => {
-  // At its most talkative, so that no secret is in any line.
+  // At the most detailed log level, so that a secret in any line is found.
   service = await Service.start({ env: { MILLRACE_LOG_LEVEL: 'trace' } });
 });
 afterAll(() => service?.dispose());

@@ -12,7 +12,7 @@ test('SIGKILL in the middle of ingest loses nothing that was acknowledged and do
     reports.flatMap(({ round, problems }) => problems.map((problem) => `round ${round}: ${problem}`)),
     `seed ${seed}`,
   ).toEqual([]);
-  // Without these the test could pass by sending nothing.
+  // Otherwise the test could pass without sending anything.
   expect(Math.min(...acknowledged), `seed ${seed}`).toBeGreaterThan(0);
   expect(reports.at(-1)?.storedRows).toBeGreaterThanOrEqual(acknowledged.reduce((a, b) => a + b, 0));
 }, 180_000);

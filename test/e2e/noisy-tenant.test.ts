@@ -13,7 +13,7 @@ const send = (method: string, path: string, tenant: string, body?: unknown, cred
     headers: { authorization: credential, 'x-p-tenant': tenant, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-/** A user of the tenant, by the password that was made. */
+/** Creates a user of the tenant, with the generated password. */
 async function makeUser(tenant: string, name: string): Promise<string> {
   await send('PUT', '/api/v1/role/all', tenant, [{ privilege: 'admin' }]);
   const password = await (await send('POST', `/api/v1/user/${name}`, tenant, ['all'])).text();
@@ -31,7 +31,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service?.dispose());
 
-/** Does something over and over until told to stop, so many at a time. */
+/** Repeats something on several connections until it is stopped. */
 class Flood {
   readonly #atATime: number;
   #answered = 0;
@@ -50,15 +50,16 @@ class Flood {
     }
   }
 
-  /** Until each of them has waited behind all the others. */
+  /** Waits until each connection has waited behind all the others. */
   async inFull(): Promise<void> {
     const answered = () => this.#answered;
     await expect.poll(answered, { timeout: 60_000, interval: 20 }).toBeGreaterThanOrEqual(this.#atATime);
   }
 
   /**
-   * What else is sent, one after another. @returns how many of the flood were answered meanwhile: the median. Who waits
-   * behind all of it sees about as many as there are at a time. Counted, so that a slow machine makes no difference.
+   * Runs `work` repeatedly, one after another.
+   * @returns the median of how many requests of the flood were answered meanwhile. Behind the whole flood it
+   *   is about the number of its connections. It counts requests, so the machine's speed does not matter.
    */
   async answeredBeside(count: number, work: (index: number) => Promise<unknown>): Promise<number> {
     const counts: number[] = [];
@@ -86,8 +87,8 @@ test('queries of a tenant do not wait behind those of another that sends dozens 
 }, 120_000);
 
 test('writes of a tenant do not wait behind those of another that sends large bodies by the dozen', async () => {
-  // Both go to the decoding workers, which have much more to do for the large ones than it takes to send them. Written down
-  // once: what it takes to do so would hold up the others in this process.
+  // Both go to the decoding workers, which have much more to do for the large ones than it takes to send
+  // them. Written down once: what it takes to do so would hold up the others in this process.
   const events = Array.from({ length: 20_000 }, (_, index) => ({ index, text: `${index} `.repeat(16) }));
   const [large, small] = [JSON.stringify(events), JSON.stringify(events.slice(0, 100))];
   const write = async (tenant: string, body: string) => {
@@ -173,7 +174,7 @@ test('limits of a tenant hold for it alone, for the datasets that it has too, an
   await service.restart();
   await holds();
 
-  // Now a rate in place of them, which takes the bytes that come from here on.
+  // Now a rate limit instead, which counts the bytes from here on.
   expect(await put({ tenantIngestBytesPerSecond: 1024 })).toBe(200);
   expect(await post('app', 'noisy', { text: 'x'.repeat(30_000) })).toBe(200);
   const refused = await send('POST', '/api/v1/logstream/app', 'noisy', [{ level: 'info' }]);

@@ -1,6 +1,6 @@
 /**
- * Records of the three signals go through OpenTelemetry's Collector, in both encodings, while the service is killed and
- * started again. Afterwards every one of them is there once.
+ * Records of the three signals go through OpenTelemetry's Collector, in both encodings, while the service is
+ * killed and restarted. In the end each record is stored once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -19,14 +19,14 @@ const encodings = ['json', 'proto'] as const;
 const requests = 48;
 const recordsPerRequest = 512;
 const records = requests * recordsPerRequest;
-/** After so many requests the service is killed, and started again. */
+/** After this many requests the service is killed and restarted. */
 const killAfter = [12, 30];
 
 const startNanos = BigInt(Date.now() - records) * 1_000_000n;
 const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'shop' } }] };
 const scope = { name: 'load', version: '1' };
 
-/** A request whose records have the numbers from `first` on. */
+/** A request whose records are numbered from `first` on. */
 function request(signal: Signal, first: number): TestRequest {
   const numbers = Array.from({ length: recordsPerRequest }, (_, index) => first + index);
   const nanos = (number: number): bigint => startNanos + BigInt(number) * 1_000_000n;

@@ -1,4 +1,7 @@
-/** OpenTelemetry's own SDK for JavaScript sends its three signals in both encodings, and SQL finds what it sent. */
+/**
+ * OpenTelemetry's own SDK for JavaScript sends its three signals in both encodings, and SQL finds what it
+ * sent.
+ */
 import { type Attributes, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import { OTLPLogExporter as JsonLogs } from '@opentelemetry/exporter-logs-otlp-http';
 import { OTLPLogExporter as ProtobufLogs } from '@opentelemetry/exporter-logs-otlp-proto';

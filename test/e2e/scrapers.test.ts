@@ -1,6 +1,6 @@
 /**
- * Real senders write to the service for a minute while it is stopped, killed and started again. Each of them keeps
- * what it scraped somewhere else as well, and afterwards both must hold the same.
+ * Real senders write to the service for a minute while it is stopped, killed and restarted. Each also stores
+ * what it scraped elsewhere, and in the end both must hold the same.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { everythingIsSent, Prometheus } from '../support/prometheus.ts';
 import { Service } from '../support/service.ts';
 import { VictoriaMetrics, Vmagent } from '../support/victoria.ts';
 
-/** How long each life of the service lasts, and how it ends. */
+/** How each run of the service ends; all runs are equally long. */
 const lives = ['SIGTERM', 'SIGKILL', 'SIGTERM', 'SIGKILL'] as const;
 const lifeMs = 12_000;
 const host = '127.0.0.1';
@@ -22,7 +22,7 @@ if (!hasPrometheus) process.stdout.write('Skipped: Prometheus is not on the PATH
 if (!hasVmagent) process.stdout.write('Skipped: vmagent or victoria-metrics is not on the PATH.\n');
 
 const isNumber = ({ value }: MetricPoint): boolean => !Number.isNaN(value);
-/** What the service holds of a dataset. */
+/** The samples of a dataset in the service. */
 const stored = async (service: Service, dataset: string): Promise<MetricPoint[]> =>
   pointsOfRows(
     await service.query(

@@ -134,7 +134,8 @@ describe('a signal to stop', () => {
       await service.restart();
       await service.drained();
       const [row] = await service.query('SELECT count(*) AS n FROM stopping');
-      // A request may be made durable while its reply is lost with the connection, but only a sender's last one.
+      // A request may be made durable while its reply is lost with the connection, but only a sender's last
+      // one.
       expect(Number(row?.['n'])).toBeGreaterThanOrEqual(acknowledged);
       expect(Number(row?.['n'])).toBeLessThanOrEqual(acknowledged + senders.length * 50);
     },

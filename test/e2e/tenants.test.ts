@@ -24,7 +24,10 @@ async function administer(method: string, tenant: string, at = service): Promise
   expect([method, tenant, reply.status]).toEqual([method, tenant, 200]);
 }
 
-/** Those of these tenants, in all their lives, that the embedded engine has databases of, as its own files say. */
+/**
+ * Those of these tenants, in all their lives, that the embedded engine has databases of, as its own files
+ * say.
+ */
 const databases = (tenants: readonly string[], at = service): string[] =>
   readdirSync(join(at.dataDir, 'store/engine/metadata'))
     .filter((name) => name.endsWith('.sql'))

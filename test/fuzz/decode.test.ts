@@ -1,6 +1,7 @@
 /**
- * Bodies that no sender would send. Whatever arrives is decoded or refused with a code of its own: never an
- * exception, never `internal`. fast-check prints the seed of a failure; each property stops after some seconds.
+ * Bodies that no sender would send. Whatever arrives is decoded or refused with a code of its own:
+ * never an exception, never `internal`. fast-check prints the seed of a failure; each property
+ * stops after some seconds.
  */
 import fc from 'fast-check';
 import { compressSync } from 'snappy';

@@ -1,6 +1,7 @@
 /**
- * SQL whose lists and nestings are repeated n, 2n and 4n times: what the translator counts, and the statement that it
- * makes, must grow with n, not with its square. Counts, not times. fast-check prints the seed of a failure.
+ * SQL whose lists and nestings are repeated n, 2n and 4n times: what the translator counts, and the
+ * statement that it makes, must grow with n, not with its square. Counts, not times. fast-check prints
+ * the seed of a failure.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -34,8 +35,9 @@ async function costOf(sql: string): Promise<Readonly<Record<string, number>> | u
 }
 
 /**
- * From 2n to 4n, as often as from n to 2n: twice where the growth is linear, four times where it is quadratic. A chain
- * of joins looks at the names to its left in each, which is a small part of its cost at the lengths that are allowed.
+ * From 2n to 4n, as often as from n to 2n: twice where the growth is linear, four times where it is
+ * quadratic. A chain of joins looks at the names to its left in each, which is a small part of its cost at
+ * the lengths that are allowed.
  */
 const maxGrowth = 3;
 const smallest = 12;

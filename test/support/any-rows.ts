@@ -11,7 +11,7 @@ import {
 
 const text = fc.string({ unit: 'grapheme', maxLength: 200 });
 const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
-/** What an append-only column takes for a row. */
+/** A row for append-only columns. */
 const denseRow = fc.record({
   day: fc.nat(0xffff),
   id: fc.nat(0xffff_ffff),
@@ -30,7 +30,7 @@ const sparseRow = fc.record({
   str: fc.option(text),
   bool: fc.option(fc.boolean()),
 });
-/** A row of a block that has a column of every type that decoders write. */
+/** A row of a block that has a column of each type that decoders write. */
 export const anyRow = fc.tuple(denseRow, sparseRow);
 export type AnyRow = typeof anyRow extends fc.Arbitrary<infer T> ? T : never;
 

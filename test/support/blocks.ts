@@ -6,7 +6,7 @@ import type { TableBlock } from '../../src/model/block.ts';
 
 const decoder = new Decoder(new DecodeOutcomes(), await xxhash());
 
-/** Blocks of 100,000 events each, numbered through in this field. They take seconds to make: share them. */
+/** Blocks of 100,000 events each; this field numbers all events. They take seconds to make, so share them. */
 export function numberedBlocks(field: string, count: number): readonly TableBlock[] {
   const perBlock = 100_000;
   return Array.from({ length: count }, (_, block) =>
@@ -14,7 +14,7 @@ export function numberedBlocks(field: string, count: number): readonly TableBloc
   ).flat();
 }
 
-/** Events as the blocks that a worker makes of them. */
+/** Encodes events as a worker does. */
 export function eventBlocks(
   events: readonly object[],
   receivedMicros = 1_700_000_000_000_000,
@@ -33,7 +33,7 @@ export function eventBlocks(
   return result.blocks;
 }
 
-/** One event into a dataset of the default tenant, whose columns are there. */
+/** Inserts one event into a dataset of the default tenant whose columns exist. */
 export async function insertEvent(
   store: Store,
   dataset: string,

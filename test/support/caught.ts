@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from '../../src/errors.ts';
 
-/** The AppError that an action throws; anything else, and no error at all, fails the test. */
+/** The AppError that an action throws. Any other error, or none, fails the test. */
 export function caughtError(action: () => unknown): AppError {
   try {
     action();

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface ChildOptions {
-  /** Shown in failures. */
+  /** Shown in failure messages. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
@@ -21,18 +21,18 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Output kept of each stream; older text is dropped, so that a chatty child cannot fill the memory. */
+/** How much output of each stream is kept; older text is dropped. */
 const maxOutputLength = 1_000_000;
 
 /**
- * A process of a test or benchmark, leading a process group of its own: `kill` reaches whatever it has started.
- * None outlives this process, however this process ends its run.
+ * A child process of a test or benchmark, in a process group of its own: `kill` also reaches what it has
+ * started. It never outlives this process, however that ends.
  */
 export class Child {
   readonly pid: number;
   readonly name: string;
   readonly exited: Promise<Exit>;
-  /** Undefined while it runs. */
+  /** Undefined while the process runs. */
   exit: Exit | undefined;
   #stdout = '';
   #stderr = '';
@@ -81,12 +81,12 @@ export class Child {
     return this.#stderr;
   }
 
-  /** Signals the process group. A process that has ended already is left alone: its id may be another's. */
+  /** Signals the process group, unless the process has ended: its id may have been reused. */
   kill(signal: NodeJS.Signals): void {
     if (this.#process.exitCode === null && this.#process.signalCode === null) process.kill(-this.pid, signal);
   }
 
-  /** Signals and waits for the end; a process that does not end in time fails the caller. */
+  /** Signals the process and waits for its end. Fails if it does not end in time. */
   async stop(signal: NodeJS.Signals = 'SIGTERM', timeoutMs = 30_000): Promise<Exit> {
     this.kill(signal);
     return await this.ended(timeoutMs);
@@ -105,7 +105,7 @@ export class Child {
     }
   }
 
-  /** Waits until `probe` says true, or fails with the process's own words when it ends or takes too long. */
+  /** Waits until `probe` returns true. Fails with the output of the process if it ends or takes too long. */
   async ready(probe: () => Promise<boolean>, timeoutMs = 30_000): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     while (!(await probe())) {
@@ -118,7 +118,7 @@ export class Child {
     }
   }
 
-  /** The end of its output, for messages of failures. */
+  /** The last output, for failure messages. */
   report(): string {
     const state = this.exit === undefined ? `running as ${this.pid}` : JSON.stringify(this.exit);
     return `${this.name}: ${state}\n--- stdout\n${this.#stdout.slice(-2000)}\n--- stderr\n${this.#stderr.slice(-6000)}`;
@@ -128,8 +128,8 @@ export class Child {
 const alive = new Set<Child>();
 const folders = new Set<string>();
 
-// The last line of defence: a test that failed half-way, or a run stopped by hand, leaves nothing behind. The
-// test runner ends its processes with SIGTERM, which gives no `exit` event by itself.
+// The last resort, for a test that failed halfway or a run that was interrupted. The test runner ends its
+// processes with SIGTERM, which alone causes no `exit` event.
 function cleanUp(): void {
   for (const child of alive) child.kill('SIGKILL');
   for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
@@ -142,7 +142,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-/** A new empty folder, removed when this process ends if not before. */
+/** A new empty directory, which is removed at the latest when this process ends. */
 export function temporaryFolder(purpose: string): string {
   const folder = mkdtempSync(join(tmpdir(), `millrace-${purpose}-`));
   folders.add(folder);
@@ -155,18 +155,18 @@ export function removeFolder(folder: string): void {
 }
 
 /**
- * Below those that Linux and macOS give to whoever asks for any: one of these may be another's while its service is down,
- * and there are dozens of such moments in a run of all tests. Each process of the test runner has a part of its own.
+ * Below the ephemeral ports of Linux and macOS: such a port could be taken by somebody else while its service
+ * is down, which happens dozens of times in a full run. Each process of the test runner has its own range.
  */
 const portsPerProcess = 2000;
 const firstPort = 10_000 + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 11) * portsPerProcess;
 let portInPart = Math.floor(Math.random() * portsPerProcess);
 
-/** A TCP port of the loopback interface that nobody listens on right now, another one each time. */
+/** A free TCP port on the loopback interface; a different one each time. */
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < portsPerProcess; tried += 1) {
     portInPart = (portInPart + 1) % portsPerProcess;
-    // Others may ask for one while this one is tried.
+    // Another caller may ask for a port while this one is being tried.
     const candidate = firstPort + portInPart;
     if (await isFree(candidate)) return candidate;
   }
@@ -196,7 +196,7 @@ export const isGone = (pid: number): boolean => {
   }
   if (process.platform !== 'linux') return false;
   try {
-    // One whose last thread has ended, and whose parent has not looked, has no memory and no files.
+    // A process whose last thread has ended, but which was not reaped yet, has no memory and no files.
     const hasEnded = /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
     return hasEnded && readdirSync(`/proc/${pid}/task`).length <= 1;
   } catch {
@@ -204,12 +204,12 @@ export const isGone = (pid: number): boolean => {
   }
 };
 
-/** The process that has the embedded engine of this folder, or had it last; NaN if it had none. */
+/** The process id of the embedded engine in this directory, current or last; NaN if there was none. */
 export function enginePid(directory: string): number {
   const lock = join(directory, 'engine.lock');
   return existsSync(lock) ? Number.parseInt(readFileSync(lock, 'utf8'), 10) : Number.NaN;
 }
 
-/** Whether a program can be started from the PATH. */
+/** Whether a program is on the PATH. */
 export const onPath = (program: string): boolean =>
   spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createChdbConnection } from 'chdb/connection';
 
-/** A statement as ClickHouse's HTTP interface understands a request. */
+/** A statement in a request to ClickHouse's HTTP interface. */
 export interface HttpStatement {
   /** The whole text; an INSERT is followed by its data. */
   readonly text: Buffer;
@@ -25,11 +25,11 @@ export interface EngineOutput {
 
 type Connection = ReturnType<typeof createChdbConnection>;
 
-/** Runs what arrives over HTTP on the real engine, each statement on a connection of its own. */
+/** Runs HTTP statements on the real engine, each on a connection of its own. */
 export class HttpEngine {
   readonly #path: string;
   readonly #temporary = mkdtempSync(join(tmpdir(), 'millrace-http-insert-'));
-  /** The engine stays up while a connection is open. */
+  /** Keeps the engine open. */
   readonly #kept: Connection;
 
   constructor(path: string) {
@@ -40,7 +40,7 @@ export class HttpEngine {
   async run(statement: HttpStatement): Promise<EngineOutput> {
     const insert = splitInsert(statement.text);
     if (insert === undefined) return await this.#run(statement, statement.text.toString('utf8'));
-    // The engine takes binary data from files only. INFILE is read the way the data of a request is.
+    // The engine takes binary data from files only. INFILE is read like the data of a request.
     const path = join(this.#temporary, randomUUID());
     await writeFile(path, insert.data);
     try {
@@ -50,7 +50,7 @@ export class HttpEngine {
     }
   }
 
-  /** Gives the output of a SELECT block by block, so that an error can come after some of it. */
+  /** Yields the output of a SELECT block by block, so that an error can follow some output. */
   async *stream(statement: HttpStatement): AsyncGenerator<Uint8Array> {
     const connection = await this.#connect(statement);
     try {
@@ -77,7 +77,7 @@ export class HttpEngine {
     }
   }
 
-  /** A connection is a session: settings and parameters that are set on it end with it. */
+  /** A connection is a session: its settings and parameters end with it. */
   async #connect({ settings, parameters, database }: HttpStatement): Promise<Connection> {
     const connection = createChdbConnection({ path: this.#path });
     try {
@@ -102,7 +102,7 @@ interface InsertParts {
   readonly data: Buffer;
 }
 
-/** More than any statement has. */
+/** More than the head of any statement has. */
 const maxHeadBytes = 16 * 1024 * 1024;
 const quoted = /`(?:[^`\\]|\\.)*`|'(?:[^'\\]|\\.)*'/.source;
 const insertHead = new RegExp(
@@ -112,7 +112,7 @@ const insertHead = new RegExp(
 
 /** Splits an INSERT with data behind it; undefined for any other statement. */
 function splitInsert(text: Buffer): InsertParts | undefined {
-  // One character a byte, so that the length of the match counts bytes.
+  // As Latin-1 each byte is one character, so the length of the match counts bytes.
   const match = insertHead.exec(text.toString('latin1', 0, maxHeadBytes));
   if (match?.groups === undefined) return undefined;
   const { target = '', rest = '' } = match.groups;

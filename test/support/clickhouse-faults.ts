@@ -1,24 +1,27 @@
-/** What goes wrong with a request to the ClickHouse server of the tests. */
+/** A fault in a request to the test server. */
 export type Fault =
-  /** The statement starts late, or is run in time and answered late. */
+  /** The statement starts late, or its answer comes late. */
   | { readonly kind: 'delay'; readonly ms: number; readonly when: 'before' | 'after' }
-  /** The statement is not run; this is the answer. */
+  /** The statement is not run; this error is the answer. */
   | { readonly kind: 'error'; readonly code: number; readonly name: string }
-  /** The connection is cut: before the statement is run, after it was and before the answer, or within that. */
+  /**
+   * The connection is cut before the statement runs, after it ran but before the answer, or within the
+   * answer.
+   */
   | { readonly kind: 'cut'; readonly when: 'before' | 'after' | 'within' }
-  /** An answer that is not ClickHouse's, as a proxy gives it. */
+  /** An answer that is not from ClickHouse, but for instance from a proxy. */
   | { readonly kind: 'status'; readonly status: number }
-  /** The output is sent as it is made, so that an error comes behind a part of it. */
+  /** The output is sent as it is produced, so that an error can follow a part of it. */
   | { readonly kind: 'stream' };
 
 export interface FaultRule {
   readonly fault: Fault;
-  /** A regular expression that the beginning of the statement matches. */
+  /** A regular expression for the start of the statement. */
   readonly statements: string;
   readonly times: number;
 }
 
-/** The faults still to come, oldest first. */
+/** The pending faults, oldest first. */
 export class Faults {
   #rules: Array<{ fault: Fault; pattern: RegExp; times: number }> = [];
 
@@ -26,12 +29,12 @@ export class Faults {
     this.#rules.push({ fault, pattern: new RegExp(statements), times });
   }
 
-  /** How many are still to come. */
+  /** The number of pending faults. */
   get left(): number {
     return this.#rules.reduce((sum, rule) => sum + rule.times, 0);
   }
 
-  /** The fault of a statement; counts as having happened. */
+  /** Removes and returns the fault for a statement. */
   take(statement: string): Fault | undefined {
     const rule = this.#rules.find(({ pattern }) => pattern.test(statement));
     if (rule === undefined) return undefined;

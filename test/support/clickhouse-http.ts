@@ -19,12 +19,12 @@ import {
 } from './clickhouse-protocol.ts';
 
 /**
- * A program for tests: ClickHouse's HTTP interface over the embedded engine, so that the real client talks HTTP
- * to the real engine where no server can be had. `clickhouse-server.ts` starts and steers it.
+ * A test program: ClickHouse's HTTP interface on the embedded engine, so that the real client talks HTTP to
+ * the real engine where no server is available. `clickhouse-server.ts` starts and controls it.
  *
  *     node clickhouse-http.js --data DIR --port N --user U --password P [--cert FILE --key FILE]
  *
- * `POST /faults` takes the faults of requests to come, `GET /faults` tells how many are left.
+ * `POST /faults` adds faults for future requests, `GET /faults` returns how many are pending.
  */
 const { values: options } = parseArgs({
   options: {
@@ -74,7 +74,7 @@ async function answerStatement(request: HttpRequest, response: ServerResponse): 
   }
 }
 
-/** @returns true when the request has got its answer, or never will */
+/** @returns true if the request was answered, or never will be */
 async function interfere(fault: Fault | undefined, response: ServerResponse): Promise<boolean> {
   switch (fault?.kind) {
     case 'delay':
@@ -118,7 +118,7 @@ async function sendOutput(
   response.end(request.gzip ? gzipSync(bytes) : bytes);
 }
 
-/** ClickHouse does this when an output outgrows its buffer and nobody asked to wait for the end. */
+/** ClickHouse does this if an output exceeds its buffer and the request did not ask to wait for the end. */
 async function sendStream(request: HttpRequest, response: ServerResponse): Promise<void> {
   const tag = newTag();
   response.setHeader('X-ClickHouse-Exception-Tag', tag);
@@ -128,7 +128,7 @@ async function sendStream(request: HttpRequest, response: ServerResponse): Promi
     }
     response.end();
   } catch (error) {
-    // No last chunk: a reader that knows nothing of the tag must not take this for a whole answer.
+    // No final chunk: a reader that does not know the tag must not take this for a complete answer.
     response.write(lateException(tag, exceptionFrom(error).text), () => response.socket?.end());
   }
 }
@@ -147,7 +147,7 @@ const { cert, key } = options;
 const serverOptions = { maxHeaderSize: 1024 * 1024, keepAliveTimeout: 10_000 };
 const listener = (request: IncomingMessage, response: ServerResponse): void => {
   answer(request, response).catch((error) => {
-    // The client has gone, most of the time; the test sees what is left of its request.
+    // Mostly the client has disconnected; the test sees the outcome.
     process.stderr.write(`${String(error)}\n`);
     response.destroy();
   });

@@ -3,9 +3,9 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { HttpStatement } from './clickhouse-engine.ts';
 
-/** ClickHouse's HTTP interface: what stands where in a request, and how an error looks in an answer. */
+/** ClickHouse's HTTP interface: the parts of a request, and the form of errors in an answer. */
 
-/** Parameters of the address that are no settings of the engine. */
+/** URL parameters that are not engine settings. */
 const httpParameters = new Set([
   'query',
   'query_id',
@@ -32,7 +32,7 @@ export interface HttpRequest {
   readonly user: string;
   readonly password: string;
   readonly waitEndOfQuery: boolean;
-  /** The client can read a compressed answer and has asked for one. */
+  /** Whether the client accepts a compressed answer. */
   readonly gzip: boolean;
 }
 
@@ -91,7 +91,7 @@ function header(request: IncomingMessage, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** An error of ClickHouse, as its HTTP interface shows it. */
+/** An error of ClickHouse in its HTTP interface. */
 export interface HttpException {
   readonly code: number;
   /** `Code: N. DB::Exception: … (NAME)` */
@@ -103,7 +103,7 @@ export const exceptionOf = (code: number, message: string, name: string): HttpEx
   text: `Code: ${code}. DB::Exception: ${message} (${name})`,
 });
 
-/** The engine's own errors have the text already. */
+/** The engine's own errors already have the text. */
 export function exceptionFrom(thrown: unknown): HttpException {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   const code = /^Code: (\d+)\./.exec(text)?.[1];
@@ -111,7 +111,7 @@ export function exceptionFrom(thrown: unknown): HttpException {
   return { code: Number(code), text };
 }
 
-/** The status of an exception that comes before any output. */
+/** The status of an exception before any output. */
 export function statusOf(code: number): number {
   return statuses.find(({ codes }) => codes.has(code))?.status ?? 500;
 }
@@ -127,7 +127,7 @@ const statuses: ReadonlyArray<{ readonly status: number; readonly codes: Readonl
   { status: 503, codes: new Set([202, 439]) },
 ];
 
-/** What stands in the body when an exception comes after some output. */
+/** The text of an exception after some output. */
 export const lateException = (tag: string, text: string): string => {
   const length = Buffer.byteLength(text) + 1;
   return `\r\n__exception__\r\n${tag}\r\n${text}\n${length} ${tag}\r\n__exception__\r\n`;

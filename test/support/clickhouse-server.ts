@@ -17,8 +17,8 @@ export interface ClickHouseServerOptions {
 }
 
 /**
- * A ClickHouse server as far as its HTTP interface goes, in a process of its own, with data and a port that
- * survive restarts. The engine is real; what may go wrong on the way to it is up to the test.
+ * A ClickHouse server with its HTTP interface, in a process of its own, with data and a port that survive
+ * restarts. The engine is real; the test decides which requests fail.
  */
 export class ClickHouseServer {
   static readonly user = 'millrace';
@@ -33,7 +33,7 @@ export class ClickHouseServer {
     this.#tls = options.tls;
   }
 
-  /** Takes a port and a folder, and starts nothing. */
+  /** Reserves a port and a directory, and starts nothing. */
   static async prepare(options: ClickHouseServerOptions = {}): Promise<ClickHouseServer> {
     return new ClickHouseServer(await freePort(), options);
   }
@@ -74,7 +74,7 @@ export class ClickHouseServer {
     await child.ready(async () => child.stdout.includes('listening'));
   }
 
-  /** SIGKILL, in the middle of whatever it does. */
+  /** Kills the server (SIGKILL), whatever it is doing. */
   async kill(): Promise<void> {
     await this.#running.stop('SIGKILL');
   }
@@ -83,7 +83,7 @@ export class ClickHouseServer {
     await this.#running.stop('SIGTERM');
   }
 
-  /** From now on connections are accepted and nothing is answered. */
+  /** From now on connections are accepted but not answered. */
   pause(): void {
     this.#running.kill('SIGSTOP');
   }
@@ -92,12 +92,12 @@ export class ClickHouseServer {
     this.#running.kill('SIGCONT');
   }
 
-  /** Lets something go wrong with the next `times` statements whose text matches `statements`. */
+  /** Adds a fault for the next `times` statements whose text matches `statements`. */
   async expect(fault: Fault, statements: RegExp, times = 1): Promise<void> {
     await this.#control({ fault, statements: statements.source, times });
   }
 
-  /** How many of the expected faults have not happened yet. */
+  /** How many faults have not happened yet. */
   async faultsLeft(): Promise<number> {
     return Number(await this.#control(undefined));
   }
@@ -120,7 +120,7 @@ export class ClickHouseServer {
   }
 }
 
-/** A store on a server of its own. */
+/** A store on a new server. */
 export async function openServerStore(): Promise<TestStore> {
   const server = await ClickHouseServer.start();
   return testStore(openStoreOn(server), () => server.dispose());

@@ -6,7 +6,7 @@ import { Child, freePort, removeFolder, temporaryFolder } from './child.ts';
 
 const host = '127.0.0.1';
 
-/** Where `collector/build.sh` puts the program. */
+/** The program that `collector/build.sh` builds. */
 function programPath(): string {
   const hash = createHash('sha256');
   for (const name of ['main.go', 'go.mod', 'go.sum']) {
@@ -21,7 +21,7 @@ export const collectorProblem = (): string | undefined =>
     ? undefined
     : 'the Collector is not built: test/support/collector/build.sh builds it';
 
-/** Where a pipeline of the Collector sends to. */
+/** The target of a Collector pipeline. */
 export interface CollectorTarget {
   readonly name: string;
   readonly signal: 'logs' | 'metrics' | 'traces';
@@ -29,10 +29,13 @@ export interface CollectorTarget {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** OpenTelemetry's Collector as a child process: OTLP in, batches of 8,192 with gzip out, retried until they are taken. */
+/**
+ * OpenTelemetry's Collector as a child process: it receives OTLP and sends gzipped batches of
+ * 8,192, with retries.
+ */
 export class Collector {
   readonly child: Child;
-  /** Takes `/v1/logs`, `/v1/metrics` and `/v1/traces`. */
+  /** Accepts `/v1/logs`, `/v1/metrics` and `/v1/traces`. */
   readonly url: string;
   readonly #folder: string;
 
@@ -42,7 +45,7 @@ export class Collector {
     this.#folder = folder;
   }
 
-  /** @param endpoint that it sends to, without the path of a signal */
+  /** @param endpoint where it sends to, without the path of a signal */
   static async start(endpoint: string, targets: readonly CollectorTarget[]): Promise<Collector> {
     const port = await freePort();
     const folder = temporaryFolder('collector');
@@ -59,7 +62,7 @@ export class Collector {
     return new Collector(child, url, folder);
   }
 
-  /** Sends what it still holds, and ends. */
+  /** Sends what it still holds, and stops. */
   async finish(): Promise<void> {
     await this.child.stop('SIGTERM');
   }
@@ -70,7 +73,7 @@ export class Collector {
   }
 }
 
-/** Whether it takes a request without any record. */
+/** Whether it accepts an empty request. */
 async function takesNothing(url: string): Promise<boolean> {
   try {
     const headers = { 'content-type': 'application/json' };

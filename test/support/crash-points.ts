@@ -2,8 +2,8 @@ import type { Store } from '../../src/clickhouse/store.ts';
 import type { WalFile, WalFiles } from '../../src/wal/wal-files.ts';
 
 /**
- * Counts what a process does to the outside world, and stops it dead at one point: there, and everywhere after it,
- * nothing returns any more. A point is the moment before an operation, and so the one after the last.
+ * Counts the operations of a process on the outside world, and stops it at one of them: from there on, no
+ * operation returns. A point is the moment before an operation, and so the moment after the previous one.
  */
 export class CrashPoints {
   #stopAt = Number.POSITIVE_INFINITY;
@@ -17,13 +17,13 @@ export class CrashPoints {
     });
   }
 
-  /** Counts from here on. */
+  /** Restarts the count and stops at this point. */
   stopAt(point: number): void {
     this.#count = 0;
     this.#stopAt = point;
   }
 
-  /** Fulfils when the process has stopped. */
+  /** Fulfils when the process was stopped. */
   get crashed(): Promise<void> {
     return this.#reached;
   }

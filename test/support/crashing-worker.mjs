@@ -1,6 +1,6 @@
 /**
- * The built decoding worker, which can be made to die: a body of the one word "die" ends its thread, as running out
- * of memory would. In JavaScript, since it is the entry of a thread.
+ * The built decoding worker, with a way to crash it: the body "die" ends its thread, as running out of memory
+ * would. It is JavaScript because it is the entry of a thread.
  */
 const built = new URL('../../dist/workers/decode.js', import.meta.url);
 const { decode: decodeReal } = await import(built.href);

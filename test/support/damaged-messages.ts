@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { type Pair, runs } from './kernel-pair.ts';
 import { mutated, mutation } from './mutations.ts';
 
-/** Messages cut, overwritten and lengthened anywhere: kernel and decoder say the same of each. `pair` knows their series. */
+/** Damages messages anywhere: the kernel and the decoder must agree on each. `pair` knows their series. */
 export function compareMutations(pair: Pair, message: Buffer, numRuns: number): void {
   let tried = 0;
   let accepted = 0;
@@ -12,13 +12,14 @@ export function compareMutations(pair: Pair, message: Buffer, numRuns: number): 
       tried++;
       if (pair.decode(mutated(message, mutations)).ok) accepted++;
     }),
-    // All of them, however slow the machine is: of few, it is chance how many are accepted.
+    // The full number of runs even on a slow machine: with few runs, the number of accepted messages
+    // would depend on chance.
     { numRuns },
   );
   expect(accepted).toBeGreaterThan(tried / 60);
 }
 
-/** Any bytes, alone and behind a message, and the message cut off at each of its bytes. */
+/** Random bytes, alone and after a message, and the message cut off at each byte. */
 export function compareTails(pair: Pair, message: Buffer, numRuns: number): void {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {

@@ -6,7 +6,7 @@ import type { DeadNote } from '../../src/drain/dead-letters/note.ts';
 import { quoteString } from '../../src/lib/quote.ts';
 import type { TestStore } from './embedded.ts';
 
-/** The whole letters with their notes, in the order of their rows. */
+/** The complete dead letters with their notes, in the order of their rows. */
 export async function deadNotes(letters: DeadLetters): Promise<Array<DeadNote & { name: string }>> {
   const notes: Array<DeadNote & { name: string }> = [];
   for (const name of letters.names()) {
@@ -16,7 +16,7 @@ export async function deadNotes(letters: DeadLetters): Promise<Array<DeadNote & 
   return notes.sort((a, b) => (a.ranges[0]?.from ?? 0) - (b.ranges[0]?.from ?? 0));
 }
 
-/** A column of the rows in all letters, as the engine reads it. */
+/** A column of the rows in all dead letters, read by the engine. */
 export async function deadValues(letters: DeadLetters, test: TestStore, column: string): Promise<unknown[]> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-dead-'));
   try {

@@ -4,7 +4,7 @@ import { type NativeRow, nativeRows } from './native-rows.ts';
 
 export type Decoded = DecodeResult & { readonly ok: true };
 
-/** @throws Error when all of it was refused */
+/** @throws Error if everything was refused */
 export function decoded(result: DecodeResult): Decoded {
   if (!result.ok) throw new Error(`${result.code}: ${result.message}`);
   return result;

@@ -19,20 +19,20 @@ export interface TestStore {
   close(): Promise<void>;
 }
 
-/** As the service opens it, with the engine's process as it was built: these files run from their sources. */
+/** Opens the store like the service, with the built engine process: tests run from their sources. */
 export function openEmbedded(directory: string, options: EmbeddedOptions = {}): Promise<Store & ResultStore> {
   const engineScript = pathToFileURL(join(packageRoot(), 'dist/workers/engine.js'));
   return openEmbeddedStore(directory, createMetrics(), createLogger('silent'), { engineScript, ...options });
 }
 
-/** The real engine on a directory of its own. */
+/** The real engine in a new directory. */
 export async function openTestStore(): Promise<TestStore & { readonly directory: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-store-'));
   const store = await openEmbedded(directory);
   return { ...testStore(store, () => rm(directory, { recursive: true })), directory };
 }
 
-/** @param dispose what remains to be done when the store is closed */
+/** @param dispose called after the store was closed */
 export function testStore(store: Store & ResultStore, dispose: () => Promise<void>): TestStore {
   return {
     store,

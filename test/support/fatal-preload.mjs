@@ -1,4 +1,5 @@
-// Loaded into a process before its own code (`node --import`): SIGUSR2 then does to it what MILLRACE_TEST_FATAL names.
+// Loaded into a process before its own code (`node --import`): SIGUSR2 then does to it what
+// MILLRACE_TEST_FATAL names.
 import { writeSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 

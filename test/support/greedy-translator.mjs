@@ -1,6 +1,6 @@
 /**
- * The built translating worker, with tasks that take too much: a text of one word says of what. In JavaScript, since it is
- * the entry of a thread.
+ * The built translation worker, with tasks that exceed a bound: a query of one word names the bound. It is
+ * JavaScript because it is the entry of a thread.
  */
 const built = new URL('../../dist/workers/translate.js', import.meta.url);
 const { start, translate: translateReal } = await import(built.href);

@@ -3,10 +3,13 @@ import { type AskCatalog, ColumnMemory } from '../../src/sql/translation/task-ca
 import type { CatalogAnswer, DatasetAnswer } from '../../src/sql/translation/translation-messages.ts';
 import { runTask } from '../../src/sql/translation/translation-task.ts';
 
-/** What the threads that translate do, in this thread, for tests of what they translate; messages are cloned likewise. */
+/**
+ * Translates in this thread instead of a worker, for tests of the translation; messages are
+ * cloned as between threads.
+ */
 export class InlineTranslations implements Pick<TranslationPool, 'run'> {
   readonly #memory = new ColumnMemory();
-  /** Tasks so far. */
+  /** The number of tasks so far. */
   count = 0;
 
   async run({ task, answerCatalog }: Parameters<TranslationPool['run']>[0]): Promise<AnsweredReply> {

@@ -18,7 +18,9 @@ export const hashes = await xxhash();
 export const compiled = compileKernel();
 export const kernel = new RemoteWriteKernel(compiled);
 
-/** The kernel is shared by all tests, and so is its table: a dataset of its own gives a run its own series. */
+/**
+ * The kernel is shared by all tests, and so is its table: a dataset of its own gives a run its own series.
+ */
 let datasets = 0;
 export const newDataset = (): string => `d${++datasets}`;
 
@@ -55,8 +57,8 @@ export const fillTable = (): void => {
 };
 
 /**
- * Makes the table grow if it is about to: the kernel leaves the new series for which it would. How full the tests
- * before have left it is chance, since their messages are.
+ * Makes the table grow if it is about to: the kernel leaves the new series for which it would. How full the
+ * tests before have left it is chance, since their messages are.
  */
 const makeRoom = (): void => {
   if (kernel.table.room >= 100) return;
@@ -128,7 +130,9 @@ export class Pair {
   }
 }
 
-/** The rows of all blocks of a table, sorted, as text: the kernel and the decoder beside it make a block each. */
+/**
+ * The rows of all blocks of a table, sorted, as text: the kernel and the decoder beside it make a block each.
+ */
 export const tableRows = (result: DecodeResult, name: TableName): string[] => {
   const blocks = result.ok ? result.blocks.filter(({ table }) => table === name) : [];
   return blocks

@@ -5,22 +5,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from './package-root.ts';
 
-/** Compiles the kernel of remote write from its source, so that no test runs against one built before. */
+/** Compiles the remote write kernel from its source, so that tests never run an old build. */
 export const compileKernel = (): WebAssembly.Module => compile('src/decode/remote-write/kernel');
 
-/** The same for what puts samples in order. */
+/** The same for the sample sorter. */
 export const compileSorter = (): WebAssembly.Module => compile('src/drain/sorter');
 
 const compilerFolder = join(packageRoot(), 'node_modules/assemblyscript');
 
-/** Once for a state of the source: it takes the compiler eight CPU seconds, and a dozen files of tests use it. */
+/** Compiles once per state of the source: it takes eight CPU seconds, and a dozen test files need it. */
 function compile(source: string): WebAssembly.Module {
   const compiled = join(tmpdir(), `millrace-kernel-${digestOf(source)}.wasm`);
   if (!existsSync(compiled)) compileTo(compiled, source);
   return new WebAssembly.Module(readFileSync(compiled));
 }
 
-/** Of all that the result depends on. */
+/** A digest of everything that the result depends on. */
 function digestOf(source: string): string {
   const folder = join(packageRoot(), source);
   const files = readdirSync(folder).sort();
@@ -29,7 +29,7 @@ function digestOf(source: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Complete or not at all, whoever else does the same at the same time. */
+/** Atomic, even if several processes do it at the same time. */
 function compileTo(compiled: string, source: string): void {
   const cwd = packageRoot();
   const folder = mkdtempSync(`${compiled}-`);

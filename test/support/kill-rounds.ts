@@ -7,10 +7,10 @@ import { Service, UnexpectedReply } from './service.ts';
 /**
  * SIGKILL in the middle of ingest, over and over, on one data directory.
  *
- * A round: several connections send JSON events, samples of remote write, and OTLP metrics, logs and spans, in JSON and
- * protobuf, as fast as they are answered; at a random moment the process is killed; it is started again, now and then
- * killed once more while it replays its log; when the log is in the store, everything that was ever sent is compared
- * with what SQL finds.
+ * A round: several connections send JSON events, samples of remote write, and OTLP metrics, logs and spans,
+ * in JSON and protobuf, as fast as they are answered; at a random moment the process is killed; it is started
+ * again, now and then killed once more while it replays its log; when the log is in the store, everything
+ * that was ever sent is compared with what SQL finds.
  */
 export interface KillRoundsOptions {
   readonly rounds: number;
@@ -52,8 +52,8 @@ const maxRowsPerBatch = 200;
 
 export async function runKillRounds(options: KillRoundsOptions): Promise<RoundReport[]> {
   const random = seededRandom(options.seed);
-  // Segments of a tenth of a second: the log is nearly always being moved to the store, so that most kills come
-  // between the insert of a table and the end of its segment.
+  // Segments of a tenth of a second: the log is nearly always being moved to the store, so that most kills
+  // come between the insert of a table and the end of its segment.
   const service = await Service.start({ env: { MILLRACE_FLUSH_INTERVAL_MS: '100' } });
   try {
     const sent: SentBatch[] = [];
@@ -128,8 +128,8 @@ async function sendUntilKilled(
   };
   const senders = kinds.flatMap((kind) => Array.from({ length: connections[kind] }, () => sendOnAndOn(kind)));
   const kill = async (): Promise<void> => {
-    // A new process on a slow machine can need hundreds of milliseconds for its first reply; killed before, a round
-    // would try nothing.
+    // A new process on a slow machine can need hundreds of milliseconds for its first reply; killed before, a
+    // round would try nothing.
     await firstReply;
     await sleep(killAfterMs);
     killed = true;

@@ -4,8 +4,8 @@ import type { Module } from './modules.ts';
 export type LayoutRule = (modules: readonly Module[]) => string[];
 
 /**
- * Folders (or files) of `src/` in the order in which they may build on each other: each may import what stands
- * in a group before its own, and itself.
+ * Folders (or files) of `src/` in the order in which they may build on each other: each may import what
+ * stands in a group before its own, and itself.
  */
 const layers: ReadonlyArray<readonly string[]> = [
   ['errors', 'limits'],

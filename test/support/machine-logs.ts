@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 
-/** One line of a log of this machine, as the event that is sent. */
+/** A log line of this machine, as an event. */
 export interface MachineLogEvent {
   readonly time: string;
   readonly level: string;
@@ -10,15 +10,15 @@ export interface MachineLogEvent {
   readonly file: string;
   readonly line: number;
   readonly message: string;
-  /** What dpkg did, and to which package; npm's own title of the line. */
+  /** The action of dpkg and its package, or npm's title of the line. */
   readonly action?: string;
   readonly package?: string;
   readonly title?: string;
 }
 
 /**
- * The lines that package management has left on this machine: dpkg, apt and npm. Nothing is made up; a machine
- * that has none of these logs yields none.
+ * The log lines of package management on this machine: dpkg, apt and npm. Nothing is made up; without these
+ * logs the result is empty.
  */
 export function readMachineLogs(maxEvents: number): MachineLogEvent[] {
   const events = [
@@ -30,7 +30,7 @@ export function readMachineLogs(maxEvents: number): MachineLogEvent[] {
 }
 
 type Parsed = Omit<MachineLogEvent, 'line' | 'file'>;
-/** What a line says, if it is one of the log's: given its file and the event before it. */
+/** Parses a line, given its file and the previous event; undefined if it is not a log line. */
 type Parser = (text: string, file: string, previous: MachineLogEvent | undefined) => Parsed | undefined;
 
 function linesOf(path: string, parse: Parser): MachineLogEvent[] {
@@ -44,7 +44,7 @@ function linesOf(path: string, parse: Parser): MachineLogEvent[] {
   return events;
 }
 
-/** npm starts a file a run and removes old ones; one that goes while we look is simply not there. */
+/** npm writes one file per run and removes old ones; a file that vanishes meanwhile is skipped. */
 function npmLogs(): string[] {
   const folder = join(homedir(), '.npm/_logs');
   if (!existsSync(folder)) return [];
@@ -59,12 +59,14 @@ const parseDpkg: Parser = (text) => {
   const [date, time, action, ...rest] = text.split(' ');
   if (action === undefined) return undefined;
   const event = { time: `${date}T${time}Z`, level: 'info', source: 'dpkg', message: text, action };
-  // A `status` line has the new state before the package; a `startup` line is about no package.
+  // In a `status` line the new state precedes the package; a `startup` line has no package.
   const name = action === 'status' ? rest[1] : rest[0];
   return action === 'startup' || name === undefined ? event : { ...event, package: name };
 };
 
-/** apt's terminal has a time at the start and end of each run only; lines between carry the one before them. */
+/**
+ * apt's terminal log has a time only at the start and end of a run; lines in between get the previous one.
+ */
 const parseTerminal: Parser = (text, _file, previous) => {
   const mark = /^Log (?:started|ended): (\S+) +(\S+)$/.exec(text);
   const time = mark === null ? previous?.time : `${mark[1]}T${mark[2]}Z`;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/lib/clock.ts';
 
-/** A clock that stands still until it is moved. Its wall time may also be set, like any wall clock's. */
+/** A clock that moves only when told to. Its wall time can also be set. */
 export class ManualClock implements Clock {
   #monotonicMs = 5000;
   #wallMs = 1_763_600_000_000;
@@ -18,7 +18,7 @@ export class ManualClock implements Clock {
     this.#wallMs += ms;
   }
 
-  /** Moves the wall clock alone, in either direction. */
+  /** Moves only the wall clock, in either direction. */
   jump(ms: number): void {
     this.#wallMs += ms;
   }

@@ -1,14 +1,14 @@
 import type { WalFile, WalFiles } from '../../src/wal/wal-files.ts';
 
 /**
- * A directory in memory that knows what a power cut would leave: contents and names count only once they were
- * synced. Failures can be asked for by operation.
+ * A directory in memory that models power failures: contents and names survive only if they were synced.
+ * Operations can be made to fail.
  */
 export class MemoryFiles implements WalFiles {
   readonly #files = new Map<string, { bytes: Buffer; synced: Buffer }>();
   #durable = new Map<string, { synced: Buffer }>();
   syncs = 0;
-  /** Throws, or returns to let the operation happen. */
+  /** Called before each write; throws to make it fail. */
   beforeWrite: (bytes: number) => void = () => {};
   beforeSync: () => void = () => {};
   beforeCreate: () => void = () => {};
@@ -27,7 +27,7 @@ export class MemoryFiles implements WalFiles {
     this.#durable.set(name, file);
   }
 
-  /** What is there after the power was cut: nothing that was not synced. */
+  /** The directory after a power failure: only what was synced. */
   afterPowerCut(): MemoryFiles {
     const left = new MemoryFiles();
     for (const [name, { synced }] of this.#durable) left.set(name, Buffer.from(synced));

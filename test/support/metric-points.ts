@@ -20,7 +20,9 @@ export function pointsOfMatrix(matrix: readonly MatrixSeries[]): MetricPoint[] {
   });
 }
 
-/** From the columns `metric_name, labels, timestamp` and `value`, as text: JSON has neither NaN nor infinity. */
+/**
+ * Reads the columns `metric_name, labels, timestamp` and `value`, as text: JSON has neither NaN nor infinity.
+ */
 export function pointsOfRows(rows: readonly Row[]): MetricPoint[] {
   return rows.map((row) => ({
     series: canonical({ ...(row['labels'] as Record<string, string>), __name__: String(row['metric_name']) }),
@@ -32,7 +34,7 @@ export function pointsOfRows(rows: readonly Row[]): MetricPoint[] {
 const canonical = (labels: Readonly<Record<string, string>>): string =>
   JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
-/** Both sides write numbers so that they read back as the same bits, and the rest each in its own way. */
+/** Both sides write numbers that read back as the same bits, and special values in their own way. */
 function numberOf(text: unknown): number {
   if (typeof text !== 'string') throw new Error(`Not the text of a sample value: ${JSON.stringify(text)}`);
   if (text === 'NaN') return Number.NaN;
@@ -42,13 +44,13 @@ function numberOf(text: unknown): number {
 }
 
 export interface SampleComparison {
-  /** Expected and not there. */
+  /** Expected but not found. */
   readonly missing: readonly MetricPoint[];
-  /** There more than once. */
+  /** Found more than once. */
   readonly doubled: readonly MetricPoint[];
-  /** There with another value. */
+  /** Found with another value. */
   readonly different: ReadonlyArray<{ readonly expected: MetricPoint; readonly actual: MetricPoint }>;
-  /** There and not expected. */
+  /** Found but not expected. */
   readonly extra: readonly MetricPoint[];
 }
 

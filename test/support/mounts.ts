@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A small file system of its own, mounted on a temporary folder. */
+/** A small file system, mounted on a temporary directory. */
 export interface Mount {
   readonly path: string;
   unmount(): void;
@@ -40,12 +40,12 @@ export class Ext4Mount implements Mount {
     this.#mount();
   }
 
-  /** What ext4 does by itself when its disk fails: it becomes read-only, under the files that are open. */
+  /** Remounts it read-only under open files, as ext4 does when its disk fails. */
   becomeReadOnly(): void {
     run('mount', '-o', 'remount,abort', this.path);
   }
 
-  /** Mounts it anew; nobody may have a file open. */
+  /** Remounts it; no file may be open. */
   repair(): void {
     run('umount', this.path);
     this.#mount();
@@ -62,7 +62,7 @@ export class Ext4Mount implements Mount {
   }
 }
 
-/** Why no file system can be mounted here; undefined when one can. */
+/** Why no file system can be mounted here; undefined if it can. */
 export function mountProblem(mount: () => Mount): string | undefined {
   if (process.platform !== 'linux') return 'mounts are those of Linux';
   if (process.getuid?.() !== 0) return 'mounting needs root';

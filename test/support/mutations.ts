@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** A change to bytes of a message, mostly to those that mean something in protobuf. */
+/** A change to the bytes of a message, mostly with values that mean something in protobuf. */
 export const mutation = fc.record({
   kind: fc.constantFrom('overwrite', 'cut', 'insert'),
   at: fc.double({ min: 0, max: 1, noNaN: true }),

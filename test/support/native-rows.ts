@@ -5,8 +5,8 @@ export type NativeValue = string | number | readonly NativeValue[];
 export type NativeRow = Readonly<Record<string, NativeValue>>;
 
 /**
- * Reads `Native` blocks without the engine, for tests that look at very many small ones. It shares no code with the
- * writer; that the engine reads the blocks in the same way is tested with the engine.
+ * Reads `Native` blocks without the engine, for tests that look at very many small ones. It shares no code
+ * with the writer; that the engine reads the blocks in the same way is tested with the engine.
  */
 export function nativeRows(block: TableBlock): NativeRow[] {
   const cursor = new Cursor(block.bytes);

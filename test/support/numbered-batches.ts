@@ -4,9 +4,9 @@ import type { BatchKind, SentBatch, StoredBatch } from './sent-and-stored.ts';
 import type { ServiceClient } from './service.ts';
 
 /**
- * Requests that can be found again: every batch has a number that its rows carry, and every row one that is
- * unique in its batch, so that comparing what was sent with what is stored takes one row of SQL a batch. The
- * bytes of a batch follow from its number: sent again, it is the same request.
+ * Requests whose rows can be found again. Each batch has a number that all its rows carry, and each row has a
+ * number that is unique in its batch, so comparing what was sent with what is stored takes one SQL row per
+ * batch. The bytes of a batch depend only on its number: sent again, it is the same request.
  */
 
 const eventsDataset = 'numbered_events';
@@ -17,8 +17,8 @@ const pointsDataset = 'numbered_points';
 
 /**
  * Posts a batch.
- * @param keyed gives events an `Idempotency-Key`, so that sending them again is recognised; the others need none
- * @throws UnexpectedReply, or what `fetch` throws: then nobody knows whether it is stored
+ * @param keyed sends events with an `Idempotency-Key`, so that a retry is recognised; other kinds need none
+ * @throws UnexpectedReply, or what `fetch` throws: then it is not known whether the batch is stored
  */
 export async function sendBatch(
   service: ServiceClient,
@@ -45,8 +45,8 @@ const batchQueries: Readonly<Record<BatchKind, string>> = {
 };
 
 /**
- * What SQL finds of every batch. Of the log it knows nothing: `drained` comes first.
- * @param kinds of which batches were sent
+ * What SQL finds of each batch. Rows that are only in the log are not found, so call `drained` first.
+ * @param kinds the kinds of batches that were sent
  */
 export async function readStored(
   service: ServiceClient,
@@ -80,7 +80,9 @@ const bodyOf = (batch: SentBatch) => otlpBody(batch, firstTimestampMs + batch.nu
 /** More series than these would fill the service's cache of series for as long as a test can run. */
 const generations = 500;
 
-/** Series of later batches are partly known and partly new, until all generations have been: ten batches each. */
+/**
+ * Series of later batches are partly known and partly new, until all generations were used: ten batches each.
+ */
 function samplesOf(batch: SentBatch): Uint8Array<ArrayBuffer> {
   const generation = String(Math.floor(batch.number / 10) % generations);
   const timestampMs = firstTimestampMs + batch.number;
@@ -94,14 +96,14 @@ function samplesOf(batch: SentBatch): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buildWriteRequest(series));
 }
 
-/** What a dashboard asks while batches arrive. */
+/** Typical dashboard queries while batches arrive. */
 export const dashboardQueries = [
   `SELECT count(*) AS n, max(batch) AS newest FROM ${eventsDataset}`,
   `SELECT metric_name, max(value) AS newest FROM ${metricsDataset} GROUP BY metric_name`,
   `SELECT item, message FROM ${eventsDataset} ORDER BY batch DESC LIMIT 20`,
 ] as const;
 
-/** When the service says it received these batches of events, one time a batch, milliseconds since 1970. */
+/** The receive times of these batches of events, one per batch, in milliseconds since 1970. */
 export async function receiveTimes(
   service: ServiceClient,
   numbers: readonly number[],

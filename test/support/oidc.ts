@@ -3,7 +3,7 @@ import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import Provider, { type Configuration, errors } from 'oidc-provider';
 import type { OidcConfig } from '../../src/config/oidc-options.ts';
 
-/** A key of the provider; a real one signs with it, and a test signs whatever it likes. */
+/** A signing key of the provider. A test can sign any token with it. */
 export interface SigningKey {
   readonly id: string;
   readonly privateKey: CryptoKey;
@@ -25,7 +25,7 @@ export async function createSigningKey(id: string): Promise<SigningKey> {
 export const clientId = 'millrace';
 export const clientSecret = 'a secret of the client, percent % and colon :';
 
-/** How the service is told of the provider on this port. */
+/** The service's configuration for the provider on this port. */
 export const oidcConfig = (port: number): OidcConfig => ({
   issuer: new URL(issuerOn(port)),
   clientId,
@@ -41,22 +41,22 @@ export const oidcConfig = (port: number): OidcConfig => ({
 export interface IdentityProviderOptions {
   readonly port: number;
   readonly keys: readonly SigningKey[];
-  /** Where it may send browsers back to. */
+  /** Where it may redirect browsers to. */
   readonly redirectUris: readonly string[];
-  /** What it says of everybody who signs in, beside the subject. */
+  /** The claims of every user, besides the subject. */
   readonly claims: Readonly<Record<string, unknown>>;
   /** Keeps these claims out of the ID token, as most providers do. */
   readonly rolesInUserInfoOnly?: boolean;
 }
 
 /**
- * A real OpenID provider on this machine, at which everybody who comes is `alice` and agrees to everything. It counts
- * how often its keys were asked for.
+ * A real OpenID provider on this machine, which signs in everybody as `alice` and asks for no consent. It
+ * counts how often its keys were requested.
  */
 export class IdentityProvider {
   readonly issuer: string;
   keysAsked = 0;
-  /** Holds back every answer until it is fulfilled. */
+  /** Delays all answers until it is fulfilled. */
   gate: Promise<void> = Promise.resolve();
   readonly #server: Server;
   readonly #provider: Provider;
@@ -110,7 +110,7 @@ function configurationOf(options: IdentityProviderOptions): Configuration {
         post_logout_redirect_uris: [],
       },
     ],
-    // The type of a private key here is that of another version of the same library.
+    // The type of a private key comes from another version of the same library.
     jwks: { keys: options.keys.map(({ privateJwk }) => ({ ...privateJwk })) } as NonNullable<
       Configuration['jwks']
     >,
@@ -119,7 +119,7 @@ function configurationOf(options: IdentityProviderOptions): Configuration {
     cookies: { keys: ['a key for cookies'] },
     pkce: { required: () => true },
     features: { devInteractions: { enabled: false } },
-    // Hours, since what it does by default it announces as something to change.
+    // Set explicitly, because the provider warns about its defaults.
     ttl: { AccessToken: 3600, Grant: 3600, IdToken: 3600, Interaction: 3600, Session: 3600 },
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
     findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, ...options.claims }) }),
@@ -142,7 +142,7 @@ export interface TokenOptions {
   readonly audience?: string | string[];
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly header?: Readonly<Record<string, unknown>>;
-  /** From now; negative for a token that has expired. */
+  /** Relative to now; negative for an expired token. */
   readonly lifetimeSeconds?: number;
 }
 
@@ -159,7 +159,7 @@ export async function signToken(options: TokenOptions): Promise<string> {
     .sign(key.privateKey);
 }
 
-/** A browser, as far as its cookies and redirects go. */
+/** A browser with cookies and redirects only. */
 export class Browser {
   /** By host with its port, then by name. */
   readonly #cookies = new Map<string, Map<string, string>>();
@@ -187,7 +187,10 @@ export class Browser {
     return reply;
   }
 
-  /** Goes where it is sent, until it is sent nowhere or to a place that begins so. @returns the last address */
+  /**
+   * Follows redirects until there is none, or one to an address with this prefix.
+   * @returns the last address
+   */
   async follow(url: string, until: string): Promise<string> {
     for (let next = url, hops = 0; hops < 10; hops += 1) {
       if (hops > 0 && next.startsWith(until)) return next;

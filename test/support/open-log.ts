@@ -11,7 +11,7 @@ import type { WalFiles } from '../../src/wal/wal-files.ts';
 
 export const silent = createLogger('silent');
 
-/** The log as a start of the service opens it; what it seals is kept. */
+/** Opens the log like a start of the service; sealed segments are collected. */
 export async function openLog(
   files: WalFiles,
   options: { maxBytes?: number; ageMs?: number; clock?: typeof systemClock } = {},
@@ -35,7 +35,7 @@ export async function openLog(
   return { wal, backlog, sealed, recovery, metrics };
 }
 
-/** A record with one block, whose bytes are a text. */
+/** A record with one block whose bytes are a text. */
 export function textRecord(text: string, dataset = 'app'): WalRecord {
   const bytes = Buffer.from(text);
   const columns = [{ name: 'p_timestamp', type: "DateTime64(6, 'UTC')" }];
@@ -47,7 +47,7 @@ export function textRecord(text: string, dataset = 'app'): WalRecord {
   };
 }
 
-/** The texts that the segments hold, in order. */
+/** The texts of the segments' records, in order. */
 export async function textsOf(backlog: Backlog, segments: readonly SealedSegment[]): Promise<string[]> {
   const found: string[] = [];
   for (const segment of segments) {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Something to scrape that has exemplars: a counter whose every scrape brings a new one, `trace-<value>`. */
+/** A scrape target with exemplars: a counter with a new exemplar, `trace-<value>`, in each scrape. */
 export class OpenMetricsTarget {
   readonly address: string;
   readonly #server: ReturnType<typeof createServer>;

@@ -1,13 +1,13 @@
 /**
- * Random bodies, each made of a seed and its number alone, so that a failure can be had again. To make a request and to
- * ask the oracle takes much longer than to decode it, so eight bodies in a row come from one request: it in both
- * encodings, both with bytes changed in two ways, and bytes at random.
+ * Random bodies, each made only from a seed and its number, so that a failure can be reproduced. Making a
+ * request and asking the oracle takes much longer than decoding it, so eight consecutive bodies come from one
+ * request: the request in both encodings, each of these with bytes changed in two ways, and random bytes.
  */
 import { type Random, seededRandom } from './random.ts';
 
 export type Encoding = 'json' | 'protobuf';
 
-/** A whole request in both encodings, and what must be stored of either. */
+/** A request in both encodings, and what must be stored of either. */
 export interface RequestBodies<Expected> {
   readonly json: Buffer;
   readonly protobuf: Buffer;
@@ -17,7 +17,7 @@ export interface RequestBodies<Expected> {
 export interface FuzzBody<Expected> {
   readonly encoding: Encoding;
   readonly body: Buffer;
-  /** What must be stored of it, if it was left as it was made. */
+  /** What must be stored, if the body was not changed. */
   readonly expected: (() => Expected) | undefined;
 }
 
@@ -29,7 +29,7 @@ export class FuzzBodies<Expected> {
   #madeOf = '';
   #made: RequestBodies<Expected> | undefined;
 
-  /** @param make a request, of nothing but what is given */
+  /** @param make makes a request from nothing but its argument */
   constructor(make: (random: Random) => RequestBodies<Expected>) {
     this.#make = make;
   }
@@ -69,7 +69,7 @@ const tokens = [
   ...['"resourceLogs"', '"scopeLogs"', '"spans"', '"resourceMetrics"', '"dataPoints"'],
 ];
 
-/** Half of the JSON is made of its own tokens, since few bytes at random get beyond the first. */
+/** Half of the random JSON consists of JSON tokens, since random bytes rarely get beyond the first one. */
 function randomBytes(random: Random, encoding: Encoding): Buffer {
   const length = random.integer(0, 200);
   if (encoding === 'json' && random.chance(0.5)) {

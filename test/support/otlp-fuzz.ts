@@ -1,5 +1,6 @@
 /**
- * Random bodies of OTLP's logs and traces, in both encodings (`otlp-bodies.ts`), decoded and compared with the oracle.
+ * Random bodies of OTLP's logs and traces, in both encodings (`otlp-bodies.ts`), decoded and
+ * compared with the oracle.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Decoder } from '../../src/decode/decoder.ts';
@@ -17,7 +18,10 @@ export interface OtlpFuzzInput extends FuzzBody<ExpectedRows> {
 export type OtlpFuzzVerdict = 'stored' | 'partly stored' | 'refused' | 'unreadable';
 
 const receivedMicros = 1_763_650_000_654_321;
-/** How many requests are short: what goes wrong with one record goes wrong a dozen times as often in the same time. */
+/**
+ * How many requests are short: what goes wrong with one record goes wrong a dozen times as
+ * often in the same time.
+ */
 export const shortness = 0.85;
 
 const bodiesOf = (signal: Signal): FuzzBodies<ExpectedRows> =>

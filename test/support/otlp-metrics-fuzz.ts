@@ -1,6 +1,6 @@
 /**
- * Random bodies of OTLP metrics in both encodings (`otlp-bodies.ts`). A whole one is compared with the oracle; what was
- * stored of any is decoded again when its series are known.
+ * Random bodies of OTLP metrics in both encodings (`otlp-bodies.ts`). A whole one is compared with the
+ * oracle; what was stored of any is decoded again when its series are known.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { randomStyle } from './otlp.ts';

@@ -1,6 +1,7 @@
 /**
- * What must be stored of a request of OTLP metrics, by a second implementation: protobufjs' reflection reads it, and the
- * rules are applied to plain objects, with no regard to speed. It shares only the bounds with the decoder.
+ * What must be stored of a request of OTLP metrics, by a second implementation: protobufjs' reflection
+ * reads it, and the rules are applied to plain objects, with no regard to speed. It shares only the
+ * bounds with the decoder.
  */
 import { limits } from '../../src/limits/limits.ts';
 import { doubleText } from './native-rows.ts';

@@ -1,7 +1,9 @@
 import type { Fields } from './otlp-metrics.ts';
 import type { Random } from './random.ts';
 
-/** Random requests of OTLP metrics: every field of every message, values at their bounds, and contradictions. */
+/**
+ * Random requests of OTLP metrics: every field of every message, values at their bounds, and contradictions.
+ */
 export class RandomMetrics {
   readonly #random: Random;
   readonly #shortness: number;

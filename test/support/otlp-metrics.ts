@@ -6,8 +6,9 @@ import { limits } from '../../src/limits/limits.ts';
 import { encodeJson, type JsonStyle, otlpType, type TestRequest } from './otlp.ts';
 
 /**
- * OTLP metrics for tests: a request as a plain object, with the names of OTLP's JSON, 64-bit integers as bigints and
- * bytes as Buffers. It becomes protobuf by protobufjs' reflection of the files in `schema/proto`, and JSON by hand.
+ * OTLP metrics for tests: a request as a plain object, with the names of OTLP's JSON, 64-bit integers as
+ * bigints and bytes as Buffers. It becomes protobuf by protobufjs' reflection of the files in
+ * `schema/proto`, and JSON by hand.
  */
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,12 +1,12 @@
 /**
- * What must be stored of an OTLP request, by a second implementation: protobufjs' reflection reads it, and the rules
- * are applied to plain objects, with no regard to speed. It shares only the bounds with the decoders.
+ * A second implementation of what must be stored of an OTLP request: protobufjs' reflection reads it, and the
+ * rules are applied to plain objects, regardless of speed. It shares only the bounds with the decoders.
  */
 import { limits } from '../../src/limits/limits.ts';
 import type { NativeRow, NativeValue } from './native-rows.ts';
 import { requestTypes, type Signal } from './otlp.ts';
 
-/** Rows of the table, and how many records are refused. */
+/** The rows of the table, and the number of refused records. */
 export interface ExpectedRows {
   readonly rows: readonly NativeRow[];
   readonly refused: number;
@@ -14,7 +14,7 @@ export interface ExpectedRows {
 
 export type Message = Readonly<Record<string, unknown>>;
 
-/** @throws Error when protobufjs cannot read the message */
+/** @throws Error if protobufjs cannot read the message */
 export function expectedRows(signal: Signal, message: Uint8Array, receivedMicros: number): ExpectedRows {
   const type = requestTypes[signal];
   const request = type.toObject(type.decode(message), {

@@ -62,7 +62,8 @@ export class OtlpGenerator {
 
   /**
    * @param badness how often a record has something that cannot be stored
-   * @param shortness how often a request has a record or two and no more, of which many can be had in the same time
+   * @param shortness how often a request has a record or two and no more, of which many can be
+   *   had in the same time
    */
   constructor(random: Random, badness = 0.02, shortness = 0) {
     this.#random = random;

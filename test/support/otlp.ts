@@ -1,6 +1,6 @@
 /**
- * OTLP requests for tests: plain objects with the names of JSON, in protobuf through protobufjs' reflection of
- * the files in `schema/proto`, and in JSON by hand. Neither shares code with the decoders.
+ * OTLP requests for tests: plain objects with the names of JSON, in protobuf through protobufjs' reflection
+ * of the files in `schema/proto`, and in JSON by hand. Neither shares code with the decoders.
  */
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';

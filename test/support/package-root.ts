@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * The folder of `package.json`. Found by looking upwards, since these helpers run both from their sources (the
- * tests) and compiled into `dist/` (the benchmark).
+ * The directory of `package.json`. It is searched upwards, since these helpers run from their sources (tests)
+ * and from `dist/` (benchmarks).
  */
 export function packageRoot(): string {
   let folder = import.meta.dirname;

@@ -11,7 +11,7 @@ export interface MatrixSeries {
 }
 
 export interface PrometheusOptions {
-  /** The configuration file, given the port that this Prometheus will listen on. JSON is YAML. */
+  /** Makes the configuration, given the port of this Prometheus. JSON is YAML. */
   readonly config: (port: number) => object;
   readonly args?: readonly string[];
 }
@@ -54,7 +54,7 @@ export class Prometheus {
     removeFolder(this.folder);
   }
 
-  /** Puts another configuration in force. */
+  /** Loads another configuration. */
   async reload(config: object): Promise<void> {
     writeConfig(this.folder, config);
     const reply = await fetch(`${this.url}/-/reload`, { method: 'POST' });
@@ -67,12 +67,12 @@ export class Prometheus {
     return (data as { result: readonly MatrixSeries[] }).result;
   }
 
-  /** The label sets of all series it knows. */
+  /** The label sets of all its series. */
   async series(selector: string): Promise<ReadonlyArray<Readonly<Record<string, string>>>> {
     return (await this.#api('series', { 'match[]': selector })) as ReadonlyArray<Record<string, string>>;
   }
 
-  /** One of its own metrics as it stands now, whether it scrapes itself or not. */
+  /** The current value of one of its own metrics, whether it scrapes itself or not. */
   async metric(name: string): Promise<number> {
     const reply = await fetch(`${this.url}/metrics`);
     return sumOfMetric(await reply.text(), name);
@@ -91,12 +91,12 @@ const configPath = (folder: string): string => join(folder, 'prometheus.yml');
 const writeConfig = (folder: string, config: object): void =>
   writeFileSync(configPath(folder), JSON.stringify(config));
 
-/** Waits until remote write has nothing left: what was appended to the database has been sent and answered. */
+/** Waits until remote write is done: everything that was appended to the database was sent and answered. */
 export async function everythingIsSent(prometheus: Prometheus): Promise<void> {
   const deadline = performance.now() + 30_000;
   let last = -1;
   for (;;) {
-    // Staleness markers may follow a target that was dropped, so the number must come to rest first.
+    // Staleness markers may follow a dropped target, so the number must be stable first.
     const appended = await prometheus.metric('prometheus_tsdb_head_samples_appended_total');
     // Each attempt counts.
     const attempts = await prometheus.metric('prometheus_remote_storage_samples_total');

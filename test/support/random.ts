@@ -1,12 +1,12 @@
-/** Random numbers that a seed brings back. */
+/** Random numbers that a seed reproduces. */
 export interface Random {
-  /** An integer of [min, max]. */
+  /** An integer in [min, max]. */
   integer(min: number, max: number): number;
   /** True with this probability. */
   chance(probability: number): boolean;
 }
 
-/** The generator "mulberry32" by Tommy Ettinger (public domain): 32 bits of state, ample for choosing moments. */
+/** The generator "mulberry32" by Tommy Ettinger (public domain), with 32 bits of state. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const fraction = (): number => {

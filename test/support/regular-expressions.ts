@@ -73,8 +73,8 @@ function boundOf(node: Node, path: string): number {
 }
 
 /**
- * recheck in JavaScript alone. By its main entry it would look for its native program or its Java one, which are
- * packages of their own and do not run everywhere; that of browsers decides in this process.
+ * recheck in JavaScript alone. By its main entry it would look for its native program or its Java one, which
+ * are packages of their own and do not run everywhere; that of browsers decides in this process.
  */
 const { checkSync }: typeof import('recheck') = createRequire(import.meta.url)('recheck/lib/browser.js');
 

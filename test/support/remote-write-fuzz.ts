@@ -1,7 +1,7 @@
 /**
- * Random Remote Write messages of both versions: whole ones with fields in odd orders and forms, values at their
- * bounds and contradictions in them; the same with bytes changed; and bytes at random. An input is made of a seed
- * and a number alone, so that a failure can be had again.
+ * Random Remote Write messages of both versions: whole ones with fields in odd orders and forms, values at
+ * their bounds and contradictions in them; the same with bytes changed; and bytes at random. An input is made
+ * of a seed and a number alone, so that a failure can be had again.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { compressSync } from 'snappy';

@@ -1,6 +1,7 @@
 /**
- * What must be stored of a Remote Write message, by a second implementation: protobufjs' reflection reads it, and
- * the rules are applied to plain objects, with no regard to speed. It shares only the bounds with the decoder.
+ * What must be stored of a Remote Write message, by a second implementation: protobufjs' reflection
+ * reads it, and the rules are applied to plain objects, with no regard to speed. It shares only the
+ * bounds with the decoder.
  */
 import { isUtf8 } from 'node:buffer';
 import protobuf from 'protobufjs';
@@ -56,7 +57,9 @@ interface RequestMessage {
   metadata?: { type: number; metricFamilyName: Buffer; help: Buffer; unit: Buffer }[];
 }
 
-/** Rows; or why there are none: all is refused, or it cannot be read (undefined), or protobufjs is not sure. */
+/**
+ * Rows; or why there are none: all is refused, or it cannot be read (undefined), or protobufjs is not sure.
+ */
 export type Expected = StoredRows | 'refused' | 'ambiguous' | undefined;
 
 export function expectedRows(version: Version, message: Uint8Array): Expected {
@@ -286,7 +289,9 @@ function isAmbiguous({ histograms }: SeriesMessage): boolean {
   return histograms.some((fields) => both(fields, 'count') || both(fields, 'zeroCount'));
 }
 
-/** The same rows from the blocks that the decoder made. Every point must find the row of its series and day. */
+/**
+ * The same rows from the blocks that the decoder made. Every point must find the row of its series and day.
+ */
 export function storedRows(result: DecodeResult & { ok: true }): StoredRows {
   const rows = (table: string): NativeRow[] =>
     result.blocks.filter((block) => block.table === table).flatMap(nativeRows);

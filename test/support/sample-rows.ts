@@ -1,8 +1,9 @@
 import type { DecodeResult } from '../../src/decode/task.ts';
 
 /**
- * The rows of all `samples` blocks of a result, sorted, as text: metric_id, series_id, timestamp and the bits of the
- * value, and the start timestamp unless it is 0, for which a block may lack the column. Reads the Native format by itself: columns of fixed width, each behind its name and its type.
+ * The rows of all `samples` blocks of a result, sorted, as text: metric_id, series_id, timestamp and the bits
+ * of the value, and the start timestamp unless it is 0, for which a block may lack the column. Reads the
+ * Native format by itself: columns of fixed width, each behind its name and its type.
  */
 export function sampleRows(result: DecodeResult): string[] {
   if (!result.ok) throw new Error(`${result.code}: ${result.message}`);

@@ -97,8 +97,8 @@ export class ServiceClient {
 }
 
 /**
- * The built service as a child process on the loopback interface, with a data directory that survives restarts
- * of the process. The port stays the same as well, so that clients can find it again.
+ * The built service as a child process on the loopback interface, with a data directory that survives
+ * restarts of the process. The port stays the same as well, so that clients can find it again.
  */
 export class Service extends ServiceClient {
   static readonly credentials = credentials;
@@ -117,7 +117,9 @@ export class Service extends ServiceClient {
     this.#ownsDataDir = options.dataDir === undefined;
   }
 
-  /** Starts a service and waits until it is ready; one that fails is disposed of. The caller ends the others. */
+  /**
+   * Starts a service and waits until it is ready; one that fails is disposed of. The caller ends the others.
+   */
   static async start(options: ServiceOptions = {}): Promise<Service> {
     const port = await freePort();
     const dataDir = options.dataDir ?? temporaryFolder('data');
@@ -152,7 +154,10 @@ export class Service extends ServiceClient {
     await this.#child.ready(() => answers(`${this.url}/api/v1/readiness`), timeoutMs);
   }
 
-  /** SIGKILL to the whole process group, and its end awaited: that of the engine, too, which has files open until then. */
+  /**
+   * SIGKILL to the whole process group, and its end awaited: that of the engine, too, which has
+   * files open until then.
+   */
   async kill(): Promise<void> {
     const engine = enginePid(join(this.dataDir, 'store'));
     await this.#child.stop('SIGKILL');

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onPath, removeFolder, temporaryFolder } from './child.ts';
 
-/** The library looks into its file when it looked last this long ago. */
+/** How often libfaketime reads its file. */
 const lookIntervalSeconds = 1;
 
 /**
- * The wall clock of child processes, which the test turns while they run. Their monotonic clock goes on as it
- * is: what happens when an operator or NTP sets the time. Done by libfaketime, which the child preloads.
+ * The wall clock of child processes, which the test can set while they run. Their monotonic clock is not
+ * affected, as when an operator or NTP sets the time. It uses libfaketime, which the child preloads.
  */
 export class WallClock {
   /** For the child. */
@@ -24,13 +24,14 @@ export class WallClock {
       FAKETIME_TIMESTAMP_FILE: this.#file,
       FAKETIME_CACHE_DURATION: String(lookIntervalSeconds),
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      // It corrects timed waits by a clock that is not turned here: the engine's threads would hardly wait at all.
+      // It would correct timed waits by a clock that is not changed here; the engine's threads
+      // would hardly wait at all.
       FAKETIME_FORCE_MONOTONIC_FIX: '0',
       NO_FAKE_STAT: '1',
     };
   }
 
-  /** Sets the clock this far from the true time, and waits until the child must have noticed. */
+  /** Sets the offset from the true time, and waits until the child must have noticed. */
   async set(offsetSeconds: number): Promise<void> {
     this.#write(offsetSeconds);
     // It counts whole seconds.
@@ -41,7 +42,7 @@ export class WallClock {
     removeFolder(this.#folder);
   }
 
-  /** Replaced in one step, since the child may be reading it. */
+  /** Replaced atomically, since the child may be reading it. */
   #write(offsetSeconds: number): void {
     const draft = `${this.#file}.new`;
     writeFileSync(draft, `${offsetSeconds < 0 ? '' : '+'}${offsetSeconds}\n`);
@@ -49,13 +50,13 @@ export class WallClock {
   }
 }
 
-/** Why clocks cannot be turned here; undefined when they can. */
+/** Why the clock cannot be changed here; undefined if it can. */
 export function wallClockProblem(): string | undefined {
   if (process.platform !== 'linux') return 'clocks are turned on Linux only';
   return onPath('faketime') ? undefined : 'faketime is not on the PATH';
 }
 
-/** As the program `faketime` itself would preload it; the path differs between systems. */
+/** As the program `faketime` would preload it; the path differs between systems. */
 function libraryPath(): string {
   const { stdout, stderr } = spawnSync('faketime', ['-m', '-f', '+0', 'printenv', 'LD_PRELOAD'], {
     encoding: 'utf8',

@@ -1,9 +1,12 @@
 /** The protobuf wire format by hand, for messages that no encoder would make. */
 
-// Fuzzing makes very many fields, nearly all of them small: those are written straight into one buffer, or are there.
+// Fuzzing makes very many fields, nearly all of them small: those are written straight into one
+// buffer, or are there.
 const oneByte = Array.from({ length: 128 }, (_, value) => Buffer.of(value));
 
-/** A varint; a negative number as its 64-bit two's complement, as `int64` has it. Nobody may write into it. */
+/**
+ * A varint; a negative number as its 64-bit two's complement, as `int64` has it. Nobody may write into it.
+ */
 export function varint(value: number): Buffer {
   const known = oneByte[value];
   if (known !== undefined) return known;

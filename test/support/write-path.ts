@@ -29,7 +29,7 @@ export interface WritePathOptions {
   readonly dead?: WalFiles;
   readonly clock?: Clock & Timers;
   readonly tenants?: Tenants;
-  /** Told when a dataset has ended. */
+  /** Called when a dataset was deleted. */
   readonly onEnd?: () => void;
   readonly storeReturned?: Signal;
   readonly onNoAnswer?: () => void;
@@ -73,7 +73,7 @@ export async function startWritePath(options: WritePathOptions) {
     segmentMaxAgeMs: 60_000,
     onSealed: (segment) => drain.add(segment),
   });
-  /** What a request does once it is decoded. */
+  /** Stores a decoded request. */
   const append = async (
     dataset: string,
     kind: DatasetKind,
@@ -88,7 +88,7 @@ export async function startWritePath(options: WritePathOptions) {
   };
   const write = (dataset: string, events: object[], tenant?: string) =>
     append(dataset, 'events', eventBlocks(events), tenant);
-  /** Ends the life in order, with all of the log in the store. */
+  /** Stops in order, when the store has everything in the log. */
   const finish = async () => {
     await wal.close();
     drain.start();

@@ -13,7 +13,10 @@ import { enginePid, isGone } from '../../support/child.ts';
 import { openEmbedded, testStore } from '../../support/embedded.ts';
 import { packageRoot } from '../../support/package-root.ts';
 
-/** Takes 46 ms a row, of a million, and looks neither at its time nor at who asks it to stop before it has a block of them. */
+/**
+ * Takes 46 ms a row, of a million, and looks neither at its time nor at who asks it to stop before it
+ * has a block of them.
+ */
 const endless = `SELECT count() FROM numbers(1000000)
   WHERE match(leftPad(toString(number), 1000, 'a'), '(a{1,100}){1,10}b')`;
 
@@ -160,7 +163,8 @@ test('results of which no more is read give their connections back when their ti
     }),
   );
   for (const { ending } of stalled) ending.abort();
-  // Each asks for a connection, of which there are no more than were stalled. A stuck query would end the engine instead.
+  // Each asks for a connection, of which there are no more than were stalled. A stuck query would
+  // end the engine instead.
   const answers = stalled.map((_, index) => ask(`SELECT ${index} + 1`, `next ${index}`));
   expect(await Promise.all(answers)).toEqual(stalled.map((_, index) => `${index + 1}`));
   expect(enginePid(directory)).toBe(engine);

@@ -82,7 +82,8 @@ describe('of 100,000 series', () => {
   ])('reading %s does not read the others', async (_, sql, count) => {
     const { data, rowsRead } = await measured(sql);
     expect(Number(data[0]?.['n'])).toBe(count);
-    // The samples themselves, twice the series of the metric (to choose and to join), and the ends of granules.
+    // The samples themselves, twice the series of the metric (to choose and to join), and the ends of
+    // granules.
     expect(rowsRead).toBeLessThan(oneMetric + 2 * seriesPerMetric + 6 * granuleRows);
   });
 });

@@ -1,4 +1,7 @@
-/** Small requests in OTLP's JSON, one of each kind, as the specification's examples are: what SQL says of them. */
+/**
+ * Small requests in OTLP's JSON, one of each kind, as the specification's examples are: what SQL says of
+ * them.
+ */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { authorization, type Row, Service } from '../../support/service.ts';

@@ -69,9 +69,10 @@ describe('the administrator', () => {
   ])('cannot be told from an unknown name by the time of its %s checks', async (_, checked) => {
     const asked = withAdministrator();
     if (checked) await verify('admin', 'sesame', asked);
-    // Time of the processor and not of the clock: the machine may have other things to do. It depends on them all the same,
-    // on what they leave of caches and memory, so two checks are compared that come right after each other. The median
-    // counts: threads of this process may work for themselves meanwhile, on code or garbage of other tests.
+    // Time of the processor and not of the clock: the machine may have other things to do. It depends on them
+    // all the same, on what they leave of caches and memory, so two checks are compared that come right after
+    // each other. The median counts: threads of this process may work for themselves meanwhile, on code or
+    // garbage of other tests.
     const spent = async (name: string, password: string): Promise<number> => {
       const before = process.cpuUsage();
       await verify(name, password, asked);

@@ -29,7 +29,8 @@ test('a fixed rate is kept while replies are late', async () => {
   });
   const { latenciesMs, wallSeconds } = await sendAtRate({ url, headers: {}, bodies, requestsPerSecond: 100 });
   expect(arrivals).toHaveLength(100);
-  // As they were due, over a second: a sender that waits for replies has its 64 connections, then 300 ms of nothing.
+  // As they were due, over a second: a sender that waits for replies has its 64 connections,
+  // then 300 ms of nothing.
   expect((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)).toBeGreaterThan(500);
   expect(latenciesMs[0]).toBeGreaterThan(290);
   expect(wallSeconds).toBeGreaterThan(1.2);

@@ -30,7 +30,8 @@ it('keeps a worker for short tasks while all others have long ones', () => {
   for (const short of 'abc') turns.short.push('small', short);
   expect(begin()).toBe('a');
   expect(end('short')).toBe('b');
-  // The one that ends leaves as many workers as there are threads: none is free while the short one is not done.
+  // The one that ends leaves as many workers as there are threads: none is free while the
+  // short one is not done.
   expect(end('long')).toBe('');
   expect(end('short')).toBe('Cc');
   expect(turns.size).toBe(1);
