@@ -9,7 +9,10 @@ class WaitingFirst extends BaseSequencer {
   }
 }
 
-/** Files that open no engine and, unlike that of the HTTP server, do not measure the memory of their process closely. */
+/**
+ * Files that open no engine and, unlike that of the HTTP server, do not measure the memory of
+ * their process closely.
+ */
 const withoutEngine = [
   'test/unit/**/*.test.ts',
   'test/integration/http/http-[!s]*.test.ts',
@@ -24,9 +27,9 @@ const long = [
 ];
 
 /**
- * One configuration for every kind of test. Files run in processes of their own: the embedded engine
- * binds one data directory per process, so two test files can never share one. Files that open no engine share processes,
- * and with them what they import, which takes half the CPU.
+ * One configuration for every kind of test. Files run in processes of their own: the embedded engine binds
+ * one data directory per process, so two test files can never share one. Files that open no engine share
+ * processes, and with them what they import, which takes half the CPU.
  */
 export default defineConfig({
   test: {
@@ -40,7 +43,8 @@ export default defineConfig({
       { extends: true, test: { name: 'long', include: long } },
     ],
     pool: 'forks',
-    // Many tests wait for a real program, a signal or a clock: with three at a time, two cores are busy throughout.
+    // Many tests wait for a real program, a signal or a clock: with three at a time, two cores
+    // are busy throughout.
     maxWorkers: 3,
     sequence: { sequencer: WaitingFirst },
     // Bounds on hanging, not on speed: the machine may be busy with other things.

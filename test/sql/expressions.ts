@@ -67,7 +67,8 @@ export const { int, numeric, float, text, bool, time } = fc.letrec<Expressions>(
     float: pick(
       'small',
       fc.constantFrom('ms', 'bytes', 'status', 'id', '0.5::float8', '(-2)::float8', 'null::float8'),
-      // At the ends of the doubles; of a column, since constants are computed beforehand, in branches never taken too.
+      // At the ends of the doubles; of a column, since constants are computed beforehand, in
+      // branches never taken too.
       fc.constantFrom('(id * 1e200)', '(ms * 1e-200)'),
       binary(tie('float'), operators('+', '-', '*', '/'), number),
       call('sqrt', call('abs', tie('float'))),

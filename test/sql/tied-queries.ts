@@ -1,7 +1,10 @@
 import * as fc from 'fast-check';
 import { one, written } from './written.ts';
 
-/** Random queries over a few rows full of ties and NULLs: windows with frames, grouping sets, set operations, subqueries. */
+/**
+ * Random queries over a few rows full of ties and NULLs: windows with frames, grouping sets, set
+ * operations, subqueries.
+ */
 /** 24 rows in which every column has ties and, but for `id`, NULLs. */
 const rowsAs = (name: string): string =>
   `(select id::int as id, nullif(id::int % 5, 3) as a, nullif(id::int % 3, 1) as b, case when id::int % 4 > 0 then level end as s, (id::int % 7) / 2.0::float8 as f, case when id::int % 6 > 1 then date_trunc('day', p_timestamp) end as t, ok from app where id < 24) ${name}`;
@@ -25,7 +28,9 @@ const valued = fc.oneof(
   written`nth_value(${column}, ${one('1', '2', '3')})`,
   written`sum(${number}) filter (where ${condition})`,
 );
-/** Whose results depend on peers only through ranks: the order must be a whole one where rows are told apart. */
+/**
+ * Whose results depend on peers only through ranks: the order must be a whole one where rows are told apart.
+ */
 const ranked = fc.oneof(one('rank()', 'dense_rank()', 'percent_rank()', 'cume_dist()'));
 const numbered = fc.oneof(
   one('row_number()', 'ntile(4)', 'ntile(50)'),

@@ -2,7 +2,9 @@ import * as fc from 'fast-check';
 import { bool, int } from './expressions.ts';
 import { one, written } from './written.ts';
 
-/** Random expressions over the fixture `app` of dates, timestamps with and without time zone, and their zones. */
+/**
+ * Random expressions over the fixture `app` of dates, timestamps with and without time zone, and their zones.
+ */
 type Times = {
   readonly zoned: string;
   readonly local: string;

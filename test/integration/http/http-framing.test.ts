@@ -9,7 +9,8 @@ const parserBytes = Number(process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ?? 4096);
 let harness: Harness;
 beforeAll(async () => {
   harness = await startServer();
-  await harness.post('/api/v1/ingest', '[]', { 'x-p-stream': 'app' }); // the credentials are known from here on
+  // From here on the credentials are cached.
+  await harness.post('/api/v1/ingest', '[]', { 'x-p-stream': 'app' });
 });
 afterAll(() => harness.close());
 
