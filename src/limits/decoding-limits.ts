@@ -150,6 +150,11 @@ export const decodingLimits = {
    * being decoded. Above it long bodies wait. One always runs, so that the largest can.
    */
   maxDecodedBlockBytes: 256 * MiB,
+  /**
+   * Memory for the protobuf message of a JSON body that a worker keeps for the next body, of each signal; new
+   * memory costs some 2 % of decoding. A Collector's batch of 8,192 spans fits.
+   */
+  maxKeptMessageBytes: 8 * MiB,
   /** Blocks whose columns the main thread moves into the map; a worker does it for larger ones. */
   maxInlineOverflowBytes: 32 * KiB,
   /** Requests that wait for a worker; above it new ones get 503. */

@@ -74,6 +74,22 @@ export class ProtobufValues {
 
   #findPair(end: number): void {
     const reader = this.#reader;
+    const { bytes, position } = reader;
+    const keyLength = bytes[position + 1] as number;
+    const valueField = position + 2 + keyLength;
+    if (
+      valueField + 2 <= end &&
+      keyLength < 0x80 &&
+      bytes[position] === pairKey &&
+      bytes[valueField] === pairValue &&
+      valueField + 2 + (bytes[valueField + 1] as number) === end
+    ) {
+      this.#keyStart = position + 2;
+      this.#keyEnd = valueField;
+      this.#valueStart = valueField + 2;
+      this.#valueEnd = end;
+      return;
+    }
     this.#keyStart = 0;
     this.#keyEnd = 0;
     this.#valueStart = end;

@@ -28,12 +28,14 @@ export class DraftText {
 }
 
 /**
- * What is known of a record (or of a resource, or a scope) while it is read, before anything of it becomes a row.
- * Texts that stand in the body as they are to be stored stay there; others are written into `own`.
+ * What is known of a record (or of a resource, or a scope) while it is read, before anything of it becomes a
+ * row. Texts that stand in the body as they are to be stored stay there; others are written into `own`.
  */
 export class Draft {
   readonly body: Buffer;
   readonly own = new ByteWriter(256);
+  /** Whether all texts of the body are known to be valid UTF-8; else each is checked, and repaired. */
+  isUtf8 = false;
   /** Why it cannot be stored; undefined if it can. */
   problem: string | undefined;
 
@@ -67,7 +69,7 @@ export class Draft {
 
   /** The bytes `[start, end)` of the body as text; what is not valid UTF-8 in it becomes U+FFFD. */
   takeUnchecked(text: DraftText, start: number, end: number): void {
-    if (isValidText(this.body, start, end)) {
+    if (this.isUtf8 || isValidText(this.body, start, end)) {
       this.take(text, start, end);
       return;
     }

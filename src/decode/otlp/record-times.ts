@@ -1,5 +1,5 @@
 import { limits } from '../../limits/limits.ts';
-import { type Bits, zeroBits } from '../wire/protobuf-values.ts';
+import type { Bits } from '../wire/protobuf-values.ts';
 
 /** Times are below this: the high half of their nanoseconds since 1970. */
 const endHigh = (limits.maxSampleTimestampMs + 1) / 1000 / 4.294967296;
@@ -14,7 +14,3 @@ export function nanosOf(micros: number): Bits {
   const nanos = BigInt(micros) * 1000n;
   return { low: Number(BigInt.asIntN(32, nanos)), high: Number(BigInt.asIntN(32, nanos >> 32n)) };
 }
-
-/** The first of these times that is there. */
-export const firstTime = (...times: readonly Readonly<Bits>[]): Readonly<Bits> =>
-  times.find((time) => !isZero(time)) ?? zeroBits;

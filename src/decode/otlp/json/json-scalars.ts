@@ -1,26 +1,19 @@
-/** Scalars of OTLP's JSON, which is protobuf's with hexadecimal ids (https://protobuf.dev/programming-guides/json/). */
+/**
+ * Scalars of OTLP's JSON, which is protobuf's with hexadecimal ids (https://protobuf.dev/programming-
+ * guides/json/).
+ */
 import { ascii, type JsonReader } from '../../wire/json-reader.ts';
 import type { Bits } from '../../wire/protobuf-values.ts';
-import type { Draft, DraftText } from '../draft.ts';
-import type { HexId } from '../hex-id.ts';
-
-export function readText(reader: JsonReader, draft: Draft, into: DraftText): void {
-  reader.openString('a string');
-  const start = reader.position;
-  const close = reader.closeString();
-  if (!reader.escaped) {
-    draft.take(into, start, close);
-    return;
-  }
-  const unescaped = reader.unescape(start, close);
-  const ownStart = draft.own.length;
-  draft.own.copy(unescaped.buffer, 0, unescaped.length);
-  draft.takeOwn(into, ownStart);
-}
+import type { ProtobufWriter } from '../../wire/protobuf-writer.ts';
 
 /** A string as a JavaScript one; for the few that are not stored as they are. */
-export function readPlainString(reader: JsonReader): string {
+function readPlainString(reader: JsonReader): string {
   reader.openString('a string');
+  return readStringRest(reader);
+}
+
+/** The same behind the opening quote. */
+function readStringRest(reader: JsonReader): string {
   const start = reader.position;
   const close = reader.closeString();
   return reader.escaped
@@ -34,15 +27,6 @@ export function readBase64(reader: JsonReader): Buffer {
   const text = readPlainString(reader);
   if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(text)) throw reader.syntaxError('expected base64', start);
   return Buffer.from(text, 'base64');
-}
-
-/** Hexadecimal digits as the bytes that they stand for. */
-export function readHex(reader: JsonReader): Buffer {
-  const start = reader.position;
-  const text = readPlainString(reader);
-  if (!/^([0-9A-Fa-f]{2})*$/.test(text))
-    throw reader.syntaxError('expected pairs of hexadecimal digits', start);
-  return Buffer.from(text, 'hex');
 }
 
 export function readBool(reader: JsonReader): boolean {
@@ -145,10 +129,18 @@ function readInteger(
   let at = start;
   let front = 0;
   let back = 0;
-  for (; isDigit(bytes[at]); at++) {
+  const frontEnd = start + frontDigits;
+  for (; at < frontEnd; at++) {
     const digit = (bytes[at] as number) - ascii.zero;
-    if (at - start < frontDigits) front = front * 10 + digit;
-    else back = back * 10 + digit;
+    if (!(digit >= 0 && digit <= 9)) break;
+    front = front * 10 + digit;
+  }
+  if (at === frontEnd) {
+    for (; ; at++) {
+      const digit = (bytes[at] as number) - ascii.zero;
+      if (!(digit >= 0 && digit <= 9)) break;
+      back = back * 10 + digit;
+    }
   }
   const digits = at - start;
   if (digits > 0 && digits <= maxDigits && endsNumber(bytes[at], quoted)) {
@@ -164,28 +156,6 @@ function readInteger(
   into.low = Number(BigInt.asIntN(32, value));
   into.high = Number(BigInt.asIntN(32, value >> 32n));
 }
-
-/**
- * An integer of up to 18 digits that is written as it is to be stored, as a number or as a string.
- * @returns false, with nothing read, if it is another value, or is written in another way
- */
-export function readPlainInteger(reader: JsonReader, draft: Draft, into: DraftText): boolean {
-  const { bytes } = reader;
-  const quoted = reader.peek() === ascii.quote;
-  const start = quoted ? reader.position + 1 : reader.position;
-  const firstDigit = bytes[start] === ascii.minus ? start + 1 : start;
-  let at = firstDigit;
-  while (isDigit(bytes[at])) at++;
-  const digits = at - firstDigit;
-  if (digits === 0 || digits > signed64.digits || !endsNumber(bytes[at], quoted)) return false;
-  if (bytes[firstDigit] === ascii.zero && at - start > 1) return false;
-  draft.take(into, start, at);
-  reader.position = quoted ? at + 1 : at;
-  return true;
-}
-
-const isDigit = (byte: number | undefined): boolean =>
-  byte !== undefined && byte >= ascii.zero && byte <= ascii.nine;
 
 /** Whether a number ends here and has neither a fraction nor an exponent. */
 const endsNumber = (byte: number | undefined, quoted: boolean): boolean =>
@@ -208,13 +178,40 @@ function exactInteger(text: string): bigint | undefined {
   return Number.isInteger(value) ? BigInt(value) : undefined;
 }
 
-/** The id of a trace or a span in hexadecimal digits. */
-export function readId(reader: JsonReader, id: HexId): void {
+/** The value of a hexadecimal digit in any case; -1 for other bytes. */
+const hexValues = new Int8Array(256).fill(-1);
+for (const [value, digit] of [...'0123456789abcdef'].entries()) {
+  hexValues[digit.charCodeAt(0)] = value;
+  hexValues[digit.toUpperCase().charCodeAt(0)] = value;
+}
+/** Of a trace. */
+const idBytesMax = 16;
+
+/** The id of a trace or a span in hexadecimal digits: writes its length and its bytes. */
+export function readId(reader: JsonReader, out: ProtobufWriter): void {
   reader.openString('an id in hexadecimal digits');
+  out.reserve(idBytesMax + 1);
   const { bytes, position: start } = reader;
-  const end = id.setDigits(bytes, start);
-  if (bytes[end] !== ascii.quote || (end - start) % 2 !== 0) {
+  const { buffer, length } = out;
+  let at = start;
+  let count = 0;
+  for (; count < idBytesMax; at += 2) {
+    const high = hexValues[bytes[at] as number] as number;
+    const low = hexValues[bytes[at + 1] as number] as number;
+    // At the end of the text both are undefined.
+    if (!(high >= 0 && low >= 0)) break;
+    count++;
+    buffer[length + count] = (high << 4) | low;
+  }
+  if (bytes[at] === ascii.quote) {
+    buffer[length] = count;
+    out.length += count + 1;
+    reader.position = at + 1;
+    return;
+  }
+  const text = readStringRest(reader);
+  if (!/^([0-9A-Fa-f]{2})*$/.test(text)) {
     throw reader.syntaxError('expected pairs of hexadecimal digits', start);
   }
-  reader.position = end + 1;
+  out.bytesWithLength(Buffer.from(text, 'hex'));
 }

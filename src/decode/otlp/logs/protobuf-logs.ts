@@ -23,15 +23,18 @@ const recordTag = {
 
 /**
  * @param message the decompressed body
- * @throws AppError `bad_protobuf`, `bad_record`, `body_too_large`
  * @param bounds of what it may become; `requestBounds` unless given
+ * @param isUtf8 whether its texts are known to be valid UTF-8; else each is checked, and repaired
+ * @throws AppError `bad_protobuf`, `bad_record`, `body_too_large`
  */
 export function decodeProtobufLogs(
   message: Buffer,
   receivedMicros: number,
   bounds?: DecodeBounds,
+  isUtf8 = false,
 ): DecodedBody {
   const rows = new LogRows(message, receivedMicros, bounds);
+  rows.record.isUtf8 = isUtf8;
   const reader = new ProtobufReader(message);
   const values = new ProtobufValues(reader, rows.record);
   const readRecord = (end: number): void => readProtobufRecord(reader, values, rows, end);

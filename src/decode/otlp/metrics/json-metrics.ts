@@ -1,8 +1,7 @@
 import type { SeriesContext } from '../../metrics/series-resolver.ts';
 import type { DecodedBody, MetricsTask } from '../../task.ts';
-import { openJson } from '../json/json-export.ts';
 import { JsonToProtobuf } from '../json/json-to-protobuf.ts';
-import { metricsRequest } from './metric-shapes.ts';
+import { metricsRequest } from './metric-descriptors.ts';
 import { decodeOtlpMetrics } from './protobuf-metrics.ts';
 
 const request = new JsonToProtobuf(metricsRequest);
@@ -12,5 +11,5 @@ const request = new JsonToProtobuf(metricsRequest);
  * @throws AppError `bad_json`, `body_too_large`
  */
 export function decodeJsonMetrics(body: Buffer, task: MetricsTask, context: SeriesContext): DecodedBody {
-  return decodeOtlpMetrics(request.convert(openJson(body)), task, context);
+  return decodeOtlpMetrics(request.convert(body), task, context);
 }

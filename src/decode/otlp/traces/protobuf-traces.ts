@@ -47,15 +47,18 @@ const statusCode = fieldTag(3, 'varint');
 
 /**
  * @param message the decompressed body
- * @throws AppError `bad_protobuf`, `bad_record`, `body_too_large`
  * @param bounds of what it may become; `requestBounds` unless given
+ * @param isUtf8 whether its texts are known to be valid UTF-8; else each is checked, and repaired
+ * @throws AppError `bad_protobuf`, `bad_record`, `body_too_large`
  */
 export function decodeProtobufTraces(
   message: Buffer,
   receivedMicros: number,
   bounds?: DecodeBounds,
+  isUtf8 = false,
 ): DecodedBody {
   const rows = new SpanRows(message, receivedMicros, bounds);
+  rows.record.isUtf8 = isUtf8;
   const reader = new ProtobufReader(message);
   const spans = new SpanReader(reader, rows);
   new ProtobufExport(reader, rows, (end) => spans.read(end)).read();
