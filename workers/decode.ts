@@ -4,8 +4,8 @@ import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import xxhash from 'xxhash-wasm';
 import { Decoder } from '../src/decode/decoder.ts';
+import { overflowColumns } from '../src/decode/events/overflow.ts';
 import { DecodeOutcomes } from '../src/decode/outcomes.ts';
-import { overflowColumns } from '../src/decode/overflow.ts';
 import { RemoteWriteKernel } from '../src/decode/remote-write/remote-write-kernel.ts';
 import type {
   DecodeBatch,

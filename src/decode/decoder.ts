@@ -1,7 +1,6 @@
 import type { XXHashAPI } from 'xxhash-wasm';
 import { AppError, errorText } from '../errors.ts';
 import { limits } from '../limits/limits.ts';
-import { decodeBody } from './body.ts';
 import { decodeJsonEvents } from './events/json-events.ts';
 import type { SeriesContext } from './metrics/series-resolver.ts';
 import { SeriesTable } from './metrics/series-table.ts';
@@ -16,6 +15,7 @@ import type { RemoteWriteKernel } from './remote-write/remote-write-kernel.ts';
 import { decodeRemoteWriteV1, decodeV1WithKernel } from './remote-write/remote-write-v1.ts';
 import { decodeRemoteWriteV2, decodeV2WithKernel } from './remote-write/remote-write-v2.ts';
 import type { DecodedBody, DecodeResult, DecodeTask } from './task.ts';
+import { decodeBody } from './wire/decompression.ts';
 
 /** Decodes bodies of all formats. One for each worker: it remembers the series that it has met. */
 export class Decoder {

@@ -1,8 +1,8 @@
 import { Piscina } from 'piscina';
 import { inlineBounds, shortBounds } from '../decode/decode-bounds.ts';
 import type { Decoder } from '../decode/decoder.ts';
+import { overflowColumns } from '../decode/events/overflow.ts';
 import { DecodeOutcomes } from '../decode/outcomes.ts';
-import { overflowColumns } from '../decode/overflow.ts';
 import type {
   DecodeBatch,
   DecodeReply,

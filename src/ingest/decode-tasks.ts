@@ -1,7 +1,8 @@
-/** How bodies are classified for decoding: in this thread, as a short task of a worker, or as a long one. */
-import { presumedLength } from '../decode/body.ts';
+/** Bodies on their way to be decoded: here, in a worker as a short task, or in one as a long task. */
+
 import type { DecodeBounds } from '../decode/decode-bounds.ts';
 import type { BodyFormat, DecodeResult, DecodeTask } from '../decode/task.ts';
+import { presumedLength } from '../decode/wire/decompression.ts';
 import type { FairQueue } from '../lib/fair-queue.ts';
 import { limits } from '../limits/limits.ts';
 

@@ -8,7 +8,6 @@
  */
 import { limits } from '../../limits/limits.ts';
 import type { TableBlock } from '../../model/block.ts';
-import { declaredSnappyLength, decodeBody } from '../body.ts';
 import { requestBounds } from '../decode-bounds.ts';
 import { LabelHash } from '../metrics/label-hash.ts';
 import { metadataDay } from '../metrics/metadata-columns.ts';
@@ -16,6 +15,7 @@ import { SeriesTable, seriesTableWords } from '../metrics/series-table.ts';
 import { isDurable } from '../metrics/written-rows.ts';
 import type { DecodeOutcomes } from '../outcomes.ts';
 import type { DecodeTask } from '../task.ts';
+import { declaredSnappyLength, decodeBody } from '../wire/decompression.ts';
 import { type Global, KernelBlocks, type KernelColumnExports } from './kernel-blocks.ts';
 import type { MessageHash } from './label-messages.ts';
 import type { SymbolHash } from './symbols.ts';

@@ -1,4 +1,4 @@
-import { ByteWriter, varintLength } from '../../lib/bytes.ts';
+import { ByteWriter, varintLength } from '../../lib/byte-writer.ts';
 
 /** Writes protobuf messages (https://protobuf.dev/programming-guides/encoding/). */
 export class ProtobufWriter extends ByteWriter {

@@ -9,9 +9,9 @@
  * Field names are in lowerCamelCase or snake_case, unknown fields are skipped, and null stands for a field that is
  * absent. Of several values for one field the last counts, and lists are joined, as protobuf has it.
  */
-import { AppError } from '../../../errors.ts';
-import { ByteWriter, varintLength } from '../../../lib/byte-writer.ts';
+
 import { isUtf8 } from 'node:buffer';
+import { AppError } from '../../../errors.ts';
 import { limits } from '../../../limits/limits.ts';
 import { ascii, JsonReader } from '../../wire/json-reader.ts';
 import { JsonTextCopier } from '../../wire/json-text.ts';

@@ -1,8 +1,8 @@
 import type { Exemplar } from '../../metrics/exemplar-columns.ts';
 import { fieldTag, type ProtobufReader } from '../../wire/protobuf-reader.ts';
 import { doubleOf, signedOf } from '../../wire/protobuf-values.ts';
-import { millisOfNanos } from '../nanos.ts';
 import { ExemplarLabels } from './exemplar-labels.ts';
+import { millisOfNanos } from './nanos.ts';
 import { timeProblem } from './point-header.ts';
 
 const timeField = fieldTag(2, 'fixed64');

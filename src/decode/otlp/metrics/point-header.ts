@@ -1,6 +1,6 @@
 import { limits } from '../../../limits/limits.ts';
 import { fieldTag, type ProtobufReader } from '../../wire/protobuf-reader.ts';
-import { millisOfNanos } from '../nanos.ts';
+import { millisOfNanos } from './nanos.ts';
 
 /** Numbers of the fields that all data points have, and that differ by their kind. */
 export interface PointFieldNumbers {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { compressSync, uncompressSync } from 'snappy';
 import { describe, expect, test } from 'vitest';
-import { declaredSnappyLength } from '../../../../src/decode/body.ts';
+import { declaredSnappyLength } from '../../../../src/decode/wire/decompression.ts';
 import { limits } from '../../../../src/limits/limits.ts';
 import { compareMutations, compareTails } from '../../../support/damaged-messages.ts';
 import {

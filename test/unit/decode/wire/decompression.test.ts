@@ -1,10 +1,10 @@
 import zlib, { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
 import { describe, expect, test } from 'vitest';
-import { decodeBody } from '../../../src/decode/body.ts';
-import type { BodyEncoding } from '../../../src/decode/task.ts';
-import { zstdFrameEnd } from '../../../src/decode/wire/zstd.ts';
-import { caughtCode, caughtError } from '../../support/caught.ts';
+import type { BodyEncoding } from '../../../../src/decode/task.ts';
+import { decodeBody } from '../../../../src/decode/wire/decompression.ts';
+import { zstdFrameEnd } from '../../../../src/decode/wire/zstd.ts';
+import { caughtCode, caughtError } from '../../../support/caught.ts';
 
 const text = Buffer.from('{"level":"info","message":"a line of a log"}\n'.repeat(50));
 /** The compressor of Node's zstd, which Node 20 has not. */

@@ -1,9 +1,9 @@
 /** Content-Encoding: from the body as sent to the body that the decoders read. */
 import { gunzipSync, type InputType, inflateSync } from 'node:zlib';
 import { uncompressSync } from 'snappy';
-import { AppError, errorText } from '../errors.ts';
-import type { BodyEncoding } from './task.ts';
-import { decompressZstd } from './wire/zstd.ts';
+import { AppError, errorText } from '../../errors.ts';
+import type { BodyEncoding } from '../task.ts';
+import { decompressZstd } from './zstd.ts';
 
 /**
  * A snappy block expands at most this much: its densest element is a copy, which makes 64 bytes of 3

@@ -1,11 +1,11 @@
 /** Moves columns of a block of events into one column, where a dataset has no room for them. */
 
-import { MapColumn } from '../columnar/dictionary-columns.ts';
-import { type BlockColumn, encodeTableBlock } from '../columnar/native-block.ts';
-import { NativeReader } from '../columnar/native-reader.ts';
-import type { ByteWriter } from '../lib/byte-writer.ts';
-import type { TableBlock } from '../model/block.ts';
-import { fieldColumnType, overflowColumn } from '../model/column.ts';
+import { MapColumn } from '../../columnar/dictionary-columns.ts';
+import { type BlockColumn, encodeTableBlock } from '../../columnar/native-block.ts';
+import { NativeReader } from '../../columnar/native-reader.ts';
+import type { ByteWriter } from '../../lib/byte-writer.ts';
+import type { TableBlock } from '../../model/block.ts';
+import { fieldColumnType, overflowColumn } from '../../model/column.ts';
 
 /**
  * The block with the columns of these names in its map: of each row the values that are not null, as text (numbers as
