@@ -9,8 +9,8 @@ import { type CallSite, callOverload, type SpecialForm } from '../functions/defi
 import { findSetFunction, rowsOf } from '../functions/sets.ts';
 import { findFunction, functionNames } from '../functions/table.ts';
 import type { Expr, Sort, WindowSpec } from '../ir.ts';
-import { suggestion } from '../nearest.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
+import { suggestion } from '../suggestions.ts';
 import { text } from '../types.ts';
 import type { ExpressionContext } from './context.ts';
 import { framed } from './frame.ts';

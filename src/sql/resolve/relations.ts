@@ -10,9 +10,9 @@ import {
   pointTables,
   seriesDetails,
 } from '../metric-tables.ts';
-import { suggestion } from '../nearest.ts';
 import { recordTables } from '../record-tables.ts';
 import { sqlError } from '../sql-error.ts';
+import { suggestion } from '../suggestions.ts';
 import { map, type SqlType, text } from '../types.ts';
 import { allowedSeries } from './allowed-rows.ts';
 import type { Environment } from './environment.ts';

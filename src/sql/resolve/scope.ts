@@ -1,7 +1,7 @@
 import { spend } from '../budget.ts';
 import type { Expr } from '../ir.ts';
-import { suggestion } from '../nearest.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
+import { suggestion } from '../suggestions.ts';
 import { eachColumn, type ScopeColumn, type ScopeColumns } from './scope-columns.ts';
 import { type ScopeRelation, ScopeRelations } from './scope-relations.ts';
 

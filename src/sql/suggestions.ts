@@ -2,7 +2,7 @@
 const maxCandidates = 5000;
 
 /** Names that somebody may have meant: the closest few by edit distance, for error messages. */
-export function nearest(name: string, candidates: Iterable<string>): readonly string[] {
+function closest(name: string, candidates: Iterable<string>): readonly string[] {
   const wanted = name.toLowerCase();
   const maxDistance = Math.max(1, Math.floor(wanted.length / 3));
   return [...firstOf(candidates)]
@@ -24,7 +24,7 @@ function firstOf(candidates: Iterable<string>): ReadonlySet<string> {
 
 /** `; did you mean "x"?`, or nothing. */
 export function suggestion(name: string, candidates: Iterable<string>): string {
-  const names = nearest(name, candidates);
+  const names = closest(name, candidates);
   return names.length === 0
     ? ''
     : `; did you mean ${names.map((each) => JSON.stringify(each)).join(' or ')}?`;
