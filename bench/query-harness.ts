@@ -96,8 +96,8 @@ export function queryHarness(): QueryHarness {
   };
   const translator = new Translator(parts);
   const translate = (sql: string) => {
-    const moments = { startMicros: undefined, endMicros: undefined, nowMicros: systemClock.nowMicros() };
-    return translator.translate({ principal, tenant: defaultTenant, sql, moments });
+    const times = { startMicros: undefined, endMicros: undefined, nowMicros: systemClock.nowMicros() };
+    return translator.translate({ principal, tenant: defaultTenant, sql, times });
   };
   return {
     queries,

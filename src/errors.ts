@@ -79,6 +79,8 @@ export const errorDefinitions = {
   // SQL
   sql_syntax: permanent(400, 'The query is not valid SQL', '42601'),
   sql_unsupported: permanent(400, 'The query uses something that is not supported', '0A000'),
+  sql_parameter_count: permanent(400, 'The query has another number of parameters', '08P01'),
+  sql_parameter_type: permanent(400, 'The type of a parameter is not certain', '42P08'),
   sql_unknown_column: permanent(400, 'A column does not exist', '42703'),
   sql_unknown_relation: permanent(400, 'A dataset in the query does not exist', '42P01'),
   sql_unknown_function: permanent(400, 'A function does not exist or is not allowed', '42883'),

@@ -4,19 +4,25 @@ import type { Connection } from './connection-pool.ts';
 import type { MemoryShare, QueryMemory } from './query-memory.ts';
 import { QueryTurn, type QueryTurnParts } from './query-turn.ts';
 import type { StatementSettings } from './statement-settings.ts';
-import type { ReadProgress, ResultStream } from './store.ts';
+import type { ReadProgress, ResultChunk, ResultStream } from './store.ts';
 import { memoryLimitExceeded, StoreError } from './store-error.ts';
 import type { StreamStatement, Transport } from './transport.ts';
+
+type QueryStatement = Omit<StreamStatement, 'isSmall'>;
 
 export interface QueryStreamParts<Client extends Connection> extends QueryTurnParts<Client> {
   readonly transport: Transport<Client>;
   readonly memory: QueryMemory;
 }
 
-/** One query and its output: whole, on a shorter way, or piece by piece. */
+/**
+ * One query and its output. A result that is expected to be small is asked for as a whole, where the
+ * transport has a shorter way for that. If it turns out not to be small, and likewise if the query runs out
+ * of a small share of the memory, the query begins again; nothing of its result was given away by then.
+ */
 export class QueryStream<Client extends Connection> implements ResultStream {
   readonly #parts: QueryStreamParts<Client>;
-  readonly #statement: StreamStatement;
+  readonly #statement: QueryStatement;
   readonly #maxRows: number | undefined;
   readonly #signal: CancelSignal;
   #progress: ReadProgress | undefined;
@@ -25,7 +31,7 @@ export class QueryStream<Client extends Connection> implements ResultStream {
   /** @param maxRows of the result, if that is known */
   constructor(
     parts: QueryStreamParts<Client>,
-    statement: StreamStatement,
+    statement: QueryStatement,
     maxRows: number | undefined,
     signal: CancelSignal,
   ) {
@@ -39,50 +45,42 @@ export class QueryStream<Client extends Connection> implements ResultStream {
     return this.#progress;
   }
 
-  async whole(): Promise<Uint8Array | undefined> {
-    const { hold } = this.#parts.transport;
-    if (hold === undefined || !isExpectedSmall(this.#statement, this.#maxRows)) return undefined;
-    const { turn, share } = await this.#take();
-    try {
-      const running = hold(turn.client, this.#bounded(share, limits.heldResultBytes));
-      turn.occupy(running);
-      const output = await turn.unlessAborted(running);
-      turn.succeed();
-      return output;
-    } catch (thrown) {
-      const failure = turn.failure(thrown);
-      if (isTooLarge(failure) || this.#mayBeginAgain(failure, share)) return undefined;
-      throw failure;
-    } finally {
-      await turn.end();
-    }
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
-    for (let done = false; !done; ) {
+  async *[Symbol.asyncIterator](): AsyncGenerator<ResultChunk, void> {
+    let isSmall =
+      this.#parts.transport.sendsSmallResultsWhole && isExpectedSmall(this.#statement, this.#maxRows);
+    for (;;) {
       const { turn, share } = await this.#take();
-      const output = this.#parts.transport.stream(turn.client, this.#bounded(share), turn);
+      const output = this.#parts.transport.stream(turn.client, this.#bounded(share, isSmall), turn);
       let begun = false;
+      let last: ResultChunk | undefined;
+      let again = false;
       try {
-        for (;;) {
-          const { done: ended, value } = await output.next();
-          if (ended === true) {
+        while (last === undefined) {
+          const { done, value } = await output.next();
+          if (done === true) {
             this.#progress = value;
             break;
           }
-          begun = true;
-          yield value;
+          if (value.isLast) last = value;
+          else {
+            begun = true;
+            yield value;
+          }
         }
         turn.succeed();
-        done = true;
       } catch (thrown) {
         const failure = turn.failure(thrown);
-        if (begun || !this.#mayBeginAgain(failure, share)) throw failure;
+        again = !begun && ((isSmall && isTooLarge(failure)) || this.#mayBeginAgain(failure, share));
+        if (!again) throw failure;
       } finally {
         // Whoever took it may have stopped early.
         await output.return(undefined);
         await turn.end();
       }
+      // Behind the end of the turn: whoever has the last chunk may not come back for more.
+      if (last !== undefined) yield last;
+      if (!again) return;
+      isSmall = false;
     }
   }
 
@@ -110,22 +108,23 @@ export class QueryStream<Client extends Connection> implements ResultStream {
     return this.#needsLargeShare;
   }
 
-  #bounded(share: MemoryShare, resultBytes?: number): StreamStatement {
+  #bounded(share: MemoryShare, isSmall: boolean): StreamStatement {
     const { query, format, settings, id } = this.#statement;
     const memory = Math.min(share.bytes, allowedBytes(this.#statement, 'max_memory_usage'));
-    return { query, format, settings: bounded(settings, memory, resultBytes), id };
+    const resultBytes = isSmall ? limits.heldResultBytes : undefined;
+    return { query, format, settings: bounded(settings, memory, resultBytes), id, isSmall };
   }
 }
 
 /** A bound among the settings of a statement. */
-const allowedBytes = ({ settings }: StreamStatement, name: string): number =>
+const allowedBytes = ({ settings }: QueryStatement, name: string): number =>
   Number(settings[name] ?? Number.POSITIVE_INFINITY);
 
 /**
- * Whether the result can be expected to stay below the bound of what is held. If it does not, the statement fails before
- * anything of it was given away, and is streamed instead.
+ * Whether the result can be expected to stay below the bound of what is in memory as a whole. If it does not,
+ * the statement fails before anything of it was given away, and is streamed instead.
  */
-const isExpectedSmall = (statement: StreamStatement, maxRows: number | undefined): boolean =>
+const isExpectedSmall = (statement: QueryStatement, maxRows: number | undefined): boolean =>
   maxRows !== undefined &&
   maxRows <= limits.heldResultRows &&
   allowedBytes(statement, 'max_result_bytes') > limits.heldResultBytes;

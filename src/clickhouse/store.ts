@@ -13,7 +13,8 @@ export interface Store {
   /**
    * Runs a SELECT of the service itself, whose result is small; after the statements that wait already.
    * @param format the ClickHouse output format of the bytes returned
-   * @param party the tenant that asks, if one does: they take turns, with each other and with the service itself
+   * @param party the tenant that asks, if one does: they take turns, with each other and with the service
+   *   itself
    */
   select(query: string, format: SelectFormat, party?: string): Promise<Uint8Array>;
   /**
@@ -40,7 +41,10 @@ export interface StreamOptions {
   readonly format: StreamFormat;
   /** The result has no more rows, if that is known: small results take a shorter way. */
   readonly maxRows?: number | undefined;
-  /** Rendered into the statement's own SETTINGS clause; once for each object, so that queries had better share them. */
+  /**
+   * Rendered into the statement's own SETTINGS clause; once for each object, so that queries
+   * had better share them.
+   */
   readonly settings: Readonly<Record<string, string | number>>;
   /** Aborting it cancels the query in the engine; its reason is then thrown, if that is an `AppError`. */
   readonly signal: CancelSignal;
@@ -49,13 +53,21 @@ export interface StreamOptions {
 /** Formats of which the store makes one document, piece by piece. */
 export type StreamFormat = 'JSONEachRow' | 'CSVWithNames' | 'ArrowStream' | 'Parquet';
 
-/** The output of a query, made no faster than it is read. Iterate once. Whoever stops early cancels the query. */
-export interface ResultStream extends AsyncIterable<Uint8Array> {
+/** A part of a result. */
+export interface ResultChunk {
+  readonly parts: readonly Uint8Array[];
   /**
-   * Instead of iterating: the whole output, where it is known to be small. Undefined where it is not, or turns out not
-   * to be; then it is there to iterate.
+   * Nothing follows, and the query has ended: there is no need to ask for more. False where that is not
+   * known.
    */
-  whole(): Promise<Uint8Array | undefined>;
+  readonly isLast: boolean;
+}
+
+/**
+ * The output of a query, made no faster than it is read. Iterate once. Whoever stops early cancels the query.
+ * Where the first chunk is the last one too, it is the whole result.
+ */
+export interface ResultStream extends AsyncIterable<ResultChunk> {
   /** Known when the result has been read to its end, if the store tells. */
   readonly progress: ReadProgress | undefined;
 }

@@ -1,7 +1,7 @@
 import type { CancelSignal } from '../lib/cancellation.ts';
 import { quoteString } from '../lib/quote.ts';
 import { renderShared, type StatementSettings } from './statement-settings.ts';
-import type { InsertBatch, ReadProgress, StreamFormat } from './store.ts';
+import type { InsertBatch, ReadProgress, ResultChunk, StreamFormat } from './store.ts';
 
 /** How statements and batches get to ClickHouse: all in which embedded and remote differ. */
 export interface Transport<Client> {
@@ -15,12 +15,9 @@ export interface Transport<Client> {
     client: Client,
     statement: StreamStatement,
     control: StreamControl,
-  ): AsyncGenerator<Uint8Array, ReadProgress | undefined>;
-  /**
-   * Runs a query whose result is small; its whole output, on a shorter way than that of `stream`. Undefined where there
-   * is none.
-   */
-  readonly hold?: (client: Client, statement: StreamStatement) => Promise<Uint8Array>;
+  ): AsyncGenerator<ResultChunk, ReadProgress | undefined>;
+  /** Whether `stream` has a shorter way for small results, which gives them as one chunk. */
+  readonly sendsSmallResultsWhole: boolean;
   /** Writes the Native blocks of a batch. */
   insert(client: Client, batch: InsertBatch, signal?: AbortSignal): Promise<void>;
 }
@@ -30,7 +27,10 @@ export interface StreamControl {
   readonly kill: () => void;
   /** Aborted when nobody waits for the query any more; the engine is then asked to stop it already. */
   readonly signal: CancelSignal;
-  /** The same as `work`, and its end as soon as nobody waits for the query any more. @throws unknown the signal's reason */
+  /**
+   * The same as `work`, and its end as soon as nobody waits for the query any more. @throws
+   * unknown the signal's reason
+   */
   unlessAborted<T>(work: Promise<T>): Promise<T>;
   /** Keeps the connection until `work` settles, though nobody waits for the query any more. */
   occupy(work: Promise<unknown>): void;
@@ -43,10 +43,12 @@ export interface StreamStatement {
   readonly settings: StatementSettings;
   /** Names the query in the store: its setting `log_comment`. */
   readonly id: string;
+  /** The settings bound the result to what can be in memory as a whole. */
+  readonly isSmall: boolean;
 }
 
 /** What stands behind a query. */
-export function endingOf({ format, settings, id }: StreamStatement): string {
+export function endingOf({ format, settings, id }: Omit<StreamStatement, 'query' | 'isSmall'>): string {
   const others = renderShared(settings);
   return `FORMAT ${format}\nSETTINGS log_comment = ${quoteString(id)}${others === '' ? '' : `, ${others}`}`;
 }

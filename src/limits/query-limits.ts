@@ -5,10 +5,14 @@ const MiB = 1024 * KiB;
 export const queryLimits = {
   maxQueryTextBytes: 256 * KiB,
   /**
-   * Braces, brackets and commas in the body of a query, outside of strings. A query has four members. Parsing
-   * a MiB of brackets takes 80 ms, parsing a MiB of one string takes 2 ms.
+   * Braces, brackets and commas in the body of a query, outside of its texts: enough for the elements of some
+   * arrays among its parameters. Parsing a MiB of brackets takes 80 ms, and that of one text takes 2 ms.
    */
-  maxQueryBodyMarks: 32,
+  maxQueryBodyMarks: 8192,
+  /** Parameters of one query, by the highest number. PostgreSQL's protocol allows 65,535. */
+  maxQueryParameters: 1000,
+  /** Characters of the values of all parameters of one query. They go into the statement, which has a bound too. */
+  maxQueryParametersLength: 256 * KiB,
   /** A time, or the name of a dataset, in the body of a query. */
   maxQueryOptionLength: 256,
   queryTimeoutMs: 60_000,

@@ -3,20 +3,24 @@ import { quotedName } from '../lib/credential-shape.ts';
 import { limits } from '../limits/limits.ts';
 import { eventTimeColumn } from '../model/column.ts';
 import { checkDatasetName, type DatasetKind } from '../model/dataset.ts';
+import { postgresType } from '../sql/postgres-types.ts';
 import type { Translation } from '../sql/translate.ts';
+import { int8 } from '../sql/types.ts';
 import type { CountsBin, CountsRequest, QueryResult } from './request.ts';
 import { parseTimeRange, type TimeRange } from './time-range.ts';
-import type { Question } from './translator.ts';
+import type { TranslationQuestion } from './translator.ts';
 
 const microsPerMinute = 60_000_000;
 /** Bins where nobody says how many: minutes up to ten hours, hours up to 25 days, days beyond. */
 const usualWidthsMicros = [1, 60, 24 * 60].map((minutes) => minutes * microsPerMinute);
 const maxUsualBins = 600;
 
+type CountStatement = Pick<Translation, 'sql' | 'columns' | 'narrowed' | 'maxRows'>;
+
 export interface CountParts {
-  translate(question: Question): Promise<Translation>;
+  translate(question: TranslationQuestion): Promise<Translation>;
   kindOf(dataset: string): DatasetKind | undefined;
-  execute(translation: Translation): QueryResult;
+  execute(statement: CountStatement): QueryResult;
 }
 
 /**
@@ -38,14 +42,14 @@ export async function countRows(
   const column = parts.kindOf(stream) === 'events' ? eventTimeColumn.name : 'timestamp';
   const sql = `SELECT "${column}" AS "at" FROM "${stream}"`;
   const translation = await parts
-    .translate({ principal, tenant, sql, moments: { ...range, nowMicros }, signal })
+    .translate({ principal, tenant, sql, times: { ...range, nowMicros }, signal })
     .catch((thrown: unknown) => {
       throw isUnknown(thrown)
         ? new AppError('dataset_not_found', `there is no dataset ${quotedName(stream)}`)
         : thrown;
     });
   const bins = Math.ceil((endMicros - startMicros) / widthMicros);
-  const statement = { ...binned(translation, startMicros, widthMicros), maxRows: bins };
+  const statement = binned(translation, startMicros, widthMicros, bins);
   const counted = await countsByBin(parts.execute(statement));
   return Array.from({ length: bins }, (_, bin) => ({
     startTime: timeText(startMicros + bin * widthMicros),
@@ -81,21 +85,25 @@ function binWidth(lengthMicros: number, bins: number | undefined): number {
 }
 
 /** The translation's only column is a time. */
-function binned(translation: Translation, startMicros: number, widthMicros: number): Translation {
+function binned(
+  { sql, narrowed }: Translation,
+  startMicros: number,
+  widthMicros: number,
+  maxRows: number,
+): CountStatement {
   const micros = "toUnixTimestamp64Micro(toDateTime64(at, 6, 'UTC'))";
+  const bin = `intDiv(${micros} - ${startMicros}, ${widthMicros})`;
   return {
-    ...translation,
-    columns: [
-      { name: 'bin', type: 'bigint' },
-      { name: 'count', type: 'bigint' },
-    ],
-    sql: `SELECT intDiv(${micros} - ${startMicros}, ${widthMicros}) AS bin, count() AS count FROM (${translation.sql}) GROUP BY bin`,
+    columns: ['bin', 'count'].map((name) => ({ name, type: postgresType(int8) })),
+    sql: `SELECT ${bin} AS bin, count() AS count FROM (${sql}) GROUP BY bin`,
+    narrowed,
+    maxRows,
   };
 }
 
 async function countsByBin(result: QueryResult): Promise<ReadonlyMap<number, number>> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of (await result.whole()) ?? result.output) pieces.push(piece);
+  for await (const { parts } of result.chunks) pieces.push(...parts);
   const lines = Buffer.concat(pieces).toString('utf8').split('\n');
   const rows = lines
     .filter((line) => line !== '')

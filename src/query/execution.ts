@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { ResultStore, ResultStream, StreamOptions } from '../clickhouse/store.ts';
+import type { ResultChunk, ResultStore, ResultStream, StreamOptions } from '../clickhouse/store.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits/limits.ts';
-import type { Translation } from '../sql/translate.ts';
+import type { ResultColumn } from '../sql/translate.ts';
+import { holdsFloats } from '../sql/types.ts';
 import { Deadline } from './deadline.ts';
-import { nameNumbers, nameNumbersIn } from './json-numbers.ts';
+import { holdBeginning } from './hold-beginning.ts';
+import { JsonNumbers } from './json-numbers.ts';
 import type { QueryResult, QueryStatistics } from './request.ts';
 import type { ResultFormat } from './result-format.ts';
 import { queryFailure } from './store-failures.ts';
@@ -16,6 +18,14 @@ export interface ExecutionParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly bounds: QueryBounds;
+}
+
+/** What the store is to run. */
+export interface Statement {
+  readonly sql: string;
+  readonly columns: readonly ResultColumn[];
+  /** No result has more; undefined if that is not known. */
+  readonly maxRows: number | undefined;
 }
 
 /** What one query may use. */
@@ -36,28 +46,28 @@ export interface ExecutionOptions
 }
 
 /**
- * One query in the store: its output, its failures in words for clients, within its time. It begins when the output is
- * asked for: whole, and if it is too large for that, or nobody asks so, piece by piece.
+ * One query in the store: its output, its failures in words for clients, within its time. It begins when the
+ * first chunk is asked for.
  */
 export class Execution implements QueryResult {
   readonly id = `millrace-${randomUUID()}`;
-  readonly fields: readonly string[];
+  readonly columns: readonly ResultColumn[];
   readonly #parts: ExecutionParts;
   readonly #deadline: Deadline;
   readonly #stream: ResultStream;
-  /** Columns whose numbers JSON may have no words for; undefined if there are none, or the result is not JSON. */
-  readonly #isFloat: readonly boolean[] | undefined;
+  /** Undefined if no column has numbers that JSON cannot write, or the result is not JSON. */
+  readonly #numbers: JsonNumbers | undefined;
   readonly #startedMs: number;
   #endedMs: number;
-  #askedWhole = false;
 
-  constructor(parts: ExecutionParts, { columns, sql, maxRows }: Translation, options: ExecutionOptions) {
+  constructor(parts: ExecutionParts, { columns, sql, maxRows }: Statement, options: ExecutionOptions) {
     const { store, clock, bounds } = parts;
     const { party, user, form, format, settings } = options;
     this.#parts = parts;
-    this.fields = columns.map((column) => column.name);
-    const isFloat = columns.map(({ type }) => type.startsWith('double precision'));
-    this.#isFloat = (form === 'json' || form === 'ndjson') && isFloat.includes(true) ? isFloat : undefined;
+    this.columns = columns;
+    const isNumber = columns.map(({ type }) => holdsFloats(type.sql));
+    const isJson = form === 'json' || form === 'ndjson';
+    this.#numbers = isJson && isNumber.includes(true) ? new JsonNumbers(isNumber) : undefined;
     this.#deadline = new Deadline(options.signal, bounds.timeoutMs + limits.queryTimeoutSlackMs);
     this.#startedMs = clock.monotonicMs();
     this.#endedMs = this.#startedMs;
@@ -65,49 +75,35 @@ export class Execution implements QueryResult {
     this.#stream = store.stream(sql, { id: this.id, party, user, format, maxRows, settings, signal });
   }
 
-  get output(): AsyncIterable<Uint8Array> {
-    const output = this.#output();
-    return this.#isFloat === undefined ? output : nameNumbers(output, this.#isFloat);
-  }
-
-  async whole(): Promise<readonly Uint8Array[] | undefined> {
-    const bytes = await this.#whole();
-    if (bytes === undefined || this.#isFloat === undefined) return bytes && [bytes];
-    return nameNumbersIn(bytes, this.#isFloat);
+  get chunks(): AsyncIterable<ResultChunk> {
+    return holdBeginning(this.#output(), limits.queryReplyBufferBytes);
   }
 
   statistics(): QueryStatistics {
     return { elapsedMs: this.#endedMs - this.#startedMs, read: this.#stream.progress };
   }
 
-  async #whole(): Promise<Uint8Array | undefined> {
-    this.#askedWhole = true;
+  async *#output(): AsyncGenerator<ResultChunk, void> {
+    let last: ResultChunk | undefined;
     this.#deadline.start();
     try {
-      const bytes = await this.#stream.whole();
-      // Otherwise what follows is of the same query, and of its time.
-      if (bytes !== undefined) this.#end();
-      return bytes;
-    } catch (thrown) {
-      this.#end();
-      throw this.#failure(thrown);
-    }
-  }
-
-  async *#output(): AsyncGenerator<Uint8Array, void> {
-    const bytes = this.#askedWhole ? undefined : await this.#whole();
-    if (bytes !== undefined) {
-      yield bytes;
-      return;
-    }
-    this.#deadline.start();
-    try {
-      yield* this.#stream;
+      for await (const { parts, isLast } of this.#stream) {
+        const chunk = { parts: this.#named(parts), isLast };
+        if (!isLast) yield chunk;
+        else last = chunk;
+      }
     } catch (thrown) {
       throw this.#failure(thrown);
     } finally {
       this.#end();
     }
+    const rest = this.#numbers?.end() ?? [];
+    yield { parts: [...(last?.parts ?? []), ...rest], isLast: true };
+  }
+
+  #named(parts: readonly Uint8Array[]): readonly Uint8Array[] {
+    const numbers = this.#numbers;
+    return numbers === undefined ? parts : parts.flatMap((part) => numbers.push(part));
   }
 
   #end(): void {

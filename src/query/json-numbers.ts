@@ -1,8 +1,8 @@
 /**
- * Numbers that JSON cannot write. The store writes them as `"inf"`, `"-inf"`, `"nan"` and `"-nan"`, in columns of numbers and in
- * arrays of them; clients get `"Infinity"`, `"-Infinity"` and `null`, as in PostgreSQL's and JavaScript's words. Texts
- * that read the same stay as they are, so a row with such a string is walked through, column by column. Rows without
- * one pass through untouched.
+ * Numbers that JSON cannot write. The store writes them as `"inf"`, `"-inf"`, `"nan"` and `"-nan"`, in
+ * columns of numbers and in arrays of them; clients get `"Infinity"`, `"-Infinity"` and `null`, as in
+ * PostgreSQL's and JavaScript's words. Texts that read the same stay as they are, so a row with such a string
+ * is walked through, column by column. Rows without one pass through untouched.
  */
 const replacements: ReadonlyMap<string, Buffer> = new Map([
   ['"inf"', Buffer.from('"Infinity"')],
@@ -17,8 +17,9 @@ const tailLength = 5;
 const tails: ReadonlySet<string> = new Set([...replacements.keys()].map((text) => text.slice(-tailLength)));
 const beforeQuote: ReadonlySet<number> = new Set([...tails].map((tail) => tail.charCodeAt(tailLength - 2)));
 /**
- * How far a window of five bytes moves on, by its last byte, so that it misses no tail (Horspool, "Practical fast
- * searching in strings", 1980). JSON is full of quotes: a search for the first byte of each would stop at all of them.
+ * How far a window of five bytes moves on, by its last byte, so that it misses no tail (Horspool,
+ * "Practical fast searching in strings", 1980). JSON is full of quotes: a search for the first byte of each
+ * would stop at all of them.
  */
 const shifts = shiftsOf(tails);
 
@@ -36,32 +37,40 @@ const opening: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /**
- * @param output lines, each with one row as a JSON object with all columns in order, or with a bracket of the array
- * around them; cut into pieces anywhere
- * @param isNumber of each column
+ * Takes an output in pieces, cut anywhere: lines, each with one row as a JSON object with all columns in
+ * order, or with a bracket of the array around them.
  */
-export async function* nameNumbers(
-  output: AsyncIterable<Uint8Array>,
-  isNumber: readonly boolean[],
-): AsyncGenerator<Uint8Array, void> {
-  let begun: Buffer[] = [];
-  for await (const piece of output) {
+export class JsonNumbers {
+  readonly #isNumber: readonly boolean[];
+  /** Of a line whose end has not come yet. */
+  #begun: Buffer[] = [];
+
+  /** @param isNumber of each column */
+  constructor(isNumber: readonly boolean[]) {
+    this.#isNumber = isNumber;
+  }
+
+  /** The lines that the piece completes. */
+  push(piece: Uint8Array): readonly Uint8Array[] {
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     const end = bytes.lastIndexOf(newline) + 1;
     if (end === 0) {
-      begun.push(bytes);
-      continue;
+      this.#begun.push(bytes);
+      return [];
     }
-    yield* nameInLines(Buffer.concat([...begun, bytes.subarray(0, end)]), isNumber);
-    begun = end < bytes.byteLength ? [bytes.subarray(end)] : [];
+    const lines =
+      this.#begun.length === 0
+        ? bytes.subarray(0, end)
+        : Buffer.concat([...this.#begun, bytes.subarray(0, end)]);
+    this.#begun = end < bytes.byteLength ? [bytes.subarray(end)] : [];
+    return [...nameInLines(lines, this.#isNumber)];
   }
-  if (begun.length > 0) yield* nameInLines(Buffer.concat(begun), isNumber);
-}
 
-/** The same for an output that is there as a whole. */
-export const nameNumbersIn = (output: Uint8Array, isNumber: readonly boolean[]): readonly Uint8Array[] => [
-  ...nameInLines(Buffer.from(output.buffer, output.byteOffset, output.byteLength), isNumber),
-];
+  /** What is left when no piece follows. */
+  end(): readonly Uint8Array[] {
+    return this.#begun.length === 0 ? [] : [...nameInLines(Buffer.concat(this.#begun), this.#isNumber)];
+  }
+}
 
 /** Whole lines. */
 function* nameInLines(lines: Buffer, isNumber: readonly boolean[]): Generator<Uint8Array, void> {

@@ -1,13 +1,22 @@
 import { AppError } from '../errors.ts';
 import { quotedName } from '../lib/credential-shape.ts';
 import { limits } from '../limits/limits.ts';
+import { postgresType } from '../sql/postgres-types.ts';
 import { narrowedSettings, semanticSettings } from '../sql/print/settings.ts';
 import type { Translation } from '../sql/translate.ts';
+import { typeLabel } from '../sql/types.ts';
 import { countRows } from './counts.ts';
-import { Execution, type ExecutionParts, type QueryBounds, type Settings } from './execution.ts';
+import {
+  Execution,
+  type ExecutionParts,
+  type QueryBounds,
+  type Settings,
+  type Statement,
+} from './execution.ts';
 import type {
   CountsBin,
   CountsRequest,
+  Description,
   Explanation,
   Query,
   QueryQuestion,
@@ -16,7 +25,7 @@ import type {
 } from './request.ts';
 import { type ResultFormat, storeOutputs } from './result-format.ts';
 import { parseTimeRange } from './time-range.ts';
-import { Translator, type TranslatorParts } from './translator.ts';
+import { type TranslationQuestion, Translator, type TranslatorParts } from './translator.ts';
 
 export interface QueryServiceParts extends TranslatorParts, ExecutionParts {}
 
@@ -42,8 +51,18 @@ export class QueryService implements Query {
   }
 
   async explain(question: QueryQuestion): Promise<Explanation> {
-    const { sql, columns, datasets } = await this.#translate(question);
-    return { sql, fields: columns, datasets };
+    const { sql, columns, parameters, datasets } = await this.#translate(question);
+    return {
+      sql,
+      fields: columns.map(({ name, type }) => ({ name, type: type.label })),
+      ...(parameters.length === 0 ? {} : { parameters: parameters.map(({ type }) => typeLabel(type)) }),
+      datasets,
+    };
+  }
+
+  async describe(question: QueryQuestion): Promise<Description> {
+    const { columns, parameters } = await this.#translator.describe(this.#toTranslate(question));
+    return { columns, parameters: parameters.map(({ type }) => postgresType(type)) };
   }
 
   async counts(request: CountsRequest): Promise<readonly CountsBin[]> {
@@ -55,24 +74,28 @@ export class QueryService implements Query {
   }
 
   async #translate(question: QueryQuestion): Promise<Translation> {
-    const { principal, tenant, sql, startTime, endTime, streamName, signal } = question;
-    const nowMicros = this.#parts.clock.nowMicros();
-    const range = parseTimeRange(startTime, endTime, nowMicros);
-    const moments = { ...range, nowMicros };
-    const translation = await this.#translator.translate({ principal, tenant, sql, moments, signal });
-    checkStreamName(streamName, translation);
+    const translation = await this.#translator.translate(this.#toTranslate(question));
+    checkStreamName(question.streamName, translation);
     return translation;
   }
 
+  #toTranslate(question: QueryQuestion): TranslationQuestion {
+    const { principal, tenant, sql, parameters, parameterTypes, signal } = question;
+    const nowMicros = this.#parts.clock.nowMicros();
+    const { startMicros, endMicros } = parseTimeRange(question.startTime, question.endTime, nowMicros);
+    const times = { startMicros, endMicros, nowMicros };
+    return { principal, tenant, sql, times, parameters, parameterTypes, signal };
+  }
+
   #execute(
-    translation: Translation,
+    statement: Statement & Pick<Translation, 'narrowed'>,
     { tenant, principal, signal }: Pick<QueryRequest, 'tenant' | 'principal' | 'signal'>,
     form: ResultFormat,
   ): QueryResult {
     const { format } = storeOutputs[form];
-    const settings = this.#settings[translation.narrowed ? 'narrowed' : 'full'][form];
+    const settings = this.#settings[statement.narrowed ? 'narrowed' : 'full'][form];
     const user = `${principal.kind} ${principal.id ?? principal.name}`;
-    return new Execution(this.#parts, translation, { party: tenant, user, signal, form, format, settings });
+    return new Execution(this.#parts, statement, { party: tenant, user, signal, form, format, settings });
   }
 }
 

@@ -1,6 +1,9 @@
-import type { ReadProgress } from '../clickhouse/store.ts';
+import type { ReadProgress, ResultChunk } from '../clickhouse/store.ts';
 import type { CancelSignal } from '../lib/cancellation.ts';
 import type { Principal } from '../model/identity.ts';
+import type { ParameterValue } from '../sql/parameters.ts';
+import type { PostgresType } from '../sql/postgres-types.ts';
+import type { ResultColumn } from '../sql/translate.ts';
 import type { ResultFormat } from './result-format.ts';
 
 /** What is asked, by whom, about which time. */
@@ -8,6 +11,12 @@ export interface QueryQuestion {
   readonly principal: Principal;
   readonly tenant: string;
   readonly sql: string;
+  /** Values of `$1`, `$2`, … */
+  readonly parameters?: readonly ParameterValue[];
+  /**
+   * Types that the client gives to parameters, by PostgreSQL's object ids; 0 or none: the type is inferred.
+   */
+  readonly parameterTypes?: readonly number[];
   /** As the client wrote them: RFC 3339, `YYYY-MM-DD HH:MM:SS`, a duration back from now, or `now`. */
   readonly startTime?: string;
   readonly endTime?: string;
@@ -25,15 +34,12 @@ export interface QueryResult {
   /** Names the query, here and in the store. */
   readonly id: string;
   /** Output columns in order. */
-  readonly fields: readonly string[];
-  /** The document, as the store makes it: iterate once. What it throws is an `AppError`. */
-  readonly output: AsyncIterable<Uint8Array>;
+  readonly columns: readonly ResultColumn[];
   /**
-   * Asked first, and once: the document if it is small, which is cheaper; undefined if it is not, and then it is in
-   * `output`.
-   * @throws AppError
+   * The document, as the store makes it: iterate once. There is at least one chunk, and if the first is the
+   * last it is the whole document. What it throws is an `AppError`.
    */
-  whole(): Promise<readonly Uint8Array[] | undefined>;
+  readonly chunks: AsyncIterable<ResultChunk>;
   /** Once the output has been read to its end. */
   statistics(): QueryStatistics;
 }
@@ -49,8 +55,17 @@ export interface Explanation {
   /** What the store would run. */
   readonly sql: string;
   readonly fields: readonly { readonly name: string; readonly type: string }[];
+  /** Types of the parameters, if there are any. */
+  readonly parameters?: readonly string[];
   /** The datasets that it reads. */
   readonly datasets: readonly string[];
+}
+
+/** What is known of a query before it runs, and without values of its parameters. */
+export interface Description {
+  readonly columns: readonly ResultColumn[];
+  /** Of `$1`, `$2`, … */
+  readonly parameters: readonly PostgresType[];
 }
 
 /** How much of a dataset falls into equal parts of a time range. */
@@ -73,9 +88,15 @@ export interface CountsBin {
 
 export interface Query {
   /**
-   * @throws AppError before there is output, unless the query is refused later: then reading the output throws it
+   * @throws AppError before there is output, unless the query is refused later: then reading
+   *   the output throws it
    */
   run(request: QueryRequest): Promise<QueryResult>;
+  /**
+   * The columns and the parameters of a query, which is not run; values of parameters are not looked at.
+   * @throws AppError as `run` would before it asks the store
+   */
+  describe(question: QueryQuestion): Promise<Description>;
   /** @throws AppError as `run` would before it asks the store */
   explain(question: QueryQuestion): Promise<Explanation>;
   /** @throws AppError */

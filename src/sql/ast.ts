@@ -146,6 +146,11 @@ export interface Constant extends Node<'constant'> {
   readonly text: string;
 }
 
+/** `$1` */
+export interface ParameterReference extends Node<'parameter'> {
+  readonly number: number;
+}
+
 export interface Call extends Node<'call'> {
   readonly name: string;
   readonly args: readonly Expression[];
@@ -170,6 +175,7 @@ export type Expression =
   | ColumnReference
   | Star
   | Constant
+  | ParameterReference
   | Call
   | Case
   | (Node<'operator'> & { readonly name: string; readonly args: readonly Expression[] })

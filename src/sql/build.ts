@@ -1,5 +1,5 @@
 import { spend } from './budget.ts';
-import type { Apply, Column, Expr, Literal, LiteralValue, Renderer } from './ir.ts';
+import type { Apply, Column, Expr, Literal, LiteralValue, Parameter, Renderer } from './ir.ts';
 import { bool, type SqlType } from './types.ts';
 
 /** Makers of typed expressions. */
@@ -31,11 +31,16 @@ export const or = (...args: readonly Expr[]): Apply =>
 
 export const not = (arg: Expr): Apply => apply('not', bool, (part) => `(NOT ${part})`, arg);
 
+/** A value of the query itself, or one that is given with it. */
+export const isConstant = (expr: Expr): expr is Literal | Parameter =>
+  expr.kind === 'literal' || expr.kind === 'parameter';
+
 /** The expressions directly under one. The inside of a subquery isn't among them. */
 export function children(expr: Expr): readonly Expr[] {
   spend('steps');
   switch (expr.kind) {
     case 'literal':
+    case 'parameter':
     case 'column':
     case 'mixed':
       return [];

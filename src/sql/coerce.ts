@@ -3,7 +3,7 @@ import { apply, literal } from './build.ts';
 import { conversion } from './functions/numbers/conversions.ts';
 import { literalParts, partsOf } from './functions/time/interval-parts.ts';
 import { intervalPartsText, intervalText, partsText } from './functions/time/interval-text.ts';
-import type { Expr, Literal, Mixed } from './ir.ts';
+import type { Expr, Literal, Mixed, Parameter } from './ir.ts';
 import { sqlError, unsupported } from './sql-error.ts';
 import { readArrayText, readLiteral } from './syntax/literals.ts';
 import {
@@ -51,6 +51,7 @@ export function coerce(expr: Expr, to: SqlType, at: number | undefined): Expr {
 /** `coerce`, and what needs a cast too. */
 export function convert(expr: Expr, to: SqlType, at: number | undefined): Expr {
   if (expr.kind === 'mixed') return convert(narrow(expr, to, at), to, at);
+  if (expr.kind === 'parameter' && expr.type.name === 'unknown') return typedParameter(expr, to, at);
   if (expr.kind === 'literal') {
     const converted = convertLiteral(expr, to, at);
     if (converted !== undefined) return converted;
@@ -69,6 +70,12 @@ export function convert(expr: Expr, to: SqlType, at: number | undefined): Expr {
     throw sqlError('sql_type', `cannot cast type ${typeLabel(expr.type)} to ${typeLabel(to)}`, at);
   }
   return apply(`cast ${typeKey(expr.type)} ${typeKey(to)}`, to, render, expr);
+}
+
+/** A parameter as a value of that type. */
+export function typedParameter(parameter: Parameter, type: SqlType, at: number | undefined): Expr {
+  const typed = parameter.typed(type);
+  return typed.kind === 'literal' ? convert(typed, type, at) : typed;
 }
 
 function intervalAsText(expr: Expr, at: number | undefined): Expr {

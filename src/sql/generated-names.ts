@@ -8,6 +8,9 @@ const mark = '\0';
 export const relationName = (number: number): string => `${mark}${number}`;
 export const cteName = (number: number): string => `${mark}w${number}`;
 
+/** A generated name in backticks. `quoteIdentifier` would escape what it begins with. */
+export const quoteGenerated = (name: string): string => `\`${name}\``;
+
 const generated = /\0(?=w?\d)/g;
 /** What looks like a generated name with so many underscores. */
 const lookalike = /^t(_*)w?\d/;

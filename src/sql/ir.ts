@@ -4,11 +4,11 @@ import type { MetricColumn, PointTable } from './metric-tables.ts';
 import type { SqlType } from './types.ts';
 
 /**
- * The typed form between resolving and printing: names are bound, types are known, every implicit conversion is
- * written out. Relations have generated aliases (`t1`), their columns generated names (`c1`, `o1`), unique in
- * the whole query, so no name of a user can capture or shadow anything in the store.
+ * The typed form between resolving and printing: names are bound, types are known, every implicit conversion
+ * is written out. Relations have generated aliases (`t1`), their columns generated names (`c1`, `o1`), unique
+ * in the whole query, so no name of a user can capture or shadow anything in the store.
  */
-export type Expr = Literal | Column | Mixed | Apply | Aggregate | Subquery;
+export type Expr = Literal | Parameter | Column | Mixed | Apply | Aggregate | Subquery;
 
 export interface Literal {
   readonly kind: 'literal';
@@ -23,6 +23,28 @@ export interface IntervalParts {
   readonly months: number;
   readonly days: number;
   readonly micros: number;
+}
+
+/** A parameter of the query, whose value is put in when the statement runs. */
+export interface Parameter {
+  readonly kind: 'parameter';
+  /** `unknown` until a context gives it one. */
+  readonly type: SqlType;
+  readonly number: number;
+  /**
+   * Gives a type to one that has none, for all places where it stands.
+   * @returns a literal without a type instead, where the translation depends on the value of
+   *   parameters of that type
+   * @throws AppError `sql_parameter_type` if another context gave it another type; `sql_bad_value`
+   */
+  typed(type: SqlType): Parameter | Literal;
+  /**
+   * Its value, as a literal without a type; the translation then holds for this value alone.
+   * @param type that it has if it had none
+   * @param sample what takes the place of the value where there is none, since the query is
+   *   described and not run
+   */
+  constant(type: SqlType, sample?: string): Literal;
 }
 
 export interface Column {
@@ -47,7 +69,9 @@ export interface Mixed {
   readonly label: string;
   /** The types of the columns that hold all of its values together. */
   readonly has: readonly FieldType[];
-  /** True if any type of column can be asked for: the others hold those values that read like one of theirs. */
+  /**
+   * True if any type of column can be asked for: the others hold those values that read like one of theirs.
+   */
   readonly convertible: boolean;
   /** Asking for a column marks it as read. */
   readonly column: (type: FieldType) => Column;

@@ -126,9 +126,12 @@ export const recordTables = { logs, traces } as const;
 /** The columns that hold attributes, in the order in which a name is looked for, in the store's SQL. */
 export const attributeMaps = ['attributes', 'resource_attributes', 'scope_attributes'].map(quoteIdentifier);
 
-/** Whether one of these maps has a value, in the words of the indexes on them (`schema/clickhouse/logs.sql`). */
+/**
+ * Whether one of these maps has a value, in the words of the indexes on them (`schema/clickhouse/logs.sql`).
+ * @param value in the store's SQL
+ */
 export function hasValue(maps: readonly string[], value: string): string {
-  const conditions = maps.map((map) => `has(mapValues(${map}), ${quoteString(value)})`);
+  const conditions = maps.map((map) => `has(mapValues(${map}), ${value})`);
   return `(${conditions.join(' OR ')})`;
 }
 

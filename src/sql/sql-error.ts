@@ -16,7 +16,7 @@ export const unsupported = (construct: string, at?: number): AppError =>
 /** Adds line, column, the line itself and a caret under the place; other errors pass through as they are. */
 export function located(thrown: unknown, text: string): unknown {
   if (!(thrown instanceof AppError)) return thrown;
-  const offset = thrown.details?.['offset'];
+  const { offset, ...others } = thrown.details ?? {};
   if (typeof offset !== 'number') return thrown;
   const before = Buffer.from(text).subarray(0, offset).toString();
   const lineStart = before.lastIndexOf('\n') + 1;
@@ -31,7 +31,7 @@ export function located(thrown: unknown, text: string): unknown {
   return new AppError(
     thrown.code,
     `${thrown.message} (line ${lineNumber}, column ${column})\n${excerpt}\n${' '.repeat(column - 1 - from)}^`,
-    { details: { line: lineNumber, column }, cause: thrown },
+    { details: { ...others, line: lineNumber, column }, cause: thrown },
   );
 }
 

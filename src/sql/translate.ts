@@ -3,6 +3,8 @@ import { maxStoreSqlLength, TranslationBudget, withBudget } from './budget.ts';
 import type { SqlCatalog } from './catalog.ts';
 import { withGeneratedNames } from './generated-names.ts';
 import type { QueryIr, RangeShape } from './ir.ts';
+import { type GivenParameters, noParameters, type ParameterUse, QueryParameters } from './parameters.ts';
+import { type PostgresType, postgresType } from './postgres-types.ts';
 import { tooLargeForStore } from './print/bounded.ts';
 import { printStatement } from './print/query.ts';
 import { Environment } from './resolve/environment.ts';
@@ -10,19 +12,32 @@ import { uniqueNames } from './resolve/output-name.ts';
 import { resolveQuery } from './resolve/query.ts';
 import { rowBound } from './row-bound.ts';
 import { sqlError } from './sql-error.ts';
-import { typeLabel } from './types.ts';
+
+/** A column of a result. */
+export interface ResultColumn {
+  readonly name: string;
+  readonly type: PostgresType;
+}
 
 export interface Translation {
   /**
-   * One ClickHouse SELECT, without FORMAT and SETTINGS; it needs `semanticSettings`. `fillMoments` puts the range and
-   * the time of the query into it.
+   * One ClickHouse SELECT, without FORMAT and SETTINGS; it needs `semanticSettings`. `StatementTemplate` puts
+   * the range, the time of the query and the values of its parameters into it.
    */
   readonly sql: string;
-  /** Output columns in order, with PostgreSQL's names of their types. */
-  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  /** Bytes that the statement may have, with the values of its parameters. */
+  readonly maxSqlBytes: number;
+  /** Output columns in order. */
+  readonly columns: readonly ResultColumn[];
+  /** Of `$1`, `$2`, … */
+  readonly parameters: readonly ParameterUse[];
+  /** Numbers of the parameters for whose values alone it holds. */
+  readonly fixedParameters: readonly number[];
   /** Names of the datasets that are read. */
   readonly datasets: readonly string[];
-  /** True if rows were left out that the reader may not see: the statement then needs `narrowedSettings`, too. */
+  /**
+   * True if rows were left out that the reader may not see: the statement then needs `narrowedSettings`, too.
+   */
   readonly narrowed: boolean;
   /** No result has more; undefined if that is not known. */
   readonly maxRows: number | undefined;
@@ -32,6 +47,7 @@ export interface Translation {
  * Translates one SELECT. Pure: the same tree, catalog and range give the same text.
  * @param range applied to the time column of every dataset that is read
  * @param budget what may be spent, and afterwards what was
+ * @param given types and values of the parameters, as far as they are known
  * @throws AppError with one of the `sql_…` codes
  */
 export function translate(
@@ -39,9 +55,10 @@ export function translate(
   catalog: SqlCatalog,
   range: RangeShape,
   budget = new TranslationBudget(),
+  given: GivenParameters = noParameters,
 ): Translation {
   try {
-    return withBudget(budget, () => translateTree(tree, catalog, range));
+    return withBudget(budget, () => translateTree(tree, catalog, range, new QueryParameters(given)));
   } catch (thrown) {
     // What V8 throws for a string that is too long and for a stack that is full.
     if (thrown instanceof RangeError) throw tooComplex();
@@ -49,8 +66,13 @@ export function translate(
   }
 }
 
-function translateTree(tree: Query, catalog: SqlCatalog, range: RangeShape): Translation {
-  const env = new Environment(catalog, range);
+function translateTree(
+  tree: Query,
+  catalog: SqlCatalog,
+  range: RangeShape,
+  parameters: QueryParameters,
+): Translation {
+  const env = new Environment(catalog, range, parameters);
   const context = { env, ctes: new Map(), query: resolveQuery };
   const { query } = resolveQuery(tree, context, undefined, false);
   const names = uniqueNames(query.columns.map((column) => column.name));
@@ -66,7 +88,10 @@ function finish(query: QueryIr, names: readonly string[], env: Environment): Tra
   }
   return {
     sql,
-    columns: query.columns.map(({ type }, index) => ({ name: names[index] ?? '', type: typeLabel(type) })),
+    maxSqlBytes: maxStoreSqlLength(),
+    columns: query.columns.map(({ type }, index) => ({ name: names[index] ?? '', type: postgresType(type) })),
+    parameters: env.parameters.uses(),
+    fixedParameters: env.parameters.fixed,
     datasets: [...env.datasets],
     narrowed: env.narrowed,
     maxRows: rowBound(query),

@@ -45,6 +45,7 @@ export type SimpleTypeName =
 const simple = (name: SimpleTypeName): SqlType => ({ name });
 
 export const bool = simple('bool');
+export const int2 = simple('int2');
 export const int4 = simple('int4');
 export const int8 = simple('int8');
 export const float = simple('float');
@@ -90,6 +91,9 @@ const integerWidths: ReadonlyMap<string, number> = new Map([
 export const isInteger = (type: SqlType): boolean => integerWidths.has(type.name);
 export const isNumber = (type: SqlType): boolean =>
   isInteger(type) || type.name === 'numeric' || type.name === 'float';
+/** Doubles, alone or in an array. */
+export const holdsFloats = (type: SqlType): boolean =>
+  type.name === 'array' ? holdsFloats(type.element) : type.name === 'float';
 export const isTimestamp = (type: SqlType): boolean =>
   type.name === 'timestamp' || type.name === 'timestamptz';
 

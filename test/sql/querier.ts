@@ -1,5 +1,5 @@
 import type { CatalogView } from '../../src/catalog/dataset-entry.ts';
-import type { ResultStore } from '../../src/clickhouse/store.ts';
+import type { ResultChunk, ResultStore } from '../../src/clickhouse/store.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { limits } from '../../src/limits/limits.ts';
 import { defaultTenant } from '../../src/model/dataset.ts';
@@ -50,7 +50,7 @@ export type Ask = (sql: string, options?: Partial<QueryRequest>) => Promise<Rows
 export const asker =
   (service: QueryService): Ask =>
   async (sql, options = {}) => {
-    const { fields, output } = await service.run({
+    const { columns, chunks } = await service.run({
       principal: administrator,
       tenant: defaultTenant,
       sql,
@@ -58,13 +58,14 @@ export const asker =
       signal: new AbortController().signal,
       ...options,
     });
-    const objects = JSON.parse((await wholeOf(output)).toString('utf8')) as Record<string, unknown>[];
-    return { names: fields, rows: objects.map((object) => fields.map((field) => object[field])) };
+    const objects = JSON.parse((await wholeOf(chunks)).toString('utf8')) as Record<string, unknown>[];
+    const names = columns.map(({ name }) => name);
+    return { names, rows: objects.map((object) => names.map((name) => object[name])) };
   };
 
-/** All of an output. */
-export async function wholeOf(output: AsyncIterable<Uint8Array>): Promise<Buffer> {
+/** All of a result. */
+export async function wholeOf(chunks: AsyncIterable<ResultChunk>): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of output) pieces.push(piece);
+  for await (const { parts } of chunks) pieces.push(...parts);
   return Buffer.concat(pieces);
 }

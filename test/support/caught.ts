@@ -12,3 +12,13 @@ export function caughtError(action: () => unknown): AppError {
 }
 
 export const caughtCode = (action: () => unknown): ErrorCode => caughtError(action).code;
+
+/** The AppError with which a promise is rejected; anything else fails the test. */
+export async function rejectedError(work: Promise<unknown>): Promise<AppError> {
+  const thrown = await work.then(
+    (value) => new Error(`no error, but ${JSON.stringify(value)}`),
+    (error: unknown) => error,
+  );
+  if (thrown instanceof AppError) return thrown;
+  throw thrown;
+}

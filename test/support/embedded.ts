@@ -48,7 +48,7 @@ export function testStore(store: Store & ResultStore, dispose: () => Promise<voi
         settings,
         signal,
       });
-      for await (const piece of stream) pieces.push(piece);
+      for await (const { parts } of stream) pieces.push(...parts);
       return Buffer.concat(pieces)
         .toString('utf8')
         .split('\n')

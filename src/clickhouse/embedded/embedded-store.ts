@@ -11,11 +11,11 @@ import { QueryMemory } from '../query-memory.ts';
 import { renderSettings, statementSettings } from '../statement-settings.ts';
 import type { InsertBatch, ResultStore, Store } from '../store.ts';
 import { StoreError } from '../store-error.ts';
-import { endingOf, type Transport } from '../transport.ts';
+import type { Transport } from '../transport.ts';
 import { allocatorSettings } from './allocator.ts';
 import { Engine, type EngineConnection } from './engine.ts';
+import { engineStream } from './engine-stream.ts';
 import { NamedPipes } from './named-pipe.ts';
-import { pipeStream } from './pipe-stream.ts';
 import { repairTokens } from './token-repair.ts';
 
 export interface EmbeddedOptions {
@@ -80,8 +80,8 @@ export async function openEmbeddedStore(
     }),
     transport: {
       execute: (client, statement) => client.run(statement),
-      stream: pipeStream(pipes),
-      hold: (client, statement) => client.run(`${statement.query}\n${endingOf(statement)}`),
+      stream: engineStream(pipes),
+      sendsSmallResultsWhole: true,
       insert: fileInsert(temporary),
     },
     memory: new QueryMemory({

@@ -3,7 +3,7 @@ import { finished, type Readable } from 'node:stream';
 import type { CancelSignal } from '../../lib/cancellation.ts';
 import { readAhead } from '../../lib/read-ahead.ts';
 import { limits } from '../../limits/limits.ts';
-import type { ReadProgress } from '../store.ts';
+import type { ReadProgress, ResultChunk } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 
 /** An answer of ClickHouse's HTTP interface, as `exec` gives it when it leaves errors to its caller. */
@@ -44,13 +44,13 @@ export async function readReply(reply: HttpReply, signal?: CancelSignal): Promis
 export async function* streamReply(
   reply: HttpReply,
   signal: CancelSignal,
-): AsyncGenerator<Uint8Array, ReadProgress | undefined> {
+): AsyncGenerator<ResultChunk, ReadProgress | undefined> {
   const { stream, response_headers: headers, http_status_code: status } = reply;
   const tag = headers['x-clickhouse-exception-tag'];
   if (status !== 200 || headers['x-clickhouse-exception-code'] !== undefined || typeof tag !== 'string') {
     // What fails before there is any output, and servers that do not mark late exceptions.
     const body = await readReply(reply, signal);
-    if (body.byteLength > 0) yield body;
+    if (body.byteLength > 0) yield chunkOf(body);
     return progressOf(headers);
   }
   const split = new ExceptionSplitter(openingOf(tag));
@@ -61,7 +61,7 @@ export async function* streamReply(
     for await (const chunk of readAhead(stream, limits.storeReadAheadBytes)) {
       const output = split.push(chunk);
       outputBytes += output.byteLength;
-      if (output.byteLength > 0) yield output;
+      if (output.byteLength > 0) yield chunkOf(output);
     }
   } catch (failure) {
     // A server may cut the connection after the exception.
@@ -71,10 +71,13 @@ export async function* streamReply(
   }
   const late = lateError(split.exception, tag, undefined);
   if (late !== undefined) throw late;
-  if (split.held.byteLength > 0) yield split.held;
+  if (split.held.byteLength > 0) yield chunkOf(split.held);
   // The headers of a larger one went out before the query had read everything.
   return outputBytes <= limits.storeSummaryBytes ? progressOf(headers) : undefined;
 }
+
+/** The end of the answer tells whether it was the last one. */
+const chunkOf = (output: Uint8Array): ResultChunk => ({ parts: [output], isLast: false });
 
 /** Tells output from the exception behind it, in chunks that are cut anywhere. */
 class ExceptionSplitter {

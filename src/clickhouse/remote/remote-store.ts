@@ -115,6 +115,7 @@ function httpTransport(origin: string): Transport<ClickHouseClient> {
     }
   };
   return {
+    sendsSmallResultsWhole: false,
     execute: (client, statement) => send(client, { query: statement }, {}, undefined),
     async *stream(client, statement, { kill, signal }) {
       let ended = false;

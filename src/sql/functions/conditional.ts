@@ -1,4 +1,4 @@
-import { apply, literal } from '../build.ts';
+import { apply, isConstant, literal } from '../build.ts';
 import { settle, unify } from '../coerce.ts';
 import type { Expr, Renderer } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
@@ -17,7 +17,7 @@ const variadic =
   };
 
 /** A value that can be read in any case: it costs nothing and raises no error. */
-const isPlain = (expr: Expr): boolean => expr.kind === 'literal' || expr.kind === 'column';
+const isPlain = (expr: Expr): boolean => isConstant(expr) || expr.kind === 'column';
 
 /** Later arguments count, and may raise errors, only where all before them are NULL; the engine computes all. */
 const coalesce: SpecialForm = (args, site) => {

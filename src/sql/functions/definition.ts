@@ -2,12 +2,13 @@ import { limits } from '../../limits/limits.ts';
 import { checkTextLength } from '../budget.ts';
 import { apply } from '../build.ts';
 import { coerce, isImplicit } from '../coerce.ts';
-import type { DoubleOperator, Expr, Renderer } from '../ir.ts';
+import type { DoubleOperator, Expr, Literal, Renderer } from '../ir.ts';
 import { sqlError } from '../sql-error.ts';
 import {
   bool,
   date,
   float,
+  int4,
   interval,
   isInteger,
   isNumber,
@@ -171,22 +172,43 @@ export function callOverload(
   return overload.arithmetic === undefined ? called : { ...called, arithmetic: overload.arithmetic };
 }
 
-/** The value of an argument that must be a literal of the query. */
-export function constantText(expr: Expr | undefined, what: string, site: CallSite): string {
-  if (expr?.kind === 'literal' && typeof expr.value === 'string') return expr.value;
-  throw sqlError('sql_unsupported', `${site.name}: ${what} must be a literal`, site.at);
+/**
+ * An argument of which the translation needs the value: that of a parameter is taken.
+ * @param type of a parameter whose type is not known by now
+ * @param sample of a parameter, where the query is described without its values
+ */
+export const constantOf = <Arg extends Expr | undefined>(
+  expr: Arg,
+  type: SqlType,
+  sample?: string,
+): Arg | Literal => (expr?.kind === 'parameter' ? expr.constant(type, sample) : expr);
+
+/** The value of an argument that must be a literal of the query, or a parameter. */
+export function constantText(
+  expr: Expr | undefined,
+  what: string,
+  site: CallSite,
+  { type = text, sample = 'x' }: { readonly type?: SqlType; readonly sample?: string } = {},
+): string {
+  const constant = constantOf(expr, type, sample);
+  if (constant?.kind === 'literal' && typeof constant.value === 'string') return constant.value;
+  throw sqlError(
+    'sql_unsupported',
+    `${site.name}: ${what} must be a literal or a parameter, and not NULL`,
+    site.at,
+  );
 }
 
 /** A format, of which each part may repeat the value. */
-export function constantFormat(expr: Expr | undefined, site: CallSite): string {
-  const format = constantText(expr, 'the format', site);
+export function constantFormat(expr: Expr | undefined, site: CallSite, sample = 'YYYY'): string {
+  const format = constantText(expr, 'the format', site, { sample });
   checkTextLength(format, limits.maxSqlFormatLength, 'A format', site.at);
   return format;
 }
 
 export function constantInteger(expr: Expr | undefined, what: string, site: CallSite): number {
-  const text = constantText(expr, what, site);
-  if (/^-?\d{1,9}$/.test(text)) return Number(text);
+  const digits = constantText(expr, what, site, { type: int4, sample: '1' });
+  if (/^-?\d{1,9}$/.test(digits)) return Number(digits);
   throw sqlError('sql_unsupported', `${site.name}: ${what} must be an integer literal`, site.at);
 }
 

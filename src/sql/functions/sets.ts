@@ -6,7 +6,14 @@ import type { Expr, IntervalParts, LiteralValue } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { arrayOf, int4, int8, isInteger, type SqlType, timestamptz, typeLabel } from '../types.ts';
 import { stringToTable } from './arrays/array-elements.ts';
-import { argument, type CallSite, checkCount, type SetRelation, type SpecialForm } from './definition.ts';
+import {
+  argument,
+  type CallSite,
+  checkCount,
+  constantOf,
+  type SetRelation,
+  type SpecialForm,
+} from './definition.ts';
 import { jsonSetFunctions, jsonSetRelations } from './json/json-rows.ts';
 import { regexSetFunctions } from './text/regex-functions.ts';
 
@@ -22,7 +29,8 @@ const series: SpecialForm = (args, site) => {
     site.name,
     site.at,
   );
-  const [from, to] = [argument(exprs, 0), argument(exprs, 1)];
+  const [from, to] = [argument(exprs, 0), argument(exprs, 1)].map((each) => known(each, type, site));
+  if (from === undefined || to === undefined) throw new Error('BUG: a series has two ends');
   if (isInteger(type)) return integerSeries(from, to, step, site);
   if (type.name === 'timestamp' || type.name === 'timestamptz' || type.name === 'date') {
     const moments = type.name === 'date' ? timestamptz : type;
@@ -34,6 +42,10 @@ const series: SpecialForm = (args, site) => {
     site.at,
   );
 };
+
+/** A parameter is taken with its value, on which the length of the series depends. */
+const known = (expr: Expr, type: SqlType, site: CallSite): Expr =>
+  coerce(constantOf(expr, type), type, site.at);
 
 /** `from`, `from + step`, … up to `to`: none if one of the three is NULL or the step leads away. */
 function stepped(
@@ -56,7 +68,7 @@ function stepped(
 }
 
 function integerSeries(from: Expr, to: Expr, step: Expr | undefined, site: CallSite): Expr {
-  const by = step === undefined ? literal(int4, '1') : coerce(step, int8, site.at);
+  const by = step === undefined ? literal(int4, '1') : known(step, int8, site);
   checkStep(by, site);
   checkLength(from, to, by, site);
   const type = from.type.name === 'int8' || step?.type.name === 'int8' ? int8 : int4;

@@ -1,5 +1,6 @@
 import { quoteIdentifier } from '../../lib/quote.ts';
 import { spend } from '../budget.ts';
+import { quoteGenerated } from '../generated-names.ts';
 import {
   type Aggregate,
   type Expr,
@@ -11,7 +12,7 @@ import {
 } from '../ir.ts';
 import { bounded, boundedCall, boundedList } from './bounded.ts';
 import { printDoubleArithmetic } from './double-arithmetic.ts';
-import { printLiteral } from './literal.ts';
+import { printConstant } from './literal.ts';
 
 /** How expressions reach the printer of queries. */
 export type PrintQuery = (query: QueryIr) => string;
@@ -21,11 +22,12 @@ export function printExpression(expr: Expr, query: PrintQuery): string {
   spend('steps');
   switch (expr.kind) {
     case 'literal':
-      return printLiteral(expr);
+    case 'parameter':
+      return printConstant(expr);
     case 'column':
       return expr.unnested === true
-        ? quoteIdentifier(unnestedName(expr.relation, expr.name))
-        : `${quoteIdentifier(expr.relation)}.${quoteIdentifier(expr.name)}`;
+        ? quoteGenerated(unnestedName(expr.relation, expr.name))
+        : `${quoteGenerated(expr.relation)}.${quoteIdentifier(expr.name)}`;
     case 'apply':
       if (expr.arithmetic !== undefined)
         return bounded(printDoubleArithmetic(expr, (each) => printExpression(each, query)));

@@ -1,6 +1,7 @@
 import { quoteString } from '../../lib/quote.ts';
 import { microsPerDay } from '../../lib/timestamp.ts';
-import type { Literal } from '../ir.ts';
+import type { Literal, Parameter } from '../ir.ts';
+import { parameterPlaceholder } from '../placeholders.ts';
 import { dateText } from '../syntax/literals.ts';
 import { storeType } from '../types.ts';
 
@@ -28,6 +29,10 @@ export function printLiteral({ type, value }: Literal): string {
       return quoteString(String(value));
   }
 }
+
+/** A literal, or the placeholder of a parameter. */
+export const printConstant = (expr: Literal | Parameter): string =>
+  expr.kind === 'literal' ? printLiteral(expr) : parameterPlaceholder(expr.number);
 
 const signed = (number: string): string => (number.startsWith('-') ? `(${number})` : number);
 

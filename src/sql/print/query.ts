@@ -2,7 +2,7 @@ import { quoteIdentifier, quoteString } from '../../lib/quote.ts';
 import { spend } from '../budget.ts';
 import { apply, columnOf } from '../build.ts';
 import { convert } from '../coerce.ts';
-import { relationName } from '../generated-names.ts';
+import { quoteGenerated, relationName } from '../generated-names.ts';
 import {
   type CteIr,
   type Expr,
@@ -76,13 +76,13 @@ function printFrom(from: FromIr): string {
   spend('steps');
   switch (from.kind) {
     case 'dataset':
-      return `(${printRead(from.read, from.alias, printQuery)}) AS ${quoteIdentifier(from.alias)}`;
+      return `(${printRead(from.read, from.alias, printQuery)}) AS ${quoteGenerated(from.alias)}`;
     case 'derived':
-      return `(${printQuery(from.query)}) AS ${quoteIdentifier(from.alias)}`;
+      return `(${printQuery(from.query)}) AS ${quoteGenerated(from.alias)}`;
     case 'cte':
-      return `${quoteIdentifier(from.cte)} AS ${quoteIdentifier(from.alias)}`;
+      return `${quoteGenerated(from.cte)} AS ${quoteGenerated(from.alias)}`;
     case 'rows':
-      return `(${printRows(from)}) AS ${quoteIdentifier(from.alias)}`;
+      return `(${printRows(from)}) AS ${quoteGenerated(from.alias)}`;
     case 'unnest':
       return printUnnest(from);
     case 'join': {
@@ -105,9 +105,9 @@ function printUnnest({
   // A row without elements gets NULLs, not the defaults of their types.
   const columns = [...elements, ...numbered].map((each, index) => {
     const values = outer ? `arrayMap(x -> toNullable(x), ${each})` : each;
-    return `${values} AS ${quoteIdentifier(unnestedName(alias, outputName(index)))}`;
+    return `${values} AS ${quoteGenerated(unnestedName(alias, outputName(index)))}`;
   });
-  const source = input === undefined ? `(SELECT 1) AS ${quoteIdentifier(alias)}` : printFrom(input);
+  const source = input === undefined ? `(SELECT 1) AS ${quoteGenerated(alias)}` : printFrom(input);
   return `${source} ${outer ? 'LEFT ' : ''}ARRAY JOIN ${columns.join(', ')}`;
 }
 
@@ -121,7 +121,7 @@ export function printStatement(query: QueryIr, names: readonly string[], ctes: r
   );
   const definitions = boundedList(
     ctes,
-    ({ name, query: body }) => `${quoteIdentifier(name)} AS (${printQuery(body)})`,
+    ({ name, query: body }) => `${quoteGenerated(name)} AS (${printQuery(body)})`,
   );
   const recursive = ctes.some((cte) => cte.recursive) ? 'RECURSIVE ' : '';
   const withClause = definitions.length === 0 ? '' : `WITH ${recursive}${definitions.join(', ')} `;

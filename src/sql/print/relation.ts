@@ -2,6 +2,7 @@ import { quoteIdentifier, quoteString } from '../../lib/quote.ts';
 import { eventTimeColumn } from '../../model/column.ts';
 import { physicalTable, type TableName } from '../../model/dataset.ts';
 import { and } from '../build.ts';
+import { quoteGenerated } from '../generated-names.ts';
 import type {
   AllowedRows,
   DatasetRead,
@@ -14,7 +15,7 @@ import type {
   SeriesRead,
 } from '../ir.ts';
 import type { MetricColumn } from '../metric-tables.ts';
-import { momentDay, momentTimestamp } from '../moments.ts';
+import { dayPlaceholder, timePlaceholder } from '../placeholders.ts';
 import { type PrintQuery, printExpression } from './expression.ts';
 
 /** Prometheus' marker for the end of a series, as the bits of a double (model/value/value.go, StaleNaN). */
@@ -54,8 +55,8 @@ const renamed = (columns: ReadonlyMap<string, string>): readonly string[] =>
  */
 function timeConditions(column: string, range: RangeShape, unitMicros: number): readonly string[] {
   return [
-    ...(range.start ? [`${column} >= ${momentTimestamp('start', unitMicros)}`] : []),
-    ...(range.end ? [`${column} < ${momentTimestamp('end', unitMicros)}`] : []),
+    ...(range.start ? [`${column} >= ${timePlaceholder('start', unitMicros)}`] : []),
+    ...(range.end ? [`${column} < ${timePlaceholder('end', unitMicros)}`] : []),
   ];
 }
 
@@ -108,7 +109,7 @@ function printPoints(read: PointsRead, alias: string, query: PrintQuery): string
   const filter = conditions.length === 0 ? '' : ` WHERE ${printExpression(and(...conditions), query)}`;
   // Under the alias of the relation itself, so that its conditions print the same in here.
   const seriesOf = (columns: readonly string[]): string =>
-    `SELECT ${columns.join(', ')} FROM (SELECT ${chosen} FROM ${table(read, 'series')}${allowed}) AS ${quoteIdentifier(alias)}${filter}`;
+    `SELECT ${columns.join(', ')} FROM (SELECT ${chosen} FROM ${table(read, 'series')}${allowed}) AS ${quoteGenerated(alias)}${filter}`;
   const { staleIn } = read.table;
   const where = [
     ...timeConditions('timestamp', read.range, 1000),
@@ -151,7 +152,7 @@ function printMetadata(read: MetadataRead): string {
 
 function dayConditions(range: RangeShape): readonly string[] {
   return [
-    ...(range.start ? [`date >= ${momentDay('start')}`] : []),
-    ...(range.end ? [`date <= ${momentDay('end')}`] : []),
+    ...(range.start ? [`date >= ${dayPlaceholder('start')}`] : []),
+    ...(range.end ? [`date <= ${dayPlaceholder('end')}`] : []),
   ];
 }

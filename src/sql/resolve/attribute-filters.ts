@@ -1,4 +1,6 @@
+import { isConstant } from '../build.ts';
 import type { Expr, RecordsRead } from '../ir.ts';
+import { printConstant } from '../print/literal.ts';
 import { attributeMaps, hasValue } from '../record-tables.ts';
 
 /**
@@ -17,10 +19,11 @@ export function attributeFilters(
     if (condition.kind !== 'apply' || condition.name !== 'compare =') return [];
     const [left, right] = condition.args;
     if (left === undefined || right === undefined) return [];
-    const [attribute, value] = left.kind === 'literal' ? [right, left] : [left, right];
-    if (value.kind !== 'literal' || value.type.name !== 'text' || typeof value.value !== 'string') return [];
+    const [attribute, value] = isConstant(left) ? [right, left] : [left, right];
+    if (!isConstant(value) || value.type.name !== 'text') return [];
+    if (value.kind === 'literal' && value.value === null) return [];
     const maps = mapsOf(attribute, read, alias);
-    return maps.length === 0 ? [] : [hasValue(maps, value.value)];
+    return maps.length === 0 ? [] : [hasValue(maps, printConstant(value))];
   });
 }
 

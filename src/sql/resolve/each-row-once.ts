@@ -1,4 +1,4 @@
-import { allOf, apply, children, columnOf, some } from '../build.ts';
+import { allOf, apply, children, columnOf, isConstant, some } from '../build.ts';
 import type { Aggregate, Column, Expr, SelectIr } from '../ir.ts';
 import { outputName } from '../ir.ts';
 import { unsupported } from '../sql-error.ts';
@@ -105,7 +105,7 @@ const plainSelect = (
 function mapColumns(to: (column: Column) => Column): (expr: Expr) => Expr {
   const map = (expr: Expr): Expr => {
     if (expr.kind === 'column') return to(expr);
-    if (expr.kind === 'literal') return expr;
+    if (isConstant(expr)) return expr;
     if (expr.kind === 'apply') return { ...expr, args: children(expr).map(map) };
     throw unsupported('A correlated scalar subquery with a subquery in the condition that correlates it');
   };

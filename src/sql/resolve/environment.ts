@@ -3,6 +3,7 @@ import { type Inlined, spend } from '../budget.ts';
 import type { SqlCatalog, SqlDataset } from '../catalog.ts';
 import { cteName, relationName } from '../generated-names.ts';
 import type { CteIr, QueryIr, RangeShape } from '../ir.ts';
+import type { QueryParameters } from '../parameters.ts';
 import { isNamed } from '../syntax/identifier.ts';
 import type { Scope } from './scope.ts';
 import type { ColumnNames } from './scope-columns.ts';
@@ -19,6 +20,7 @@ export interface VisibleCte {
 export class Environment {
   readonly catalog: SqlCatalog;
   readonly range: RangeShape;
+  readonly parameters: QueryParameters;
   /** Datasets read so far. */
   readonly datasets = new Set<string>();
   /** True once a dataset is read of which the reader may not see all rows. */
@@ -31,9 +33,10 @@ export class Environment {
   #relations = 0;
   #ctes = 0;
 
-  constructor(catalog: SqlCatalog, range: RangeShape) {
+  constructor(catalog: SqlCatalog, range: RangeShape, parameters: QueryParameters) {
     this.catalog = catalog;
     this.range = range;
+    this.parameters = parameters;
   }
 
   /** The dataset that an identifier means; looked for once. */

@@ -1,6 +1,6 @@
 import type { Expression } from '../ast.ts';
 import { and, apply, literal, not, or } from '../build.ts';
-import { condition, convert, settle, unify } from '../coerce.ts';
+import { condition, convert, settle, typedParameter, unify } from '../coerce.ts';
 import { arrayElement, arrayLiteral, arraySlice, quantified } from '../functions/arrays/arrays.ts';
 import { type CaseBranch, caseOf } from '../functions/conditional.ts';
 import type { CallSite } from '../functions/definition.ts';
@@ -23,6 +23,10 @@ export function resolveExpression(expression: Expression, context: ExpressionCon
   switch (expression.kind) {
     case 'constant':
       return constant(expression.type, expression.text);
+    case 'parameter': {
+      const parameter = context.env.parameters.reference(expression.number, at);
+      return parameter.type.name === 'unknown' ? parameter : typedParameter(parameter, parameter.type, at);
+    }
     case 'column':
       return context.scope.column(expression.path, at);
     case 'star':
@@ -176,9 +180,19 @@ function resolveQuantified(expression: Kind<'any' | 'all'>, resolve: (each: Expr
   const array = resolve(expression.array);
   const callSite = site(operator, at);
   const typed = array.type.name === 'unknown' ? convert(array, arrayOf(settle(arg, at).type), at) : array;
+  const items = operator === (kind === 'any' ? '=' : '<>') ? constantItems(typed) : undefined;
+  // The store looks a list up, in its indexes, too; an array it would walk through for each row.
+  if (items !== undefined) return inList(arg, items, kind === 'all', at);
   const test = (element: Expr): Expr =>
     condition(callOperator(operator, [arg, element], callSite), `${operator} ${kind.toUpperCase()}`, at);
   return quantified(kind, typed, test, callSite);
+}
+
+/** The elements of an array of literals that are no NULL; undefined for others. */
+function constantItems(array: Expr): readonly Expr[] | undefined {
+  const isItem = (each: Expr): boolean => each.kind === 'literal' && each.value !== null;
+  const isList = array.kind === 'apply' && array.name === 'array' && array.args.length > 0;
+  return isList && array.args.every(isItem) ? array.args : undefined;
 }
 
 function subscript(arg: Expr, index: Expr, at: number | undefined): Expr {

@@ -2,6 +2,7 @@ import { microsPerDay } from '../../lib/timestamp.ts';
 import type { Frame, FrameBound } from '../ast.ts';
 import { apply } from '../build.ts';
 import { coerce } from '../coerce.ts';
+import { constantOf } from '../functions/definition.ts';
 import type { Expr, IntervalParts, Sort, WindowSpec } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { bool, float, interval, isInteger, isTimestamp, type SqlType } from '../types.ts';
@@ -110,7 +111,8 @@ function microsOf(offset: Expr, at: number | undefined): number {
   throw unsupported('A RANGE frame whose offset is not the literal of an interval without months', at);
 }
 
-function numberOf(offset: Expr, key: SqlType, at: number | undefined): number {
+function numberOf(given: Expr, key: SqlType, at: number | undefined): number {
+  const offset = constantOf(given, key);
   // Beyond 53 bits a double is not every integer.
   const isExact = key.name === 'float' || (isInteger(key) && key.name !== 'int8');
   if (!isExact) throw unsupported(`A RANGE frame with an offset by a key of this type`, at);

@@ -29,6 +29,8 @@ function keyOf(expr: Expr): string {
   switch (expr.kind) {
     case 'literal':
       return `${expr.type.name}:${JSON.stringify(expr.value)}`;
+    case 'parameter':
+      return `$${expr.number}`;
     case 'column':
       return `${expr.relation}.${expr.name}`;
     case 'mixed':

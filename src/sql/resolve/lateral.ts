@@ -1,4 +1,4 @@
-import { allOf, and, apply, children, columnOf, some } from '../build.ts';
+import { allOf, and, apply, children, columnOf, isConstant, some } from '../build.ts';
 import { arrayLiteral } from '../functions/arrays/arrays.ts';
 import { compare } from '../functions/operators.ts';
 import { type Column, type Expr, type FromIr, outputName, type QueryIr, type SelectIr } from '../ir.ts';
@@ -86,7 +86,7 @@ const hasOuter = (expr: Expr): boolean => some(expr, isOuter);
 /** An expression over the left side, as it stands beside it. */
 function unmarked(expr: Expr): Expr {
   if (expr.kind === 'column') return { ...expr, outer: false };
-  if (expr.kind === 'literal') return expr;
+  if (isConstant(expr)) return expr;
   if (expr.kind === 'apply') return { ...expr, args: children(expr).map(unmarked) };
   throw refusal('an aggregate or a subquery');
 }
@@ -152,7 +152,7 @@ function oneRow(query: SelectIr, links: Links, alias: string): Lateral {
       return isCount ? apply('count or 0', expr.type, (a) => `ifNull(${a}, 0)`, column) : column;
     }
     if (expr.kind === 'apply') return { ...expr, args: children(expr).map(outside) };
-    if (expr.kind === 'literal') return expr;
+    if (isConstant(expr)) return expr;
     throw refusal('a query with aggregates and subqueries or window functions');
   };
   const columns = query.items.map(outside);

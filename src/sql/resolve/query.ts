@@ -225,8 +225,8 @@ function ordered(ir: QueryIr, query: Query, context: QueryContext): SelectIr {
     groupingSets: [],
     having: undefined,
     orderBy: outputSorts(query.orderBy, ir, items),
-    limit: limitOf(query.limit, 'LIMIT'),
-    offset: limitOf(query.offset, 'OFFSET'),
+    limit: limitOf(query.limit, 'LIMIT', context.env),
+    offset: limitOf(query.offset, 'OFFSET', context.env),
   };
 }
 

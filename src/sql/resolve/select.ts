@@ -99,8 +99,8 @@ export function resolveSelect(
     groupingSets,
     having,
     orderBy,
-    limit: limitOf(query.limit, 'LIMIT'),
-    offset: limitOf(query.offset, 'OFFSET'),
+    limit: limitOf(query.limit, 'LIMIT', context.env),
+    offset: limitOf(query.offset, 'OFFSET', context.env),
   };
   checkGrouping(ir, items);
   checkDistinctOrder(ir, query.orderBy);

@@ -1,5 +1,5 @@
 import type { Query } from '../ast.ts';
-import { allOf, apply, children, some } from '../build.ts';
+import { allOf, apply, children, isConstant, some } from '../build.ts';
 import { coerce, isImplicit } from '../coerce.ts';
 import { sortedTuples } from '../functions/aggregates/ordered-aggregates.ts';
 import type { Aggregate, Expr, QueryIr, SelectIr, Subquery } from '../ir.ts';
@@ -180,7 +180,7 @@ function inCorrelated(value: Expr, query: QueryIr, context: ExpressionContext, a
 /** An expression of the query around, as the subquery sees it. */
 function asOuter(expr: Expr, at: number | undefined): Expr {
   if (expr.kind === 'column') return { ...expr, outer: true };
-  if (expr.kind === 'literal') return expr;
+  if (isConstant(expr)) return expr;
   if (expr.kind === 'apply') return { ...expr, args: children(expr).map((child) => asOuter(child, at)) };
   throw unsupported('An aggregate or a subquery on the left side of a correlated IN (subquery)', at);
 }

@@ -9,6 +9,7 @@ import {
   date,
   doubleScale,
   float,
+  int2,
   int4,
   int8,
   interval,
@@ -27,7 +28,7 @@ import {
 /** The types that a query may name. */
 const typesByName: ReadonlyMap<string, SqlType> = new Map<string, SqlType>([
   ['bool', bool],
-  ['int2', { name: 'int2' }],
+  ['int2', int2],
   ['int4', int4],
   ['int8', int8],
   ['float8', float],

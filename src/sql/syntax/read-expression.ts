@@ -1,5 +1,5 @@
 import { limits } from '../../limits/limits.ts';
-import type { Constant, Expression } from '../ast.ts';
+import type { Constant, Expression, ParameterReference } from '../ast.ts';
 import { checkTextLength } from '../budget.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import type { ReadContext } from './context.ts';
@@ -15,6 +15,7 @@ type Reader = (node: SyntaxNode, context: ReadContext) => Expression;
 /** The node types that an expression may consist of. Everything else is refused by its name. */
 const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['A_Const', readConstant],
+  ['ParamRef', readParameter],
   ['ColumnRef', readColumn],
   ['A_Expr', readOperator],
   ['BoolExpr', readBoolean],
@@ -40,7 +41,6 @@ export function readExpression(node: SyntaxNode, context: ReadContext): Expressi
 
 const constructNames: ReadonlyMap<string, string> = new Map([
   ['RowExpr', 'A row constructor'],
-  ['ParamRef', 'A query parameter'],
   ['CollateClause', 'COLLATE'],
   ['NamedArgExpr', 'A named argument'],
 ]);
@@ -71,6 +71,15 @@ function numberConstant(
   if (/^-?\d+$/.test(text)) return constant('integer', text);
   if (isNumberText(text)) return constant('decimal', text);
   throw unsupported(`The number ${written}`, at);
+}
+
+function readParameter(node: SyntaxNode): ParameterReference {
+  node.allow(['number']);
+  const number = node.number('number');
+  if (number < 1) throw sqlError('sql_syntax', `there is no parameter $${number}; the first is $1`, node.at);
+  if (number <= limits.maxQueryParameters) return { kind: 'parameter', at: node.at, number };
+  const reason = `parameter $${number} is beyond $${limits.maxQueryParameters}, which is the last that is allowed`;
+  throw sqlError('sql_too_large', reason, node.at);
 }
 
 function readColumn(node: SyntaxNode): Expression {

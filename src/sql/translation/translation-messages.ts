@@ -2,6 +2,7 @@ import type { AppErrorOptions, ErrorCode } from '../../errors.ts';
 import type { DatasetKind } from '../../model/dataset.ts';
 import type { Tag } from '../../model/identity.ts';
 import type { RangeShape } from '../ir.ts';
+import type { GivenParameters } from '../parameters.ts';
 import type { Translation } from '../translate.ts';
 
 /** What the main thread and the threads that translate tell each other: data only. */
@@ -27,6 +28,7 @@ export interface TranslationTask {
   readonly tenant: string;
   /** Which ends the time range has. */
   readonly range: RangeShape;
+  readonly parameters: GivenParameters;
 }
 
 /** The end of a task. */

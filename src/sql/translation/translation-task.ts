@@ -45,14 +45,14 @@ async function parsed(text: string): Promise<Query> {
   }
 }
 
-async function translated(tree: Query, catalog: TaskCatalog, { text, range }: TranslationTask) {
+async function translated(tree: Query, catalog: TaskCatalog, { text, range, parameters }: TranslationTask) {
   try {
     try {
-      return translate(tree, catalog, range);
+      return translate(tree, catalog, range, undefined, parameters);
     } catch (thrown) {
       if (!(thrown instanceof NamesMissing)) throw thrown;
       await catalog.loadNames();
-      return translate(tree, catalog, range);
+      return translate(tree, catalog, range, undefined, parameters);
     }
   } catch (thrown) {
     throw located(thrown, text);

@@ -47,7 +47,7 @@ async function openStore(): Promise<Opened> {
       signal,
     } as const;
     const pieces: Uint8Array[] = [];
-    for await (const piece of store.stream(query, options)) pieces.push(piece);
+    for await (const { parts } of store.stream(query, options)) pieces.push(...parts);
     return Buffer.concat(pieces).toString().split('\n')[1] ?? '';
   };
   return { store, directory, ask };

@@ -33,9 +33,8 @@ const ask = asker(
         sent.push(sql);
         return {
           progress: undefined,
-          whole: async () => undefined,
           async *[Symbol.asyncIterator]() {
-            yield Buffer.from('[]');
+            yield { parts: [Buffer.from('[]')], isLast: true };
           },
         };
       },

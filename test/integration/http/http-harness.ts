@@ -26,18 +26,23 @@ import {
 import type { Acknowledgement, Ingest, IngestRequest } from '../../../src/ingest/ingest-request.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
+import { limits } from '../../../src/limits/limits.ts';
 import type { ColumnSpec } from '../../../src/model/column.ts';
 import { type DecodeCounts, noCounts, type RefusedPart } from '../../../src/model/counts.ts';
 import type { Principal } from '../../../src/model/identity.ts';
+import { holdBeginning } from '../../../src/query/hold-beginning.ts';
 import type {
   CountsBin,
   CountsRequest,
+  Description,
   Explanation,
   Query,
   QueryQuestion,
   QueryRequest,
   QueryResult,
 } from '../../../src/query/request.ts';
+import { postgresType } from '../../../src/sql/postgres-types.ts';
+import { text } from '../../../src/sql/types.ts';
 
 /** What `RecordingIngest` says was stored. */
 export const someCounts: DecodeCounts = { ...noCounts, events: 3, samples: 5, histograms: 2, exemplars: 1 };
@@ -102,6 +107,10 @@ export class RecordingQuery implements Query {
     return { sql, fields: [{ name: 'a', type: 'bigint' }], datasets: ['app'] };
   }
 
+  async describe(): Promise<Description> {
+    return { columns: [], parameters: [] };
+  }
+
   async counts({ startTime, endTime }: CountsRequest): Promise<readonly CountsBin[]> {
     return [{ startTime, endTime, count: 7 }];
   }
@@ -112,11 +121,17 @@ export function resultOf(
   fields: readonly string[],
   pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
 ): QueryResult {
-  async function* output() {
-    yield* pieces;
+  async function* chunks() {
+    for await (const piece of pieces) yield { parts: [piece], isLast: false };
   }
   const statistics = () => ({ elapsedMs: 12.3456, read: { rows: 5, bytes: 40 } });
-  return { id: 'millrace-1', fields, output: output(), whole: async () => undefined, statistics };
+  const columns = fields.map((name) => ({ name, type: postgresType(text) }));
+  return {
+    id: 'millrace-1',
+    columns,
+    chunks: holdBeginning(chunks(), limits.queryReplyBufferBytes),
+    statistics,
+  };
 }
 
 /** API keys that the tests use as identities with few privileges. */

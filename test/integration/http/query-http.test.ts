@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { limits } from '../../../src/limits/limits.ts';
+import { holdBeginning } from '../../../src/query/hold-beginning.ts';
 import type { QueryResult } from '../../../src/query/request.ts';
+import { postgresType } from '../../../src/sql/postgres-types.ts';
+import { text as textType } from '../../../src/sql/types.ts';
 import { catalogOf, fixtures, loadEvents } from '../../sql/fixtures.ts';
 import { queryService } from '../../sql/querier.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
@@ -97,6 +101,26 @@ describe('a small result', () => {
   });
 });
 
+describe('parameters', () => {
+  const askWith = (query: string, params: string) =>
+    harness.post('/api/v1/query', `{"query": ${JSON.stringify(query)}, "params": ${params}}`);
+
+  test('are the values of $1, $2, …', async () => {
+    const query =
+      'select id, $3::bigint as big from app where status = $1 and id = any($2) order by id limit $4';
+    const response = await askWith(query, '[404, [5, 6, 2], 9007199254740993, 1]');
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe('[\n{"id":2,"big":9007199254740993}\n]\n');
+  });
+
+  test('that do not fit are a problem that says which, and where it stands', async () => {
+    const response = await askWith('select id from app\nwhere status = $1', '["many"]');
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: 'sql_bad_value', parameter: 1, line: 2, column: 16 });
+    expect((await problemOf(await askWith('select $1', '[]'))).code).toBe('sql_parameter_count');
+  });
+});
+
 describe('a large result', () => {
   test('comes in pieces, whole', async () => {
     const response = await ask(large, '?fields=true');
@@ -177,15 +201,17 @@ describe('time', () => {
     FROM numbers(8005)`;
   const pausingResult = (): QueryResult => ({
     id: 'pausing',
-    fields: ['number', 'x', 'waited'],
-    output: store.store.stream(pausing, {
-      id: 'pausing',
-      party: 'default',
-      format: 'JSONEachRow',
-      settings: { max_threads: 1, max_block_size: 1, short_circuit_function_evaluation: 'force_enable' },
-      signal: new AbortController().signal,
-    }),
-    whole: async () => undefined,
+    columns: ['number', 'x', 'waited'].map((name) => ({ name, type: postgresType(textType) })),
+    chunks: holdBeginning(
+      store.store.stream(pausing, {
+        id: 'pausing',
+        party: 'default',
+        format: 'JSONEachRow',
+        settings: { max_threads: 1, max_block_size: 1, short_circuit_function_evaluation: 'force_enable' },
+        signal: new AbortController().signal,
+      }),
+      limits.queryReplyBufferBytes,
+    ),
     statistics: () => ({ elapsedMs: 0, read: undefined }),
   });
 

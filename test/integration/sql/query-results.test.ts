@@ -60,7 +60,7 @@ describe.each(stores)('results of %s', (storeName, open) => {
       signal: new AbortController().signal,
       ...options,
     });
-  const whole = async (sql: string, format: ResultFormat) => await wholeOf((await run(sql, format)).output);
+  const whole = async (sql: string, format: ResultFormat) => await wholeOf((await run(sql, format)).chunks);
   const text = async (sql: string, format: ResultFormat) => (await whole(sql, format)).toString('utf8');
   const refusal = async (promise: Promise<unknown>): Promise<AppError> => {
     const thrown = await promise.then(
@@ -161,7 +161,7 @@ describe.each(stores)('results of %s', (storeName, open) => {
   describe('reading a result', () => {
     test('tells what was read where the store does', async () => {
       const result = await run('select count(*) from app', 'json');
-      await wholeOf(result.output);
+      await wholeOf(result.chunks);
       const { read } = result.statistics();
       // The engine in this process counts the rows of the result alone.
       if (storeName === 'the embedded engine') expect(read).toBeUndefined();
@@ -170,7 +170,7 @@ describe.each(stores)('results of %s', (storeName, open) => {
 
     test('tells how long it took', async () => {
       const result = await run('select count(*) from app', 'json');
-      await wholeOf(result.output);
+      await wholeOf(result.chunks);
       expect(result.id).toMatch(/^millrace-/);
       expect(result.statistics().elapsedMs).toBeGreaterThanOrEqual(0);
     });
@@ -182,10 +182,10 @@ describe.each(stores)('results of %s', (storeName, open) => {
         const huge =
           'select a.id, b.id as other, c.message, d.message as more from app a, app b, app c, app d limit 900000';
         const before = process.memoryUsage.rss();
-        const { output } = await run(huge, 'ndjson');
+        const { chunks } = await run(huge, 'ndjson');
         let bytes = 0;
-        for await (const piece of output) {
-          bytes += piece.byteLength;
+        for await (const { parts } of chunks) {
+          for (const { byteLength } of parts) bytes += byteLength;
           if (bytes < 1e6) continue;
           await new Promise((resolve) => setTimeout(resolve, 1500));
           expect(await running()).toBe(1);
@@ -202,11 +202,11 @@ describe.each(stores)('results of %s', (storeName, open) => {
         'select count(*) from app a, app b, app c, app d, app e where a.ms + b.ms + c.ms + d.ms + e.ms = 0.123';
       for (const sql of [endless, large]) {
         const client = new AbortController();
-        const { output } = await run(sql, 'ndjson', { signal: client.signal });
+        const { chunks } = await run(sql, 'ndjson', { signal: client.signal });
         const read = refusal(
           (async () => {
-            for await (const piece of output) {
-              if (piece.byteLength > 0) client.abort();
+            for await (const { parts } of chunks) {
+              if (parts.length > 0) client.abort();
               await new Promise((resolve) => setTimeout(resolve, 1));
             }
           })(),
@@ -224,7 +224,7 @@ describe.each(stores)('results of %s', (storeName, open) => {
       const failing =
         'select a.id as leaked, 1 / (a.id + b.id * 60 + c.id * 3600 - 150000)::int as x from app a, app b, app c';
       const left = async () => {
-        for await (const piece of (await run(large, 'ndjson')).output) if (piece.byteLength > 0) return;
+        for await (const { parts } of (await run(large, 'ndjson')).chunks) if (parts.length > 0) return;
       };
       for (const format of resultFormats) {
         for (const leave of [false, true]) {
@@ -244,7 +244,7 @@ describe.each(stores)('results of %s', (storeName, open) => {
 
   describe('bounds', () => {
     const failure = async (changed: Partial<typeof bounds>, sql: string) =>
-      (await refusal(run(sql, 'ndjson', {}, serviceWith(changed)).then(({ output }) => wholeOf(output))))
+      (await refusal(run(sql, 'ndjson', {}, serviceWith(changed)).then(({ chunks }) => wholeOf(chunks))))
         .code;
 
     test('rows and bytes of the result, memory and time', async () => {

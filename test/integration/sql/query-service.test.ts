@@ -162,7 +162,7 @@ describe('names and values', () => {
 
 describe('JSON', () => {
   test('timestamps in RFC 3339, int64 as numbers, booleans, null for NaN', async () => {
-    const { output } = await queryService(store.store, catalog).run({
+    const { chunks } = await queryService(store.store, catalog).run({
       principal: administrator,
       tenant: defaultTenant,
       sql: `select p_timestamp, 9007199254740993 as big, "p:q" = 3 as bool, 5.0 as num, 'nan'::float8 as nan,
@@ -170,7 +170,7 @@ describe('JSON', () => {
       format: 'json',
       signal: new AbortController().signal,
     });
-    expect((await wholeOf(output)).toString()).toBe(
+    expect((await wholeOf(chunks)).toString()).toBe(
       '[\n{"p_timestamp":"2024-03-01T00:00:00.000000Z","big":9007199254740993,"bool":false,"num":5,"nan":null,"day":"2024-01-02","nothing":null}\n]\n',
     );
   });

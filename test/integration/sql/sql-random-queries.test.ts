@@ -64,10 +64,10 @@ test('the store reads no other tables than those of the datasets that a translat
     readableRows: () => 'all',
     waitForPending: () => Promise.resolve(false),
   });
-  const moments = { startMicros: undefined, endMicros: undefined, nowMicros };
+  const times = { startMicros: undefined, endMicros: undefined, nowMicros };
   const translated = async (sql: string) => {
     try {
-      return await translator.translate({ principal: administrator, tenant: defaultTenant, sql, moments });
+      return await translator.translate({ principal: administrator, tenant: defaultTenant, sql, times });
     } catch (thrown) {
       if (thrown instanceof AppError && thrown.code === 'sql_unsupported') return undefined;
       throw thrown;

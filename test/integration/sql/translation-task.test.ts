@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { noParameters } from '../../../src/sql/parameters.ts';
 import { ColumnMemory } from '../../../src/sql/translation/task-catalog.ts';
 import { runTask } from '../../../src/sql/translation/translation-task.ts';
 
@@ -8,6 +9,7 @@ test('what overflows the stack is no error of the query, and no bug', async () =
     text: `select ${'1+'.repeat(100_000)}1`,
     tenant: 'default',
     range: { start: false, end: false },
+    parameters: noParameters,
   };
   const parts = {
     version: '1.2.3',

@@ -81,8 +81,8 @@ class Rig {
 
   async translate(sql: string, identity = 'u'): Promise<Translation> {
     const principal: Principal = { kind: 'user', name: identity, tenant: this.tenant, privileges: [] };
-    const moments = { startMicros: undefined, endMicros: undefined, nowMicros: 0 };
-    return await this.translator.translate({ principal, tenant: this.tenant, sql, moments });
+    const times = { startMicros: undefined, endMicros: undefined, nowMicros: 0 };
+    return await this.translator.translate({ principal, tenant: this.tenant, sql, times });
   }
 
   async sql(sql: string): Promise<string> {
@@ -121,7 +121,7 @@ describe('a thread remembers columns, and', () => {
     // Deleted, and made again under the same name.
     rig.put('app', ['level:num']);
     const { sql, columns } = await rig.translate('select * from app');
-    expect(columns).toEqual([
+    expect(columns.map(({ name, type }) => ({ name, type: type.label }))).toEqual([
       { name: 'p_timestamp', type: 'timestamp with time zone' },
       { name: 'level', type: 'double precision' },
     ]);

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { CatalogView, DatasetInfo } from '../../../src/catalog/dataset-entry.ts';
+import type { AppError } from '../../../src/errors.ts';
 import { TenantVersions } from '../../../src/catalog/tenant-versions.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { defaultTenant } from '../../../src/model/dataset.ts';
 import type { Principal, Privilege, ReadableRows } from '../../../src/model/identity.ts';
 import { Translator } from '../../../src/query/translator.ts';
+import type { ParameterValue } from '../../../src/sql/parameters.ts';
 import { InlineTranslations } from '../../support/inline-translations.ts';
 
 const secondMicros = 1_000_000;
@@ -47,11 +49,23 @@ class Rig {
       startMicros = undefined as number | undefined,
       endMicros = undefined as number | undefined,
       nowMicros = 0,
+      parameters = [] as readonly ParameterValue[],
     } = {},
   ): Promise<string> {
     const principal: Principal = { kind: 'user', name: 'u', tenant, privileges };
-    const moments = { startMicros, endMicros, nowMicros };
-    return (await this.translator.translate({ principal, tenant, sql, moments })).sql;
+    const times = { startMicros, endMicros, nowMicros };
+    return (await this.translator.translate({ principal, tenant, sql, times, parameters })).sql;
+  }
+
+  async describe(sql: string, parameterTypes?: readonly number[]) {
+    const principal: Principal = {
+      kind: 'user',
+      name: 'u',
+      tenant: defaultTenant,
+      privileges: [{ privilege: 'reader' }],
+    };
+    const times = { startMicros: undefined, endMicros: undefined, nowMicros: 0 };
+    return await this.translator.describe({ principal, tenant: defaultTenant, sql, times, parameterTypes });
   }
 }
 
@@ -98,6 +112,75 @@ describe('a translation that is remembered', () => {
     );
     const series = await rig.sql('select metric_name from m.series', range);
     expect(series).toContain("date >= '1970-01-01' AND date <= '1970-01-01'");
+  });
+
+  test('freezes no value of a parameter', async () => {
+    const rig = new Rig();
+    const query = 'select count(*) from app where level = $1 and p_timestamp > $2 and $3::int > 1';
+    const first = await rig.sql(query, { parameters: ['a', '2024-01-01', '7'] });
+    expect(first).toContain("'a'");
+    expect(first).toContain("fromUnixTimestamp64Micro(1704067200000000, 'UTC')");
+    expect(await rig.sql(query, { parameters: ["b'\\", '2024-01-02', null] })).toContain("'b\\'\\\\'");
+    expect(rig.translations.count).toBe(1);
+    await expect(rig.sql(query, { parameters: ['a', 'no time', '7'] })).rejects.toMatchObject({
+      code: 'sql_bad_value',
+    });
+    await rig.describe(query);
+    expect(rig.translations.count).toBe(1);
+  });
+
+  test('holds for the values alone on which it depends', async () => {
+    const rig = new Rig();
+    const query = 'select level from app where level = $1 limit $2';
+    await rig.describe(query);
+    const ofTen = await rig.sql(query, { parameters: ['a', '10'] });
+    expect(ofTen).toContain('LIMIT 10');
+    expect(rig.translations.count).toBe(2);
+    expect(await rig.sql(query, { parameters: ['b', '10'] })).toBe(ofTen.replace("'a'", "'b'"));
+    expect(rig.translations.count).toBe(2);
+    expect(await rig.sql(query, { parameters: ['a', '20'] })).toContain('LIMIT 20');
+    expect(await rig.sql(query, { parameters: ['a', '10'] })).toBe(ofTen);
+    await rig.describe(query);
+    expect(rig.translations.count).toBe(3);
+  });
+
+  test('belongs to the types that the client gives to parameters', async () => {
+    const rig = new Rig();
+    const typesOf = async (parameterTypes?: readonly number[]) =>
+      (await rig.describe('select $1', parameterTypes)).parameters.map(({ type }) => type.name);
+    expect(await typesOf()).toEqual(['text']);
+    expect(await typesOf([0])).toEqual(['text']);
+    expect(await typesOf([20])).toEqual(['int8']);
+    expect(await typesOf([1016])).toEqual(['array']);
+    expect(await typesOf([23, 25])).toEqual(['int4', 'text']);
+    await expect(typesOf([600])).rejects.toMatchObject({ code: 'sql_unsupported' });
+  });
+
+  test('takes no name of a field for a placeholder', async () => {
+    const rig = new Rig();
+    rig.columns.set('\0$1\0:str', { name: '\0$1\0:str', type: 'Nullable(String)' });
+    const sql = await rig.sql('select * from app where level = $1', { parameters: ['` FROM x --'] });
+    expect(sql.split('` FROM x --')).toHaveLength(2);
+    expect(sql).toContain('`\\0$1\\0:str`');
+  });
+
+  test('has bounds on values of parameters', async () => {
+    const rig = new Rig();
+    const refusal = async (sql: string, parameters: readonly (string | null)[]) =>
+      await rig.sql(sql, { parameters }).then(
+        () => 'none',
+        (error: unknown) => (error as AppError).code,
+      );
+    const some = Array.from({ length: limits.maxQueryParameters }, (_, index) => String(index));
+    expect(await refusal('select 1', [...some, '1'])).toBe('sql_too_large');
+    expect(await refusal(`select ${some.map((_, index) => `$${index + 1}`).join()}`, some)).toBe('none');
+    expect(await refusal('select $1', ['x'.repeat(limits.maxSqlLiteralLength + 1)])).toBe('sql_too_large');
+    expect(await refusal('select $1::int', ['1'.repeat(1000)])).toBe('sql_too_large');
+    const long = 'x'.repeat(limits.maxSqlLiteralLength);
+    expect(await refusal('select $1, $2, $3', [long, long, 'x'])).toBe('sql_too_large');
+    // The store's statement holds it wherever it stands.
+    expect(await refusal('select $1, $1', [long.slice(1000)])).toBe('sql_too_large');
+    expect(await refusal('select $1', [long])).toBe('none');
   });
 
   test('is made again when the catalog changes', async () => {

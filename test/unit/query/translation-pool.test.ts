@@ -7,6 +7,7 @@ import { createLogger } from '../../../src/lib/log.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { type AnsweredReply, TranslationPool } from '../../../src/query/translation-pool.ts';
 import type { AnswerCatalog } from '../../../src/query/translation-thread.ts';
+import { noParameters } from '../../../src/sql/parameters.ts';
 import type { DatasetAnswer } from '../../../src/sql/translation/translation-messages.ts';
 
 const worker = new URL('../../../dist/workers/translate.js', import.meta.url);
@@ -65,7 +66,12 @@ const ask = (
   text: string,
   { tenant = 'default', identity = 'user a', signal }: Asker = {},
 ): Promise<AnsweredReply> =>
-  pool.run({ task: { text, tenant, range: { start: false, end: false } }, identity, answerCatalog, signal });
+  pool.run({
+    task: { text, tenant, range: { start: false, end: false }, parameters: noParameters },
+    identity,
+    answerCatalog,
+    signal,
+  });
 
 /** `translated`, or the code of the error that the client gets. */
 const outcome = (reply: Promise<AnsweredReply>): Promise<unknown> =>
@@ -145,7 +151,12 @@ describe('translation in threads', () => {
   test('what the catalog says instead of an answer is what the client is told', async () => {
     const pool = createPool();
     const error = { code: 'store_unavailable', message: 'it is not known', details: undefined } as const;
-    const task = { text: 'select 1 from app', tenant: 'default', range: { start: false, end: false } };
+    const task = {
+      text: 'select 1 from app',
+      tenant: 'default',
+      range: { start: false, end: false },
+      parameters: noParameters,
+    };
     const refused = pool.run({
       task,
       identity: 'user a',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
-import { fillMoments } from '../../../src/sql/moments.ts';
+import { StatementTemplate } from '../../../src/sql/placeholders.ts';
 import { parseQuery } from '../../../src/sql/syntax/parse.ts';
 import { type Translation, translate } from '../../../src/sql/translate.ts';
 import { readGolden } from '../../sql/golden.ts';
@@ -8,7 +8,7 @@ import { smallCatalog } from '../../support/sql-catalog.ts';
 
 const micros = (text: string): number => Date.parse(text) * 1000;
 
-const moments = {
+const times = {
   startMicros: micros('2024-03-01T00:00:00Z'),
   endMicros: micros('2024-03-02T00:00:00Z'),
   nowMicros: micros('2024-03-01T12:00:00Z'),
@@ -16,7 +16,7 @@ const moments = {
 
 async function translated(query: string): Promise<Translation> {
   const translation = translate(await parseQuery(query), smallCatalog, { start: true, end: true });
-  return { ...translation, sql: fillMoments(translation.sql, moments) };
+  return { ...translation, sql: new StatementTemplate(translation.sql).fill(times, [], 0) };
 }
 
 const refusal = (query: string): Promise<AppError> =>
@@ -41,7 +41,7 @@ describe('what a translation tells', () => {
     const { columns } = await translated(
       'select level, ms, count(*), ok, 1.5, now() from app group by 1, 2, 4',
     );
-    expect(columns).toEqual([
+    expect(columns.map(({ name, type }) => ({ name, type: type.label }))).toEqual([
       { name: 'level', type: 'text' },
       { name: 'ms', type: 'double precision' },
       { name: 'count', type: 'bigint' },

@@ -1,10 +1,14 @@
 import { AppError } from '../../../errors.ts';
+import { jsonElements, jsonMember } from '../../../lib/json-elements.ts';
 import { limits } from '../../../limits/limits.ts';
+import type { ParameterValue } from '../../../sql/parameters.ts';
 import { parseJsonBody } from '../../server/json-body.ts';
 
-const queryMembers = ['query', 'startTime', 'endTime', 'streamName'] as const;
-type Member = (typeof queryMembers)[number];
-export type QueryBody = { readonly query: string } & { readonly [Name in Exclude<Member, 'query'>]?: string };
+const queryMembers = ['query', 'startTime', 'endTime', 'streamName', 'params'] as const;
+type TextMember = Exclude<(typeof queryMembers)[number], 'params'>;
+export type QueryBody = { readonly query: string; readonly params?: readonly ParameterValue[] } & {
+  readonly [Name in Exclude<TextMember, 'query'>]?: string;
+};
 
 export interface CountsBody {
   readonly stream: string;
@@ -19,14 +23,38 @@ export interface CountsBody {
  * @throws AppError `bad_json`, `bad_request`
  */
 export function parseQueryBody(body: Uint8Array): QueryBody {
-  const given: { [Name in Member]?: string } = {};
+  const given: { [Name in TextMember]?: string } = {};
+  let params: readonly ParameterValue[] | undefined;
   for (const [member, text] of membersOf(body, queryMembers, '{"query": "SELECT …"}')) {
-    if (typeof text !== 'string') throw new AppError('bad_request', `${member} must be a string`);
-    given[member] = text;
+    if (member === 'params') params = readParameters(text, body);
+    else if (typeof text !== 'string') throw new AppError('bad_request', `${member} must be a string`);
+    else given[member] = text;
   }
   const { query, ...rest } = given;
   if (query === undefined || query.trim() === '') throw new AppError('bad_request', 'query must hold SQL');
-  return { query, ...rest };
+  return { query, ...rest, ...(params === undefined ? {} : { params }) };
+}
+
+/** From the text of the body, since JavaScript's numbers would lose digits of large ones. */
+function readParameters(value: unknown, body: Uint8Array): readonly ParameterValue[] {
+  if (!Array.isArray(value))
+    throw new AppError('bad_request', 'params must be an array: [value of $1, value of $2, …]');
+  const { maxQueryParameters } = limits;
+  if (value.length > maxQueryParameters) {
+    throw new AppError(
+      'bad_request',
+      `params has ${value.length} values; at most ${maxQueryParameters} are allowed`,
+    );
+  }
+  const source = jsonMember(
+    Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'),
+    'params',
+  );
+  return jsonElements(source ?? '[]').map((element): ParameterValue => {
+    if (element === 'null') return null;
+    if (element.startsWith('"')) return JSON.parse(element) as string;
+    return element.startsWith('[') || element.startsWith('{') ? { json: element } : element;
+  });
 }
 
 /** @throws AppError `bad_json`, `bad_request` */
@@ -52,7 +80,8 @@ function membersOf<Name extends string>(
   example: string,
 ): readonly (readonly [Name, unknown])[] {
   if (hasMoreMarks(body, limits.maxQueryBodyMarks)) {
-    throw new AppError('bad_request', `the body must be an object of a few texts: ${example}`);
+    const reason = `the body must be an object of a few texts, and of values of parameters: ${example}`;
+    throw new AppError('bad_request', reason);
   }
   const value = parseJsonBody(body);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -1,14 +1,14 @@
-import { limits } from '../../../limits/limits.ts';
+import type { ResultChunk } from '../../../clickhouse/store.ts';
 import type { QueryResult, QueryStatistics } from '../../../query/request.ts';
 import type { ResultFormat } from '../../../query/result-format.ts';
 import type { BodyStream, Reply } from '../../server/reply.ts';
 import { mediaTypeOf } from './result-formats.ts';
 
 /**
- * The reply to a query. It begins when the result is complete or, where that is not small, has more bytes than are held
- * back, whichever comes first: a failure before that is thrown here and becomes a reply of its own, one behind it breaks the connection off.
- * What is known only at the end (how long it took, what was read) is in the headers of a complete result, and behind
- * the records where these are in an object.
+ * The reply to a query. It begins with the first chunk of the result: a failure before that is thrown here
+ * and becomes a reply of its own, one behind it breaks the connection off. What is known only at the end
+ * (how long it took, what was read) is in the headers of a complete result, and behind the records where
+ * these are in an object.
  * @param withFields an object around the records, which are JSON then
  * @throws AppError
  */
@@ -17,31 +17,44 @@ export async function resultReply(
   format: ResultFormat,
   withFields: boolean,
 ): Promise<Reply> {
-  const { parts, rest } = await held(result, withFields);
+  const chunks = result.chunks[Symbol.asyncIterator]();
+  const { value: first, done } = await chunks.next();
+  if (done === true) throw new Error('BUG: a result without a chunk');
+  const contentType = mediaTypeOf[format];
   const id = ['Millrace-Query-Id', result.id] as const;
+  if (!first.isLast) {
+    const body = restOf(first, chunks);
+    return { status: 200, contentType, body: withFields ? inObject(result, body) : body, headers: [id] };
+  }
   return {
     status: 200,
-    contentType: mediaTypeOf[format],
-    body: rest === undefined ? parts : rest,
-    headers: rest === undefined ? [id, ...statisticsHeaders(result.statistics())] : [id],
+    contentType,
+    body: withFields ? [beginning(result), ...first.parts, ending(result)] : first.parts,
+    headers: [id, ...statisticsHeaders(result.statistics())],
   };
 }
 
-async function held(result: QueryResult, withFields: boolean): Promise<Held> {
-  const whole = await result.whole();
-  if (whole === undefined)
-    return await hold(withFields ? inObject(result) : result.output, limits.queryReplyBufferBytes);
-  return { parts: withFields ? [beginning(result), ...whole, ending(result)] : whole, rest: undefined };
+async function* restOf(
+  first: ResultChunk,
+  chunks: AsyncIterator<ResultChunk>,
+): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* first.parts;
+    for (let next = await chunks.next(); next.done !== true; next = await chunks.next())
+      yield* next.value.parts;
+  } finally {
+    await chunks.return?.();
+  }
 }
 
-async function* inObject(result: QueryResult): AsyncGenerator<Uint8Array, void> {
+async function* inObject(result: QueryResult, body: BodyStream): AsyncGenerator<Uint8Array, void> {
   yield beginning(result);
-  yield* result.output;
+  yield* body;
   yield ending(result);
 }
 
-const beginning = ({ fields }: QueryResult): Uint8Array =>
-  Buffer.from(`{"fields":${JSON.stringify(fields)},"records":`);
+const beginning = ({ columns }: QueryResult): Uint8Array =>
+  Buffer.from(`{"fields":${JSON.stringify(columns.map(({ name }) => name))},"records":`);
 
 function ending(result: QueryResult): Uint8Array {
   const { elapsedMs, read } = result.statistics();
@@ -50,34 +63,6 @@ function ending(result: QueryResult): Uint8Array {
     ...(read === undefined ? {} : { rowsRead: read.rows, bytesRead: read.bytes }),
   };
   return Buffer.from(`,"statistics":${JSON.stringify(statistics)}}`);
-}
-
-interface Held {
-  readonly parts: readonly Uint8Array[];
-  /** All of it, if there is more than was to be held. */
-  readonly rest: BodyStream | undefined;
-}
-
-/** Takes the beginning of a body; all of it, if it is not larger than that. */
-async function hold(body: BodyStream, maxBytes: number): Promise<Held> {
-  const iterator = body[Symbol.asyncIterator]();
-  const parts: Uint8Array[] = [];
-  for (let bytes = 0; bytes <= maxBytes; ) {
-    const { value, done } = await iterator.next();
-    if (done === true) return { parts, rest: undefined };
-    parts.push(value);
-    bytes += value.byteLength;
-  }
-  async function* rest(): AsyncGenerator<Uint8Array, void> {
-    try {
-      yield* parts;
-      for (let next = await iterator.next(); next.done !== true; next = await iterator.next())
-        yield next.value;
-    } finally {
-      await iterator.return?.();
-    }
-  }
-  return { parts, rest: rest() };
 }
 
 const statisticsHeaders = ({ elapsedMs, read }: QueryStatistics): NonNullable<Reply['headers']> => [

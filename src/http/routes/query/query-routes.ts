@@ -57,8 +57,9 @@ async function count(query: Query, request: AuthorizedRequest): Promise<Reply> {
 }
 
 function questionOf({ principal, tenant, body, signal }: AuthorizedRequest): QueryQuestion {
-  const { query: sql, ...options } = parseQueryBody(body);
-  return { principal, tenant, sql, ...options, signal: signal() };
+  const { query: sql, params, ...options } = parseQueryBody(body);
+  const parameters = params === undefined ? {} : { parameters: params };
+  return { principal, tenant, sql, ...parameters, ...options, signal: signal() };
 }
 
 /** @throws AppError `bad_request` */

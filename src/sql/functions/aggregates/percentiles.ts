@@ -13,7 +13,7 @@ import {
 
 /** The fraction of a percentile: a literal from 0 to 1. */
 function fraction(value: Expr | undefined, site: CallSite): number {
-  const level = Number(constantText(value, 'the fraction', site));
+  const level = Number(constantText(value, 'the fraction', site, { type: float, sample: '0.5' }));
   if (level >= 0 && level <= 1) return level;
   throw sqlError('sql_out_of_range', `percentile value ${level} is not between 0 and 1`, site.at);
 }

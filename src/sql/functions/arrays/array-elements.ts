@@ -3,7 +3,14 @@ import { coerce, convert } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { arrayOf, int4, text } from '../../types.ts';
-import { argument, checkCount, constantText, type FunctionTable, type SpecialForm } from '../definition.ts';
+import {
+  argument,
+  checkCount,
+  constantOf,
+  constantText,
+  type FunctionTable,
+  type SpecialForm,
+} from '../definition.ts';
 import { shownBool } from '../text/format.ts';
 import { arrayAndValue, elementOf, inner, unlessMissing } from './arrays.ts';
 
@@ -91,10 +98,9 @@ const toText: SpecialForm = (args, site) => {
 const fromText: SpecialForm = (args, site) => {
   checkCount(args, 2, 3, site);
   const value = argument(args, 0);
-  const [, delimiter] = args;
+  const [delimiter, forNull] = args.slice(1).map((arg) => constantOf(arg, text));
   const isNull = delimiter?.kind === 'literal' && delimiter.value === null;
   const by = isNull ? null : constantText(delimiter, 'the delimiter', site);
-  const [, , forNull] = args;
   const isNeverNull = forNull === undefined || (forNull.kind === 'literal' && forNull.value === null);
   const missing = isNeverNull ? [] : [literal(text, constantText(forNull, 'the text for NULL', site))];
   return apply(

@@ -4,7 +4,14 @@ import { convert, settle } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
 import { json, jsonb, text } from '../../types.ts';
-import { argument, type CallSite, checkCount, type FunctionTable, type SpecialForm } from '../definition.ts';
+import {
+  argument,
+  type CallSite,
+  checkCount,
+  constantOf,
+  type FunctionTable,
+  type SpecialForm,
+} from '../definition.ts';
 import { jsonOf } from './json-text.ts';
 
 /** `jsonb` keeps the last value of a key, shorter keys before longer ones, and each length in the order of its bytes. */
@@ -13,15 +20,16 @@ const binaryOrder = (a: string, b: string): number =>
 
 const kind = (binary: boolean) => (binary ? jsonb : json);
 
-/** Keys are literals of the query. */
-function keyOf(key: Expr, site: CallSite): string {
+/** Keys are literals of the query, or parameters. */
+function keyOf(given: Expr, site: CallSite): string {
+  const key = constantOf(given, text);
   if (key.kind === 'literal' && key.value === null) {
     throw sqlError('sql_bad_value', `${site.name}: a key must not be NULL`, site.at);
   }
   const words = convert(settle(key, site.at), text, site.at);
   const source = key.kind === 'literal' && typeof key.value === 'string' ? key.value : undefined;
   if (source !== undefined && (words.kind === 'literal' || /^-?\d+$/.test(source))) return source;
-  throw unsupported(`${site.name} with a key that is not a literal`, site.at);
+  throw unsupported(`${site.name} with a key that is neither a literal nor a parameter`, site.at);
 }
 
 const joined = (open: string, parts: readonly string[], close: string): string =>

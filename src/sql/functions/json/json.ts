@@ -8,7 +8,7 @@ import { withNames } from '../../named.ts';
 import { boundedList } from '../../print/bounded.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
 import { readArrayText } from '../../syntax/literals.ts';
-import { bool, int4, isInteger, jsonb, text, typeLabel } from '../../types.ts';
+import { arrayOf, bool, int4, isInteger, jsonb, json as jsonType, text, typeLabel } from '../../types.ts';
 import {
   argument,
   type CallSite,
@@ -87,7 +87,7 @@ const textOf = (json: Expr): Expr => apply('json text', text, asText, json);
 
 /** `#>` and `#>>` take a path written as an array of text. */
 function pathOf(path: Expr, site: CallSite): readonly string[] {
-  const names = readArrayText(constantText(path, 'the path', site));
+  const names = readArrayText(constantText(path, 'the path', site, { type: arrayOf(text), sample: '{}' }));
   if (names === undefined || names.includes(null)) {
     throw sqlError('sql_bad_value', `${site.name}: the path is no array of names`, site.at);
   }
@@ -143,6 +143,7 @@ function contains(json: Expr, wanted: Expr, site: CallSite): Expr {
     wanted.kind === 'apply' ? wanted.args[0] : wanted,
     'the right side of @>',
     site,
+    { type: jsonb, sample: '{}' },
   );
   let value: unknown;
   try {
@@ -179,9 +180,12 @@ export function jsonOperator(name: string, left: Expr, right: Expr, site: CallSi
 }
 
 export const jsonArgument = (args: readonly Expr[], site: CallSite): Expr => {
-  const json = argument(args, 0);
-  if (isJson(json)) return settle(json, site.at);
-  throw sqlError('sql_unknown_function', `${site.name} needs JSON, not ${typeLabel(json.type)}`, site.at);
+  const given = argument(args, 0);
+  if (given.kind === 'parameter' && given.type.name === 'unknown') {
+    return coerce(given, site.name.startsWith('jsonb_') ? jsonb : jsonType, site.at);
+  }
+  if (isJson(given)) return settle(given, site.at);
+  throw sqlError('sql_unknown_function', `${site.name} needs JSON, not ${typeLabel(given.type)}`, site.at);
 };
 
 // As text: `transform` finds nothing in a list for an enumeration that may be NULL.

@@ -6,7 +6,7 @@ import { coerce } from '../../coerce.ts';
 import type { Expr, Renderer } from '../../ir.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
 import { bool, text } from '../../types.ts';
-import { type CallSite, constantText } from '../definition.ts';
+import { type CallSite, constantOf, constantText } from '../definition.ts';
 import { lowerCase } from './letter-case.ts';
 import { engineRegex } from './regex.ts';
 
@@ -35,7 +35,7 @@ function like(
   ignoreCase: boolean,
   site: CallSite,
 ): Expr {
-  const patternText = coerce(pattern, text, site.at);
+  const patternText = coerce(constantOf(pattern, text), text, site.at);
   const [operator, render] = ignoreCase ? ['ILIKE', anyCase] : ['LIKE', sameCase];
   if (patternText.kind === 'literal' && typeof patternText.value === 'string') {
     const character =

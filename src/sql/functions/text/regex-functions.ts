@@ -37,7 +37,11 @@ function exactRegex(pattern: string, ignoreCase: boolean, site: CallSite): Engin
 
 const replace: SpecialForm = (args, site) => {
   checkCount(args, 3, 4, site);
-  const flags = flagsOf(args[3] === undefined ? '' : constantText(args[3], 'the flags', site), 'gi', site);
+  const flags = flagsOf(
+    args[3] === undefined ? '' : constantText(args[3], 'the flags', site, { sample: '' }),
+    'gi',
+    site,
+  );
   const pattern = constantText(args[1], 'the regular expression', site);
   const regex = exactRegex(pattern, flags.has('i'), site);
   const to = replacementOf(constantText(args[2], 'the replacement', site), regex.groups, site);
@@ -68,7 +72,11 @@ function regexOfGroups(pattern: string, ignoreCase: boolean, site: CallSite) {
 /** The groups of the first match, or all of it where there are no groups; NULL without a match. */
 const match: SpecialForm = (args, site) => {
   checkCount(args, 2, 3, site);
-  const flags = flagsOf(args[2] === undefined ? '' : constantText(args[2], 'the flags', site), 'i', site);
+  const flags = flagsOf(
+    args[2] === undefined ? '' : constantText(args[2], 'the flags', site, { sample: '' }),
+    'i',
+    site,
+  );
   const pattern = constantText(args[1], 'the regular expression', site);
   const { regex, groups } = regexOfGroups(pattern, flags.has('i'), site);
   const found = (a: string): string =>
@@ -84,7 +92,11 @@ const match: SpecialForm = (args, site) => {
 /** A row for the first match, or with `g` for each: its groups, or all of it where there are no groups. */
 const matches: SpecialForm = (args, site) => {
   checkCount(args, 2, 3, site);
-  const flags = flagsOf(args[2] === undefined ? '' : constantText(args[2], 'the flags', site), 'gi', site);
+  const flags = flagsOf(
+    args[2] === undefined ? '' : constantText(args[2], 'the flags', site, { sample: '' }),
+    'gi',
+    site,
+  );
   const pattern = constantText(args[1], 'the regular expression', site);
   const { regex, groups, canBeEmpty } = regexOfGroups(pattern, flags.has('i'), site);
   if (canBeEmpty) throw unsupported(`${site.name} of what may be empty`, site.at);
@@ -116,7 +128,11 @@ export const substringByRegex: SpecialForm = (args, site) => {
 
 const like: SpecialForm = (args, site) => {
   checkCount(args, 2, 3, site);
-  const flags = flagsOf(args[2] === undefined ? '' : constantText(args[2], 'the flags', site), 'i', site);
+  const flags = flagsOf(
+    args[2] === undefined ? '' : constantText(args[2], 'the flags', site, { sample: '' }),
+    'i',
+    site,
+  );
   const pattern = constantText(args[1], 'the regular expression', site);
   const regex = engineRegex(pattern, flags.has('i'), site).unicode;
   const value = coerce(argument(args, 0), text, site.at);

@@ -7,9 +7,9 @@ import { unsupported } from '../../sql-error.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { timestamptz } from '../../types.ts';
 import { checkCount, type SpecialForm } from '../definition.ts';
-import { moment } from './time-moments.ts';
 import { truncatedInterval, unitMicros, unitOf } from './time-units.ts';
 import { atTimeZone, zoneOf } from './time-zones.ts';
+import { timestampArgument } from './timestamp-argument.ts';
 
 /** 1970 began on a Thursday, weeks do on Mondays. */
 const weekMicros = 7 * microsPerDay;
@@ -57,7 +57,7 @@ export const dateTrunc: SpecialForm = (args, site) => {
   const render = rendererOf(unit);
   if (render === undefined) throw unsupported(`date_trunc to "${unit}"`, site.at);
   const truncated = (value: Expr): Expr => apply(`date_trunc ${unit}`, value.type, render, value);
-  const value = moment(given, timestamptz, site);
+  const value = timestampArgument(given, timestamptz, site);
   if (args.length === 2) return truncated(value);
   const zone = zoneOf(args[2], site);
   return atTimeZone(truncated(atTimeZone(coerce(value, timestamptz, site.at), zone, site)), zone, site);

@@ -1,8 +1,8 @@
 import { apply } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
-import { momentDay } from '../../moments.ts';
 import { named } from '../../named.ts';
+import { dayPlaceholder } from '../../placeholders.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
 import {
   bool,
@@ -27,7 +27,7 @@ import {
   partsOf,
 } from './interval-parts.ts';
 import { timeArithmetic } from './time-arithmetic.ts';
-import { moment } from './time-moments.ts';
+import { timestampArgument } from './timestamp-argument.ts';
 
 const months = (t: string): string => `(toInt64(toYear(${t})) * 12 + toMonth(${t}))`;
 const clock = (t: string): string => `positiveModulo(toUnixTimestamp64Micro(${t}), ${microsInDay})`;
@@ -67,13 +67,13 @@ function partsOfAge(a: Expr, b: Expr): IntervalExprs {
 const midnight: Expr = apply(
   'midnight',
   timestamp,
-  () => `toDateTime64(toDate32(${momentDay('now')}), 6, 'UTC')`,
+  () => `toDateTime64(toDate32(${dayPlaceholder('now')}), 6, 'UTC')`,
 );
 
 /** `age (a, b)`: `a` less `b` in years, months, days and hours; `age (b)`: of today. */
 const age: SpecialForm = (args, site) => {
   checkCount(args, 1, 2, site);
-  const given = args.map((arg) => moment(arg, timestamptz, site));
+  const given = args.map((arg) => timestampArgument(arg, timestamptz, site));
   const [a, b] = given.length === 1 ? [midnight, argument(given, 0)] : given;
   if (a === undefined || b === undefined) throw new Error('BUG: the arguments were counted');
   return intervalOfParts('age', partsOfAge(a, b));
@@ -107,7 +107,7 @@ const justifyDaysAndHours: SpecialForm = (args, site) => {
 /** The ends of one side of OVERLAPS; the second may be given by its distance. */
 function endsOf(start: Expr, end: Expr, site: CallSite): readonly [Expr, Expr] {
   if (end.type.name !== 'interval') return [start, end];
-  return [start, timeArithmetic('+', [moment(start, timestamptz, site), end], site) ?? end];
+  return [start, timeArithmetic('+', [timestampArgument(start, timestamptz, site), end], site) ?? end];
 }
 
 /**
@@ -126,7 +126,7 @@ const overlaps: SpecialForm = (args, site) => {
     const types = args.map((arg) => typeLabel(arg.type)).join(', ');
     throw sqlError('sql_unknown_function', `function overlaps(${types}) does not exist`, site.at);
   }
-  const moments = ends.map((each) => moment(coerce(each, common, site.at), timestamp, site));
+  const moments = ends.map((each) => timestampArgument(coerce(each, common, site.at), timestamp, site));
   return apply(
     'overlaps',
     bool,

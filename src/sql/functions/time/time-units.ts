@@ -28,7 +28,7 @@ const unitNames: ReadonlyMap<string, string> = new Map(
 
 /** The unit that a literal names, by its usual name; what is no unit as it is. */
 export function unitOf(expr: Expr | undefined, site: CallSite): string {
-  const written = constantText(expr, 'the unit', site).toLowerCase();
+  const written = constantText(expr, 'the unit', site, { sample: 'second' }).toLowerCase();
   return unitNames.get(written) ?? written;
 }
 

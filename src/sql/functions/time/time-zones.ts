@@ -25,7 +25,7 @@ const referenceMs = Date.UTC(2024, 0, 1);
 
 /** A zone by its name in the IANA database, or UTC. Abbreviations mean different things in different places. */
 export function zoneOf(expr: Expr | undefined, site: CallSite): Zone {
-  const written = constantText(expr, 'the time zone', site);
+  const written = constantText(expr, 'the time zone', site, { sample: 'UTC' });
   if (/^(utc|z|gmt)$/i.test(written)) return utc;
   if (!/^[A-Za-z_]+(\/[A-Za-z0-9_+-]+)+$/.test(written)) {
     throw unsupported(`The time zone ${JSON.stringify(written)}, other than by area and city,`, site.at);

@@ -1,7 +1,7 @@
 import { apply } from '../../build.ts';
 import { coerce, convert } from '../../coerce.ts';
 import type { Expr, Renderer } from '../../ir.ts';
-import { momentDay, momentTimestamp } from '../../moments.ts';
+import { dayPlaceholder, timePlaceholder } from '../../placeholders.ts';
 import { unsupported } from '../../sql-error.ts';
 import { bool, date, float, interval, numeric, type SqlType, timestamp, timestamptz } from '../../types.ts';
 import {
@@ -15,10 +15,10 @@ import {
 import { dateTrunc } from './date-trunc.ts';
 import { makeFunctions } from './make-times.ts';
 import { toDate, toTimestamp } from './read-times.ts';
-import { moment } from './time-moments.ts';
 import { spanFunctions } from './time-spans.ts';
 import { decimalMicros, partOfInterval, unitOf } from './time-units.ts';
 import { timeZone } from './time-zones.ts';
+import { timestampArgument } from './timestamp-argument.ts';
 import { toChar } from './to-char.ts';
 
 /** The moment of the query, the same wherever it is asked for, as in a transaction of PostgreSQL. */
@@ -28,7 +28,7 @@ const nowAs =
     checkCount(args, 0, 0, site);
     const day = type.name === 'date';
     return apply(`now ${type.name}`, type, () =>
-      day ? `toDate32(${momentDay('now')})` : momentTimestamp('now'),
+      day ? `toDate32(${dayPlaceholder('now')})` : timePlaceholder('now'),
     );
   };
 
@@ -40,8 +40,8 @@ const dateBin: SpecialForm = (args, site) => {
   if (width.type.name !== 'interval' || width.type.form === 'any') {
     throw unsupported('date_bin with an interval that has months', site.at);
   }
-  const value = moment(args[1], timestamptz, site);
-  const origin = coerce(moment(args[2], value.type, site), value.type, site.at);
+  const value = timestampArgument(args[1], timestamptz, site);
+  const origin = coerce(timestampArgument(args[2], value.type, site), value.type, site.at);
   return apply(
     'date_bin',
     value.type,
@@ -95,7 +95,7 @@ const extract: SpecialForm = (args, site) => {
   if (value?.type.name === 'date' && (clockParts.has(unit) || zoneParts.has(unit))) {
     throw unsupported(`extract(${unit} from a date)`, site.at);
   }
-  const source = moment(value, timestamp, site);
+  const source = timestampArgument(value, timestamp, site);
   if (unit === 'julian') return julianDay(value, source, site);
   if (zoneParts.has(unit) && value?.type.name === 'timestamptz') {
     // Sessions are in UTC.
@@ -126,7 +126,11 @@ function julianDay(value: Expr | undefined, source: Expr, site: CallSite): Expr 
 const datePart: SpecialForm = (args, site) => {
   const [unit, value] = args;
   const isDate = unit !== undefined && value?.type.name === 'date' && args.length === 2;
-  return convert(extract(isDate ? [unit, moment(value, timestamp, site)] : args, site), float, site.at);
+  return convert(
+    extract(isDate ? [unit, timestampArgument(value, timestamp, site)] : args, site),
+    float,
+    site.at,
+  );
 };
 
 const now = nowAs(timestamptz);
@@ -145,7 +149,7 @@ export const timeFunctions: FunctionTable = {
   date_part: datePart,
   date: (args, site) => {
     checkCount(args, 1, 1, site);
-    return convert(moment(args[0], timestamp, site), date, site.at);
+    return convert(timestampArgument(args[0], timestamp, site), date, site.at);
   },
   date_bin: dateBin,
   timezone: timeZone,

@@ -162,7 +162,7 @@ function piecesOf(formatText: string, refuse: (what: string) => Error): readonly
 export const toChar: SpecialForm = (args, site) => {
   checkCount(args, 2, 2, site);
   const value = argument(args, 0);
-  if (isNumber(value.type)) return numberToChar(value, constantFormat(args[1], site), site);
+  if (isNumber(value.type)) return numberToChar(value, constantFormat(args[1], site, '9'), site);
   if (!isTimestamp(value.type) && value.type.name !== 'date') {
     throw unsupported(`to_char of something other than a number, a timestamp or a date`, site.at);
   }

@@ -34,7 +34,7 @@ async function read(pieces: readonly Buffer[], failure?: Error) {
     for (;;) {
       const { value, done } = await iterator.next();
       if (done === true) return { output: Buffer.concat(chunks), progress: value, error: undefined };
-      chunks.push(value);
+      chunks.push(...value.parts);
     }
   } catch (error) {
     return { output: Buffer.concat(chunks), progress: undefined, error };

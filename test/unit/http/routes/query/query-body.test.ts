@@ -15,7 +15,61 @@ describe('parseQueryBody', () => {
     expect(parse(JSON.stringify(body))).toEqual(body);
   });
 
+  it('reads values of parameters, and loses no digit of a number', () => {
+    const params =
+      '[500, 9007199254740993, -1.50, 1e3, "a\\"\\u00e9,]", true, null, [1, "x", 12345678901234567890], {"a": [1.10]}, [] ]';
+    expect(
+      parse(`{"par\\u0061ms": ["of no use"], "query": "SELECT \\"params\\": [1]", "params": ${params}}`),
+    ).toEqual({
+      query: 'SELECT "params": [1]',
+      params: [
+        '500',
+        '9007199254740993',
+        '-1.50',
+        '1e3',
+        'a"é,]',
+        'true',
+        null,
+        { json: '[1, "x", 12345678901234567890]' },
+        { json: '{"a": [1.10]}' },
+        { json: '[]' },
+      ],
+    });
+    expect(parse('{"params":[],"query":"SELECT 1"}')).toEqual({ query: 'SELECT 1', params: [] });
+  });
+
+  it('reads any JSON as the values that JSON.parse finds', () => {
+    const property = fc.property(fc.array(fc.jsonValue()), fc.string(), (params, query) => {
+      fc.pre(query.trim() !== '');
+      const read = parse(JSON.stringify({ query, params }, undefined, 1)).params ?? [];
+      const values = read.map((value, index) => {
+        if (value === null || typeof params[index] === 'string') return value;
+        return JSON.parse(typeof value === 'string' ? value : value.json) as unknown;
+      });
+      expect(values).toEqual(JSON.parse(JSON.stringify(params)));
+    });
+    fc.assert(property, { numRuns: 300 });
+  });
+
   it.each([
+    [
+      'params that are no array',
+      '{"query":"SELECT $1","params":{"1":2}}',
+      'bad_request',
+      'params must be an array',
+    ],
+    [
+      'too many values of parameters',
+      `{"query":"SELECT $1","params":[${'1,'.repeat(1000)}1]}`,
+      'bad_request',
+      'at most 1000',
+    ],
+    [
+      'arrays of many elements',
+      `{"query":"SELECT $1","params":[[${'1,'.repeat(9000)}1]]}`,
+      'bad_request',
+      'values',
+    ],
     ['not JSON', '{"query":', 'bad_json', ''],
     ['nothing', '', 'bad_json', ''],
     ['an array', '[]', 'bad_request', 'must be an object'],

@@ -5,7 +5,7 @@ import { isTimestamp, type SqlType, timestamptz, typeLabel } from '../../types.t
 import type { CallSite } from '../definition.ts';
 
 /** A date becomes a timestamp, which every unit can be taken from. */
-export function moment(expr: Expr | undefined, dateAs: SqlType, site: CallSite): Expr {
+export function timestampArgument(expr: Expr | undefined, dateAs: SqlType, site: CallSite): Expr {
   if (expr === undefined) throw sqlError('sql_unknown_function', `${site.name} needs a timestamp`, site.at);
   if (expr.type.name === 'date') return convert(expr, dateAs, site.at);
   if (expr.type.name === 'unknown') return coerce(expr, timestamptz, site.at);

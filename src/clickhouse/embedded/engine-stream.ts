@@ -9,6 +9,8 @@ import type { NamedPipes } from './named-pipe.ts';
  * streaming calls plan a query, and run its scalar subqueries, on the thread of the event loop; and make a document
  * of each block.) Nothing of it goes through the JavaScript of the engine's process.
  *
+ * A small result comes on a shorter way: as the value of the call, which the engine's process sends whole.
+ *
  * What it read from its tables nobody tells: its summary counts the rows of the result. The statement's end is when its
  * promise settles. What it wrote until then is in the pipe, and is read first.
  *
@@ -16,7 +18,24 @@ import type { NamedPipes } from './named-pipe.ts';
  * a reader, the engine would wait in a call of the system, where it does not notice that it is to stop. That begins when the
  * query is aborted, also while whoever takes the output is still busy with the last piece.
  */
-export function pipeStream(pipes: NamedPipes): Transport<EngineConnection>['stream'] {
+export function engineStream(pipes: NamedPipes): Transport<EngineConnection>['stream'] {
+  const throughPipe = pipeStream(pipes);
+  return (client, statement, control) =>
+    (statement.isSmall ? directStream : throughPipe)(client, statement, control);
+}
+
+const directStream: Transport<EngineConnection>['stream'] = async function* (
+  client,
+  statement,
+  { unlessAborted, occupy },
+) {
+  const running = client.run(`${statement.query}\n${endingOf(statement)}`);
+  occupy(running);
+  yield { parts: [await unlessAborted(running)], isLast: true };
+  return undefined;
+};
+
+function pipeStream(pipes: NamedPipes): Transport<EngineConnection>['stream'] {
   return async function* (client, statement, { kill, signal, unlessAborted, occupy }) {
     const pipe = await pipes.open();
     const chunks = pipe.source.iterator({ destroyOnReturn: false });
@@ -38,7 +57,7 @@ export function pipeStream(pipes: NamedPipes): Transport<EngineConnection>['stre
       for (;;) {
         const { done, value } = await unlessAborted<IteratorResult<unknown>>(chunks.next());
         if (done === true) break;
-        yield value as Uint8Array;
+        yield { parts: [value as Uint8Array], isLast: false };
       }
       const settled = await unlessAborted(running);
       if ('thrown' in settled) throw settled.thrown;

@@ -1,0 +1,79 @@
+import {
+  arrayOf,
+  bool,
+  date,
+  float,
+  int2,
+  int4,
+  int8,
+  interval,
+  json,
+  jsonb,
+  map,
+  numeric,
+  type SqlType,
+  text,
+  timestamp,
+  timestamptz,
+  typeLabel,
+} from './types.ts';
+
+/** A type as clients of PostgreSQL know it: of a column of a result, or of a parameter. */
+export interface PostgresType {
+  readonly sql: SqlType;
+  /** Of PostgreSQL's `pg_type`. */
+  readonly oid: number;
+  /** As PostgreSQL's `format_type` writes it: `double precision`. */
+  readonly label: string;
+}
+
+/**
+ * Object ids of the types that there are, and of their arrays (PostgreSQL's src/include/catalog/pg_type.dat).
+ */
+const types: ReadonlyArray<readonly [type: SqlType, oid: number, arrayOid: number]> = [
+  [bool, 16, 1000],
+  [int8, 20, 1016],
+  [int2, 21, 1005],
+  [int4, 23, 1007],
+  [text, 25, 1009],
+  [json, 114, 199],
+  [float, 701, 1022],
+  [timestamp, 1114, 1115],
+  [date, 1082, 1182],
+  [timestamptz, 1184, 1185],
+  [interval, 1186, 1187],
+  [numeric(0, true), 1700, 1231],
+  [jsonb, 3802, 3807],
+  // PostgreSQL has no such type; the text of a map is a JSON object.
+  [map, 114, 199],
+];
+
+/** Types of parameters that are taken for others here: `name`, `real`, `character`, `character varying`. */
+const synonyms: ReadonlyArray<readonly [type: SqlType, oid: number, arrayOid: number]> = [
+  [text, 19, 1003],
+  [float, 700, 1021],
+  [text, 1042, 1014],
+  [text, 1043, 1015],
+];
+
+const oids: ReadonlyMap<string, { readonly oid: number; readonly arrayOid: number }> = new Map(
+  types.map(([{ name }, oid, arrayOid]) => [name, { oid, arrayOid }]),
+);
+const textOids = { oid: 25, arrayOid: 1009 };
+
+const typesByOid: ReadonlyMap<number, SqlType> = new Map(
+  [...synonyms, ...types.filter(([type]) => type !== map)].flatMap(([type, oid, arrayOid]) => [
+    [oid, type] as const,
+    [arrayOid, arrayOf(type)] as const,
+  ]),
+);
+
+/** A type with its object id. */
+export function postgresType(type: SqlType): PostgresType {
+  const isArray = type.name === 'array';
+  const { oid, arrayOid } = oids.get(isArray ? type.element.name : type.name) ?? textOids;
+  return { sql: type, oid: isArray ? arrayOid : oid, label: typeLabel(type) };
+}
+
+/** The type that a client names by its object id; undefined where there is none here. */
+export const typeOfOid = (oid: number): SqlType | undefined => typesByOid.get(oid);
