@@ -5,7 +5,6 @@ import { postgresType } from '../sql/postgres-types.ts';
 import { narrowedSettings, semanticSettings } from '../sql/print/settings.ts';
 import type { Translation } from '../sql/translate.ts';
 import { typeLabel } from '../sql/types.ts';
-import { countRows } from './counts.ts';
 import {
   Execution,
   type ExecutionParts,
@@ -24,6 +23,7 @@ import type {
   QueryResult,
 } from './request.ts';
 import { type ResultFormat, storeOutputs } from './result-format.ts';
+import { countRows } from './time-histogram.ts';
 import { parseTimeRange } from './time-range.ts';
 import { type TranslationQuestion, Translator, type TranslatorParts } from './translator.ts';
 

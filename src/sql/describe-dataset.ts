@@ -1,5 +1,5 @@
 import { type FieldType, isReservedField, overflowColumn, parseFieldColumn } from '../model/column.ts';
-import type { SqlDataset } from './catalog.ts';
+import type { SqlDataset } from './sql-catalog.ts';
 
 /** What the columns of a dataset's table mean to SQL. */
 export type DatasetColumns = Required<Pick<SqlDataset, 'fields' | 'overflows'>>;

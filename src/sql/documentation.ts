@@ -1,5 +1,5 @@
+import { functionFamilies } from './functions/function-table.ts';
 import { operatorNames } from './functions/operators.ts';
-import { functionFamilies } from './functions/table.ts';
 import { typeNames } from './resolve/type-names.ts';
 
 /** Something that PostgreSQL has and a query is refused for, by name. */

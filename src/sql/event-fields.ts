@@ -1,7 +1,7 @@
 /** How the fields of a dataset of events are made of its physical columns, in the store's SQL. */
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { type FieldType, fieldColumnName, fieldTypes, overflowColumn } from '../model/column.ts';
-import type { SqlDataset } from './catalog.ts';
+import type { SqlDataset } from './sql-catalog.ts';
 
 /** The types that the values of a field may have; none if there is no such field. */
 export const typesOfField = ({ fields, overflows }: SqlDataset, name: string): readonly FieldType[] =>

@@ -1,5 +1,5 @@
 import { some } from './build.ts';
-import { isSet } from './functions/sets.ts';
+import { isSet } from './functions/set-returning.ts';
 import type { QueryIr, SelectIr } from './ir.ts';
 import { isGrouped } from './resolve/grouping.ts';
 

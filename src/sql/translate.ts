@@ -1,6 +1,5 @@
 import type { Query } from './ast.ts';
 import { maxStoreSqlLength, TranslationBudget, withBudget } from './budget.ts';
-import type { SqlCatalog } from './catalog.ts';
 import { withGeneratedNames } from './generated-names.ts';
 import type { QueryIr, RangeShape } from './ir.ts';
 import { type GivenParameters, noParameters, type ParameterUse, QueryParameters } from './parameters.ts';
@@ -11,6 +10,7 @@ import { Environment } from './resolve/environment.ts';
 import { uniqueNames } from './resolve/output-name.ts';
 import { resolveQuery } from './resolve/query.ts';
 import { rowBound } from './row-bound.ts';
+import type { SqlCatalog } from './sql-catalog.ts';
 import { sqlError } from './sql-error.ts';
 
 /** A column of a result. */

@@ -1,5 +1,5 @@
 import type { FieldType } from '../../src/model/column.ts';
-import type { SqlCatalog, SqlDataset } from '../../src/sql/catalog.ts';
+import type { SqlCatalog, SqlDataset } from '../../src/sql/sql-catalog.ts';
 
 /** A dataset of events, all of which may be read. */
 export const eventsDataset = (

@@ -1,5 +1,5 @@
 import type { DoubleOperator, Expr } from '../ir.ts';
-import { withNames } from '../named.ts';
+import { bindOnce } from '../let-bindings.ts';
 import { raiseIf } from '../syntax/raise.ts';
 
 /**
@@ -49,7 +49,7 @@ export function printDoubleArithmetic(expr: Expr, print: (expr: Expr) => string)
   const tree = termOf(expr);
   if (checksOf(tree, (leaf) => leaf.sql).every(({ length }) => length === 0))
     return plain(tree, (leaf) => leaf.sql);
-  return withNames(
+  return bindOnce(
     leaves.map((leaf) => leaf.sql),
     (...shorts) => {
       const shown: Show = (leaf) => shorts[leaves.indexOf(leaf)] ?? leaf.sql;

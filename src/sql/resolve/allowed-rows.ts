@@ -1,6 +1,6 @@
-import type { SqlDataset } from '../catalog.ts';
 import { fieldSql, typesOfField } from '../event-fields.ts';
 import type { AllowedRows, SeriesColumn } from '../ir.ts';
+import type { SqlDataset } from '../sql-catalog.ts';
 
 /**
  * The events that carry one of the reader's tags. A field may have values of several types, of which each that reads

@@ -6,13 +6,13 @@ import { callAggregate } from '../functions/aggregates/aggregate-call.ts';
 import { aggregateFunctions } from '../functions/aggregates/aggregates.ts';
 import { windowFunctions } from '../functions/aggregates/windows.ts';
 import { type CallSite, callOverload, type SpecialForm } from '../functions/definition.ts';
-import { findSetFunction, rowsOf } from '../functions/sets.ts';
-import { findFunction, functionNames } from '../functions/table.ts';
+import { findFunction, functionNames } from '../functions/function-table.ts';
+import { findSetFunction, rowsOf } from '../functions/set-returning.ts';
 import type { Expr, Sort, WindowSpec } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { suggestion } from '../suggestions.ts';
 import { text } from '../types.ts';
-import type { ExpressionContext } from './context.ts';
+import type { ExpressionContext } from './expression-context.ts';
 import { framed } from './frame.ts';
 import { catalogName, publicSchema } from './information-schema.ts';
 

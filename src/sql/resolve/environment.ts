@@ -1,9 +1,9 @@
 import type { Query } from '../ast.ts';
 import { type Inlined, spend } from '../budget.ts';
-import type { SqlCatalog, SqlDataset } from '../catalog.ts';
 import { cteName, relationName } from '../generated-names.ts';
 import type { CteIr, QueryIr, RangeShape } from '../ir.ts';
 import type { QueryParameters } from '../parameters.ts';
+import type { SqlCatalog, SqlDataset } from '../sql-catalog.ts';
 import { isNamed } from '../syntax/identifier.ts';
 import type { Scope } from './scope.ts';
 import type { ColumnNames } from './scope-columns.ts';

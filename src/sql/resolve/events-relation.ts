@@ -1,9 +1,9 @@
 import { quoteIdentifier } from '../../lib/quote.ts';
 import { eventTimeColumn, type FieldType, fieldTypes, overflowColumn } from '../../model/column.ts';
 import { columnOf } from '../build.ts';
-import type { SqlDataset } from '../catalog.ts';
 import { fieldSql } from '../event-fields.ts';
 import type { Column, EventsRead, Mixed } from '../ir.ts';
+import type { SqlDataset } from '../sql-catalog.ts';
 import { fieldSqlType, map, mixed, type SqlType, timestamptz } from '../types.ts';
 import { allowedEvents } from './allowed-rows.ts';
 import { Reads } from './reads.ts';

@@ -10,7 +10,7 @@ import { sqlError, unsupported } from '../sql-error.ts';
 import { numberLiteral } from '../syntax/literals.ts';
 import { arrayOf, bool, unknown } from '../types.ts';
 import { resolveCall } from './call.ts';
-import type { ExpressionContext } from './context.ts';
+import type { ExpressionContext } from './expression-context.ts';
 import { groupingCall } from './grouping.ts';
 import { resolveExists, resolveInSubquery, resolveScalarSubquery } from './subquery.ts';
 import { castTo } from './type-names.ts';

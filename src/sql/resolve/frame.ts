@@ -6,7 +6,7 @@ import { constantOf } from '../functions/definition.ts';
 import type { Expr, IntervalParts, Sort, WindowSpec } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { bool, float, interval, isInteger, isTimestamp, type SqlType } from '../types.ts';
-import type { ExpressionContext } from './context.ts';
+import type { ExpressionContext } from './expression-context.ts';
 
 type Offset = Extract<FrameBound, { readonly offset: unknown }>;
 

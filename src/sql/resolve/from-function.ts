@@ -1,6 +1,6 @@
 import type { FromItem } from '../ast.ts';
 import { columnOf, some } from '../build.ts';
-import { findSetRelation } from '../functions/sets.ts';
+import { findSetRelation } from '../functions/set-returning.ts';
 import { type Column, type Expr, outputName, type SelectIr } from '../ir.ts';
 import { sqlError } from '../sql-error.ts';
 import { int8, type SqlType } from '../types.ts';

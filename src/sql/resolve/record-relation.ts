@@ -1,7 +1,7 @@
 import { columnOf } from '../build.ts';
-import type { SqlDataset } from '../catalog.ts';
 import type { Column, Mixed, RecordsRead } from '../ir.ts';
 import { attributeSql, type RecordTable, recordText } from '../record-tables.ts';
+import type { SqlDataset } from '../sql-catalog.ts';
 import { fieldSqlType, mixed, type SqlType } from '../types.ts';
 import { Reads } from './reads.ts';
 import { type ScopeColumns, scopeColumns } from './scope-columns.ts';

@@ -1,5 +1,4 @@
 import { columnOf } from '../build.ts';
-import type { SqlDataset } from '../catalog.ts';
 import type { AllowedRows, Column, DatasetRead, Expr, FromIr, SeriesColumn } from '../ir.ts';
 import {
   type MetricColumn,
@@ -11,6 +10,7 @@ import {
   seriesDetails,
 } from '../metric-tables.ts';
 import { recordTables } from '../record-tables.ts';
+import type { SqlDataset } from '../sql-catalog.ts';
 import { sqlError } from '../sql-error.ts';
 import { suggestion } from '../suggestions.ts';
 import { map, type SqlType, text } from '../types.ts';

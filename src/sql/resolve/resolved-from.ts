@@ -1,6 +1,6 @@
 import type { Expr, FromIr } from '../ir.ts';
 import { sqlError } from '../sql-error.ts';
-import type { ExpressionContext } from './context.ts';
+import type { ExpressionContext } from './expression-context.ts';
 import type { FromScope, Scope } from './scope.ts';
 
 export interface ResolvedFrom {

@@ -4,16 +4,16 @@ import { allOf, children } from '../build.ts';
 import { condition, settle } from '../coerce.ts';
 import type { Expr, SelectIr, Sort } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
-import type { ExpressionContext } from './context.ts';
 import type { QueryContext, ResolvedQuery } from './environment.ts';
 import { resolveExpression } from './expression.ts';
+import type { ExpressionContext } from './expression-context.ts';
 import { resolveFrom } from './from.ts';
 import { checkGrouping, exprKey, hasAggregate, keepKeys } from './grouping.ts';
 import { limitOf } from './limit.ts';
 import { outputColumnName } from './output-name.ts';
 import { conjuncts, pushIntoReads } from './pushdown.ts';
 import { emptyFrom, Scope } from './scope.ts';
-import { checkSets } from './sets.ts';
+import { checkSets } from './set-returning-calls.ts';
 import { isCorrelatedIn } from './subquery.ts';
 
 /** An output column with the name by which ORDER BY and GROUP BY may mean it. */

@@ -5,9 +5,9 @@ import { sortedTuples } from '../functions/aggregates/ordered-aggregates.ts';
 import type { Aggregate, Expr, QueryIr, SelectIr, Subquery } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { bool, commonType, int8, type SqlType, typeLabel } from '../types.ts';
-import type { ExpressionContext } from './context.ts';
+import { correlatedAggregate } from './correlated-aggregate.ts';
 import { checkOuterNulls } from './correlation.ts';
-import { eachRowOnce } from './each-row-once.ts';
+import type { ExpressionContext } from './expression-context.ts';
 import { isGrouped } from './grouping.ts';
 import { coerceOutputs } from './outputs.ts';
 
@@ -52,7 +52,7 @@ export function resolveScalarSubquery(ast: Query, context: ExpressionContext, at
 function splitAggregates(item: Expr, query: SelectIr, context: ExpressionContext): Expr {
   if (item.kind === 'aggregate') {
     if (item.over !== undefined) throw unsupported('A window function in a correlated scalar subquery');
-    const single = eachRowOnce(query, item, context.env);
+    const single = correlatedAggregate(query, item, context.env);
     const zeroWhenEmpty = item.name.startsWith('count');
     return subquery({ form: 'scalar', type: item.type, query: single, zeroWhenEmpty }, context);
   }
@@ -97,7 +97,7 @@ function firstRow(query: SelectIr, item: Expr, context: ExpressionContext, at: n
   };
   const all = { ...query, orderBy: [], limit: undefined };
   // The first of a row and its repetitions is that row.
-  return limit === undefined ? eachRowOnce(all, gather, context.env) : { ...all, items: [gather] };
+  return limit === undefined ? correlatedAggregate(all, gather, context.env) : { ...all, items: [gather] };
 }
 
 export function resolveExists(ast: Query, context: ExpressionContext, at: number | undefined): Expr {

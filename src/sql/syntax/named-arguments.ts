@@ -1,7 +1,7 @@
 import type { Expression } from '../ast.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
-import type { ReadContext } from './context.ts';
 import type { SyntaxNode } from './node.ts';
+import type { ReadContext } from './read-context.ts';
 
 /** The parameters of functions that may be called by their names; those left out are 0. */
 const parameters: ReadonlyMap<string, readonly string[]> = new Map([

@@ -1,8 +1,8 @@
 import type { Expression, SortKey } from '../ast.ts';
 import { sqlError } from '../sql-error.ts';
-import type { ReadContext } from './context.ts';
 import { readArguments } from './named-arguments.ts';
 import type { SyntaxNode } from './node.ts';
+import type { ReadContext } from './read-context.ts';
 import { callOf } from './read-operator.ts';
 import { readSortKey, readWindow } from './read-window.ts';
 

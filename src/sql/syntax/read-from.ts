@@ -1,7 +1,7 @@
 import type { Alias, FromItem, JoinType } from '../ast.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
-import type { ReadContext } from './context.ts';
 import { SyntaxNode } from './node.ts';
+import type { ReadContext } from './read-context.ts';
 
 function readAlias(node: SyntaxNode): Alias | undefined {
   const alias = node.part('alias', 'Alias');

@@ -2,8 +2,8 @@ import { limits } from '../../limits/limits.ts';
 import type { Expression } from '../ast.ts';
 import { spend } from '../budget.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
-import type { ReadContext } from './context.ts';
 import type { SyntaxNode } from './node.ts';
+import type { ReadContext } from './read-context.ts';
 
 type Sets = readonly (readonly Expression[])[];
 

@@ -1,7 +1,7 @@
 import type { Call, Expression } from '../ast.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
-import type { ReadContext } from './context.ts';
 import type { SyntaxNode } from './node.ts';
+import type { ReadContext } from './read-context.ts';
 
 /** A plain function call. */
 export const callOf = (name: string, args: readonly Expression[], at: number | undefined): Call => ({

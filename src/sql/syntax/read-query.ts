@@ -1,7 +1,7 @@
 import type { Cte, Expression, Query, Select, Window } from '../ast.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
-import type { ReadContext } from './context.ts';
 import { SyntaxNode } from './node.ts';
+import type { ReadContext } from './read-context.ts';
 import { readFromItem } from './read-from.ts';
 import { readGroupingSets } from './read-grouping.ts';
 import { readSortKey, readWindow } from './read-window.ts';

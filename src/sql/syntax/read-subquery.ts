@@ -1,7 +1,7 @@
 import type { Expression } from '../ast.ts';
 import { unsupported } from '../sql-error.ts';
-import type { ReadContext } from './context.ts';
 import type { SyntaxNode } from './node.ts';
+import type { ReadContext } from './read-context.ts';
 import { operatorName } from './read-operator.ts';
 
 /** A query inside an expression. */

@@ -1,7 +1,7 @@
 import type { Expression, TypeName } from '../ast.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
-import type { ReadContext } from './context.ts';
 import type { SyntaxNode } from './node.ts';
+import type { ReadContext } from './read-context.ts';
 
 /** `CAST (x AS type)` and `x::type`, and constants like `date '2024-01-01'`. */
 export function readCast(node: SyntaxNode, context: ReadContext): Expression {

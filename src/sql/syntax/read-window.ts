@@ -1,8 +1,8 @@
 import type { Frame, FrameBound, SortKey, Window } from '../ast.ts';
 import { spend } from '../budget.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
-import type { ReadContext } from './context.ts';
 import type { SyntaxNode } from './node.ts';
+import type { ReadContext } from './read-context.ts';
 
 export function readSortKey(node: SyntaxNode, context: ReadContext): SortKey {
   node.allow(['node', 'sortby_dir', 'sortby_nulls'], { useOp: 'ORDER BY … USING' });

@@ -2,8 +2,8 @@ import { limits } from '../../limits/limits.ts';
 import type { Query } from '../ast.ts';
 import { spend } from '../budget.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
-import type { ReadContext } from './context.ts';
 import { SyntaxNode } from './node.ts';
+import type { ReadContext } from './read-context.ts';
 import { readExpression } from './read-expression.ts';
 import { readQuery } from './read-query.ts';
 

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { AppError } from '../../errors.ts';
 import { limits } from '../../limits/limits.ts';
 import { type DatasetKind, databaseOf } from '../../model/dataset.ts';
-import type { SqlCatalog, SqlDataset } from '../catalog.ts';
 import { type DatasetColumns, describeColumns } from '../describe-dataset.ts';
+import type { SqlCatalog, SqlDataset } from '../sql-catalog.ts';
 import { isNamed } from '../syntax/identifier.ts';
 import type { CatalogAnswer, CatalogQuestion, DatasetAnswer } from './translation-messages.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CatalogView, DatasetInfo } from '../../../src/catalog/dataset-entry.ts';
-import type { AppError } from '../../../src/errors.ts';
 import { TenantVersions } from '../../../src/catalog/tenant-versions.ts';
+import type { AppError } from '../../../src/errors.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { defaultTenant } from '../../../src/model/dataset.ts';
 import type { Principal, Privilege, ReadableRows } from '../../../src/model/identity.ts';

@@ -85,7 +85,10 @@ describe('translation in threads', () => {
     const reply = await ask(createPool(), 'select level, version() as v from app');
     expect(reply).toMatchObject({
       kind: 'translated',
-      translation: { datasets: ['app'], columns: [{ name: 'level', type: 'text' }, { name: 'v' }] },
+      translation: {
+        datasets: ['app'],
+        columns: [{ name: 'level', type: { label: 'text' } }, { name: 'v' }],
+      },
     });
   });
 

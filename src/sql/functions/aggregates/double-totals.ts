@@ -1,7 +1,7 @@
 import { apply } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
-import { withNames } from '../../named.ts';
+import { bindOnce } from '../../let-bindings.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { bool, float } from '../../types.ts';
 import { argument, type CallSite, checkCount } from '../definition.ts';
@@ -26,7 +26,7 @@ export function totalOfDoubles(name: 'sum' | 'avg', call: AggregateCall, site: C
 }
 
 const checked = (total: string, infinite?: string): string =>
-  withNames([total], (sum) => {
+  bindOnce([total], (sum) => {
     const lost = `isFinite(${sum}) = 0`;
     const range = infinite === undefined ? lost : `(${lost}) > ${infinite}`;
     return `(${sum} - ${raiseIf(range, 'outOfRange')})`;

@@ -1,7 +1,7 @@
 import { apply, literal } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
-import { named } from '../../named.ts';
+import { letBindings } from '../../let-bindings.ts';
 import { unsupported } from '../../sql-error.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { bool, float, int8 } from '../../types.ts';
@@ -52,7 +52,7 @@ const sumOfDistances = (rows: Expr, mean: Expr, finite: Expr, total: Expr): Expr
     (...args) => {
       const isKnown = 'isFinite(n * m) AND isFinite(s)';
       const result = `multiIf(isNull(m), NULL, ${isKnown}, n * m, ${raiseIf(`f AND NOT (${isKnown})`, 'outOfRange')}, NULL, nan)`;
-      return named(['n', 'm', 'f', 's'], args, result);
+      return letBindings(['n', 'm', 'f', 's'], args, result);
     },
     rows,
     mean,
@@ -129,7 +129,7 @@ const regression =
     const { rows, averageX, averageY, xx, yy, xy } = pairsOf(call, site);
     const render = (...args: string[]): string => {
       const value = `if(isNull(xx) OR isNull(yy) OR isNull(xy), NULL, ${result})`;
-      return named(['n', 'x', 'y', 'xx', 'yy', 'xy'], args, value);
+      return letBindings(['n', 'x', 'y', 'xx', 'yy', 'xy'], args, value);
     };
     return apply(site.name, float, render, rows, averageX, averageY, xx, yy, xy);
   };

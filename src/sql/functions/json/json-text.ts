@@ -2,7 +2,7 @@ import { quoteString } from '../../../lib/quote.ts';
 import { apply } from '../../build.ts';
 import { convert } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
-import { named } from '../../named.ts';
+import { letBindings } from '../../let-bindings.ts';
 import { unsupported } from '../../sql-error.ts';
 import { isInteger, type SqlType, text } from '../../types.ts';
 import type { CallSite } from '../definition.ts';
@@ -83,10 +83,10 @@ export function jsonWriter(type: SqlType, binary: boolean, at: number | undefine
     const each = jsonWriter(type.element, binary, at);
     const items = `arrayMap(i -> ${each('i')}, v[1])`;
     const joined = `concat('[', arrayStringConcat(${items}, '${binary ? ', ' : ','}'), ']')`;
-    return (a) => `if(empty(${a}), 'null', ${named(['v'], [a], joined)})`;
+    return (a) => `if(empty(${a}), 'null', ${letBindings(['v'], [a], joined)})`;
   }
   const write = scalarWriter(type, binary, at);
-  return (a) => named(['x'], [a], `if(isNull(x), 'null', ${write('assumeNotNull(x)')})`);
+  return (a) => letBindings(['x'], [a], `if(isNull(x), 'null', ${write('assumeNotNull(x)')})`);
 }
 
 /** The JSON of a value, as text that is never NULL. */

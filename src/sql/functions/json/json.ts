@@ -4,7 +4,7 @@ import { spend } from '../../budget.ts';
 import { apply } from '../../build.ts';
 import { coerce, settle } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
-import { withNames } from '../../named.ts';
+import { bindOnce } from '../../let-bindings.ts';
 import { boundedList } from '../../print/bounded.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
 import { readArrayText } from '../../syntax/literals.ts';
@@ -54,7 +54,7 @@ function step(json: Expr, key: Expr, site: CallSite): Expr {
   const name = isIndex ? coerce(key, int4, site.at) : coerce(key, text, site.at);
   const atIndex = json.type.name === 'jsonb' ? elementOfBinary : element;
   const render = (a: string, key: string) =>
-    withNames([a], (whole) => (isIndex ? atIndex : member)(whole, key));
+    bindOnce([a], (whole) => (isIndex ? atIndex : member)(whole, key));
   return apply(isIndex ? 'json element' : 'json member', partType(json), render, json, name);
 }
 
@@ -79,7 +79,7 @@ function walk(json: Expr, path: readonly string[], site: CallSite): Expr {
     const isPosition = /^-?\d{1,9}$/.test(name);
     const render = (a: string): string =>
       isPosition ? `coalesce(${member(a, key)}, ${element(a, name)})` : member(a, key);
-    return apply(`json path ${name}`, partType(value), (a) => withNames([a], render), value);
+    return apply(`json path ${name}`, partType(value), (a) => bindOnce([a], render), value);
   }, json);
 }
 

@@ -1,5 +1,5 @@
 import { quoteString } from '../../../lib/quote.ts';
-import { named } from '../../named.ts';
+import { letBindings } from '../../let-bindings.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { doubleScale, numericScale, type SqlType, storeInteger } from '../../types.ts';
 import { floatText } from './float-text.ts';
@@ -52,7 +52,7 @@ const numericToNumeric: Conversion = (value, from, to) => {
 const textToFloat = (text: string): string => {
   const lost = `isInfinite(x) > (lower(t) LIKE '%inf%') OR x = 0 AND match(t, '^[^eE]*[1-9]')`;
   const checked = `if(isFinite(x) AND x != 0, x, x - ${raiseIf(lost, 'outOfRange')})`;
-  return named(['t', 'x'], [text, `toFloat64(${text})`], checked);
+  return letBindings(['t', 'x'], [text, `toFloat64(${text})`], checked);
 };
 
 /** PostgreSQL takes 15 significant digits of a double (float8_numeric). */

@@ -1,4 +1,4 @@
-import { withNames } from '../../named.ts';
+import { bindOnce } from '../../let-bindings.ts';
 import { unsupported } from '../../sql-error.ts';
 import { type raised, raiseIf } from '../../syntax/raise.ts';
 import { float, int4 } from '../../types.ts';
@@ -13,7 +13,7 @@ export const checkedDouble = (
   check: (value: string, result: string) => Check,
 ): readonly Overload[] => [
   fn(['float'], float, (value) =>
-    withNames([value], (a) => `(${name}(${a}) - ${raiseIf(...check(a, `${name}(${a})`))})`),
+    bindOnce([value], (a) => `(${name}(${a}) - ${raiseIf(...check(a, `${name}(${a})`))})`),
   ),
 ];
 
@@ -32,7 +32,7 @@ export const ofAngle = (name: string): readonly Overload[] =>
 /** Zero has no negative powers, and what is negative has whole ones alone. */
 export const power: readonly Overload[] = [
   fn(['float', 'float'], float, (base, exponent) =>
-    withNames([base, exponent], (a, b) => {
+    bindOnce([base, exponent], (a, b) => {
       const undefinedPower = `(${a} = 0) AND (${b} < 0) OR (${a} < 0) AND (floor(${b}) < ${b})`;
       const result = `pow(${a}, ${b})`;
       const infinite = `isInfinite(${a}) + isInfinite(${b}) + (${a} = 0)`;
@@ -48,7 +48,7 @@ export const power: readonly Overload[] = [
  */
 const bucketOfDoubles: readonly Overload[] = [
   fn(['float', 'float', 'float', 'int'], int4, (value, first, last, count) =>
-    withNames([value, first, last, `toInt64(${count})`], (a, from, to, n) => {
+    bindOnce([value, first, last, `toInt64(${count})`], (a, from, to, n) => {
       const bad = `(${n} <= 0) OR isNaN(${a}) OR NOT isFinite(${to} - ${from}) OR (${from} = ${to})`;
       const direction = `sign(${to} - ${from})`;
       const share = `((${a} - ${from}) / (${to} - ${from}))`;

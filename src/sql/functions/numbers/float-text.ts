@@ -1,5 +1,5 @@
 import { quoteString } from '../../../lib/quote.ts';
-import { withNames } from '../../named.ts';
+import { bindOnce } from '../../let-bindings.ts';
 
 /**
  * A double as PostgreSQL prints it: the shortest digits that read back as the same value, with an exponent
@@ -7,7 +7,7 @@ import { withNames } from '../../named.ts';
  * an exponent between 1e-6 and 1e21.
  */
 export const floatText = (value: string): string =>
-  withNames([value], (number) => {
+  bindOnce([value], (number) => {
     const plain = `(abs(${number}) >= 1e-4 AND abs(${number}) < 1e15) OR ${number} = 0 OR isNull(${number})`;
     return `if(${plain}, toString(${number}), ${unusualText(number)})`;
   });

@@ -1,4 +1,4 @@
-import { withNames } from '../../named.ts';
+import { bindOnce } from '../../let-bindings.ts';
 
 /**
  * Upper and lower case, character by character as in PostgreSQL. The store follows the rules of whole words: `ß` becomes
@@ -26,7 +26,7 @@ export function upperCase(value: string): string {
     `arrayStringConcat(arrayMap(c -> ${alone}, extractAll(ifNull(${x}, ''), '(?s).')))`;
   const different = (x: string): string =>
     `if(lengthUTF8(upperUTF8(${x})) != lengthUTF8(${x}), ${each(x)}, upperUTF8(${x}))`;
-  return withNames([value], different);
+  return bindOnce([value], different);
 }
 
 export const lowerCase = (value: string): string =>

@@ -3,7 +3,7 @@ import { limits } from '../../../limits/limits.ts';
 import { apply, literal } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
-import { named } from '../../named.ts';
+import { letBindings } from '../../let-bindings.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { bool, int4, text } from '../../types.ts';
@@ -77,7 +77,11 @@ const concatWithSeparator: SpecialForm = (args, site) => {
   const render = (by: string, ...each: string[]): string => {
     // Each part with a separator before it, and that before the first one cut off.
     const all = `arrayMap(x -> concat(b, assumeNotNull(x)), arrayFilter(x -> isNotNull(x), [${each.join(', ')}]))`;
-    return named(['b'], [by], `if(isNull(b), NULL, substring(arrayStringConcat(${all}), length(b) + 1))`);
+    return letBindings(
+      ['b'],
+      [by],
+      `if(isNull(b), NULL, substring(arrayStringConcat(${all}), length(b) + 1))`,
+    );
   };
   return apply('concat_ws by', text, render, coerce(argument(args, 0), text, site.at), ...converted);
 };

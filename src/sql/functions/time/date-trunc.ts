@@ -2,7 +2,7 @@ import { microsPerDay } from '../../../lib/timestamp.ts';
 import { apply } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Expr, Renderer } from '../../ir.ts';
-import { withNames } from '../../named.ts';
+import { bindOnce } from '../../let-bindings.ts';
 import { unsupported } from '../../sql-error.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { timestamptz } from '../../types.ts';
@@ -19,7 +19,7 @@ const mondayBeforeMicros = 3 * microsPerDay;
 const cut =
   (lengthMicros: number, beforeMicros = 0): Renderer =>
   (a) =>
-    withNames([a], (t) => {
+    bindOnce([a], (t) => {
       const since = `toUnixTimestamp64Micro(${t})`;
       const rest = `positiveModulo(${since}${beforeMicros === 0 ? '' : ` + ${beforeMicros}`}, toInt64(${lengthMicros}))`;
       return `fromUnixTimestamp64Micro(${since} - ${rest}, 'UTC')`;

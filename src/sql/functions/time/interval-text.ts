@@ -1,5 +1,5 @@
 import type { IntervalParts } from '../../ir.ts';
-import { named } from '../../named.ts';
+import { letBindings } from '../../let-bindings.ts';
 import type { IntervalForm } from '../../types.ts';
 
 /** A part with its unit. Behind a negative part PostgreSQL says that one is positive (EncodeInterval in datetime.c). */
@@ -72,5 +72,5 @@ export function partsText(months: string, days: string, micros: string): string 
     `if(c = 0 AND (m != 0 OR d != 0), '', concat(multiIf(c < 0, '-', if(d != 0, d, m) < 0, '+', ''), ${storeClock()}))`,
   ];
   const text = `arrayStringConcat(arrayFilter(w -> w != '', [${words.join(', ')}]), ' ')`;
-  return named(['m', 'd', 'c'], [months, days, micros], text);
+  return letBindings(['m', 'd', 'c'], [months, days, micros], text);
 }

@@ -1,7 +1,7 @@
 import { apply } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
-import { named } from '../../named.ts';
+import { letBindings } from '../../let-bindings.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { date, float, int4, int8, timestamp } from '../../types.ts';
 import { argument, checkCount, type FunctionTable, type SpecialForm } from '../definition.ts';
@@ -15,7 +15,7 @@ const isNoDay = `isNotNull(y + m + d) AND (y < 1900 OR y > 2254 OR m < 1 OR m > 
 
 /** A day of the store's years, or an error. */
 export const dayOf = (year: string, month: string, day: string): string =>
-  named(['y', 'm', 'd'], [year, month, day], `makeDate32(y + ${raiseIf(isNoDay, 'outOfRange')}, m, d)`);
+  letBindings(['y', 'm', 'd'], [year, month, day], `makeDate32(y + ${raiseIf(isNoDay, 'outOfRange')}, m, d)`);
 
 const integers = (args: readonly Expr[], at: number | undefined): readonly Expr[] =>
   args.map((arg) => coerce(arg, int4, at));
@@ -33,7 +33,7 @@ const clockMicros = '(h * 60 + i) * 60000000 + toInt64(roundBankers(s * 1000000)
 /** Microseconds of a time of day. */
 const clockOf = (hour: string, minute: string, second: string): string => {
   const checked = `${clockMicros} + ${raiseIf(isNoClock, 'outOfRange')}`;
-  return named(['h', 'i', 's'], [`toInt64(${hour})`, minute, second], checked);
+  return letBindings(['h', 'i', 's'], [`toInt64(${hour})`, minute, second], checked);
 };
 
 const makeTimestamp: SpecialForm = (args, site) => {

@@ -2,7 +2,7 @@ import { quoteString } from '../../../lib/quote.ts';
 import { apply } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Renderer } from '../../ir.ts';
-import { named } from '../../named.ts';
+import { letBindings } from '../../let-bindings.ts';
 import { unsupported } from '../../sql-error.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { date, type SqlType, text, timestamptz } from '../../types.ts';
@@ -146,7 +146,7 @@ const read =
     const render: Renderer = (a) => {
       const isOther = `throwIf(isNotNull(${a}) AND NOT match(${a}, ${quoteString(regex)}), 'a text that is not written like the format')`;
       const groups = `extractGroups(concat(ifNull(${a}, ${quoteString(sample)}), if(${isOther}, '', '')), ${quoteString(regex)})`;
-      return `if(isNull(${a}), NULL, ${named(['g'], [groups], result)})`;
+      return `if(isNull(${a}), NULL, ${letBindings(['g'], [groups], result)})`;
     };
     return apply(`${site.name} ${format}`, type, render, coerce(argument(args, 0), text, site.at));
   };
@@ -162,7 +162,7 @@ function addClock(
 ): string {
   const isNone = raiseIf('h > 23 OR i > 59 OR s > 59', 'outOfRange');
   const length = `((h * 60 + i) * 60 + s + ${isNone}) * 1000000 + ${micros}`;
-  return `addMicroseconds(toDateTime64(${day}, 6, 'UTC'), ${named(['h', 'i', 's'], [hour, minute, second], length)})`;
+  return `addMicroseconds(toDateTime64(${day}, 6, 'UTC'), ${letBindings(['h', 'i', 's'], [hour, minute, second], length)})`;
 }
 
 const ofSeconds = fn(

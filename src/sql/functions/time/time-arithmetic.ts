@@ -2,7 +2,7 @@ import { microsPerDay, microsPerSecond } from '../../../lib/timestamp.ts';
 import { apply, literal } from '../../build.ts';
 import { convert } from '../../coerce.ts';
 import type { Expr, IntervalParts, Renderer } from '../../ir.ts';
-import { withNames } from '../../named.ts';
+import { bindOnce } from '../../let-bindings.ts';
 import { unsupported } from '../../sql-error.ts';
 import { intervalLiteral } from '../../syntax/literals.ts';
 import {
@@ -100,7 +100,7 @@ function plusInterval(base: Expr, amount: Expr, sign: 1 | -1, site: CallSite): E
   }
   const minus = sign < 0 ? '-' : '';
   const render: Renderer = (a, m, d, u) =>
-    withNames([a], (t) => {
+    bindOnce([a], (t) => {
       const micros = `${minus}(${d} * ${microsInDay} + ${u}) + ${fractionOf(t)}`;
       return `addMicroseconds(addMonths(toStartOfSecond(${t}), ${minus}${m}), ${micros})`;
     });
@@ -117,7 +117,7 @@ function plusKnown(moment: Expr, parts: IntervalParts, sign: 1 | -1): Expr {
     (a) => {
       if (mayHaveFraction(moment)) {
         const later = (t: string): string => `addMonths(toStartOfSecond(${t}), ${months})`;
-        return withNames([a], (t) => `addMicroseconds(${later(t)}, ${fractionOf(t)} + ${micros})`);
+        return bindOnce([a], (t) => `addMicroseconds(${later(t)}, ${fractionOf(t)} + ${micros})`);
       }
       const later = `addMonths(${a}, ${months})`;
       return micros === 0 ? later : `addMicroseconds(${later}, ${micros})`;

@@ -1,7 +1,7 @@
 import { apply } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
-import { named } from '../../named.ts';
+import { letBindings } from '../../let-bindings.ts';
 import { dayPlaceholder } from '../../placeholders.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
 import {
@@ -48,10 +48,10 @@ function partsOfAge(a: Expr, b: Expr): IntervalExprs {
       int8,
       (x, y) => {
         const days = `toInt64(toDayOfMonth(l)) - toDayOfMonth(e) - (u < 0)`;
-        const clockAndDays = named(['d'], [days], `s * (${body})`);
-        const left = named(['u'], [`${clock('l')} - ${clock('e')}`], clockAndDays);
+        const clockAndDays = letBindings(['d'], [days], `s * (${body})`);
+        const left = letBindings(['u'], [`${clock('l')} - ${clock('e')}`], clockAndDays);
         const ends = [`least(${x}, ${y})`, `greatest(${x}, ${y})`, `if(${x} < ${y}, -1, 1)`];
-        return `if(isNull(${x}) OR isNull(${y}), NULL, ${named(['e', 'l', 's'], ends, left)})`;
+        return `if(isNull(${x}) OR isNull(${y}), NULL, ${letBindings(['e', 'l', 's'], ends, left)})`;
       },
       a,
       b,
@@ -143,8 +143,8 @@ const overlaps: SpecialForm = (args, site) => {
         'isNull(v), NULL',
       ];
       const values = ['least(a, b)', 'least(c, d)', last('a', 'b'), last('c', 'd')];
-      const decided = named(['f', 'g', 'u', 'v'], values, `multiIf(${cases.join(', ')}, false)`);
-      return named(['a', 'b', 'c', 'd'], all, decided);
+      const decided = letBindings(['f', 'g', 'u', 'v'], values, `multiIf(${cases.join(', ')}, false)`);
+      return letBindings(['a', 'b', 'c', 'd'], all, decided);
     },
     ...moments,
   );

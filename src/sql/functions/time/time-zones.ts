@@ -2,7 +2,7 @@ import { quoteString } from '../../../lib/quote.ts';
 import { apply } from '../../build.ts';
 import { coerce, convert } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
-import { withNames } from '../../named.ts';
+import { bindOnce } from '../../let-bindings.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
 import { timestamp, timestamptz, typeLabel } from '../../types.ts';
 import { argument, type CallSite, checkCount, constantText, type SpecialForm } from '../definition.ts';
@@ -64,7 +64,7 @@ function offsetAt(moment: string, { name, aheadSeconds }: Zone): string {
 
 /** What the clocks of the zone show, as a timestamp without time zone. */
 const wallClock = (moment: string, zone: Zone): string =>
-  withNames([moment], (t) => `addSeconds(${t}, ${offsetAt(t, zone)})`);
+  bindOnce([moment], (t) => `addSeconds(${t}, ${offsetAt(t, zone)})`);
 
 /**
  * The moment at which the clocks of the zone show a time. Of the two offsets a day before and after it, the later
@@ -72,7 +72,7 @@ const wallClock = (moment: string, zone: Zone): string =>
  * that they show twice by the offset after (DetermineTimeZoneOffset in src/backend/utils/adt/datetime.c).
  */
 const momentOf = (clock: string, zone: Zone): string =>
-  withNames([clock], (t) => {
+  bindOnce([clock], (t) => {
     const before = offsetAt(`subtractDays(${t}, 1)`, zone);
     const after = offsetAt(`addDays(${t}, 1)`, zone);
     const holds = `${offsetAt(`subtractSeconds(${t}, ${after})`, zone)} = ${after}`;

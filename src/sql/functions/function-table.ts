@@ -6,7 +6,7 @@ import { conditionalFunctions } from './conditional.ts';
 import type { FunctionDefinition, FunctionTable } from './definition.ts';
 import { jsonFunctions } from './json/json.ts';
 import { mathFunctions } from './numbers/math.ts';
-import { setFunctionNames } from './sets.ts';
+import { setFunctionNames } from './set-returning.ts';
 import { regexFunctions } from './text/regex-functions.ts';
 import { textFunctions } from './text/text.ts';
 import { timeFunctions } from './time/time.ts';

@@ -1,5 +1,5 @@
 import { children, some } from '../build.ts';
-import { isSet } from '../functions/sets.ts';
+import { isSet } from '../functions/set-returning.ts';
 import type { Expr, SelectIr } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { exprKey, isGrouped } from './grouping.ts';

@@ -13,7 +13,7 @@ import { conjuncts } from './pushdown.ts';
  * the rows around it and groups by the values, so that a value of three rows has every row of the subquery three times.
  * There the rows get numbers, by which they are brought back to one of each before they are aggregated.
  */
-export function eachRowOnce(query: SelectIr, item: Aggregate, env: Environment): SelectIr {
+export function correlatedAggregate(query: SelectIr, item: Aggregate, env: Environment): SelectIr {
   const single = { ...query, columns: [{ name: '', type: item.type }], items: [item] };
   return ignoresRepetition(item) || takesEachValueOnce(query, item) ? single : numbered(single, item, env);
 }
