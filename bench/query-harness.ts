@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os';
+import { Gate } from '../src/access/gate.ts';
+import { AuditLog } from '../src/audit/audit-log.ts';
 import { Authorizer } from '../src/auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from '../src/auth/identities.ts';
 import type { CatalogView, DatasetInfo } from '../src/catalog/dataset-entry.ts';
 import { openEmbeddedStore } from '../src/clickhouse/embedded/embedded-store.ts';
 import { datasetStatements } from '../src/clickhouse/table-definitions.ts';
 import { queryRoutes } from '../src/http/routes/query/query-routes.ts';
-import { AuditLog } from '../src/http/server/audit.ts';
 import { createHttpServer } from '../src/http/server/server.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { createLogger } from '../src/lib/log.ts';
@@ -132,8 +133,7 @@ export function queryHarness(): QueryHarness {
       const server = createHttpServer();
       server.serve({
         routes: queryRoutes(query),
-        authorizer,
-        tenancy: { multiTenant: false, idOf: () => undefined, hasEnded: () => false },
+        gate: new Gate(authorizer, { multiTenant: false, idOf: () => undefined, hasEnded: () => false }),
         metrics,
         log,
         audit: new AuditLog(log, systemClock, { add: () => {} }),

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import xxhash from 'xxhash-wasm';
+import { Gate } from '../access/gate.ts';
 import { AuditTrail } from '../audit/audit-trail.ts';
 import { TenantDatabases } from '../catalog/tenant-databases.ts';
 import type { Config } from '../config/config.ts';
@@ -126,12 +127,11 @@ export async function startApp(options: AppOptions): Promise<App> {
       }),
       ...identities.routes,
     ],
-    authorizer: identities.authorizer,
-    tenancy: {
+    gate: new Gate(identities.authorizer, {
       multiTenant: config.multiTenant,
       idOf: (name) => storeParts.tenants.idOf(name),
       hasEnded: (id) => storeParts.tenants.hasEnded(id),
-    },
+    }),
     metrics: context.metrics,
     log,
     audit: identities.audit,

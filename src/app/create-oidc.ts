@@ -1,3 +1,4 @@
+import type { AuditLog } from '../audit/audit-log.ts';
 import type { IdentitySource } from '../auth/identities.ts';
 import type { ClaimNames } from '../auth/oidc/claims.ts';
 import { OidcLogin } from '../auth/oidc/login.ts';
@@ -6,7 +7,6 @@ import { TokenVerifier } from '../auth/oidc/token-verifier.ts';
 import type { SecretBox } from '../auth/secret-box.ts';
 import type { OidcConfig } from '../config/oidc-options.ts';
 import { loginRoutes } from '../http/routes/identity/login-routes.ts';
-import type { AuditLog } from '../http/server/audit.ts';
 import type { Route } from '../http/server/route.ts';
 import type { OauthUsers } from '../identity/oauth-users.ts';
 import { OidcIdentities } from '../identity/oidc-identities.ts';

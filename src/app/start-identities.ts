@@ -1,3 +1,4 @@
+import { AuditLog, type AuditRows } from '../audit/audit-log.ts';
 import { Authorizer } from '../auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from '../auth/identities.ts';
 import { SecretBox } from '../auth/secret-box.ts';
@@ -10,7 +11,6 @@ import { apiKeyRoutes } from '../http/routes/identity/api-key-routes.ts';
 import { roleRoutes } from '../http/routes/identity/role-routes.ts';
 import { tenantRoutes } from '../http/routes/identity/tenant-routes.ts';
 import { userRoutes } from '../http/routes/identity/user-routes.ts';
-import { AuditLog, type AuditRows } from '../http/server/audit.ts';
 import type { Route } from '../http/server/route.ts';
 import { ApiKeyAdministration, ApiKeyIdentities } from '../identity/api-keys.ts';
 import { Directory } from '../identity/directory.ts';

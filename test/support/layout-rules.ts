@@ -14,7 +14,7 @@ const layers: ReadonlyArray<readonly string[]> = [
   ['decode', 'sql', 'auth', 'wal', 'clickhouse'],
   ['metadata'],
   ['catalog'],
-  ['drain', 'ingest', 'query', 'identity', 'datasets'],
+  ['drain', 'ingest', 'query', 'identity', 'datasets', 'access'],
   ['audit', 'cluster'],
   ['http'],
   ['app'],
@@ -106,6 +106,28 @@ export const theServerKnowsNoRoutes: LayoutRule = (modules) =>
       imports
         .filter((target) => target.startsWith('src/http/routes/'))
         .map((target) => `${path} imports ${target}`),
+    );
+
+/** Each speaks to its own clients; what two of them need lies in `access`, `audit` and `query`. */
+const frontEnds = new Set(['http', 'pgwire', 'console']);
+
+export const frontEndsAreApart: LayoutRule = (modules) =>
+  product(modules)
+    .filter(({ path }) => frontEnds.has(unitOf(path)))
+    .flatMap(({ path, imports }) =>
+      imports
+        .filter((target) => frontEnds.has(unitOf(target)) && unitOf(target) !== unitOf(path))
+        .map((target) => `${path} imports ${target}`),
+    );
+
+/** Who may do what is decided behind the gate. */
+const policyFiles = new Set(['src/auth/policy.ts', 'src/auth/authorizer.ts', 'src/auth/privilege-index.ts']);
+
+export const frontEndsHoldNoPolicy: LayoutRule = (modules) =>
+  product(modules)
+    .filter(({ path }) => frontEnds.has(unitOf(path)))
+    .flatMap(({ path, imports }) =>
+      imports.filter((target) => policyFiles.has(target)).map((target) => `${path} imports ${target}`),
     );
 
 const pureUnits = new Set(['decode', 'sql', 'columnar', 'model']);

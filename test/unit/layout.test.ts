@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
   everyFolderHasALayer,
+  frontEndsAreApart,
+  frontEndsHoldNoPolicy,
   importsPointOneWay,
   type LayoutRule,
   noBarrels,
@@ -135,6 +137,33 @@ const cases: readonly RuleCase[] = [
       {
         files: { 'src/http/server/a.ts': "import '../routes/b.ts';", 'src/http/routes/b.ts': empty },
         says: ['src/http/server/a.ts imports src/http/routes/b.ts'],
+      },
+    ],
+  },
+  {
+    name: 'front ends do not import each other',
+    rule: frontEndsAreApart,
+    broken: [
+      {
+        files: {
+          'src/http/a.ts': "import '../pgwire/b.ts';",
+          'src/pgwire/b.ts': "import type { A } from '../http/c.ts';",
+          'src/http/c.ts': empty,
+        },
+        says: ['src/http/a.ts imports src/pgwire/b.ts', 'src/pgwire/b.ts imports src/http/c.ts'],
+      },
+    ],
+  },
+  {
+    name: 'front ends hold no policy',
+    rule: frontEndsHoldNoPolicy,
+    broken: [
+      {
+        files: {
+          'src/http/routes/a.ts': "import { decide } from '../../auth/policy.ts';",
+          'src/auth/policy.ts': empty,
+        },
+        says: ['src/http/routes/a.ts imports src/auth/policy.ts'],
       },
     ],
   },

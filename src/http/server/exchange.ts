@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import type { Authorizer } from '../../auth/authorizer.ts';
-import { mayEnter } from '../../auth/policy.ts';
+import type { Gate } from '../../access/gate.ts';
+import type { AuditLog } from '../../audit/audit-log.ts';
+import type { PresentedCredential } from '../../auth/credentials.ts';
 import { AppError } from '../../errors.ts';
 import { Cancellation, type CancelSignal } from '../../lib/cancellation.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -9,15 +10,14 @@ import type { Logger } from '../../lib/log.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { limits } from '../../limits/limits.ts';
 import type { Principal } from '../../model/identity.ts';
-import { decodeParameter, ownTenant, requestTenant, type Tenancy } from './access.ts';
-import type { AuditLog } from './audit.ts';
 import { clientAddress, type ForwardingHeaders, notForwarded } from './client-address.ts';
-import { admit, authorize, noContent } from './entry.ts';
+import { acceptContent, noContent } from './content.ts';
 import { closesConnection, declaredLength, presentedCredential, readHeaders } from './headers.ts';
 import { requireSameSite } from './origin.ts';
+import { decodeParameter, requestDataset } from './path-parameter.ts';
 import { problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
 import { BodyReader } from './request-body.ts';
-import type { BodyRules, PublicRequest, RefusalFormat, Route } from './route.ts';
+import type { BodyRules, PublicRequest, PublicRoute, RefusalFormat, Route } from './route.ts';
 import type { RouteMetrics } from './route-metrics.ts';
 import type { Router } from './router.ts';
 import { send } from './send.ts';
@@ -26,8 +26,7 @@ import type { Sending } from './send-stream.ts';
 /** What all exchanges of a server share. */
 export interface ExchangeContext {
   readonly router: Router;
-  readonly authorizer: Pick<Authorizer, 'authenticate'>;
-  readonly tenancy: Tenancy;
+  readonly gate: Gate;
   readonly metrics: Metrics;
   readonly metricsOf: (route: Route | undefined) => RouteMetrics;
   readonly log: Logger;
@@ -45,8 +44,6 @@ export interface ExchangeContext {
 
 /** For the counters: a client that left got no status. */
 const clientLeftStatus = 499;
-/** Refusals that are about who asks. */
-const deniedCodes: ReadonlySet<string> = new Set(['forbidden', 'unauthenticated', 'login_failed']);
 /** Refusals after which nobody can say where the next request begins. */
 const endingCodes: ReadonlySet<string> = new Set(['bad_framing', 'headers_too_large']);
 const emptyBody = new Uint8Array(0);
@@ -147,31 +144,29 @@ export class Exchange {
     const { publicOrigin } = this.#context;
     const credential = presentedCredential(headers, publicOrigin);
     requireSameSite(credential, this.#method, headers, publicOrigin);
-    const asked = requestTenant(route, headers, this.#context.tenancy, credential);
+    const { gate } = this.#context;
+    const asked = gate.tenantOf(headers.tenant, unnamedTenant(route, credential.header));
     this.#tenant = asked.id ?? '';
-    const verdict = this.#context.authorizer.authenticate(
-      { header: credential.header, value: credential.value, tenant: this.#tenant },
-      clientAddress,
-    );
-    const principal = verdict instanceof Promise ? await this.#hold(verdict) : verdict;
+    const verdict = gate.authenticate(credential, asked, clientAddress);
+    const known = verdict instanceof Promise ? await this.#hold(verdict) : verdict;
     if (this.#clientLeft) return undefined;
-    const tenant = asked.id ?? ownTenant(principal, this.#context.tenancy);
-    if (principal === undefined || !mayEnter(principal, tenant)) {
-      throw new AppError('unauthenticated', 'the credentials are not valid');
-    }
+    const caller = gate.admit(known, asked);
+    const { principal, tenant } = caller;
     this.#tenant = tenant;
     this.#principal = principal;
 
-    const { dataset, handle } = authorize(route, match, principal, headers);
-    if (asked.problem !== undefined) throw asked.problem;
+    const dataset = route.dataset === 'none' ? undefined : requestDataset(route, match, headers);
+    gate.authorize(caller, asked, route.permission, dataset);
     if (route.body === undefined) this.#body?.stop();
-    const content = route.body === undefined ? noContent : admit(route.body, headers, this.#declaredBytes);
-    const body = route.body === undefined ? emptyBody : await this.#receive(route.body, tenant, dataset);
+    const content =
+      route.body === undefined ? noContent : acceptContent(route.body, headers, this.#declaredBytes);
+    const body =
+      route.body === undefined ? emptyBody : await this.#receive(route.body, tenant, dataset ?? '');
     if (body === undefined) return undefined;
-    return handle({
+    return route.handler({
       principal,
       tenant,
-      dataset,
+      dataset: dataset ?? '',
       parameter: decodeParameter(match, 'bad_name'),
       queryString,
       accept: headers.accept,
@@ -277,16 +272,13 @@ export class Exchange {
       );
     }
     this.#context.metrics.rejects.inc({ code: error.code });
-    if (deniedCodes.has(error.code)) {
-      this.#context.audit.denied({
-        error,
-        principal: this.#principal,
-        tenant: this.#tenant,
-        method: this.#method,
-        route: this.#route?.path,
-        from: this.#clientAddress(),
-      });
-    }
+    this.#context.audit.refused(error, () => ({
+      principal: this.#principal,
+      tenant: this.#tenant,
+      method: this.#method,
+      route: this.#route?.path,
+      from: this.#clientAddress(),
+    }));
     this.#mustEndAtOnce = endingCodes.has(error.code);
     if (this.#mustEndAtOnce) return problemReply(error);
     return (this.#context.router.refusalOf(this.#path) ?? asProblem)(error, this.#contentType);
@@ -322,3 +314,7 @@ export class Exchange {
     onEnd();
   }
 }
+
+/** A session is of one tenant, so that a page need not name it. */
+const unnamedTenant = (route: Exclude<Route, PublicRoute>, header: PresentedCredential['header']) =>
+  header === 'cookie' ? 'ofCredential' : route.tenant === 'none' ? 'server' : 'required';

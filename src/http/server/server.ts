@@ -4,7 +4,8 @@ import uWS, {
   type TemplatedApp,
   type us_listen_socket,
 } from 'uWebSockets.js';
-import type { Authorizer } from '../../auth/authorizer.ts';
+import type { Gate } from '../../access/gate.ts';
+import type { AuditLog } from '../../audit/audit-log.ts';
 import { AppError } from '../../errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Networks } from '../../lib/ip-address.ts';
@@ -12,8 +13,6 @@ import type { Logger } from '../../lib/log.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { maxOpenFiles } from '../../lib/open-files.ts';
 import { limits } from '../../limits/limits.ts';
-import type { Tenancy } from './access.ts';
-import type { AuditLog } from './audit.ts';
 import { earlyReply } from './early-reply.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
 import { problemReply } from './reply.ts';
@@ -24,8 +23,7 @@ import { send } from './send.ts';
 
 export interface HttpServerOptions {
   readonly routes: readonly Route[];
-  readonly authorizer: Pick<Authorizer, 'authenticate'>;
-  readonly tenancy: Tenancy;
+  readonly gate: Gate;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly audit: AuditLog;
@@ -107,8 +105,7 @@ export function createHttpServer(maxConnections = defaultMaxConnections()): Http
 
   const contextOf = (options: HttpServerOptions): ExchangeContext => ({
     router: new Router(options.routes),
-    authorizer: options.authorizer,
-    tenancy: options.tenancy,
+    gate: options.gate,
     metrics: options.metrics,
     metricsOf: createMetricsOf(options.metrics, options.routes),
     log: options.log,

@@ -1,5 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { pino } from 'pino';
+import { Gate } from '../../../src/access/gate.ts';
+import type { Tenancy } from '../../../src/access/tenancy.ts';
+import { AuditLog } from '../../../src/audit/audit-log.ts';
 import { Authorizer } from '../../../src/auth/authorizer.ts';
 import {
   administratorAccount,
@@ -15,8 +18,6 @@ import { remoteWriteRoutes } from '../../../src/http/routes/ingest/remote-write-
 import { queryRoutes } from '../../../src/http/routes/query/query-routes.ts';
 import { metricsRoute } from '../../../src/http/routes/status/metrics-route.ts';
 import { statusRoutes } from '../../../src/http/routes/status/status-routes.ts';
-import type { Tenancy } from '../../../src/http/server/access.ts';
-import { AuditLog } from '../../../src/http/server/audit.ts';
 import type { Route } from '../../../src/http/server/route.ts';
 import {
   createHttpServer,
@@ -213,8 +214,7 @@ export async function startServer(
   const server = createHttpServer();
   server.serve({
     routes,
-    authorizer: new Authorizer([passwords, keys]),
-    tenancy: oneTenant,
+    gate: new Gate(new Authorizer([passwords, keys]), oneTenant),
     metrics,
     log,
     audit: new AuditLog(log, systemClock, { add: () => {} }),

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AuditLog } from '../../../src/http/server/audit.ts';
+import { Gate } from '../../../src/access/gate.ts';
+import { AuditLog } from '../../../src/audit/audit-log.ts';
 import { createHttpServer } from '../../../src/http/server/server.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
@@ -60,8 +61,7 @@ describe('until the service has read what it has stored', () => {
       expect(await (await ask('/nowhere', { method: 'HEAD' })).text()).toBe('');
       server.serve({
         routes: harness.routes,
-        authorizer: { authenticate: () => undefined },
-        tenancy: oneTenant,
+        gate: new Gate({ authenticate: () => undefined }, oneTenant),
         metrics: createMetrics(),
         log: createLogger('silent'),
         audit: new AuditLog(createLogger('silent'), systemClock, { add: () => {} }),

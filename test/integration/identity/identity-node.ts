@@ -1,6 +1,9 @@
 import { pino } from 'pino';
-import { createOidc } from '../../../src/app/create-oidc.ts';
+import type { Tenancy } from '../../../src/access/tenancy.ts';
+import { AuditLog } from '../../../src/audit/audit-log.ts';
+import { Gate } from '../../../src/access/gate.ts';
 import { createOauthUsers } from '../../../src/app/start-identities.ts';
+import { createOidc } from '../../../src/app/create-oidc.ts';
 import type { AuditRow } from '../../../src/audit/audit-trail.ts';
 import { Authorizer } from '../../../src/auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from '../../../src/auth/identities.ts';
@@ -27,8 +30,6 @@ import { remoteWriteRoutes } from '../../../src/http/routes/ingest/remote-write-
 import { queryRoutes } from '../../../src/http/routes/query/query-routes.ts';
 import { metricsRoute } from '../../../src/http/routes/status/metrics-route.ts';
 import { statusRoutes } from '../../../src/http/routes/status/status-routes.ts';
-import type { Tenancy } from '../../../src/http/server/access.ts';
-import { AuditLog } from '../../../src/http/server/audit.ts';
 import type { Route } from '../../../src/http/server/route.ts';
 import { createHttpServer } from '../../../src/http/server/server.ts';
 import { ApiKeyAdministration, ApiKeyIdentities } from '../../../src/identity/api-keys.ts';
@@ -163,7 +164,8 @@ export async function startIdentityNode(
   };
   const server = createHttpServer();
   const { trustedProxies } = options;
-  server.serve({ routes, authorizer, tenancy, metrics, log, audit, clock: systemClock, trustedProxies });
+  const gate = new Gate(authorizer, tenancy);
+  server.serve({ routes, gate, metrics, log, audit, clock: systemClock, trustedProxies });
   const { port } = await server.listen('127.0.0.1', 0);
   const url = `http://127.0.0.1:${port}`;
   const send: IdentityNode['send'] = (method, path, body, credential = root) =>

@@ -1,8 +1,8 @@
+import type { AuditLog } from '../../../audit/audit-log.ts';
 import type { DatasetAdministration } from '../../../datasets/administration.ts';
 import { type AskedOptions, parseDatasetOptions } from '../../../datasets/options.ts';
 import { AppError } from '../../../errors.ts';
 import { limits } from '../../../limits/limits.ts';
-import type { AuditLog } from '../../server/audit.ts';
 import { parseJsonBody } from '../../server/json-body.ts';
 import { textReply } from '../../server/reply.ts';
 import type { DatasetRequest, Route } from '../../server/route.ts';

@@ -1,6 +1,6 @@
+import type { AuditLog } from '../../../audit/audit-log.ts';
 import type { DatasetLimits, ShownLimits } from '../../../datasets/dataset-limits.ts';
 import { showLimits } from '../../../model/tenant-limits.ts';
-import type { AuditLog } from '../../server/audit.ts';
 import { parseJsonBody } from '../../server/json-body.ts';
 import { jsonReply, type Reply } from '../../server/reply.ts';
 import type { DatasetRequest, Route } from '../../server/route.ts';

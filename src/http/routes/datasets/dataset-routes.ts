@@ -1,14 +1,12 @@
-import { decide, readableRows } from '../../../auth/policy.ts';
+import { requireAllRows, visibleDatasets } from '../../../access/gate.ts';
+import type { AuditLog } from '../../../audit/audit-log.ts';
 import type { DatasetAdministration } from '../../../datasets/administration.ts';
 import type { DatasetLimits } from '../../../datasets/dataset-limits.ts';
 import type { DatasetDetails, DatasetQuestions, DatasetStatistics } from '../../../datasets/details.ts';
 import { type DatasetRetention, parseRetention, showRetention } from '../../../datasets/retention.ts';
 import { AppError } from '../../../errors.ts';
-import { quotedName } from '../../../lib/credential-shape.ts';
 import { parseDay } from '../../../lib/timestamp.ts';
 import type { DatasetKind } from '../../../model/dataset.ts';
-import type { Principal } from '../../../model/identity.ts';
-import type { AuditLog } from '../../server/audit.ts';
 import { parseJsonBody } from '../../server/json-body.ts';
 import { jsonReply, textReply } from '../../server/reply.ts';
 import type { Route } from '../../server/route.ts';
@@ -39,7 +37,7 @@ export function datasetRoutes({
       permission: 'dataset.list',
       dataset: 'none',
       handler: ({ principal, tenant }) => {
-        const visible = questions.names(tenant).filter((name) => decide(principal, 'dataset.list', name));
+        const visible = visibleDatasets(principal, questions.names(tenant));
         return jsonReply(visible.map((name) => ({ name })));
       },
     },
@@ -165,18 +163,6 @@ function showStatistics({ kind, received, waiting, stored, deleted }: DatasetSta
       compression_ratio: diskBytes === 0 ? null : Number((uncompressedBytes / diskBytes).toFixed(2)),
     },
   };
-}
-
-/**
- * What is said about all rows together is not for those who may read some of them.
- * @throws AppError `forbidden`
- */
-function requireAllRows(principal: Principal, dataset: string): void {
-  if (readableRows(principal, dataset) === 'all') return;
-  throw new AppError(
-    'forbidden',
-    `this needs a privilege to read all rows of dataset ${quotedName(dataset)}`,
-  );
 }
 
 /** @throws AppError `bad_request` */

@@ -1,6 +1,6 @@
+import type { AuditLog } from '../../../audit/audit-log.ts';
 import { AppError } from '../../../errors.ts';
 import type { ApiKeyAdministration } from '../../../identity/api-keys.ts';
-import type { AuditLog } from '../../server/audit.ts';
 import { parseJsonBody } from '../../server/json-body.ts';
 import { jsonReply } from '../../server/reply.ts';
 import type { Route } from '../../server/route.ts';

@@ -1,8 +1,8 @@
+import type { AuditLog } from '../../../audit/audit-log.ts';
 import type { OidcLogin } from '../../../auth/oidc/login.ts';
 import { AppError } from '../../../errors.ts';
 import type { Sessions } from '../../../identity/sessions.ts';
 import { limits } from '../../../limits/limits.ts';
-import type { AuditLog } from '../../server/audit.ts';
 import { cookieIn, setCookie } from '../../server/cookies.ts';
 import { browserOrigin } from '../../server/origin.ts';
 import { emptyReply, type Reply } from '../../server/reply.ts';

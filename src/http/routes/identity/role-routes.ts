@@ -1,8 +1,8 @@
+import type { AuditLog } from '../../../audit/audit-log.ts';
 import { parseRole, showPrivilege } from '../../../auth/privilege-entries.ts';
 import { AppError } from '../../../errors.ts';
 import type { RoleAdministration } from '../../../identity/roles.ts';
 import type { Privilege } from '../../../model/identity.ts';
-import type { AuditLog } from '../../server/audit.ts';
 import { parseJsonBody } from '../../server/json-body.ts';
 import { jsonReply, textReply } from '../../server/reply.ts';
 import type { Route } from '../../server/route.ts';

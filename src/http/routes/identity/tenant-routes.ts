@@ -1,8 +1,8 @@
+import type { AuditLog } from '../../../audit/audit-log.ts';
 import type { Tenant } from '../../../catalog/tenants.ts';
 import type { TenantAdministration } from '../../../identity/tenants.ts';
 import { defaultTenant } from '../../../model/dataset.ts';
 import { parseOwnLimits, showLimits } from '../../../model/tenant-limits.ts';
-import type { AuditLog } from '../../server/audit.ts';
 import { parseJsonBody } from '../../server/json-body.ts';
 import { jsonReply, textReply } from '../../server/reply.ts';
 import type { AuthorizedRequest, Route, ServiceRoute } from '../../server/route.ts';

@@ -1,6 +1,6 @@
+import type { AuditLog } from '../../../audit/audit-log.ts';
 import { showPrivilege } from '../../../auth/privilege-entries.ts';
 import type { UserAdministration } from '../../../identity/users.ts';
-import type { AuditLog } from '../../server/audit.ts';
 import { parseJsonBody } from '../../server/json-body.ts';
 import { jsonReply, type Reply, textReply } from '../../server/reply.ts';
 import type { AuthorizedRequest, Route } from '../../server/route.ts';

@@ -1,11 +1,11 @@
-import type { AuditRow } from '../../audit/audit-trail.ts';
-import { DenialBounds, type DenialRates } from '../../audit/denial-bounds.ts';
-import type { AppError } from '../../errors.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
-import { limits } from '../../limits/limits.ts';
-import type { Principal } from '../../model/identity.ts';
-import type { AuthorizedRequest } from './route.ts';
+import type { Caller } from '../access/gate.ts';
+import type { AppError, ErrorCode } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { limits } from '../limits/limits.ts';
+import type { Principal } from '../model/identity.ts';
+import type { AuditRow } from './audit-trail.ts';
+import { DenialBounds, type DenialRates } from './denial-bounds.ts';
 
 /** What administrators do to identities, tenants and datasets, and what people do to their sign-ins. */
 export type IdentityChange =
@@ -29,8 +29,8 @@ export type IdentityChange =
   | 'dataset.limits'
   | 'dataset.retention';
 
+/** Who was refused, and what. */
 export interface Denial {
-  readonly error: AppError;
   /** Undefined when the credentials are not known. */
   readonly principal: Principal | undefined;
   /** Id of the tenant that was named; empty if there is no such one. */
@@ -67,17 +67,18 @@ export class AuditLog {
   }
 
   /** A change that was made. `target` is the name of what was changed. */
-  changed(
-    { principal, tenant }: Pick<AuthorizedRequest, 'principal' | 'tenant'>,
-    from: string,
-    action: IdentityChange,
-    target: string,
-  ): void {
+  changed({ principal, tenant }: Caller, from: string, action: IdentityChange, target: string): void {
     this.#log.info({ audit: action, target, by: shown(principal), tenant, from }, 'administration');
     this.#trail.add(tenant, { ...nothing, audit: action, target, ...columns(principal), address: from });
   }
 
-  denied({ error, principal, tenant, method, route, from }: Denial): void {
+  /**
+   * A request that ended with an error. Only refusals that are about who asks are kept.
+   * @param describe called for those
+   */
+  refused(error: AppError, describe: () => Denial): void {
+    if (!deniedCodes.has(error.code)) return;
+    const { principal, tenant, method, route, from } = describe();
     const bounds = principal === undefined ? this.#anonymousBounds : this.#bounds;
     const leftOut = bounds.admit(tenant, this.#clock.monotonicMs());
     if (leftOut === undefined) return;
@@ -108,6 +109,8 @@ export class AuditLog {
     });
   }
 }
+
+const deniedCodes: ReadonlySet<ErrorCode> = new Set(['forbidden', 'unauthenticated', 'login_failed']);
 
 const knownRates: DenialRates = {
   ofTenant: { burst: limits.maxDenialLinesPerSecond, perSecond: limits.maxDenialLinesPerSecond },
