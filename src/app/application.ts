@@ -19,13 +19,8 @@ import { ReceivedTotals } from '../drain/received-totals.ts';
 import { resume } from '../drain/resume.ts';
 import { SampleSorter } from '../drain/sample-sorter.ts';
 import { AppError } from '../errors.ts';
-import { datasetRoutes } from '../http/routes/datasets/dataset-routes.ts';
-import { ingestRoutes } from '../http/routes/ingest/ingest-routes.ts';
-import { otlpRoutes } from '../http/routes/ingest/otlp-routes.ts';
-import { remoteWriteRoutes } from '../http/routes/ingest/remote-write-routes.ts';
-import { queryRoutes } from '../http/routes/query/query-routes.ts';
-import { metricsRoute } from '../http/routes/status/metrics-route.ts';
-import { statusRoutes } from '../http/routes/status/status-routes.ts';
+import { routeTable } from '../http/routes/route-table.ts';
+import { type MetricsRouteOptions, metricsRoute } from '../http/routes/status/metrics-route.ts';
 import {
   createHttpServer,
   type HttpAddress,
@@ -92,25 +87,25 @@ export async function startApp(options: AppOptions): Promise<App> {
   if (storeParts.tenants.loaded) void storeParts.cleaner.clean();
 
   let stopping = false;
-  const metrics = metricsRoute({
+  const metrics: MetricsRouteOptions = {
     registry: context.metrics.registry,
     clock: context.clock,
     needsCredentials: config.metricsAuth === 'required',
-  });
+  };
   const http: HttpServerOptions = {
-    routes: [
-      ...(metricsServer === undefined ? [metrics] : []),
-      ...statusRoutes({
+    routes: routeTable({
+      audit: identities.audit,
+      metrics: metricsServer === undefined ? metrics : undefined,
+      status: {
         version: options.version,
         notReady: () =>
           stopping ? new AppError('shutting_down', 'the service is shutting down') : undefined,
         storeAvailable: () => storeParts.monitor.available,
-      }),
-      ...ingestRoutes({ ingest: ingestParts.ingest, maxBodyBytes: config.maxBodyBytes }),
-      ...remoteWriteRoutes({ ingest: ingestParts.ingest, maxBodyBytes: config.maxBodyBytes }),
-      ...otlpRoutes({ ingest: ingestParts.ingest, maxBodyBytes: config.maxBodyBytes }),
-      ...queryRoutes(queryParts.query),
-      ...datasetRoutes({
+        openApi,
+      },
+      ingest: { ingest: ingestParts.ingest, maxBodyBytes: config.maxBodyBytes },
+      query: queryParts.query,
+      datasets: {
         administration: new DatasetAdministration({
           catalog: storeParts.catalog,
           cleaner: storeParts.cleaner,
@@ -123,10 +118,10 @@ export async function startApp(options: AppOptions): Promise<App> {
         }),
         retention: new DatasetRetention(storeParts),
         limits: new DatasetLimits(storeParts),
-        audit: identities.audit,
-      }),
-      ...identities.routes,
-    ],
+      },
+      identities: identities.administrations,
+      login: identities.login,
+    }),
     gate: new Gate(identities.authorizer, {
       multiTenant: config.multiTenant,
       idOf: (name) => storeParts.tenants.idOf(name),
@@ -141,7 +136,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     onRequest: compileLateUntil(lateRequests),
   };
   server.serve(http);
-  metricsServer?.serve({ ...http, routes: [metrics] });
+  metricsServer?.serve({ ...http, routes: [metricsRoute(metrics)] });
 
   return {
     address,
@@ -163,6 +158,10 @@ export async function startApp(options: AppOptions): Promise<App> {
     },
   };
 }
+
+/** Made by `npm run docs:api`; read when somebody asks for it. */
+const openApi = (): Promise<Uint8Array> =>
+  readFile(new URL('../../docs/reference/openapi.json', import.meta.url));
 
 /** The server of `/metrics`, if it has an address of its own. */
 async function listenForMetrics(address: Address | undefined, log: Logger): Promise<HttpServer | undefined> {

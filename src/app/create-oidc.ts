@@ -6,8 +6,7 @@ import { OidcProvider } from '../auth/oidc/provider.ts';
 import { TokenVerifier } from '../auth/oidc/token-verifier.ts';
 import type { SecretBox } from '../auth/secret-box.ts';
 import type { OidcConfig } from '../config/oidc-options.ts';
-import { loginRoutes } from '../http/routes/identity/login-routes.ts';
-import type { Route } from '../http/server/route.ts';
+import type { LoginRouteOptions } from '../http/routes/identity/login-routes.ts';
 import type { OauthUsers } from '../identity/oauth-users.ts';
 import { OidcIdentities } from '../identity/oidc-identities.ts';
 import { Sessions } from '../identity/sessions.ts';
@@ -22,7 +21,7 @@ export interface OidcParts {
 
 export interface Oidc {
   readonly sources: readonly IdentitySource[];
-  readonly routes: readonly Route[];
+  readonly login: LoginRouteOptions;
 }
 
 /** Bearer tokens and browser sign-ins of an identity provider. */
@@ -39,6 +38,6 @@ export function createOidc(
   const login = new OidcLogin({ provider, verifier, clientId, scope, claimNames, box, clock });
   return {
     sources: [tokens, sessions],
-    routes: loginRoutes({ login, sessions, audit, sessionLifetimeMs, publicOrigin }),
+    login: { login, sessions, audit, sessionLifetimeMs, publicOrigin },
   };
 }

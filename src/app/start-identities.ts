@@ -7,11 +7,6 @@ import type { Tenants } from '../catalog/tenants.ts';
 import { DirectoryFollower } from '../cluster/follower.ts';
 import { Lease } from '../cluster/lease.ts';
 import type { OidcConfig } from '../config/oidc-options.ts';
-import { apiKeyRoutes } from '../http/routes/identity/api-key-routes.ts';
-import { roleRoutes } from '../http/routes/identity/role-routes.ts';
-import { tenantRoutes } from '../http/routes/identity/tenant-routes.ts';
-import { userRoutes } from '../http/routes/identity/user-routes.ts';
-import type { Route } from '../http/server/route.ts';
 import { ApiKeyAdministration, ApiKeyIdentities } from '../identity/api-keys.ts';
 import { Directory } from '../identity/directory.ts';
 import { OauthUsers, type OauthUsersOptions } from '../identity/oauth-users.ts';
@@ -72,13 +67,12 @@ export async function startIdentities(
   });
   await follower.start();
   const administered = { tenants, cleaner, clock };
-  const routes: Route[] = [
-    ...roleRoutes(new RoleAdministration(directory), audit),
-    ...userRoutes(new UserAdministration(directory, root, oauthUsers), audit),
-    ...apiKeyRoutes(new ApiKeyAdministration(directory, box, clock), audit),
-    ...tenantRoutes(new TenantAdministration({ ...administered, multiTenant, caughtUp }), audit),
-    ...(oidc?.routes ?? []),
-  ];
+  const administrations = {
+    roles: new RoleAdministration(directory),
+    users: new UserAdministration(directory, root, oauthUsers),
+    apiKeys: new ApiKeyAdministration(directory, box, clock),
+    tenants: new TenantAdministration({ ...administered, multiTenant, caughtUp }),
+  };
   const stop = async (): Promise<void> => {
     stopping.abort();
     await follower.stop();
@@ -90,7 +84,16 @@ export async function startIdentities(
       await metadata.removeEnded(hasEnded);
     },
   };
-  return { authorizer, directory, metadataOfTenants, caughtUp, routes, audit, stop };
+  return {
+    authorizer,
+    directory,
+    metadataOfTenants,
+    caughtUp,
+    administrations,
+    login: oidc?.login,
+    audit,
+    stop,
+  };
 }
 
 /**

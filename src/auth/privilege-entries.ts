@@ -1,4 +1,6 @@
+import * as v from 'valibot';
 import { AppError } from '../errors.ts';
+import { type Expectation, listOf, members, oneOf, validate } from '../lib/validation.ts';
 import { limits } from '../limits/limits.ts';
 import { checkDatasetName } from '../model/dataset.ts';
 import { type Privilege, type PrivilegeName, privilegeNames, type Tag } from '../model/identity.ts';
@@ -9,6 +11,31 @@ export interface PrivilegeEntry {
   readonly resource?: { readonly dataset?: string; readonly tag?: string };
 }
 
+/** `field=value`; the value may hold further equals signs. */
+const tagRule = `must be "field=value" of at most ${limits.maxTagLength} characters`;
+const tag = v.pipe(
+  v.string(tagRule),
+  v.maxLength(limits.maxTagLength, tagRule),
+  v.regex(/^[^=]+=/, tagRule),
+  v.description('Narrows a reader to the rows whose field has this value: `field=value`.'),
+);
+
+const dataset = v.pipe(v.string(), v.description('Without it, the privilege holds for all datasets.'));
+
+/** A privilege as clients write it. */
+const privilegeEntry = members({
+  privilege: oneOf(privilegeNames),
+  resource: v.optional(
+    members({
+      dataset: v.optional(dataset),
+      stream: v.optional(v.pipe(v.string(), v.description('Another word for `dataset`.'))),
+      tag: v.optional(tag),
+    }),
+  ),
+});
+
+type WrittenPrivilege = v.InferOutput<typeof privilegeEntry>;
+
 /**
  * Reads a role: an array of `{"privilege": "reader", "resource": {"dataset": "app", "tag":
  * "env=prod"}}`. `resource` and each of its members are optional, and `stream` is an alias of `dataset`.
@@ -16,13 +43,25 @@ export interface PrivilegeEntry {
  * Unknown members are an error: ignoring a misspelt member would make a privilege wider than intended.
  * @throws AppError `bad_role` naming the entry, `bad_dataset_name`
  */
-export function parseRole(value: unknown): readonly Privilege[] {
-  if (!Array.isArray(value)) throw badRole('a role is an array of privileges');
-  if (value.length > limits.maxPrivilegesPerRole) {
-    throw badRole(`it has ${value.length} privileges; ${limits.maxPrivilegesPerRole} are allowed`);
-  }
-  return value.map((entry: unknown, index) => parseEntry(entry, `entry ${index}`));
-}
+export const roleExpectation: Expectation<readonly WrittenPrivilege[]> = {
+  schema: v.pipe(listOf(privilegeEntry, limits.maxPrivilegesPerRole), v.title('Role')),
+  name: 'privileges',
+  whole: 'a role must be an array of privileges: [{"privilege": "reader"}]',
+  code: 'bad_role',
+};
+
+/**
+ * Reads a role.
+ * @throws AppError `bad_role` with the path of what is wrong, `bad_dataset_name`
+ */
+export const parseRole = (value: unknown): readonly Privilege[] => readRole(validate(roleExpectation, value));
+
+/**
+ * Reads a role whose form was checked.
+ * @throws AppError `bad_role`, `bad_dataset_name`
+ */
+export const readRole = (entries: readonly WrittenPrivilege[]): readonly Privilege[] =>
+  entries.map((entry, index) => readEntry(entry, `privileges[${index}].resource`));
 
 /** The inverse of `parseRole`, for one entry. */
 export function showPrivilege({ privilege, dataset, tag }: Privilege): PrivilegeEntry {
@@ -36,54 +75,29 @@ export function showPrivilege({ privilege, dataset, tag }: Privilege): Privilege
   };
 }
 
-function parseEntry(entry: unknown, where: string): Privilege {
-  const { privilege, resource } = members(entry, ['privilege', 'resource'], where);
-  const name = privilegeNames.find((known) => known === privilege);
-  if (name === undefined) {
-    throw badRole(`${where}: privilege is ${shown(privilege)}; known are ${privilegeNames.join(', ')}`);
+function readEntry({ privilege, resource }: WrittenPrivilege, where: string): Privilege {
+  if (resource === undefined) return { privilege };
+  const { stream, tag: written } = resource;
+  if (resource.dataset !== undefined && stream !== undefined) {
+    throw badRole(`${where} has dataset and stream, which mean the same; give one of them`);
   }
-  if (resource === undefined) return { privilege: name };
-  const { dataset, stream, tag } = members(resource, ['dataset', 'stream', 'tag'], `${where}: resource`);
-  if (dataset !== undefined && stream !== undefined) {
-    throw badRole(`${where}: dataset and stream mean the same; give one of them`);
+  const scope = resource.dataset ?? stream;
+  if (scope === undefined && written === undefined) {
+    throw badRole(`${where} names nothing; leave it out for a privilege on all datasets`);
   }
-  const scope = dataset === undefined ? stream : dataset;
-  if (scope === undefined && tag === undefined) {
-    throw badRole(`${where}: resource names nothing; leave it out for a privilege on all datasets`);
-  }
-  if (scope !== undefined && typeof scope !== 'string') throw badRole(`${where}: dataset must be a string`);
-  if (tag !== undefined && name !== 'reader') {
-    throw badRole(`${where}: a tag narrows what a reader sees; ${name} takes none`);
+  if (written !== undefined && privilege !== 'reader') {
+    throw badRole(`${where}.tag narrows what a reader sees; ${privilege} takes none`);
   }
   return {
-    privilege: name,
+    privilege,
     ...(scope === undefined ? {} : { dataset: checkDatasetName(scope) }),
-    ...(tag === undefined ? {} : { tag: parseTag(tag, where) }),
+    ...(written === undefined ? {} : { tag: readTag(written) }),
   };
 }
 
-/** `field=value`. The value may contain equals signs. */
-function parseTag(tag: unknown, where: string): Tag {
-  const equals = typeof tag === 'string' ? tag.indexOf('=') : -1;
-  if (typeof tag !== 'string' || equals < 1 || tag.length > limits.maxTagLength) {
-    throw badRole(`${where}: tag must be "field=value" of at most ${limits.maxTagLength} characters`);
-  }
-  return { field: tag.slice(0, equals), value: tag.slice(equals + 1) };
+function readTag(written: string): Tag {
+  const equals = written.indexOf('=');
+  return { field: written.slice(0, equals), value: written.slice(equals + 1) };
 }
-
-function members<Name extends string>(
-  value: unknown,
-  known: readonly Name[],
-  where: string,
-): { readonly [Each in Name]?: unknown } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw badRole(`${where} must be an object with ${known.join(', ')}`);
-  }
-  const stray = Object.keys(value).find((name) => !known.some((each) => each === name));
-  if (stray === undefined) return value;
-  throw badRole(`${where}: ${shown(stray)} is not known here; known are ${known.join(', ')}`);
-}
-
-const shown = (value: unknown): string => (JSON.stringify(value) ?? 'missing').slice(0, 60);
 
 const badRole = (reason: string): AppError => new AppError('bad_role', reason);

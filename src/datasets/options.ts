@@ -1,13 +1,43 @@
+import * as v from 'valibot';
 import { AppError } from '../errors.ts';
+import { type Expectation, listOf, members } from '../lib/validation.ts';
 import { limits } from '../limits/limits.ts';
 import { isReservedField } from '../model/column.ts';
-import {
-  type DatasetOptions,
-  fieldTypeOf,
-  type StaticField,
-  type StaticType,
-  staticTypes,
-} from '../model/dataset-options.ts';
+import { type DatasetOptions, fieldTypeOf, type StaticField, staticTypes } from '../model/dataset-options.ts';
+
+const fieldNameRule = `must be the name of a field, of 1 to ${limits.maxFieldNameBytes} bytes`;
+const isFieldName = (name: string): boolean =>
+  name !== '' && Buffer.byteLength(name) <= limits.maxFieldNameBytes;
+
+const staticField = members({
+  name: v.pipe(
+    v.string(fieldNameRule),
+    v.check(isFieldName, fieldNameRule),
+    v.check((name) => !isReservedField(name), 'is a name of the system'),
+    v.description(`1 to ${limits.maxFieldNameBytes} bytes.`),
+  ),
+  data_type: v.picklist(staticTypes, `is one of ${staticTypes.join(', ')}`),
+});
+
+/** The fields of a static schema, as clients write them. */
+const staticFields = v.object(
+  {
+    fields: v.pipe(
+      listOf(staticField, limits.maxStaticFields),
+      v.minLength(1, `must hold 1 to ${limits.maxStaticFields} fields`),
+    ),
+  },
+  'must be an array of fields: [{"name":"status","data_type":"int"}]',
+);
+export type WrittenFields = v.InferOutput<typeof staticFields>;
+
+/** `{"fields":[{"name":"status","data_type":"int"}]}` */
+export const staticFieldsExpectation: Expectation<WrittenFields> = {
+  schema: v.pipe(staticFields, v.title('StaticSchema')),
+  name: '',
+  whole: 'a static schema is in the body: {"fields":[{"name":"status","data_type":"int"}]}',
+  code: 'bad_dataset_options',
+};
 
 /** How a client says what it wants of a new dataset; what it does not say is undefined. */
 export interface AskedOptions {
@@ -17,8 +47,8 @@ export interface AskedOptions {
   readonly timeField: string | undefined;
   /** The header X-P-Custom-Partition. */
   readonly partitionField: string | undefined;
-  /** The JSON of the body, undefined for none: `{"fields":[{"name":"…","data_type":"…"}]}` with a static schema. */
-  readonly body: unknown;
+  /** The body, which a static schema has; undefined for none. */
+  readonly body: WrittenFields | undefined;
 }
 
 /**
@@ -28,7 +58,7 @@ export interface AskedOptions {
  */
 export function parseDatasetOptions(asked: AskedOptions): DatasetOptions | undefined {
   const { timeField, partitionField } = asked;
-  const schema = isStatic(asked) ? parseFields(asked.body) : undefined;
+  const schema = isStatic(asked) ? readFields(asked.body) : undefined;
   if (schema === undefined && timeField === undefined && partitionField === undefined) return undefined;
   if (timeField !== undefined) checkFieldName('X-P-Time-Partition', timeField);
   if (partitionField !== undefined) {
@@ -61,43 +91,19 @@ function isStatic({ staticSchema, body }: AskedOptions): boolean {
   return false;
 }
 
-function parseFields(body: unknown): readonly StaticField[] {
-  const example = '{"fields":[{"name":"status","data_type":"int"}]}';
-  if (typeof body !== 'object' || body === null || !('fields' in body) || !Array.isArray(body.fields)) {
-    throw refusal(`a static schema is in the body: ${example}`);
-  }
-  const fields = (body.fields as readonly unknown[]).map(parseField);
-  if (fields.length === 0 || fields.length > limits.maxStaticFields) {
-    throw refusal(`a static schema has 1 to ${limits.maxStaticFields} fields, not ${fields.length}`);
-  }
+/** @throws AppError `bad_dataset_options` */
+function readFields(body: WrittenFields | undefined): readonly StaticField[] {
+  if (body === undefined) throw refusal(staticFieldsExpectation.whole);
   const names = new Set<string>();
-  for (const { name } of fields) {
-    if (names.has(name)) throw refusal(`the field ${quoted(name)} is there twice`);
+  for (const [index, { name }] of body.fields.entries()) {
+    if (names.has(name)) throw refusal(`fields[${index}].name: the field ${quoted(name)} is there twice`);
     names.add(name);
   }
-  return fields;
-}
-
-function parseField(value: unknown, index: number): StaticField {
-  const where = `field ${index + 1}`;
-  if (typeof value !== 'object' || value === null) throw refusal(`${where} is not an object`);
-  const { name, data_type: type, ...others }: { readonly [Key in string]?: unknown } = value;
-  const [stray] = Object.keys(others);
-  if (stray !== undefined) throw refusal(`${where}: ${quoted(stray)} is not known here`);
-  if (typeof name !== 'string') throw refusal(`${where} has no name`);
-  checkFieldName(where, name);
-  if (isReservedField(name)) throw refusal(`${where}: ${name} is a name of the system`);
-  const known = staticTypes.find((each) => each === type);
-  if (known === undefined) {
-    throw refusal(`${where} (${quoted(name)}): data_type is one of ${staticTypes.join(', ')}`);
-  }
-  return { name, type: known satisfies StaticType };
+  return body.fields.map(({ name, data_type: type }) => ({ name, type }));
 }
 
 function checkFieldName(where: string, name: string): void {
-  const bytes = Buffer.byteLength(name);
-  if (bytes > 0 && bytes <= limits.maxFieldNameBytes) return;
-  throw refusal(`${where}: the name of a field has 1 to ${limits.maxFieldNameBytes} bytes`);
+  if (!isFieldName(name)) throw refusal(`${where} ${fieldNameRule}`);
 }
 
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 60));

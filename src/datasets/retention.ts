@@ -1,7 +1,8 @@
+import * as v from 'valibot';
 import type { Catalog } from '../catalog/catalog.ts';
 import { applyRetention } from '../catalog/table-retention.ts';
 import type { Store } from '../clickhouse/store.ts';
-import { AppError } from '../errors.ts';
+import { type Expectation, listOf, members, oneOf, text, validate } from '../lib/validation.ts';
 import { limits } from '../limits/limits.ts';
 import type { Retention } from '../model/retention.ts';
 import { existingDataset, orUnavailable } from './existing.ts';
@@ -45,7 +46,23 @@ export class DatasetRetention {
   }
 }
 
-/** A retention as clients write and read it. */
+const durationRule = `must be a number of days, "1d" to "${limits.maxRetentionDays}d"`;
+
+const retentionTask = members({
+  description: v.optional(text(limits.maxRetentionDescriptionLength)),
+  action: oneOf(['delete']),
+  duration: v.pipe(
+    v.string(durationRule),
+    v.regex(/^\d{1,6}d$/, durationRule),
+    v.check((duration) => isAllowed(daysIn(duration)), durationRule),
+    v.description('Whole days: `30d`.'),
+  ),
+});
+
+/** A retention as clients write it. */
+type WrittenRetention = readonly v.InferOutput<typeof retentionTask>[];
+
+/** A retention as clients read it. */
 export interface RetentionTask {
   readonly description: string;
   readonly action: 'delete';
@@ -53,37 +70,29 @@ export interface RetentionTask {
   readonly duration: string;
 }
 
+/** `[{"description": "…", "action": "delete", "duration": "30d"}]`, or `[]` for none. */
+export const retentionExpectation: Expectation<WrittenRetention> = {
+  schema: v.pipe(listOf(retentionTask, 1), v.title('Retention')),
+  name: 'retention',
+  whole: 'a retention must be an array with one task, or none: [{"action": "delete", "duration": "30d"}]',
+  code: 'bad_retention',
+};
+
 export const showRetention = (retention: Retention | undefined): readonly RetentionTask[] =>
   retention === undefined
     ? []
     : [{ description: retention.description, action: 'delete', duration: `${retention.days}d` }];
 
 /**
- * Reads a retention: `[{"description": "…", "action": "delete", "duration": "30d"}]`, or `[]` for none.
+ * Reads a retention.
  * @throws AppError `bad_retention`
  */
-export function parseRetention(value: unknown): Retention | undefined {
-  if (!Array.isArray(value) || value.length > 1) {
-    throw badRetention('it is an array with one task, or none');
-  }
-  const [task] = value as readonly unknown[];
-  if (task === undefined) return undefined;
-  if (typeof task !== 'object' || task === null) throw badRetention('a task is an object');
-  const { description = '', action, duration, ...others }: { readonly [Name in string]?: unknown } = task;
-  const [stray] = Object.keys(others);
-  if (stray !== undefined) throw badRetention(`${JSON.stringify(stray.slice(0, 40))} is not known here`);
-  if (action !== 'delete') throw badRetention('the action is "delete"');
-  if (typeof description !== 'string' || description.length > limits.maxRetentionDescriptionLength) {
-    throw badRetention(
-      `the description is text of ${limits.maxRetentionDescriptionLength} characters at most`,
-    );
-  }
-  const days =
-    typeof duration === 'string' && /^\d{1,6}d$/.test(duration) ? Number(duration.slice(0, -1)) : 0;
-  if (days < 1 || days > limits.maxRetentionDays) {
-    throw badRetention(`the duration is a number of days, "1d" to "${limits.maxRetentionDays}d"`);
-  }
-  return { description, days };
-}
+export const parseRetention = (value: unknown): Retention | undefined =>
+  readRetention(validate(retentionExpectation, value));
 
-const badRetention = (reason: string): AppError => new AppError('bad_retention', reason);
+/** A retention whose form was checked. */
+export const readRetention = ([task]: WrittenRetention): Retention | undefined =>
+  task && { description: task.description ?? '', days: daysIn(task.duration) };
+
+const daysIn = (duration: string): number => Number(duration.slice(0, -1));
+const isAllowed = (days: number): boolean => days >= 1 && days <= limits.maxRetentionDays;

@@ -3,6 +3,7 @@ import {
   badLimits,
   type LimitName,
   type LimitsInForce,
+  limitsExpectation,
   parseLimits,
   showLimits,
   withLimits,
@@ -20,6 +21,10 @@ export type OwnDatasetLimits = { readonly [Name in DatasetLimitName]?: number };
 export const datasetLimitNames = (kind: DatasetKind): readonly DatasetLimitName[] =>
   kind === 'events' ? ofEvents : ofOthers;
 
+/** Limits of a dataset of whatever kind. */
+export const datasetLimitsExpectation = limitsExpectation(ofEvents);
+const ofOthersExpectation = limitsExpectation(ofOthers);
+
 /**
  * Reads the limits of a dataset. Whoever manages a dataset may not be the one who divides up the server, so
  * the limits can only be lower than those of its tenant.
@@ -31,7 +36,10 @@ export function parseDatasetLimits(
   kind: DatasetKind,
   allowed: LimitsInForce,
 ): OwnDatasetLimits {
-  const own = parseLimits(value, datasetLimitNames(kind));
+  const own: OwnDatasetLimits = parseLimits(
+    value,
+    kind === 'events' ? datasetLimitsExpectation : ofOthersExpectation,
+  );
   for (const name of ofEvents) {
     if ((own[name] ?? 0) <= allowed[name]) continue;
     const [most] = Object.values(showLimits(allowed, [name]));
@@ -40,8 +48,9 @@ export function parseDatasetLimits(
   return own;
 }
 
-/** Reads dataset limits that `showLimits` has written. */
-export const readDatasetLimits = (shown: unknown): OwnDatasetLimits => parseLimits(shown, ofEvents);
+/** Reads what `showLimits` has written of a dataset. */
+export const readDatasetLimits = (shown: unknown): OwnDatasetLimits =>
+  parseLimits(shown, datasetLimitsExpectation);
 
 /**
  * The effective limits of a dataset: the lower one of each, since the tenant's limits may have been lowered

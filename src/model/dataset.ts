@@ -14,14 +14,14 @@ export const defaultTenant = 'default';
  */
 export const auditDataset = 'millrace_audit';
 
-const datasetName = new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${limits.datasetNameMaxLength - 1}}$`);
+export const datasetNamePattern = new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${limits.datasetNameMaxLength - 1}}$`);
 
 /**
  * Checks a dataset name that came from a client.
  * @throws AppError `bad_dataset_name`
  */
 export function checkDatasetName(name: string): string {
-  if (datasetName.test(name)) return name;
+  if (datasetNamePattern.test(name)) return name;
   throw new AppError(
     'bad_dataset_name',
     `this is not a dataset name: use letters, digits, "-" and "_", starting with a letter, at most ${limits.datasetNameMaxLength}`,

@@ -1,4 +1,6 @@
+import * as v from 'valibot';
 import { AppError } from '../errors.ts';
+import { type Expectation, members, validate } from '../lib/validation.ts';
 import { limits } from '../limits/limits.ts';
 
 /** The limits of a tenant. Rates are in bytes of bodies as sent per second; infinity means no limit. */
@@ -77,43 +79,53 @@ const ranges: Readonly<Record<LimitName, Range>> = {
 
 export const limitNames = Object.keys(ranges) as readonly LimitName[];
 
+/** Limits as JSON has them: numbers, or "unlimited" for a rate. */
+export type WrittenLimits = { readonly [Name in LimitName]?: number | typeof unlimited | undefined };
+
+function limitSchema(name: LimitName) {
+  const { range, mayBeUnlimited } = ranges[name];
+  const [min, max] = range;
+  const rule = `is a whole number from ${min} to ${max}${mayBeUnlimited ? `, or "${unlimited}"` : ''}`;
+  const count = v.pipe(v.number(rule), v.integer(rule), v.minValue(min, rule), v.maxValue(max, rule));
+  return mayBeUnlimited ? v.union([v.literal(unlimited), count], rule) : count;
+}
+
+/** Limits with any of these names. */
+export const limitsExpectation = (names: readonly LimitName[]): Expectation<WrittenLimits> => ({
+  schema: members(
+    Object.fromEntries(names.map((name) => [name, v.optional(limitSchema(name))])),
+    `is none of the limits: ${names.join(', ')}`,
+  ),
+  name: '',
+  whole: `limits are an object: {"${names[0]}":${ranges[names[0] ?? 'maxDatasets'].range[0]}}`,
+  code: 'bad_limits',
+});
+
+/** Limits of a tenant. */
+export const tenantLimitsExpectation = limitsExpectation(limitNames);
+
 /**
  * Reads limits as `showLimits` writes them: an object with any of these names, and numbers, or
  * "unlimited" for a rate.
  * @throws AppError `bad_limits`
  */
-export function parseLimits<Name extends LimitName>(
-  value: unknown,
-  names: readonly Name[],
-): { readonly [N in Name]?: number } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw badLimits(`limits are an object: {"${names[0]}":${ranges[names[0] ?? 'maxDatasets'].range[0]}}`);
-  }
-  const own: { [N in Name]?: number } = {};
-  for (const [key, limit] of Object.entries(value) as Array<[string, unknown]>) {
-    const name = names.find((each) => each === key);
-    if (name === undefined) {
-      throw badLimits(`${JSON.stringify(key.slice(0, 40))} is none of the limits: ${names.join(', ')}`);
-    }
-    own[name] = parseLimit(name, limit);
-  }
-  return own;
-}
+export const parseLimits = (value: unknown, expectation: Expectation<WrittenLimits>): OwnLimits =>
+  readLimits(validate(expectation, value));
+
+/** Limits whose form was checked. */
+export const readLimits = (written: WrittenLimits): OwnLimits =>
+  Object.fromEntries(
+    Object.entries(written).map(([name, limit]) => [
+      name,
+      limit === unlimited ? Number.POSITIVE_INFINITY : limit,
+    ]),
+  );
 
 /**
  * Reads limits of a tenant.
  * @throws AppError `bad_limits`
  */
-export const parseOwnLimits = (value: unknown): OwnLimits => parseLimits(value, limitNames);
-
-function parseLimit(name: LimitName, limit: unknown): number {
-  const { range, mayBeUnlimited } = ranges[name];
-  if (mayBeUnlimited && limit === unlimited) return Number.POSITIVE_INFINITY;
-  const [min, max] = range;
-  if (typeof limit === 'number' && Number.isInteger(limit) && limit >= min && limit <= max) return limit;
-  const orUnlimited = mayBeUnlimited ? ', or "unlimited"' : '';
-  throw badLimits(`${name} is a whole number from ${min} to ${max}${orUnlimited}`);
-}
+export const parseOwnLimits = (value: unknown): OwnLimits => parseLimits(value, tenantLimitsExpectation);
 
 /** The limits of these names that are set, as JSON values. */
 export const showLimits = (

@@ -9,7 +9,8 @@ export type LayoutRule = (modules: readonly Module[]) => string[];
  */
 const layers: ReadonlyArray<readonly string[]> = [
   ['errors', 'limits'],
-  ['lib', 'model'],
+  ['lib'],
+  ['model'],
   ['columnar'],
   ['decode', 'sql', 'auth', 'wal', 'clickhouse'],
   ['metadata'],

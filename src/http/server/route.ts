@@ -1,7 +1,8 @@
 import type { BodyEncoding } from '../../decode/task.ts';
-import type { AppError } from '../../errors.ts';
+import type { AppError, ErrorCode } from '../../errors.ts';
 import type { Reserve } from '../../ingest/ingest-request.ts';
 import type { CancelSignal } from '../../lib/cancellation.ts';
+import type { Schema } from '../../lib/validation.ts';
 import type { Action, Principal } from '../../model/identity.ts';
 import type { ContentTypeRule } from './content-type.ts';
 import type { Reply } from './reply.ts';
@@ -9,8 +10,9 @@ import type { Reply } from './reply.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * One row of the route table. Every row says who may use it: a row without a permission does not compile, and
- * only a row with a dataset gives its handler one. HEAD is answered wherever GET is.
+ * One row of the route table, from which the router, the checks of what a request sends and the reference of the API come.
+ * Every row says who may use it: a row without a permission does not compile, and only a row with a dataset gives its
+ * handler one. HEAD is answered wherever GET is.
  */
 export type Route = PublicRoute | ServiceRoute | DatasetRoute;
 
@@ -23,6 +25,51 @@ interface RouteBase {
    * same for all rows of the path, since it also answers methods that the path does not take.
    */
   readonly refusal?: RefusalFormat;
+  /** The parameters behind the question mark. Others are not looked at. */
+  readonly query?: QueryParameters;
+  readonly reference: RouteReference;
+}
+
+/** What the reference of the API says about a route, beyond what the other members of its row do. */
+export interface RouteReference {
+  readonly group: RouteGroup;
+  /** One line. */
+  readonly summary: string;
+  /** What else a client must know, in Markdown. */
+  readonly details?: string;
+  /** What stands in the path for the braces, unless it is a dataset. */
+  readonly parameter?: ParameterReference;
+  /** Headers of a request that mean something here, beside those of all routes. */
+  readonly headers?: readonly HeaderReference[];
+  /** Those that are no errors. */
+  readonly replies: readonly ReplyReference[];
+  /** What a request can end with, beside what all requests with the same kind of route can (`commonErrors`). */
+  readonly errors: readonly ErrorCode[];
+}
+
+export type RouteGroup = 'Ingest' | 'Query' | 'Datasets' | 'Identities' | 'Tenants' | 'Sign-in' | 'Status';
+
+export interface ParameterReference {
+  readonly description: string;
+  readonly schema: Schema<unknown>;
+}
+
+export interface HeaderReference extends ParameterReference {
+  readonly name: string;
+}
+
+export interface ReplyReference {
+  readonly status: number;
+  readonly description: string;
+  /** What the body is, by media type; none for a reply without a body. Bytes are `unknown`. */
+  readonly content?: Readonly<Record<string, Schema<unknown>>>;
+  /** Headers that only this reply has: what each says. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Parameters by their names; each is optional, and text. */
+export interface QueryParameters {
+  readonly schemas: Readonly<Record<string, Schema<unknown>>>;
 }
 
 /** An error as a reply. @param contentType header of the request, as it came; empty when absent */
@@ -74,6 +121,8 @@ export interface BodyRules {
   readonly maxBytes: number;
   readonly contentType: ContentTypeRule;
   readonly encodings: readonly BodyEncoding[];
+  /** What it is, for the reference of the API. */
+  readonly reference: BodyReference;
   /** Whether an `Idempotency-Key` means something here; otherwise the header is not looked at. */
   readonly takesIdempotencyKey?: true;
   /**
@@ -82,6 +131,15 @@ export interface BodyRules {
    * @throws AppError
    */
   reserve?(tenant: string, dataset: string): Reserve;
+}
+
+export interface BodyReference {
+  readonly description: string;
+  /** By media type; bytes are `unknown`. */
+  readonly content: Readonly<Record<string, Schema<unknown>>>;
+  readonly isRequired: boolean;
+  /** What it is refused with where it is not as the schema says. */
+  readonly errors: readonly ErrorCode[];
 }
 
 export interface AuthorizedRequest {

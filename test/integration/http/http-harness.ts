@@ -203,6 +203,7 @@ export async function startServer(
       version: '1.2.3',
       notReady: () => harness.notReady,
       storeAvailable: () => true,
+      openApi: async () => Buffer.from('{}'),
     }),
     metricsRoute({ registry: metrics.registry, clock: systemClock, needsCredentials: false }),
     ...ingestRoutes({ ingest, maxBodyBytes }),

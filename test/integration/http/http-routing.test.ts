@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import type { Reply } from '../../../src/http/server/reply.ts';
+import { noReference } from '../../support/routes.ts';
 import { auth, type Harness, problemOf, RawClient, resultOf, startServer } from './http-harness.ts';
 
 let harness: Harness;
@@ -15,6 +16,7 @@ beforeAll(async () => {
       method: 'GET',
       path: '/test/throws',
       permission: 'public',
+      reference: noReference,
       handler: () => {
         throw new TypeError('secret text');
       },
@@ -23,15 +25,23 @@ beforeAll(async () => {
       method: 'GET',
       path: '/test/bytes',
       permission: 'public',
+      reference: noReference,
       handler: () => jsonBytesReply([Buffer.from('[1]')]),
     },
     {
       method: 'GET',
       path: '/test/kept',
       permission: 'public',
+      reference: noReference,
       handler: () => ({ ...jsonBytesReply([]), cacheControl: 'max-age=60' }),
     },
-    { method: 'GET', path: '/test/empty', permission: 'public', handler: () => jsonBytesReply([]) },
+    {
+      method: 'GET',
+      path: '/test/empty',
+      permission: 'public',
+      reference: noReference,
+      handler: () => jsonBytesReply([]),
+    },
   ]);
 });
 afterAll(() => harness.close());

@@ -55,6 +55,7 @@ const policy: Readonly<Record<string, Rule>> = {
   'POST /api/v1/query/explain': ask,
   'POST /api/v1/counts': ask,
   'GET /api/v1/about': ask,
+  'GET /api/v1/openapi.json': ask,
   'GET /api/v1/tenants': rootAlone,
   'GET /api/v1/tenants/{tenant}': rootAlone,
   'PUT /api/v1/tenants/{tenant}': rootAlone,

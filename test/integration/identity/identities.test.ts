@@ -76,11 +76,14 @@ describe('roles', () => {
 
   it.each([
     [{ privilege: 'admin' }, 'array'],
-    [['admin'], 'entry 0 must be an object'],
-    [[{ privilege: 'root' }], 'privilege is "root"; known are admin'],
-    [[{}], 'privilege is missing'],
-    [[{ privilege: 'reader', stream: 'a' }], '"stream" is not known here'],
-    [[{ privilege: 'reader', resource: { datset: 'a' } }], '"datset" is not known here'],
+    [['admin'], 'privileges[0] must be an object'],
+    [[{ privilege: 'root' }], 'privileges[0].privilege must be one of admin'],
+    [[{}], 'privileges[0].privilege is missing'],
+    [[{ privilege: 'reader', stream: 'a' }], 'privileges[0]."stream" is not known here'],
+    [
+      [{ privilege: 'reader', resource: { datset: 'a' } }],
+      'privileges[0].resource."datset" is not known here',
+    ],
     [[{ privilege: 'reader', resource: {} }], 'names nothing'],
     [[{ privilege: 'reader', resource: null }], 'resource must be an object'],
     [[{ privilege: 'reader', resource: { dataset: 'a', stream: 'a' } }], 'mean the same'],
@@ -91,7 +94,7 @@ describe('roles', () => {
     [[{ privilege: 'reader', resource: { tag: 'env' } }], 'field=value'],
     [[{ privilege: 'reader', resource: { tag: '=x' } }], 'field=value'],
     [[{ privilege: 'ingestor', resource: { tag: 'a=b' } }], 'ingestor takes none'],
-    [[{ privilege: 'admin' }, { privilege: 'x' }], 'entry 1'],
+    [[{ privilege: 'admin' }, { privilege: 'x' }], 'privileges[1].privilege'],
   ])('refuse %j, saying why', async (role, reason) => {
     const { status, detail } = await refusal('PUT', '/api/v1/role/bad', role);
     expect(status).toBe(400);

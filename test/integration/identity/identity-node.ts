@@ -19,17 +19,7 @@ import { DatasetAdministration } from '../../../src/datasets/administration.ts';
 import { DatasetLimits } from '../../../src/datasets/dataset-limits.ts';
 import { DatasetQuestions } from '../../../src/datasets/details.ts';
 import { DatasetRetention } from '../../../src/datasets/retention.ts';
-import { datasetRoutes } from '../../../src/http/routes/datasets/dataset-routes.ts';
-import { apiKeyRoutes } from '../../../src/http/routes/identity/api-key-routes.ts';
-import { roleRoutes } from '../../../src/http/routes/identity/role-routes.ts';
-import { tenantRoutes } from '../../../src/http/routes/identity/tenant-routes.ts';
-import { userRoutes } from '../../../src/http/routes/identity/user-routes.ts';
-import { ingestRoutes } from '../../../src/http/routes/ingest/ingest-routes.ts';
-import { otlpRoutes } from '../../../src/http/routes/ingest/otlp-routes.ts';
-import { remoteWriteRoutes } from '../../../src/http/routes/ingest/remote-write-routes.ts';
-import { queryRoutes } from '../../../src/http/routes/query/query-routes.ts';
-import { metricsRoute } from '../../../src/http/routes/status/metrics-route.ts';
-import { statusRoutes } from '../../../src/http/routes/status/status-routes.ts';
+import { routeTable } from '../../../src/http/routes/route-table.ts';
 import type { Route } from '../../../src/http/server/route.ts';
 import { createHttpServer } from '../../../src/http/server/server.ts';
 import { ApiKeyAdministration, ApiKeyIdentities } from '../../../src/identity/api-keys.ts';
@@ -114,18 +104,18 @@ export async function startIdentityNode(
   const metrics = createMetrics();
   const ingest = new RecordingIngest();
   const query = new RecordingQuery();
-  const routes: Route[] = [
-    ...statusRoutes({
+  const routes = routeTable({
+    audit,
+    status: {
       version: '1.2.3',
       notReady: () => undefined,
       storeAvailable: () => true,
-    }),
-    metricsRoute({ registry: metrics.registry, clock: systemClock, needsCredentials: false }),
-    ...ingestRoutes({ ingest, maxBodyBytes }),
-    ...remoteWriteRoutes({ ingest, maxBodyBytes }),
-    ...otlpRoutes({ ingest, maxBodyBytes }),
-    ...queryRoutes(query),
-    ...datasetRoutes({
+      openApi: async () => Buffer.from('{}'),
+    },
+    metrics: { registry: metrics.registry, clock: systemClock, needsCredentials: false },
+    ingest: { ingest, maxBodyBytes },
+    query,
+    datasets: {
       administration: new DatasetAdministration({
         catalog,
         cleaner,
@@ -140,23 +130,21 @@ export async function startIdentityNode(
       }),
       retention: new DatasetRetention({ catalog, store }),
       limits: new DatasetLimits({ catalog }),
-      audit,
-    }),
-    ...roleRoutes(new RoleAdministration(directory), audit),
-    ...userRoutes(new UserAdministration(directory, 'admin', oauthUsers), audit),
-    ...apiKeyRoutes(new ApiKeyAdministration(directory, box, systemClock), audit),
-    ...tenantRoutes(
-      new TenantAdministration({
+    },
+    identities: {
+      roles: new RoleAdministration(directory),
+      users: new UserAdministration(directory, 'admin', oauthUsers),
+      apiKeys: new ApiKeyAdministration(directory, box, systemClock),
+      tenants: new TenantAdministration({
         tenants,
         cleaner,
         clock: systemClock,
         multiTenant,
         caughtUp: () => Promise.resolve(),
       }),
-      audit,
-    ),
-    ...(oidc?.routes ?? []),
-  ];
+    },
+    login: oidc?.login,
+  });
   const tenancy: Tenancy = {
     multiTenant,
     idOf: (tenant) => tenants.idOf(tenant),

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseQueryBody } from '../../../src/http/routes/query/query-body.ts';
+import { queryBody } from '../../../src/http/routes/query/query-body.ts';
 import { defaultTenant } from '../../../src/model/dataset.ts';
 import type { QueryQuestion } from '../../../src/query/request.ts';
 import { uniqueNames } from '../../../src/sql/resolve/output-name.ts';
@@ -173,7 +173,7 @@ const question = (sql: string, options: Partial<QueryQuestion> = {}): QueryQuest
 
 /** As a client sends them. */
 const parametersOf = (sql: string, params: readonly unknown[]) =>
-  parseQueryBody(Buffer.from(JSON.stringify({ query: sql, params }))).params ?? [];
+  queryBody.read(Buffer.from(JSON.stringify({ query: sql, params }))).params ?? [];
 
 /** PostgreSQL's text form. */
 function textOf(value: unknown, oid: number): string | null {
@@ -356,7 +356,7 @@ describe('values', () => {
   });
 
   test('large integers keep all digits, as numbers and as texts', async () => {
-    const { params } = parseQueryBody(
+    const { params } = queryBody.read(
       Buffer.from('{"query":"-","params":[9223372036854775807, "9223372036854775806", [9007199254740993]]}'),
     );
     const { rows } = await ask(

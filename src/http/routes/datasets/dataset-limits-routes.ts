@@ -1,10 +1,19 @@
 import type { AuditLog } from '../../../audit/audit-log.ts';
 import type { DatasetLimits, ShownLimits } from '../../../datasets/dataset-limits.ts';
+import { limits as bounds } from '../../../limits/limits.ts';
+import { datasetLimitsExpectation } from '../../../model/dataset-limits.ts';
 import { showLimits } from '../../../model/tenant-limits.ts';
-import { parseJsonBody } from '../../server/json-body.ts';
+import { datasetRoute } from '../../server/declare-route.ts';
+import { jsonBody } from '../../server/json-body.ts';
 import { jsonReply, type Reply } from '../../server/reply.ts';
+import { jsonContent } from '../../server/reply-content.ts';
 import type { DatasetRequest, Route } from '../../server/route.ts';
-import { administrationBody } from '../identity/administration.ts';
+
+const limitsReply = {
+  status: 200,
+  description: 'The limits that hold for the dataset, whoever has set them.',
+  content: jsonContent(datasetLimitsExpectation.schema),
+};
 
 /** What a dataset may have. Each reply is what holds then, whoever has set it. */
 export function datasetLimitsRoutes(limits: Pick<DatasetLimits, 'get' | 'set'>, audit: AuditLog): Route[] {
@@ -16,28 +25,52 @@ export function datasetLimitsRoutes(limits: Pick<DatasetLimits, 'get' | 'set'>, 
     return show(shown);
   };
   return [
-    {
+    datasetRoute({
       method: 'GET',
       path,
       permission: 'dataset.read',
       dataset: 'path',
+      reference: {
+        group: 'Datasets',
+        summary: 'Show the limits of a dataset',
+        replies: [limitsReply],
+        errors: ['dataset_not_found'],
+      },
       handler: ({ tenant, dataset }) => show(limits.get(tenant, dataset)),
-    },
-    {
+    }),
+    datasetRoute({
       method: 'PUT',
       path,
       permission: 'dataset.manage',
       dataset: 'path',
-      body: administrationBody,
-      handler: (request) => set(request, parseJsonBody(request.body)),
-    },
-    {
+      reference: {
+        group: 'Datasets',
+        summary: 'Set the limits of a dataset',
+        details:
+          'They replace those that it had, and can only be narrower than what its tenant has. A dataset that holds ' +
+          'no events has `datasetIngestBytesPerSecond` alone.',
+        replies: [limitsReply],
+        errors: ['dataset_not_found', 'dataset_changed'],
+      },
+      body: jsonBody(datasetLimitsExpectation, {
+        description: 'Limits of the dataset.',
+        maxBytes: bounds.maxIdentityBodyBytes,
+      }),
+      handler: (request, { body }) => set(request, body),
+    }),
+    datasetRoute({
       method: 'DELETE',
       path,
       permission: 'dataset.manage',
       dataset: 'path',
+      reference: {
+        group: 'Datasets',
+        summary: 'Remove the limits of a dataset',
+        replies: [limitsReply],
+        errors: ['dataset_not_found', 'dataset_changed'],
+      },
       handler: (request) => set(request, {}),
-    },
+    }),
   ];
 }
 

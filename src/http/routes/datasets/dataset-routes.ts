@@ -1,16 +1,25 @@
+import * as v from 'valibot';
 import { requireAllRows, visibleDatasets } from '../../../access/gate.ts';
 import type { AuditLog } from '../../../audit/audit-log.ts';
 import type { DatasetAdministration } from '../../../datasets/administration.ts';
 import type { DatasetLimits } from '../../../datasets/dataset-limits.ts';
 import type { DatasetDetails, DatasetQuestions, DatasetStatistics } from '../../../datasets/details.ts';
-import { type DatasetRetention, parseRetention, showRetention } from '../../../datasets/retention.ts';
-import { AppError } from '../../../errors.ts';
+import {
+  type DatasetRetention,
+  readRetention,
+  retentionExpectation,
+  showRetention,
+} from '../../../datasets/retention.ts';
 import { parseDay } from '../../../lib/timestamp.ts';
+import { limits as bounds } from '../../../limits/limits.ts';
 import type { DatasetKind } from '../../../model/dataset.ts';
-import { parseJsonBody } from '../../server/json-body.ts';
+import { datasetRoute, serviceRoute } from '../../server/declare-route.ts';
+import { jsonBody } from '../../server/json-body.ts';
+import { queryParameters } from '../../server/query-parameters.ts';
 import { jsonReply, textReply } from '../../server/reply.ts';
+import { jsonContent, textContent, timestamp } from '../../server/reply-content.ts';
 import type { Route } from '../../server/route.ts';
-import { administrationBody } from '../identity/administration.ts';
+import { arrowSchema } from './arrow-schema.ts';
 import { datasetCreationRoute } from './dataset-creation-route.ts';
 import { datasetLimitsRoutes } from './dataset-limits-routes.ts';
 
@@ -22,6 +31,63 @@ export interface DatasetRoutesOptions {
   readonly audit: AuditLog;
 }
 
+const kinds = ['events', 'logs', 'traces', 'metrics'] as const satisfies readonly DatasetKind[];
+const bytesText = v.pipe(v.string(), v.regex(/^-?\d+ Bytes$/), v.description('`1024 Bytes`'));
+const count = v.number();
+
+const datasetInfo = v.pipe(
+  v.object({
+    createdAt: v.nullable(timestamp),
+    firstEventAt: v.nullable(timestamp),
+    latestEventAt: v.nullable(timestamp),
+    streamType: v.picklist(['Internal', 'UserDefined']),
+    logSource: v.array(v.object({ log_source_format: v.string(), fields: v.array(v.string()) })),
+    telemetryType: v.picklist(kinds),
+    timePartition: v.optional(v.string()),
+    customPartition: v.optional(v.string()),
+    staticSchemaFlag: v.optional(v.literal(true)),
+  }),
+  v.title('DatasetInfo'),
+);
+
+const datasetStatistics = v.pipe(
+  v.object({
+    stream: v.string(),
+    time: timestamp,
+    ingestion: v.object({
+      count,
+      size: bytesText,
+      format: v.string(),
+      lifetime_count: v.optional(count),
+      lifetime_size: v.optional(bytesText),
+      deleted_count: v.optional(count),
+      deleted_size: v.optional(bytesText),
+      waiting_count: count,
+      waiting_size: bytesText,
+    }),
+    storage: v.object({
+      size: bytesText,
+      format: v.literal('clickhouse'),
+      count,
+      uncompressed_size: bytesText,
+      compression_ratio: v.nullable(v.number()),
+    }),
+  }),
+  v.title('DatasetStatistics'),
+);
+
+const dayRule = 'must be a day: YYYY-MM-DD';
+const statisticsParameters = queryParameters({
+  date: v.optional(
+    v.pipe(
+      v.string(),
+      v.isoDate(dayRule),
+      v.check((date) => parseDay(date) !== undefined, dayRule),
+      v.description('A day, `YYYY-MM-DD`: what was received on it, and the rows of that day.'),
+    ),
+  ),
+});
+
 /** Datasets: made, deleted, and what there is to know of them. */
 export function datasetRoutes({
   administration,
@@ -31,59 +97,98 @@ export function datasetRoutes({
   audit,
 }: DatasetRoutesOptions): Route[] {
   return [
-    {
+    serviceRoute({
       method: 'GET',
       path: '/api/v1/logstream',
       permission: 'dataset.list',
       dataset: 'none',
+      reference: {
+        group: 'Datasets',
+        summary: 'List the datasets',
+        replies: [
+          {
+            status: 200,
+            description: 'The datasets that the caller may see.',
+            content: jsonContent(v.array(v.object({ name: v.string() }))),
+          },
+        ],
+        errors: [],
+      },
       handler: ({ principal, tenant }) => {
         const visible = visibleDatasets(principal, questions.names(tenant));
         return jsonReply(visible.map((name) => ({ name })));
       },
-    },
+    }),
     datasetCreationRoute(administration, audit),
-    {
+    datasetRoute({
       method: 'DELETE',
       path: '/api/v1/logstream/{dataset}',
       permission: 'dataset.manage',
       dataset: 'path',
+      reference: {
+        group: 'Datasets',
+        summary: 'Delete a dataset',
+        details: 'With all that was written to it before, on any node.',
+        replies: [{ status: 200, description: 'The dataset is deleted.', content: textContent }],
+        errors: ['dataset_not_found'],
+      },
       handler: async (request) => {
         const from = request.clientAddress();
         await administration.delete(request.tenant, request.dataset);
         audit.changed(request, from, 'dataset.delete', request.dataset);
         return textReply(`log stream ${request.dataset} deleted`);
       },
-    },
-    {
+    }),
+    datasetRoute({
       method: 'GET',
       path: '/api/v1/logstream/{dataset}/schema',
       permission: 'dataset.read',
       dataset: 'path',
+      reference: {
+        group: 'Datasets',
+        summary: 'Show the columns of a dataset',
+        replies: [{ status: 200, description: 'Its schema.', content: jsonContent(arrowSchema) }],
+        errors: ['dataset_not_found'],
+      },
       handler: ({ tenant, dataset }) => jsonReply(questions.schema(tenant, dataset)),
-    },
-    {
+    }),
+    datasetRoute({
       method: 'GET',
       path: '/api/v1/logstream/{dataset}/info',
       permission: 'dataset.read',
       dataset: 'path',
+      reference: {
+        group: 'Datasets',
+        summary: 'Describe a dataset',
+        details: 'For those who may read all of its rows.',
+        replies: [{ status: 200, description: 'What it is.', content: jsonContent(datasetInfo) }],
+        errors: ['dataset_not_found'],
+      },
       handler: async ({ principal, tenant, dataset }) => {
         requireAllRows(principal, dataset);
         return jsonReply(info(await questions.details(tenant, dataset)));
       },
-    },
-    {
+    }),
+    datasetRoute({
       method: 'GET',
       path: '/api/v1/logstream/{dataset}/stats',
       permission: 'dataset.read',
       dataset: 'path',
-      handler: async ({ principal, tenant, dataset, queryString }) => {
+      query: statisticsParameters,
+      reference: {
+        group: 'Datasets',
+        summary: 'Count what a dataset received and stores',
+        details: 'For those who may read all of its rows.',
+        replies: [{ status: 200, description: 'How much it is.', content: jsonContent(datasetStatistics) }],
+        errors: ['dataset_not_found'],
+      },
+      handler: async ({ principal, tenant, dataset }, { query: { date } }) => {
         requireAllRows(principal, dataset);
-        const date = requestedDate(queryString);
         const statistics = await questions.statistics(tenant, dataset, date);
         const time = date === undefined ? new Date().toISOString() : `${date}T00:00:00.000Z`;
         return jsonReply({ stream: dataset, time, ...showStatistics(statistics) });
       },
-    },
+    }),
     ...retentionRoutes(retention, audit),
     ...datasetLimitsRoutes(limits, audit),
   ];
@@ -92,27 +197,47 @@ export function datasetRoutes({
 function retentionRoutes(retention: DatasetRoutesOptions['retention'], audit: AuditLog): Route[] {
   const path = '/api/v1/logstream/{dataset}/retention';
   return [
-    {
+    datasetRoute({
       method: 'GET',
       path,
       permission: 'dataset.read',
       dataset: 'path',
+      reference: {
+        group: 'Datasets',
+        summary: 'Show the retention of a dataset',
+        replies: [
+          {
+            status: 200,
+            description: 'The retention; an empty array where rows are kept forever.',
+            content: jsonContent(retentionExpectation.schema),
+          },
+        ],
+        errors: ['dataset_not_found'],
+      },
       handler: ({ tenant, dataset }) => jsonReply(showRetention(retention.get(tenant, dataset))),
-    },
-    {
+    }),
+    datasetRoute({
       method: 'PUT',
       path,
       permission: 'dataset.manage',
       dataset: 'path',
-      body: administrationBody,
-      handler: async (request) => {
+      reference: {
+        group: 'Datasets',
+        summary: 'Set the retention of a dataset',
+        replies: [{ status: 200, description: 'The retention is set.', content: textContent }],
+        errors: ['dataset_not_found', 'dataset_changed'],
+      },
+      body: jsonBody(retentionExpectation, {
+        description: 'One task that deletes rows of a certain age, or an empty array.',
+        maxBytes: bounds.maxIdentityBodyBytes,
+      }),
+      handler: async (request, { body }) => {
         const from = request.clientAddress();
-        const wanted = parseRetention(parseJsonBody(request.body));
-        await retention.set(request.tenant, request.dataset, wanted);
+        await retention.set(request.tenant, request.dataset, readRetention(body));
         audit.changed(request, from, 'dataset.retention', request.dataset);
         return textReply(`set retention configuration for log stream ${request.dataset}`);
       },
-    },
+    }),
   ];
 }
 
@@ -163,13 +288,4 @@ function showStatistics({ kind, received, waiting, stored, deleted }: DatasetSta
       compression_ratio: diskBytes === 0 ? null : Number((uncompressedBytes / diskBytes).toFixed(2)),
     },
   };
-}
-
-/** @throws AppError `bad_request` */
-function requestedDate(queryString: string): string | undefined {
-  const date = new URLSearchParams(queryString).get('date');
-  if (date === null) return undefined;
-  if (parseDay(date) === undefined)
-    throw new AppError('bad_request', 'the parameter date is a day: YYYY-MM-DD');
-  return date;
 }

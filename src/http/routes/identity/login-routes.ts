@@ -1,10 +1,13 @@
+import * as v from 'valibot';
 import type { AuditLog } from '../../../audit/audit-log.ts';
 import type { OidcLogin } from '../../../auth/oidc/login.ts';
 import { AppError } from '../../../errors.ts';
 import type { Sessions } from '../../../identity/sessions.ts';
 import { limits } from '../../../limits/limits.ts';
 import { cookieIn, setCookie } from '../../server/cookies.ts';
+import { publicRoute } from '../../server/declare-route.ts';
 import { browserOrigin } from '../../server/origin.ts';
+import { queryParameters } from '../../server/query-parameters.ts';
 import { emptyReply, type Reply } from '../../server/reply.ts';
 import type { PublicRequest, Route } from '../../server/route.ts';
 
@@ -19,21 +22,77 @@ export interface LoginRouteOptions {
 
 const codePath = '/api/v1/o/code';
 
+const redirects = { status: 303, description: 'The way on is in the header `Location`.' };
+const redirectParameter = queryParameters({
+  redirect: v.optional(
+    v.pipe(
+      v.string(),
+      v.description('Where to go after the sign-in: a path of this service, or a URL of it.'),
+    ),
+  ),
+});
+/** What the identity provider sends people back with (RFC 6749, section 4.1.2). */
+const answerParameters = queryParameters({
+  code: v.optional(v.string()),
+  state: v.optional(v.string()),
+  error: v.optional(v.string()),
+});
+
 /** Sign-in and sign-out of people in a browser, by way of the identity provider. */
 export function loginRoutes(options: LoginRouteOptions): Route[] {
-  const logout = (request: PublicRequest) => signOut(options, request);
+  const logout = (method: 'GET' | 'POST') =>
+    publicRoute({
+      method,
+      path: '/api/v1/o/logout',
+      permission: 'public',
+      reference: {
+        group: 'Sign-in',
+        summary: 'Sign out',
+        details: 'Ends the session here and, where the provider has a place for it, there.',
+        replies: [redirects],
+        errors: ['forbidden', 'oidc_unavailable'],
+      },
+      handler: (request) => signOut(options, request),
+    });
   return [
-    { method: 'GET', path: '/api/v1/o/login', permission: 'public', handler: (each) => begin(options, each) },
-    { method: 'GET', path: codePath, permission: 'public', handler: (each) => complete(options, each) },
-    { method: 'GET', path: '/api/v1/o/logout', permission: 'public', handler: logout },
-    { method: 'POST', path: '/api/v1/o/logout', permission: 'public', handler: logout },
+    publicRoute({
+      method: 'GET',
+      path: '/api/v1/o/login',
+      permission: 'public',
+      query: redirectParameter,
+      reference: {
+        group: 'Sign-in',
+        summary: 'Sign in at the identity provider',
+        replies: [redirects],
+        errors: ['oidc_unavailable'],
+      },
+      handler: (request, { query }) => begin(options, request, query.redirect ?? '/'),
+    }),
+    publicRoute({
+      method: 'GET',
+      path: codePath,
+      permission: 'public',
+      query: answerParameters,
+      reference: {
+        group: 'Sign-in',
+        summary: 'Come back from the identity provider',
+        replies: [redirects],
+        errors: ['login_failed', 'forbidden', 'oidc_unavailable', 'overloaded', 'store_unavailable'],
+      },
+      handler: (request) => complete(options, request),
+    }),
+    logout('GET'),
+    logout('POST'),
   ];
 }
 
-/** `?redirect=` says where to go afterwards: a path of this service, or a URL of it. */
-async function begin({ login, publicOrigin }: LoginRouteOptions, request: PublicRequest): Promise<Reply> {
+async function begin(
+  { login, publicOrigin }: LoginRouteOptions,
+  request: PublicRequest,
+  redirect: string,
+): Promise<Reply> {
   const origin = originOf(request, publicOrigin);
-  const returnTo = ownUrl(new URLSearchParams(request.queryString).get('redirect') ?? '/', origin);
+  const returnTo = ownUrl(redirect, origin);
   const { url, sealed } = await login.begin(origin + codePath, returnTo);
   const maxAgeSeconds = limits.loginLifetimeMs / 1000;
   return seeOther(url.href, [

@@ -1,9 +1,13 @@
+import * as v from 'valibot';
 import { schemaOf } from '../../../datasets/schema.ts';
+import type { ErrorCode } from '../../../errors.ts';
 import type { Ingest } from '../../../ingest/ingest-request.ts';
 import { limits } from '../../../limits/limits.ts';
 import { acceptMediaTypes } from '../../server/content-type.ts';
 import { jsonReply, type Reply, withReplayed } from '../../server/reply.ts';
-import type { BodyRules, DatasetRequest, Route } from '../../server/route.ts';
+import { bytes, jsonContent } from '../../server/reply-content.ts';
+import type { BodyReference, BodyRules, DatasetRequest, ReplyReference, Route } from '../../server/route.ts';
+import { arrowSchema } from '../datasets/arrow-schema.ts';
 import { eventLabels } from './event-labels.ts';
 
 export interface IngestRouteOptions {
@@ -16,6 +20,40 @@ const formats: ReadonlyMap<string, 'json' | 'ndjson'> = new Map([
   ['application/json', 'json'],
   ...ndjsonTypes.map((type) => [type, 'ndjson'] as const),
 ]);
+/** What any body can be refused with, once it is decoded and written. */
+export const ingestErrors = [
+  'bad_encoding',
+  'body_too_large',
+  'too_many_datasets',
+  'kind_conflict',
+  'dataset_not_found',
+  'dataset_changed',
+  'rate_limited',
+  'log_full',
+  'log_failed',
+] as const satisfies readonly ErrorCode[];
+const eventErrors = ['bad_json', 'bad_event', 'event_too_large', 'too_many_columns'] as const;
+
+const event = v.record(v.string(), v.unknown());
+const eventsReference: BodyReference = {
+  description: 'An array of objects, a single object, or one object a line.',
+  content: {
+    'application/json': v.union([v.array(event), event]),
+    ...Object.fromEntries(ndjsonTypes.map((type) => [type, bytes])),
+  },
+  isRequired: true,
+  errors: [],
+};
+const accepted: ReplyReference = {
+  status: 200,
+  description: 'All events are stored.',
+  content: jsonContent(v.object({ accepted: v.number() })),
+  headers: {
+    'Millrace-Replayed': '`true` where an earlier request with the same Idempotency-Key stored them.',
+  },
+};
+const labels = 'Each header `X-P-Meta-…` or `X-P-Tag-…` adds a field to every event, `meta-…` or `tag-…`.';
+
 const formatOf = (contentType: string): 'json' | 'ndjson' => formats.get(contentType) ?? 'json';
 
 /**
@@ -28,6 +66,7 @@ export function ingestRoutes({ ingest, maxBodyBytes }: IngestRouteOptions): Rout
     // Many clients post JSON without saying so.
     contentType: acceptMediaTypes(['application/json', ...ndjsonTypes]),
     encodings: ['identity', 'gzip', 'deflate', 'snappy'],
+    reference: eventsReference,
   };
   const body: BodyRules = {
     ...events,
@@ -55,6 +94,13 @@ export function ingestRoutes({ ingest, maxBodyBytes }: IngestRouteOptions): Rout
       path: '/api/v1/ingest',
       permission: 'ingest',
       dataset: 'header',
+      reference: {
+        group: 'Ingest',
+        summary: 'Write events into the dataset that a header names',
+        details: `All of a body is taken, or nothing. The first events create the dataset. ${labels}`,
+        replies: [accepted],
+        errors: [...ingestErrors, ...eventErrors, 'idempotency_key_reused'],
+      },
       body,
       handler: (request) => write(request, false),
     },
@@ -63,6 +109,13 @@ export function ingestRoutes({ ingest, maxBodyBytes }: IngestRouteOptions): Rout
       path: '/api/v1/logstream/{dataset}',
       permission: 'ingest',
       dataset: 'path',
+      reference: {
+        group: 'Ingest',
+        summary: 'Write events into a dataset that exists',
+        details: `All of a body is taken, or nothing. ${labels}`,
+        replies: [accepted],
+        errors: [...ingestErrors, ...eventErrors, 'idempotency_key_reused'],
+      },
       body,
       handler: (request) => write(request, true),
     },
@@ -71,6 +124,12 @@ export function ingestRoutes({ ingest, maxBodyBytes }: IngestRouteOptions): Rout
       path: '/api/v1/logstream/schema/detect',
       permission: 'query',
       dataset: 'none',
+      reference: {
+        group: 'Datasets',
+        summary: 'Show the columns that events would have',
+        replies: [{ status: 200, description: 'A schema.', content: jsonContent(arrowSchema) }],
+        errors: ['bad_encoding', ...eventErrors],
+      },
       body: { ...events, maxBytes: Math.min(limits.maxSampleBodyBytes, maxBodyBytes) },
       handler: async ({ tenant, contentType, encoding, body: sample }) => {
         const format = formatOf(contentType);

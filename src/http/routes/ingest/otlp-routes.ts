@@ -1,7 +1,17 @@
+import * as v from 'valibot';
 import type { BodyEncoding, BodyFormat } from '../../../decode/task.ts';
 import type { Ingest } from '../../../ingest/ingest-request.ts';
+import { bytes } from '../../server/reply-content.ts';
 import type { DatasetRequest, Route } from '../../server/route.ts';
-import { exportReply, otlpContentType, otlpJson, otlpRefusal, type PartialSuccess } from './otlp-replies.ts';
+import { ingestErrors } from './ingest-routes.ts';
+import {
+  exportReply,
+  otlpContentType,
+  otlpJson,
+  otlpProtobuf,
+  otlpRefusal,
+  type PartialSuccess,
+} from './otlp-replies.ts';
 
 export interface OtlpRouteOptions {
   readonly ingest: Ingest;
@@ -10,6 +20,9 @@ export interface OtlpRouteOptions {
 
 interface Signal {
   readonly path: string;
+  readonly name: string;
+  /** Of the protocol, without what tells request and response apart. */
+  readonly message: string;
   /** Where a request goes that names no dataset: some exporters cannot set a header. */
   readonly defaultDataset: string;
   readonly json: BodyFormat;
@@ -20,6 +33,8 @@ interface Signal {
 const signals: readonly Signal[] = [
   {
     path: '/v1/logs',
+    name: 'log records',
+    message: 'ExportLogsService',
     defaultDataset: 'otel-logs',
     json: 'otlp-logs-json',
     protobuf: 'otlp-logs-protobuf',
@@ -27,6 +42,8 @@ const signals: readonly Signal[] = [
   },
   {
     path: '/v1/traces',
+    name: 'spans',
+    message: 'ExportTraceService',
     defaultDataset: 'otel-traces',
     json: 'otlp-traces-json',
     protobuf: 'otlp-traces-protobuf',
@@ -34,6 +51,8 @@ const signals: readonly Signal[] = [
   },
   {
     path: '/v1/metrics',
+    name: 'metrics',
+    message: 'ExportMetricsService',
     defaultDataset: 'otel-metrics',
     json: 'otlp-metrics-json',
     protobuf: 'otlp-metrics-protobuf',
@@ -41,11 +60,17 @@ const signals: readonly Signal[] = [
   },
 ];
 
+/** 64-bit integers are strings in the JSON of protobuf. */
+const partialSuccess = (field: PartialSuccess['field']) =>
+  v.object({
+    partialSuccess: v.optional(v.object({ [field]: v.string(), errorMessage: v.string() })),
+  });
+
 const encodings: readonly BodyEncoding[] = ['identity', 'gzip', 'deflate', 'zstd'];
 
 /** OTLP over HTTP, in JSON and in protobuf: what can be stored of a request is, and the reply counts the rest. */
 export const otlpRoutes = ({ ingest, maxBodyBytes }: OtlpRouteOptions): Route[] =>
-  signals.map(({ path, defaultDataset, json, protobuf, partial }): Route => {
+  signals.map(({ path, name, message, defaultDataset, json, protobuf, partial }): Route => {
     const handler = async (request: DatasetRequest) => {
       const { tenant, dataset, contentType, encoding, body } = request;
       const format = contentType === otlpJson ? json : protobuf;
@@ -59,7 +84,26 @@ export const otlpRoutes = ({ ingest, maxBodyBytes }: OtlpRouteOptions): Route[] 
       dataset: 'header',
       defaultDataset,
       refusal: otlpRefusal,
+      reference: {
+        group: 'Ingest',
+        summary: `Write ${name} by OTLP/HTTP`,
+        details: 'What can be stored of a request is, and the reply counts the rest.',
+        replies: [
+          {
+            status: 200,
+            description: `An \`${message}Response\`, empty where all of the request is stored.`,
+            content: { [otlpJson]: partialSuccess(partial.field), [otlpProtobuf]: bytes },
+          },
+        ],
+        errors: [...ingestErrors, 'bad_json', 'bad_protobuf', 'bad_record', 'too_many_columns'],
+      },
       body: {
+        reference: {
+          description: `An \`${message}Request\`.`,
+          content: { [otlpJson]: v.record(v.string(), v.unknown()), [otlpProtobuf]: bytes },
+          isRequired: true,
+          errors: [],
+        },
         maxBytes: maxBodyBytes,
         contentType: otlpContentType,
         encodings,

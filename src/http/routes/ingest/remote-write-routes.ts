@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { AppError } from '../../../errors.ts';
 import type { Acknowledgement, Ingest } from '../../../ingest/ingest-request.ts';
 import { type DecodeCounts, noCounts, type RefusedPart } from '../../../model/counts.ts';
@@ -10,7 +11,9 @@ import {
   type Reply,
   withReplayed,
 } from '../../server/reply.ts';
+import { bytes, jsonContent } from '../../server/reply-content.ts';
 import type { DatasetRequest, RefusalFormat, Route } from '../../server/route.ts';
+import { ingestErrors } from './ingest-routes.ts';
 
 export interface RemoteWriteRouteOptions {
   readonly ingest: Ingest;
@@ -56,7 +59,45 @@ export function remoteWriteRoutes({ ingest, maxBodyBytes }: RemoteWriteRouteOpti
       dataset: 'header',
       defaultDataset: 'prometheus',
       refusal,
+      reference: {
+        group: 'Ingest',
+        summary: 'Write samples by Prometheus Remote Write 1.0 or 2.0',
+        details:
+          'A rate limit is answered with 503 here: Prometheus throws away what was answered with 429, and repeats what ' +
+          'was answered with 503.',
+        replies: [
+          {
+            status: 200,
+            description: 'All of a request of version 1.0 is stored.',
+            content: jsonContent(
+              v.object({
+                samples: v.number(),
+                histograms: v.number(),
+                exemplars: v.number(),
+                metadata: v.number(),
+              }),
+            ),
+          },
+          {
+            status: 204,
+            description: 'All of a request of version 2.0 is stored.',
+            headers: {
+              'X-Prometheus-Remote-Write-Samples-Written': 'Samples that are stored.',
+              'X-Prometheus-Remote-Write-Histograms-Written': 'Histograms that are stored.',
+              'X-Prometheus-Remote-Write-Exemplars-Written': 'Exemplars that are stored.',
+            },
+          },
+        ],
+        errors: [...ingestErrors, 'bad_protobuf', 'bad_series'],
+      },
       body: {
+        reference: {
+          description:
+            'A `prometheus.WriteRequest`, or an `io.prometheus.write.v2.Request`, compressed as a snappy block.',
+          content: { [version1]: bytes, [version2]: bytes, [mediaType]: bytes },
+          isRequired: true,
+          errors: [],
+        },
         maxBytes: maxBodyBytes,
         contentType: acceptVersions,
         // The specification wants snappy and nothing else. vmagent begins with zstd and falls back on 415.

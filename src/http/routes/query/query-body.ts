@@ -1,118 +1,107 @@
-import { AppError } from '../../../errors.ts';
+import * as v from 'valibot';
 import { jsonElements, jsonMember } from '../../../lib/json-elements.ts';
+import { type Expectation, members, text } from '../../../lib/validation.ts';
 import { limits } from '../../../limits/limits.ts';
 import type { ParameterValue } from '../../../sql/parameters.ts';
-import { parseJsonBody } from '../../server/json-body.ts';
+import { type JsonBody, type JsonBodyOptions, jsonBody } from '../../server/json-body.ts';
 
-const queryMembers = ['query', 'startTime', 'endTime', 'streamName', 'params'] as const;
-type TextMember = Exclude<(typeof queryMembers)[number], 'params'>;
-export type QueryBody = { readonly query: string; readonly params?: readonly ParameterValue[] } & {
-  readonly [Name in Exclude<TextMember, 'query'>]?: string;
+const time = text(limits.maxQueryOptionLength);
+const startTime = v.pipe(
+  time,
+  v.description('RFC 3339, `YYYY-MM-DD HH:MM:SS`, a duration back from now such as `10m`, or `now`.'),
+);
+const endTime = v.pipe(time, v.description('As `startTime`.'));
+
+const unknownMember = (entries: Readonly<Record<string, unknown>>): string =>
+  `is not a member of a query; known are ${Object.keys(entries).join(', ')}`;
+
+const holdsSql = 'must hold SQL';
+const queryEntries = {
+  query: v.pipe(
+    v.string(({ received }) => (received === 'undefined' ? holdsSql : 'must be a string')),
+    v.check((sql) => sql.trim() !== '', holdsSql),
+    v.description('One SELECT of PostgreSQL.'),
+  ),
+  startTime: v.exactOptional(startTime),
+  endTime: v.exactOptional(endTime),
+  streamName: v.exactOptional(
+    v.pipe(text(limits.maxQueryOptionLength), v.description('A dataset that the query must read.')),
+  ),
+  params: v.exactOptional(
+    v.pipe(
+      v.array(v.unknown(), 'must be an array: [value of $1, value of $2, …]'),
+      v.maxLength(
+        limits.maxQueryParameters,
+        ({ received }) => `has ${received} values; at most ${limits.maxQueryParameters} are allowed`,
+      ),
+      v.description('The values of `$1`, `$2` and so on.'),
+    ),
+  ),
+};
+const queryMembers = members(queryEntries, unknownMember(queryEntries));
+export type QueryBody = Omit<v.InferOutput<typeof queryMembers>, 'params'> & {
+  readonly params?: readonly ParameterValue[];
 };
 
-export interface CountsBody {
-  readonly stream: string;
-  readonly startTime: string;
-  readonly endTime: string;
-  readonly numBins?: number;
-}
+const query: Expectation<v.InferOutput<typeof queryMembers>> = {
+  schema: v.pipe(queryMembers, v.title('Query')),
+  name: '',
+  whole: 'the body must be an object: {"query": "SELECT …"}',
+  code: 'bad_request',
+};
+
+const binsRule = `must be an integer from 1 to ${limits.maxCountBins}`;
+const countsEntries = {
+  stream: v.pipe(text(limits.maxQueryOptionLength), v.description('The dataset.')),
+  startTime,
+  endTime,
+  numBins: v.exactOptional(
+    v.pipe(
+      v.number(),
+      v.integer(binsRule),
+      v.minValue(1, binsRule),
+      v.maxValue(limits.maxCountBins, binsRule),
+      v.description('How many parts the range has; without it, parts of a usual width.'),
+    ),
+  ),
+};
+const countsMembers = members(countsEntries, unknownMember(countsEntries));
+
+const counts: Expectation<v.InferOutput<typeof countsMembers>> = {
+  schema: v.pipe(countsMembers, v.title('CountsRequest')),
+  name: '',
+  whole: 'the body must be an object: {"stream": "app", "startTime": "1h", "endTime": "now"}',
+  code: 'bad_request',
+};
+
+const bounds: Omit<JsonBodyOptions, 'description'> = {
+  maxBytes: limits.maxQueryBodyBytes,
+  maxMarks: limits.maxQueryBodyMarks,
+  kind: 'an object of a few texts, and of values of parameters',
+};
+
+const anyQueryBody = jsonBody(query, { ...bounds, description: 'A query and the time it is about.' });
 
 /**
- * Reads the body of a query. A member that is not known is refused: a misspelled `startTime` would otherwise
- * quietly read all of the data.
- * @throws AppError `bad_json`, `bad_request`
+ * The body of a query. A member that is not known is refused: a misspelled `startTime` would otherwise quietly
+ * read all of the data.
  */
-export function parseQueryBody(body: Uint8Array): QueryBody {
-  const given: { [Name in TextMember]?: string } = {};
-  let params: readonly ParameterValue[] | undefined;
-  for (const [member, text] of membersOf(body, queryMembers, '{"query": "SELECT …"}')) {
-    if (member === 'params') params = readParameters(text, body);
-    else if (typeof text !== 'string') throw new AppError('bad_request', `${member} must be a string`);
-    else given[member] = text;
-  }
-  const { query, ...rest } = given;
-  if (query === undefined || query.trim() === '') throw new AppError('bad_request', 'query must hold SQL');
-  return { query, ...rest, ...(params === undefined ? {} : { params }) };
-}
+export const queryBody: JsonBody<QueryBody> = {
+  ...anyQueryBody,
+  read: (body) => {
+    const { params, ...rest } = anyQueryBody.read(body);
+    return params === undefined ? rest : { ...rest, params: readParameters(body) };
+  },
+};
 
 /** From the text of the body, since JavaScript's numbers would lose digits of large ones. */
-function readParameters(value: unknown, body: Uint8Array): readonly ParameterValue[] {
-  if (!Array.isArray(value))
-    throw new AppError('bad_request', 'params must be an array: [value of $1, value of $2, …]');
-  const { maxQueryParameters } = limits;
-  if (value.length > maxQueryParameters) {
-    throw new AppError(
-      'bad_request',
-      `params has ${value.length} values; at most ${maxQueryParameters} are allowed`,
-    );
-  }
-  const source = jsonMember(
-    Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'),
-    'params',
-  );
-  return jsonElements(source ?? '[]').map((element): ParameterValue => {
+function readParameters(body: Uint8Array): readonly ParameterValue[] {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  return jsonElements(jsonMember(text, 'params') ?? '[]').map((element): ParameterValue => {
     if (element === 'null') return null;
     if (element.startsWith('"')) return JSON.parse(element) as string;
     return element.startsWith('[') || element.startsWith('{') ? { json: element } : element;
   });
 }
 
-/** @throws AppError `bad_json`, `bad_request` */
-export function parseCountsBody(body: Uint8Array): CountsBody {
-  const example = '{"stream": "app", "startTime": "1h", "endTime": "now"}';
-  const given = new Map(membersOf(body, ['stream', 'startTime', 'endTime', 'numBins'], example));
-  const [stream, startTime, endTime] = (['stream', 'startTime', 'endTime'] as const).map((member) => {
-    const text = given.get(member);
-    if (typeof text === 'string') return text;
-    throw new AppError('bad_request', `${member} must be a string`);
-  });
-  if (stream === undefined || startTime === undefined || endTime === undefined)
-    throw new Error('BUG: three members');
-  const numBins = given.get('numBins');
-  if (numBins === undefined) return { stream, startTime, endTime };
-  if (typeof numBins === 'number') return { stream, startTime, endTime, numBins };
-  throw new AppError('bad_request', 'numBins must be a number');
-}
-
-function membersOf<Name extends string>(
-  body: Uint8Array,
-  known: readonly Name[],
-  example: string,
-): readonly (readonly [Name, unknown])[] {
-  if (hasMoreMarks(body, limits.maxQueryBodyMarks)) {
-    const reason = `the body must be an object of a few texts, and of values of parameters: ${example}`;
-    throw new AppError('bad_request', reason);
-  }
-  const value = parseJsonBody(body);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new AppError('bad_request', `the body must be an object: ${example}`);
-  }
-  return Object.entries(value).map(([name, content]) => {
-    const member = known.find((each) => each === name);
-    if (member !== undefined) return [member, checkLength(member, content)] as const;
-    const reason = `${JSON.stringify(name.slice(0, 40))} is not a member of a query; known are ${known.join(', ')}`;
-    throw new AppError('bad_request', reason);
-  });
-}
-
-function checkLength(member: string, content: unknown): unknown {
-  const { maxQueryOptionLength } = limits;
-  if (member === 'query' || typeof content !== 'string' || content.length <= maxQueryOptionLength)
-    return content;
-  throw new AppError('bad_request', `${member} is longer than ${maxQueryOptionLength} characters`);
-}
-
-const [quote, backslash, brace, bracket, comma] = [0x22, 0x5c, 0x7b, 0x5b, 0x2c];
-
-/** Counts what makes JSON expensive to parse, before it is; a text, however long, is not. */
-function hasMoreMarks(body: Uint8Array, bound: number): boolean {
-  let count = 0;
-  let inText = false;
-  for (let at = 0; at < body.length; at += 1) {
-    const byte = body[at] ?? 0;
-    if (byte === quote) inText = !inText;
-    else if (inText) at += byte === backslash ? 1 : 0;
-    else if ((byte === comma || byte === bracket || byte === brace) && ++count > bound) return true;
-  }
-  return false;
-}
+export const countsBody = jsonBody(counts, { ...bounds, description: 'A dataset and a time range.' });

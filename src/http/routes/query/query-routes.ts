@@ -1,70 +1,147 @@
-import { AppError } from '../../../errors.ts';
-import { limits } from '../../../limits/limits.ts';
+import * as v from 'valibot';
+import { AppError, type ErrorCode, errorDefinitions } from '../../../errors.ts';
 import type { Query, QueryQuestion } from '../../../query/request.ts';
-import { acceptMediaTypes } from '../../server/content-type.ts';
+import type { ResultFormat } from '../../../query/result-format.ts';
+import { serviceRoute } from '../../server/declare-route.ts';
 import { jsonReply, type Reply } from '../../server/reply.ts';
-import type { AuthorizedRequest, Route, ServiceRoute } from '../../server/route.ts';
-import { parseCountsBody, parseQueryBody } from './query-body.ts';
+import { bytes, jsonContent, timestamp } from '../../server/reply-content.ts';
+import type { AuthorizedRequest, ReplyReference, Route } from '../../server/route.ts';
+import { countsBody, type QueryBody, queryBody } from './query-body.ts';
 import { resultReply } from './query-reply.ts';
-import { chooseFormat } from './result-formats.ts';
+import { chooseFormat, resultParameters } from './result-formats.ts';
+
+const sqlErrors = (Object.keys(errorDefinitions) as ErrorCode[]).filter(
+  (code) => code.startsWith('sql_') && code !== 'sql_too_large',
+);
+const readErrors = [
+  'bad_time_range',
+  'query_timeout',
+  'query_memory',
+  'query_result_too_large',
+  'queries_paused',
+  'query_cancelled',
+] as const satisfies readonly ErrorCode[];
+
+const records = v.array(v.record(v.string(), v.unknown()));
+const resultInObject = v.object({
+  fields: v.array(v.string()),
+  records,
+  statistics: v.object({
+    elapsedMs: v.number(),
+    rowsRead: v.optional(v.number()),
+    bytesRead: v.optional(v.number()),
+  }),
+});
+const result: ReplyReference = {
+  status: 200,
+  description: 'The result. A failure after its beginning was sent breaks the connection off.',
+  content: {
+    'application/json': v.union([records, resultInObject]),
+    'application/x-ndjson': bytes,
+    'text/csv': v.string(),
+    'application/vnd.apache.arrow.stream': bytes,
+    'application/vnd.apache.parquet': bytes,
+  },
+  headers: {
+    'Millrace-Query-Id': 'Names the query, here and in ClickHouse.',
+    'Millrace-Elapsed-Ms': 'From the request to the end of the result, where that is small.',
+    'Millrace-Rows-Read': 'Rows that the store has read, where the result is small.',
+    'Millrace-Bytes-Read': 'Bytes that the store has read, where the result is small.',
+  },
+};
+
+const explanation = v.object({
+  sql: v.pipe(v.string(), v.description('What the store would run.')),
+  fields: v.array(v.object({ name: v.string(), type: v.string() })),
+  datasets: v.pipe(v.array(v.string()), v.description('The datasets that it reads.')),
+});
+
+const countsResult = v.object({
+  fields: v.array(v.string()),
+  records: v.array(v.object({ start_time: timestamp, end_time: timestamp, count: v.number() })),
+});
 
 /** SQL over HTTP. Which datasets may be read is decided when they are named. */
 export function queryRoutes(query: Query): Route[] {
-  const route = (path: string, handler: ServiceRoute['handler']): Route => ({
-    method: 'POST',
-    path,
-    permission: 'query',
-    dataset: 'none',
-    body: {
-      maxBytes: limits.maxQueryBodyBytes,
-      contentType: acceptMediaTypes(['application/json']),
-      encodings: ['identity'],
-    },
-    handler,
-  });
   return [
-    route('/api/v1/query', (request) => answer(query, request)),
-    route('/api/v1/query/explain', async (request) => jsonReply(await query.explain(questionOf(request)))),
-    route('/api/v1/counts', (request) => count(query, request)),
+    serviceRoute({
+      method: 'POST',
+      path: '/api/v1/query',
+      permission: 'query',
+      dataset: 'none',
+      query: resultParameters,
+      reference: {
+        group: 'Query',
+        summary: 'Run a query',
+        details:
+          'The form of the result is that of the parameter `format`, else that of the header `Accept`, else JSON.',
+        replies: [result],
+        errors: [...sqlErrors, ...readErrors, 'sql_too_large', 'not_acceptable'],
+      },
+      body: queryBody,
+      handler: (request, { body, query: { format, fields } }) =>
+        answer(query, request, body, chooseFormat(format, request.accept), fields === 'true'),
+    }),
+    serviceRoute({
+      method: 'POST',
+      path: '/api/v1/query/explain',
+      permission: 'query',
+      dataset: 'none',
+      reference: {
+        group: 'Query',
+        summary: 'Show what a query would do',
+        replies: [{ status: 200, description: 'The query, translated.', content: jsonContent(explanation) }],
+        errors: [...sqlErrors, ...readErrors, 'sql_too_large'],
+      },
+      body: queryBody,
+      handler: async (request, { body }) => jsonReply(await query.explain(questionOf(request, body))),
+    }),
+    serviceRoute({
+      method: 'POST',
+      path: '/api/v1/counts',
+      permission: 'query',
+      dataset: 'none',
+      reference: {
+        group: 'Query',
+        summary: 'Count the rows of a dataset by time',
+        replies: [
+          { status: 200, description: 'A record for each part.', content: jsonContent(countsResult) },
+        ],
+        errors: [...sqlErrors, ...readErrors, 'dataset_not_found', 'bad_dataset_name'],
+      },
+      body: countsBody,
+      handler: async ({ principal, tenant, signal }, { body }) => {
+        const bins = await query.counts({ principal, tenant, ...body, signal: signal() });
+        return jsonReply({
+          fields: ['start_time', 'end_time', 'count'],
+          records: bins.map(({ startTime, endTime, count }) => ({
+            start_time: startTime,
+            end_time: endTime,
+            count,
+          })),
+        });
+      },
+    }),
   ];
 }
 
-const noParameters = new URLSearchParams();
-
-async function answer(query: Query, request: AuthorizedRequest): Promise<Reply> {
-  const { queryString } = request;
-  const parameters = queryString === '' ? noParameters : new URLSearchParams(queryString);
-  const format = chooseFormat(parameters.get('format'), request.accept);
-  const withFields = wantsFields(parameters.get('fields'));
+async function answer(
+  query: Query,
+  request: AuthorizedRequest,
+  body: QueryBody,
+  format: ResultFormat,
+  withFields: boolean,
+): Promise<Reply> {
   if (withFields && format !== 'json')
     throw new AppError('bad_request', 'fields=true is for the format json alone');
-  const result = await query.run({ ...questionOf(request), format });
+  const result = await query.run({ ...questionOf(request, body), format });
   return await resultReply(result, format, withFields);
 }
 
-async function count(query: Query, request: AuthorizedRequest): Promise<Reply> {
-  const { principal, tenant } = request;
-  const counts = parseCountsBody(request.body);
-  const bins = await query.counts({ principal, tenant, ...counts, signal: request.signal() });
-  return jsonReply({
-    fields: ['start_time', 'end_time', 'count'],
-    records: bins.map(({ startTime, endTime, count }) => ({
-      start_time: startTime,
-      end_time: endTime,
-      count,
-    })),
-  });
-}
-
-function questionOf({ principal, tenant, body, signal }: AuthorizedRequest): QueryQuestion {
-  const { query: sql, params, ...options } = parseQueryBody(body);
+function questionOf(
+  { principal, tenant, signal }: AuthorizedRequest,
+  { query: sql, params, ...options }: QueryBody,
+): QueryQuestion {
   const parameters = params === undefined ? {} : { parameters: params };
   return { principal, tenant, sql, ...parameters, ...options, signal: signal() };
-}
-
-/** @throws AppError `bad_request` */
-function wantsFields(fields: string | null): boolean {
-  if (fields === null || fields === 'false') return false;
-  if (fields === 'true') return true;
-  throw new AppError('bad_request', 'the parameter fields may be true or false');
 }

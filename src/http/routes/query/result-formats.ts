@@ -1,5 +1,7 @@
+import * as v from 'valibot';
 import { AppError } from '../../../errors.ts';
 import { type ResultFormat, resultFormats } from '../../../query/result-format.ts';
+import { queryParameters } from '../../server/query-parameters.ts';
 
 /** What each form is called in replies. */
 export const mediaTypeOf: Readonly<Record<ResultFormat, string>> = {
@@ -21,17 +23,29 @@ const acceptNames: ReadonlyMap<string, ResultFormat> = new Map([
   ['application/vnd.apache.parquet', 'parquet'],
 ]);
 
+/** What a request can say about its result. */
+export const resultParameters = queryParameters({
+  format: v.optional(
+    v.pipe(
+      v.picklist(resultFormats, `may be ${resultFormats.join(', ')}`),
+      v.description('The form of the result; it goes before `Accept`.'),
+    ),
+  ),
+  fields: v.optional(
+    v.pipe(
+      v.picklist(['true', 'false'], 'may be true or false'),
+      v.description('`true`: the records are in an object, with the columns before them.'),
+    ),
+  ),
+});
+
 /**
  * The form of a result that a request asks for: `?format=` if it is there, else `Accept`, else JSON.
  * @param accept the header; empty when absent
- * @throws AppError `bad_request` for a format that is not known, `not_acceptable`
+ * @throws AppError `not_acceptable`
  */
-export function chooseFormat(parameter: string | null, accept: string): ResultFormat {
-  if (parameter !== null) {
-    const format = resultFormats.find((name) => name === parameter);
-    if (format !== undefined) return format;
-    throw new AppError('bad_request', `the parameter format may be ${resultFormats.join(', ')}`);
-  }
+export function chooseFormat(parameter: ResultFormat | undefined, accept: string): ResultFormat {
+  if (parameter !== undefined) return parameter;
   if (accept.trim() === '') return 'json';
   const ranges = accept.split(',').map(readRange);
   let best: { readonly format: ResultFormat; readonly quality: number } | undefined;

@@ -2,6 +2,7 @@ import type { Clock, Timers } from '../../../lib/clock.ts';
 import type { Metrics } from '../../../lib/metrics.ts';
 import { limits } from '../../../limits/limits.ts';
 import type { Reply } from '../../server/reply.ts';
+import { textContent } from '../../server/reply-content.ts';
 import type { Route } from '../../server/route.ts';
 
 export interface MetricsRouteOptions {
@@ -19,9 +20,21 @@ export function metricsRoute({ registry, clock, needsCredentials }: MetricsRoute
     contentType: registry.contentType,
     body: [await text.next()],
   });
-  const path = '/metrics';
-  if (!needsCredentials) return { method: 'GET', path, permission: 'public', handler };
-  return { method: 'GET', path, permission: 'service.read', dataset: 'none', tenant: 'none', handler };
+  const row = {
+    method: 'GET',
+    path: '/metrics',
+    reference: {
+      group: 'Status',
+      summary: 'Show the metrics of the service, for Prometheus',
+      details:
+        'With `MILLRACE_METRICS_AUTH=required` it needs credentials; `MILLRACE_METRICS_ADDR` gives it an address of its own.',
+      replies: [{ status: 200, description: 'Metrics.', content: textContent }],
+      errors: [],
+    },
+    handler,
+  } as const;
+  if (!needsCredentials) return { ...row, permission: 'public' };
+  return { ...row, permission: 'service.read', dataset: 'none', tenant: 'none' };
 }
 
 /**

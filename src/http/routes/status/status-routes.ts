@@ -1,5 +1,8 @@
+import * as v from 'valibot';
 import type { AppError } from '../../../errors.ts';
+import { publicRoute, serviceRoute } from '../../server/declare-route.ts';
 import { jsonReply, textReply } from '../../server/reply.ts';
+import { jsonContent, textContent } from '../../server/reply-content.ts';
 import type { Route } from '../../server/route.ts';
 
 export interface StatusRouteOptions {
@@ -8,6 +11,8 @@ export interface StatusRouteOptions {
   readonly notReady: () => AppError | undefined;
   /** Whether queries can be answered. Writes do not need the store: they are acknowledged from the log. */
   readonly storeAvailable: () => boolean;
+  /** The reference of the API: JSON, in UTF-8. */
+  readonly openApi: () => Promise<Uint8Array>;
 }
 
 const pointers = `Millrace
@@ -16,6 +21,7 @@ POST /api/v1/ingest             JSON events into the dataset named by X-P-Stream
 POST /v1/prometheus/write       Prometheus remote write
 POST /api/v1/query              {"query": "SELECT …"}; also /api/v1/query/explain, /api/v1/counts
 GET  /api/console/v1/apikeys    API keys; roles under /api/v1/roles, users under /api/v1/users
+GET  /api/v1/openapi.json       all of the API, as OpenAPI 3.1
 GET  /api/v1/liveness           is the process alive
 GET  /api/v1/readiness          can it take requests
 GET  /metrics                   for Prometheus, if it has no address of its own
@@ -23,31 +29,104 @@ GET  /metrics                   for Prometheus, if it has no address of its own
 
 /** What the service says about itself. */
 export function statusRoutes(options: StatusRouteOptions): Route[] {
-  const { version, notReady, storeAvailable } = options;
+  const { version, notReady, storeAvailable, openApi } = options;
   return [
-    { method: 'GET', path: '/', permission: 'public', handler: () => textReply(pointers) },
-    {
+    publicRoute({
+      method: 'GET',
+      path: '/',
+      permission: 'public',
+      reference: {
+        group: 'Status',
+        summary: 'Show where to begin',
+        replies: [{ status: 200, description: 'Some paths.', content: textContent }],
+        errors: [],
+      },
+      handler: () => textReply(pointers),
+    }),
+    publicRoute({
       method: 'GET',
       path: '/api/v1/liveness',
       permission: 'public',
+      reference: {
+        group: 'Status',
+        summary: 'Ask whether the process is alive',
+        replies: [
+          {
+            status: 200,
+            description: 'It is, also while it starts.',
+            content: jsonContent(v.object({ status: v.literal('alive') })),
+          },
+        ],
+        errors: [],
+      },
       handler: () => jsonReply({ status: 'alive' }),
-    },
-    {
+    }),
+    publicRoute({
       method: 'GET',
       path: '/api/v1/readiness',
       permission: 'public',
+      reference: {
+        group: 'Status',
+        summary: 'Ask whether the service takes requests',
+        details: 'Writes do not need the store; queries do.',
+        replies: [
+          {
+            status: 200,
+            description: 'It does.',
+            content: jsonContent(
+              v.object({ status: v.literal('ready'), store: v.picklist(['available', 'unavailable']) }),
+            ),
+          },
+        ],
+        errors: [],
+      },
       handler: () => {
         const reason = notReady();
         if (reason !== undefined) throw reason;
         return jsonReply({ status: 'ready', store: storeAvailable() ? 'available' : 'unavailable' });
       },
-    },
-    {
+    }),
+    serviceRoute({
       method: 'GET',
       path: '/api/v1/about',
       permission: 'service.read',
       dataset: 'none',
+      reference: {
+        group: 'Status',
+        summary: 'Show the version',
+        replies: [
+          {
+            status: 200,
+            description: 'The versions of Millrace and Node.js.',
+            content: jsonContent(
+              v.object({ name: v.literal('millrace'), version: v.string(), node: v.string() }),
+            ),
+          },
+        ],
+        errors: [],
+      },
       handler: () => jsonReply({ name: 'millrace', version, node: process.versions.node }),
-    },
+    }),
+    // Not public: it tells the version, as /api/v1/about does, and is large for somebody who has no key.
+    serviceRoute({
+      method: 'GET',
+      path: '/api/v1/openapi.json',
+      permission: 'service.read',
+      dataset: 'none',
+      tenant: 'none',
+      reference: {
+        group: 'Status',
+        summary: 'Show this document',
+        replies: [
+          {
+            status: 200,
+            description: 'The API as OpenAPI 3.1.',
+            content: jsonContent(v.record(v.string(), v.unknown())),
+          },
+        ],
+        errors: [],
+      },
+      handler: async () => ({ status: 200, contentType: 'application/json', body: [await openApi()] }),
+    }),
   ];
 }

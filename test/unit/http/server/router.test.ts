@@ -3,11 +3,13 @@ import { AppError } from '../../../../src/errors.ts';
 import { textReply } from '../../../../src/http/server/reply.ts';
 import type { Method, Route } from '../../../../src/http/server/route.ts';
 import { Router } from '../../../../src/http/server/router.ts';
+import { noReference } from '../../../support/routes.ts';
 
 const route = (method: Method, path: string): Route => ({
   method,
   path,
   permission: 'public',
+  reference: noReference,
   handler: () => textReply(''),
 });
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../../../src/errors.ts';
-import { parseQueryBody } from '../../../../../src/http/routes/query/query-body.ts';
+import { queryBody } from '../../../../../src/http/routes/query/query-body.ts';
 
-const parse = (text: string) => parseQueryBody(Buffer.from(text));
+const parse = (text: string) => queryBody.read(Buffer.from(text));
 
-describe('parseQueryBody', () => {
+describe('queryBody', () => {
   it('reads the query alone', () => {
     expect(parse('{"query":"SELECT 1"}')).toEqual({ query: 'SELECT 1' });
   });
@@ -101,7 +101,7 @@ describe('parseQueryBody', () => {
   });
 
   it('refuses bytes that are not UTF-8', () => {
-    expect(() => parseQueryBody(Uint8Array.of(0x22, 0xff, 0x22))).toThrow(
+    expect(() => queryBody.read(Uint8Array.of(0x22, 0xff, 0x22))).toThrow(
       expect.objectContaining({ code: 'bad_json' }),
     );
   });

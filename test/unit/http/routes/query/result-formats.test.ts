@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseFormat } from '../../../../../src/http/routes/query/result-formats.ts';
+import { chooseFormat, resultParameters } from '../../../../../src/http/routes/query/result-formats.ts';
 import { caughtCode } from '../../../../support/caught.ts';
 
 describe('chooseFormat', () => {
@@ -20,18 +20,18 @@ describe('chooseFormat', () => {
     ['application/*;q=0.2, application/x-ndjson;q=0.3', 'ndjson'],
     ['application/json;q=0, application/*', 'ndjson'],
   ])('Accept %j is %s', (accept, format) => {
-    expect(chooseFormat(null, accept)).toBe(format);
+    expect(chooseFormat(undefined, accept)).toBe(format);
   });
 
   it.each(['text/html', 'application/xml, image/png', 'application/json;q=0', 'text/csv;q=x'])(
     'nothing for Accept %j',
     (accept) => {
-      expect(caughtCode(() => chooseFormat(null, accept))).toBe('not_acceptable');
+      expect(caughtCode(() => chooseFormat(undefined, accept))).toBe('not_acceptable');
     },
   );
 
   it('the parameter wins over the header', () => {
     expect(chooseFormat('parquet', 'text/csv')).toBe('parquet');
-    expect(caughtCode(() => chooseFormat('xml', 'text/csv'))).toBe('bad_request');
+    expect(caughtCode(() => resultParameters.read('format=xml'))).toBe('bad_request');
   });
 });

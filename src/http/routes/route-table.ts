@@ -1,0 +1,57 @@
+import type { AuditLog } from '../../audit/audit-log.ts';
+import type { ApiKeyAdministration } from '../../identity/api-keys.ts';
+import type { RoleAdministration } from '../../identity/roles.ts';
+import type { TenantAdministration } from '../../identity/tenants.ts';
+import type { UserAdministration } from '../../identity/users.ts';
+import type { Query } from '../../query/request.ts';
+import type { Route } from '../server/route.ts';
+import { type DatasetRoutesOptions, datasetRoutes } from './datasets/dataset-routes.ts';
+import { apiKeyRoutes } from './identity/api-key-routes.ts';
+import { type LoginRouteOptions, loginRoutes } from './identity/login-routes.ts';
+import { roleRoutes } from './identity/role-routes.ts';
+import { tenantRoutes } from './identity/tenant-routes.ts';
+import { userRoutes } from './identity/user-routes.ts';
+import { type IngestRouteOptions, ingestRoutes } from './ingest/ingest-routes.ts';
+import { otlpRoutes } from './ingest/otlp-routes.ts';
+import { remoteWriteRoutes } from './ingest/remote-write-routes.ts';
+import { queryRoutes } from './query/query-routes.ts';
+import { type MetricsRouteOptions, metricsRoute } from './status/metrics-route.ts';
+import { type StatusRouteOptions, statusRoutes } from './status/status-routes.ts';
+
+/** What routes are for. */
+export interface RouteTableParts {
+  readonly audit: AuditLog;
+  readonly status: StatusRouteOptions;
+  /** Undefined where metrics have an address of their own. */
+  readonly metrics: MetricsRouteOptions | undefined;
+  readonly ingest: IngestRouteOptions;
+  readonly query: Query;
+  readonly datasets: Omit<DatasetRoutesOptions, 'audit'>;
+  readonly identities: {
+    readonly roles: RoleAdministration;
+    readonly users: UserAdministration;
+    readonly apiKeys: ApiKeyAdministration;
+    readonly tenants: TenantAdministration;
+  };
+  /** Undefined where there is no identity provider. */
+  readonly login: LoginRouteOptions | undefined;
+}
+
+/** All routes that there are: those that a server answers, and those that the reference of the API describes. */
+export function routeTable(parts: RouteTableParts): readonly Route[] {
+  const { audit, status, metrics, ingest, query, datasets, identities, login } = parts;
+  return [
+    ...(metrics === undefined ? [] : [metricsRoute(metrics)]),
+    ...statusRoutes(status),
+    ...ingestRoutes(ingest),
+    ...remoteWriteRoutes(ingest),
+    ...otlpRoutes(ingest),
+    ...queryRoutes(query),
+    ...datasetRoutes({ ...datasets, audit }),
+    ...roleRoutes(identities.roles, audit),
+    ...userRoutes(identities.users, audit),
+    ...apiKeyRoutes(identities.apiKeys, audit),
+    ...tenantRoutes(identities.tenants, audit),
+    ...(login === undefined ? [] : loginRoutes(login)),
+  ];
+}

@@ -1,0 +1,61 @@
+import type { JsonBody } from './json-body.ts';
+import type { ReadableParameters } from './query-parameters.ts';
+import type { Reply } from './reply.ts';
+import type {
+  AuthorizedRequest,
+  DatasetRequest,
+  DatasetRoute,
+  PublicRequest,
+  PublicRoute,
+  ServiceRoute,
+} from './route.ts';
+
+/** What a request sends, as the schemas of its route say. */
+export interface Input<Body, Query> {
+  readonly body: Body;
+  readonly query: Query;
+}
+
+/** A row whose handler is given what was sent, read and checked. */
+export type Declared<Row, Request, Body, Query> = Omit<Row, 'handler' | 'body' | 'query'> & {
+  readonly body?: JsonBody<Body>;
+  readonly query?: ReadableParameters<Query>;
+  handler(request: Request, input: Input<Body, Query>): Reply | Promise<Reply>;
+};
+
+/** A route for anybody. */
+export const publicRoute = <Query = undefined>(
+  declared: Omit<Declared<PublicRoute, PublicRequest, undefined, Query>, 'body'>,
+): PublicRoute => ({ ...declared, handler: reading(declared, () => noBody) });
+
+/** A route for those who may do something somewhere. */
+export const serviceRoute = <Body = undefined, Query = undefined>(
+  declared: Declared<ServiceRoute, AuthorizedRequest, Body, Query>,
+): ServiceRoute => ({ ...declared, handler: reading(declared, ({ body }) => body) });
+
+/** A route for those who may do something to the dataset that the request names. */
+export const datasetRoute = <Body = undefined, Query = undefined>(
+  declared: Declared<DatasetRoute, DatasetRequest, Body, Query>,
+): DatasetRoute => ({ ...declared, handler: reading(declared, ({ body }) => body) });
+
+interface Readers<Request, Body, Query> {
+  readonly body?: JsonBody<Body>;
+  readonly query?: ReadableParameters<Query>;
+  handler(request: Request, input: Input<Body, Query>): Reply | Promise<Reply>;
+}
+
+const noBody = new Uint8Array(0);
+
+function reading<Request extends { readonly queryString: string }, Body, Query>(
+  { body, query, handler }: Readers<Request, Body, Query>,
+  bodyOf: (request: Request) => Uint8Array,
+): (request: Request) => Reply | Promise<Reply> {
+  return (request) => {
+    // Without a schema the type of what is read is that of nothing.
+    const input = {
+      query: query?.read(request.queryString),
+      body: body?.read(bodyOf(request)),
+    } as Input<Body, Query>;
+    return handler(request, input);
+  };
+}
