@@ -113,7 +113,6 @@ export function statusRoutes(options: StatusRouteOptions): Route[] {
       path: '/api/v1/openapi.json',
       permission: 'service.read',
       dataset: 'none',
-      tenant: 'none',
       reference: {
         group: 'Status',
         summary: 'Show this document',

@@ -1,0 +1,29 @@
+import { type RouteTableParts, routeTable } from '../../src/http/routes/route-table.ts';
+import type { Route } from '../../src/http/server/route.ts';
+import { limits } from '../../src/limits/limits.ts';
+
+/** A part that no handler is asked for: the reference is made from what routes say, not from what they do. */
+const neverAsked = new Proxy(
+  {},
+  {
+    get: (_, name) => () => {
+      throw new Error(`BUG: the reference of the API calls ${String(name)}`);
+    },
+  },
+);
+
+/** All routes, as they are with an identity provider and metrics at the same address. */
+export function documentedRoutes(): readonly Route[] {
+  const part = neverAsked as never;
+  const parts: RouteTableParts = {
+    audit: part,
+    status: part,
+    metrics: { registry: part, clock: part, needsCredentials: true },
+    ingest: { ingest: part, maxBodyBytes: limits.maxBodyBytes },
+    query: part,
+    datasets: { administration: part, questions: part, retention: part, limits: part },
+    identities: { roles: part, users: part, apiKeys: part, tenants: part },
+    login: part,
+  };
+  return routeTable(parts);
+}
