@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Gate } from '../src/access/gate.ts';
 import { AuditLog } from '../src/audit/audit-log.ts';
 import { Authorizer } from '../src/auth/authorizer.ts';
-import { administratorAccount, PasswordIdentities } from '../src/auth/identities.ts';
+import { administratorAccount, PasswordIdentities } from '../src/auth/identity-sources.ts';
 import type { CatalogView, DatasetInfo } from '../src/catalog/dataset-entry.ts';
 import { openEmbeddedStore } from '../src/clickhouse/embedded/embedded-store.ts';
 import { datasetStatements } from '../src/clickhouse/table-definitions.ts';

@@ -5,10 +5,10 @@ import { Gate } from '../access/gate.ts';
 import { AuditTrail } from '../audit/audit-trail.ts';
 import { TenantDatabases } from '../catalog/tenant-databases.ts';
 import type { Config } from '../config/config.ts';
-import { DatasetAdministration } from '../datasets/administration.ts';
-import { DatasetLimits } from '../datasets/dataset-limits.ts';
+import { DatasetAdministration } from '../datasets/dataset-administration.ts';
+import { DatasetRetention } from '../datasets/dataset-retention.ts';
 import { DatasetQuestions } from '../datasets/details.ts';
-import { DatasetRetention } from '../datasets/retention.ts';
+import { DatasetLimits } from '../datasets/limits-of-dataset.ts';
 import { Decoder } from '../decode/decoder.ts';
 import { RemoteWriteKernel } from '../decode/remote-write/remote-write-kernel.ts';
 import { DeadLetters } from '../drain/dead-letters/letters.ts';
@@ -80,7 +80,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const ingestParts = await startIngest(context, storeParts, logParts);
   const queryParts = startQueries(context, options.version, { ...storeParts, ...logParts });
   const identities = await startIdentities(context, storeParts, options.adminPassword, ingestParts.trail);
-  storeParts.cleaner.add(identities.directory, logParts.replays, storeParts.catalog);
+  storeParts.cleaner.add(identities.identityStore, logParts.replays, storeParts.catalog);
   storeParts.cleaner.add(new TenantDatabases(storeParts.store), storeParts.received, logParts.deadLetters);
   storeParts.cleaner.add(identities.metadataOfTenants);
   // Deletions that an earlier process did not complete. Until the store answers, none are known.

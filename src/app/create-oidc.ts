@@ -1,5 +1,5 @@
 import type { AuditLog } from '../audit/audit-log.ts';
-import type { IdentitySource } from '../auth/identities.ts';
+import type { IdentitySource } from '../auth/identity-sources.ts';
 import type { ClaimNames } from '../auth/oidc/claims.ts';
 import { OidcLogin } from '../auth/oidc/login.ts';
 import { OidcProvider } from '../auth/oidc/provider.ts';

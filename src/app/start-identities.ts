@@ -1,17 +1,17 @@
 import { AuditLog, type AuditRows } from '../audit/audit-log.ts';
 import { Authorizer } from '../auth/authorizer.ts';
-import { administratorAccount, PasswordIdentities } from '../auth/identities.ts';
+import { administratorAccount, PasswordIdentities } from '../auth/identity-sources.ts';
 import { SecretBox } from '../auth/secret-box.ts';
 import type { TenantHolder } from '../catalog/tenant-cleaner.ts';
 import type { Tenants } from '../catalog/tenants.ts';
-import { DirectoryFollower } from '../cluster/follower.ts';
 import { Lease } from '../cluster/lease.ts';
+import { MetadataFollower } from '../cluster/metadata-follower.ts';
 import type { OidcConfig } from '../config/oidc-options.ts';
 import { ApiKeyAdministration, ApiKeyIdentities } from '../identity/api-keys.ts';
-import { Directory } from '../identity/directory.ts';
+import { IdentityStore } from '../identity/identity-store.ts';
 import { OauthUsers, type OauthUsersOptions } from '../identity/oauth-users.ts';
 import { RoleAdministration } from '../identity/roles.ts';
-import { TenantAdministration } from '../identity/tenants.ts';
+import { TenantAdministration } from '../identity/tenant-administration.ts';
 import { UserAdministration } from '../identity/users.ts';
 import { loadOrCreateSecret } from '../lib/data-directory.ts';
 import { defaultTenant } from '../model/dataset.ts';
@@ -39,7 +39,7 @@ export async function startIdentities(
       registry,
       leaseMs: config.identityLeaseMs,
       position: () => ({
-        identities: directory.position,
+        identities: identityStore.position,
         tenants: tenants.position,
         datasets: catalog.datasets.position,
       }),
@@ -48,17 +48,17 @@ export async function startIdentities(
   const stopping = new AbortController();
   const caughtUp = async () => lease?.caughtUp(stopping.signal);
   const forgetRefused = () => authorizer.forgetRefused();
-  const directory: Directory = new Directory(metadata, tenants, forgetRefused, caughtUp);
+  const identityStore: IdentityStore = new IdentityStore(metadata, tenants, forgetRefused, caughtUp);
   const passwords = new PasswordIdentities((tenant, name) =>
-    name === root ? administrator : directory.user(tenant, name),
+    name === root ? administrator : identityStore.user(tenant, name),
   );
   const audit = new AuditLog(log, clock, trail);
-  const oauthUsers = createOauthUsers(config.oidc, { directory, tenants, clock, log });
+  const oauthUsers = createOauthUsers(config.oidc, { identityStore, tenants, clock, log });
   const oidc = config.oidc && (await startOidc(config.oidc, { context, oauthUsers, box, audit }));
-  const sources = [passwords, new ApiKeyIdentities(directory, box), ...(oidc?.sources ?? [])];
+  const sources = [passwords, new ApiKeyIdentities(identityStore, box), ...(oidc?.sources ?? [])];
   const authorizer = new Authorizer(sources, clock, () => lease?.requireCurrent());
-  const follower = new DirectoryFollower({
-    directory,
+  const follower = new MetadataFollower({
+    identityStore,
     catalog,
     storeReady: () => catalog.loaded,
     lease,
@@ -68,9 +68,9 @@ export async function startIdentities(
   await follower.start();
   const administered = { tenants, cleaner, clock };
   const administrations = {
-    roles: new RoleAdministration(directory),
-    users: new UserAdministration(directory, root, oauthUsers),
-    apiKeys: new ApiKeyAdministration(directory, box, clock),
+    roles: new RoleAdministration(identityStore),
+    users: new UserAdministration(identityStore, root, oauthUsers),
+    apiKeys: new ApiKeyAdministration(identityStore, box, clock),
     tenants: new TenantAdministration({ ...administered, multiTenant, caughtUp }),
   };
   const stop = async (): Promise<void> => {
@@ -86,7 +86,7 @@ export async function startIdentities(
   };
   return {
     authorizer,
-    directory,
+    identityStore,
     metadataOfTenants,
     caughtUp,
     administrations,

@@ -14,7 +14,7 @@ import {
   type Scheme,
   schemeOf,
 } from './credentials.ts';
-import type { Identity, IdentitySource } from './identities.ts';
+import type { Identity, IdentitySource } from './identity-sources.ts';
 
 /** Resolution of the caches' clock. It saves a clock call on most lookups. */
 const ttlResolutionMs = 1000;
@@ -23,7 +23,7 @@ const ttlResolutionMs = 1000;
  * The caches for one kind of credentials. Kinds share nothing, so a flood of one kind (each wrong password
  * costs tens of milliseconds of CPU) takes nothing from the others.
  */
-interface Lane {
+interface SchemeState {
   readonly recent: CredentialCache;
   /**
    * Verified credentials. Entries do not expire: an identity reports by itself when it has ended. A flood of
@@ -52,7 +52,7 @@ type Verdict = Principal | undefined | Promise<Principal | undefined>;
  */
 export class Authorizer {
   readonly #sources: readonly IdentitySource[];
-  readonly #lanes: Readonly<Record<Scheme, Lane>>;
+  readonly #states: Readonly<Record<Scheme, SchemeState>>;
   readonly #requireCurrent: () => void;
   /** Counts how often the refused credentials were cleared. */
   #forgotten = 0;
@@ -69,11 +69,11 @@ export class Authorizer {
   ) {
     this.#requireCurrent = requireCurrent;
     this.#sources = sources;
-    this.#lanes = {
-      basic: createLane(clock, limits.refusedCacheTtlMs),
-      apiKey: createLane(clock, limits.refusedCacheTtlMs),
-      bearer: createLane(clock, limits.refusedTokenTtlMs),
-      session: createLane(clock, limits.refusedCacheTtlMs),
+    this.#states = {
+      basic: createSchemeState(clock, limits.refusedCacheTtlMs),
+      apiKey: createSchemeState(clock, limits.refusedCacheTtlMs),
+      bearer: createSchemeState(clock, limits.refusedTokenTtlMs),
+      session: createSchemeState(clock, limits.refusedCacheTtlMs),
     };
   }
 
@@ -84,60 +84,65 @@ export class Authorizer {
    * @throws AppError `overloaded` if too many checks of this kind are pending, and what the sources throw
    */
   authenticate(presented: PresentedCredential, clientAddress: () => string = noAddress): Verdict {
-    const lane = this.#lanes[schemeOf(presented)];
+    const state = this.#states[schemeOf(presented)];
     const { tenant, value } = presented;
-    const recent = lane.recent.find(tenant, value)?.principal;
+    const recent = state.recent.find(tenant, value)?.principal;
     if (recent !== undefined) return this.#verdict(recent);
     const key = digest(tenant, value);
-    const identity = lane.accepted.get(key);
+    const identity = state.accepted.get(key);
     const known = identity?.principal;
     if (identity !== undefined && known !== undefined) {
-      lane.recent.keep(tenant, value, identity);
+      state.recent.keep(tenant, value, identity);
       return this.#verdict(known);
     }
-    if (lane.refused.get(key) === true) return this.#verdict(undefined);
-    return lane.pending.get(key) ?? this.#check(lane, key, presented, clientAddress);
+    if (state.refused.get(key) === true) return this.#verdict(undefined);
+    return state.pending.get(key) ?? this.#check(state, key, presented, clientAddress);
   }
 
   /** Called when identities were added: credentials that were refused may be valid now. */
   forgetRefused(): void {
-    // Clearing costs time in proportion to the capacity, and a start adds as many identities as there are.
-    for (const { refused } of Object.values(this.#lanes)) if (refused.size > 0) refused.clear();
+    // Clearing takes time in proportion to the room, and a start has as many changes as there are identities.
+    for (const { refused } of Object.values(this.#states)) if (refused.size > 0) refused.clear();
     this.#forgotten += 1;
   }
 
-  #check(lane: Lane, key: string, presented: PresentedCredential, clientAddress: () => string): Verdict {
+  #check(
+    state: SchemeState,
+    key: string,
+    presented: PresentedCredential,
+    clientAddress: () => string,
+  ): Verdict {
     const credentials = parseCredentials(presented);
     if (credentials === undefined) return undefined;
-    requireRoom(lane, clientAddress);
+    requireRoom(state, clientAddress);
     const forgotten = this.#forgotten;
     const identity = this.#identify(credentials, clientAddress, 0);
-    if (!(identity instanceof Promise)) return this.#remember(lane, key, identity, forgotten);
+    if (!(identity instanceof Promise)) return this.#remember(state, key, identity, forgotten);
     const client = clientNetwork(clientAddress());
     const check = identity
-      .then((found) => this.#remember(lane, key, found, forgotten))
+      .then((found) => this.#remember(state, key, found, forgotten))
       .finally(() => {
-        lane.pending.delete(key);
-        lane.pendingOf.remove(client);
+        state.pending.delete(key);
+        state.pendingOf.remove(client);
       });
-    lane.pending.set(key, check);
-    lane.pendingOf.add(client);
+    state.pending.set(key, check);
+    state.pendingOf.add(client);
     return check;
   }
 
   #remember(
-    lane: Lane,
+    state: SchemeState,
     key: string,
     identity: Identity | undefined,
     forgotten: number,
   ): Principal | undefined {
     if (identity !== undefined) {
-      lane.accepted.set(key, identity);
+      state.accepted.set(key, identity);
       return this.#verdict(identity.principal);
     }
-    lane.accepted.delete(key);
-    // If identities were added during the check, its refusal may be outdated.
-    if (forgotten === this.#forgotten) lane.refused.set(key, true);
+    state.accepted.delete(key);
+    // A check that began before new identities were known may not stand in their way.
+    if (forgotten === this.#forgotten) state.refused.set(key, true);
     return this.#verdict(undefined);
   }
 
@@ -164,8 +169,8 @@ export class Authorizer {
   }
 }
 
-function createLane(clock: Clock, refusedTtlMs: number): Lane {
-  // With `max` instead of `maxSize`, the cache would allocate its full capacity at the start.
+function createSchemeState(clock: Clock, refusedTtlMs: number): SchemeState {
+  // By size, so that it grows with what is in it: with `max`, the room for all is made and cleared at the start.
   const bound = { maxSize: limits.authCacheEntries, sizeCalculation: () => 1 };
   const perf = { now: () => clock.monotonicMs() };
   return {
@@ -178,8 +183,8 @@ function createLane(clock: Clock, refusedTtlMs: number): Lane {
 }
 
 /** @throws AppError `overloaded` */
-function requireRoom({ pending, pendingOf }: Lane, clientAddress: () => string): void {
-  // No client can have that many before there are that many in all.
+function requireRoom({ pending, pendingOf }: SchemeState, clientAddress: () => string): void {
+  // Nobody has that many before all have.
   if (pending.size < limits.maxPendingChecksPerClient) return;
   const own = pendingOf.get(clientNetwork(clientAddress()));
   if (pending.size < limits.maxPendingChecks && own < limits.maxPendingChecksPerClient) return;

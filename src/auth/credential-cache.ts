@@ -1,5 +1,5 @@
 import { limits } from '../limits/limits.ts';
-import type { Identity } from './identities.ts';
+import type { Identity } from './identity-sources.ts';
 
 /**
  * Credentials are looked up by their last characters. With more of them, V8 takes microseconds to hash a

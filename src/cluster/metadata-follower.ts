@@ -1,14 +1,14 @@
 import type { Catalog } from '../catalog/catalog.ts';
-import type { Directory } from '../identity/directory.ts';
+import type { IdentityStore } from '../identity/identity-store.ts';
 import { sleep } from '../lib/backoff.ts';
 import type { Clock, Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits/limits.ts';
 import type { Lease } from './lease.ts';
 
-export interface DirectoryFollowerOptions {
-  readonly directory: Pick<Directory, 'loaded' | 'refresh'>;
-  /** Tells which datasets exist. */
+export interface MetadataFollowerOptions {
+  readonly identityStore: Pick<IdentityStore, 'loaded' | 'refresh'>;
+  /** Which datasets there are. */
   readonly catalog: Pick<Catalog, 'refresh'>;
   /** True once the store has answered, so that its metadata tables exist. */
   readonly storeReady: () => boolean;
@@ -23,13 +23,13 @@ export interface DirectoryFollowerOptions {
  * nodes can change them, they are read again periodically. While the store is away, what was read stays valid
  * for one lease: known users are still let in.
  */
-export class DirectoryFollower {
-  readonly #options: DirectoryFollowerOptions;
+export class MetadataFollower {
+  readonly #options: MetadataFollowerOptions;
   readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #failing = false;
 
-  constructor(options: DirectoryFollowerOptions) {
+  constructor(options: MetadataFollowerOptions) {
     this.#options = options;
   }
 
@@ -49,9 +49,9 @@ export class DirectoryFollower {
   }
 
   async #run(): Promise<void> {
-    const { directory, lease, timers } = this.#options;
+    const { identityStore, lease, timers } = this.#options;
     const { signal } = this.#stopping;
-    while (lease !== undefined || !directory.loaded) {
+    while (lease !== undefined || !identityStore.loaded) {
       await sleep(limits.metadataPollIntervalMs, signal, timers);
       if (signal.aborted) return;
       await this.#read();
@@ -59,10 +59,10 @@ export class DirectoryFollower {
   }
 
   async #read(): Promise<void> {
-    const { directory, catalog, storeReady, lease, log } = this.#options;
+    const { identityStore, catalog, storeReady, lease, log } = this.#options;
     if (!storeReady()) return;
     const read = async () => {
-      await directory.refresh();
+      await identityStore.refresh();
       await catalog.refresh();
     };
     try {

@@ -42,7 +42,7 @@ export interface DatasetStatistics {
 
 export interface DatasetDetails {
   readonly kind: DatasetKind;
-  /** ISO 8601, UTC; undefined while the store has nothing of it, and for datasets of before this was noted. */
+  /** ISO 8601, UTC; undefined while the store has nothing of it, and for datasets that are older than this record. */
   readonly createdAt: string | undefined;
   /** The same; undefined for a dataset without rows in the store. */
   readonly firstEventAt: string | undefined;

@@ -1,4 +1,4 @@
-import type { PasswordAccount } from '../auth/identities.ts';
+import type { PasswordAccount } from '../auth/identity-sources.ts';
 import type { Principal } from '../model/identity.ts';
 import type { Grants } from './grants.ts';
 
@@ -17,7 +17,7 @@ export interface OauthUserValue {
   readonly roles: readonly string[];
   /** They were listed once and are not any more. */
   readonly removed: boolean;
-  /** What the provider said of them before is good no more, milliseconds since 1970; 0 if they never were removed. */
+  /** Tokens and sign-ins from before this time are not valid: milliseconds since 1970; 0 if they never were removed. */
   readonly goodSinceMs: number;
 }
 
@@ -79,7 +79,7 @@ class Account<Value extends { readonly roles: readonly string[] }> {
     this.#principal = undefined;
   }
 
-  /** Its credentials are good no more. */
+  /** Its credentials are no longer valid. */
   end(): void {
     this.#ended = true;
   }

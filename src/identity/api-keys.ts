@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Credentials } from '../auth/credentials.ts';
-import type { Identity, IdentitySource } from '../auth/identities.ts';
+import type { Identity, IdentitySource } from '../auth/identity-sources.ts';
 import type { SecretBox } from '../auth/secret-box.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { ulid } from '../lib/ulid.ts';
 import { limits } from '../limits/limits.ts';
 import type { ApiKeyAccount, ApiKeyValue } from './accounts.ts';
-import type { Directory } from './directory.ts';
+import type { IdentityStore } from './identity-store.ts';
 import { checkKeyName } from './names.ts';
 import { requireRoles } from './roles.ts';
 
@@ -27,35 +27,35 @@ export interface ApiKey {
 
 /** Those who present an API key. */
 export class ApiKeyIdentities implements IdentitySource {
-  readonly #directory: Directory;
+  readonly #identityStore: IdentityStore;
   readonly #box: SecretBox;
 
-  constructor(directory: Directory, box: SecretBox) {
-    this.#directory = directory;
+  constructor(identityStore: IdentityStore, box: SecretBox) {
+    this.#identityStore = identityStore;
     this.#box = box;
   }
 
   verify(credentials: Credentials): Identity | undefined {
     if (credentials.scheme !== 'apiKey') return undefined;
-    return this.#directory.apiKeyByDigest(this.#box.digest(credentials.key));
+    return this.#identityStore.apiKeyByDigest(this.#box.digest(credentials.key));
   }
 }
 
 /** Administration of API keys. A key is made, read and deleted, never changed. */
 export class ApiKeyAdministration {
-  readonly #directory: Directory;
+  readonly #identityStore: IdentityStore;
   readonly #box: SecretBox;
   readonly #clock: Clock;
 
-  constructor(directory: Directory, box: SecretBox, clock: Clock) {
-    this.#directory = directory;
+  constructor(identityStore: IdentityStore, box: SecretBox, clock: Clock) {
+    this.#identityStore = identityStore;
     this.#box = box;
     this.#clock = clock;
   }
 
   /** All keys with their values masked, in the order of their names. */
   list(tenant: string): readonly ApiKey[] {
-    const keys = this.#directory.apiKeys(tenant).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const keys = this.#identityStore.apiKeys(tenant).toSorted((a, b) => (a.name < b.name ? -1 : 1));
     return keys.map((account) => show(account, `****${account.value.ending}`));
   }
 
@@ -83,15 +83,15 @@ export class ApiKeyAdministration {
     const nowMs = this.#clock.nowMicros() / 1000;
     const keyId = ulid(nowMs);
     const createdAt = new Date(nowMs).toISOString();
-    return this.#directory.exclusively(tenant, async ({ write }) => {
-      if (this.#directory.apiKey(tenant, keyName) !== undefined) {
+    return this.#identityStore.exclusively(tenant, async ({ write }) => {
+      if (this.#identityStore.apiKey(tenant, keyName) !== undefined) {
         throw new AppError('identity_exists', `there is an API key ${JSON.stringify(keyName)} already`);
       }
-      const count = this.#directory.apiKeys(tenant).length;
+      const count = this.#identityStore.apiKeys(tenant).length;
       if (count >= limits.maxApiKeysPerTenant) {
         throw new AppError('too_many_identities', `there are ${count} API keys, no more are allowed`);
       }
-      const known = requireRoles(this.#directory, tenant, roles);
+      const known = requireRoles(this.#identityStore, tenant, roles);
       const shown = { roles: known, createdBy, createdAt, modifiedAt: createdAt };
       const sealed = this.#box.seal(apiKey, contextOf(tenant, keyId));
       const digest = this.#box.digest(apiKey);
@@ -107,7 +107,7 @@ export class ApiKeyAdministration {
    * @throws AppError `not_found`, `identity_changed`
    */
   async delete(tenant: string, keyId: string): Promise<string> {
-    return this.#directory.exclusively(tenant, async ({ write }) => {
+    return this.#identityStore.exclusively(tenant, async ({ write }) => {
       const { name } = this.#find(tenant, keyId);
       await write({ tenant, kind: 'apiKey', key: name }, undefined);
       return name;
@@ -115,7 +115,7 @@ export class ApiKeyAdministration {
   }
 
   #find(tenant: string, keyId: string): ApiKeyAccount {
-    const found = this.#directory.apiKeyById(tenant, keyId);
+    const found = this.#identityStore.apiKeyById(tenant, keyId);
     if (found !== undefined) return found;
     throw new AppError('not_found', 'there is no API key of this id; GET /api/console/v1/apikeys lists them');
   }

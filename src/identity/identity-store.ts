@@ -18,7 +18,7 @@ import { TenantIdentities } from './tenant-identities.ts';
  *
  * Tenants are apart, so that none waits while those of another are looked through.
  */
-export class Directory implements TenantHolder {
+export class IdentityStore implements TenantHolder {
   readonly #replica: MetadataReplica;
   readonly #onChange: () => void;
   readonly #tenants: Pick<Tenants, 'refresh' | 'hasEnded'>;
@@ -56,7 +56,7 @@ export class Directory implements TenantHolder {
     return this.#replica.position;
   }
 
-  /** Another number after each change: what was worked out from the directory is good as long as it stays. */
+  /** Another number after each change: what was worked out from it is good as long as it stays. */
   get revision(): number {
     return this.#revision;
   }

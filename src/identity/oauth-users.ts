@@ -3,13 +3,13 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits/limits.ts';
 import type { OauthUserValue } from './accounts.ts';
-import type { Directory } from './directory.ts';
+import type { IdentityStore } from './identity-store.ts';
 import { noUser, oauthId } from './names.ts';
 import { OidcAccount } from './oidc-account.ts';
 import { changedRoles } from './roles.ts';
 
 export interface OauthUsersOptions {
-  readonly directory: Directory;
+  readonly identityStore: IdentityStore;
   /**
    * The id of the tenant of somebody whose claim names it so; undefined for nobody's.
    * @throws AppError `store_unavailable`
@@ -33,8 +33,8 @@ export interface OauthUser {
  * Those whom the identity provider vouches for, in their tenants.
  *
  * Whoever comes for the first time is listed, in the background: the provider's word is enough to be let in. From then on
- * administrators can give roles besides those of the claim. Who is removed is listed no more, and sessions and tokens
- * of the time before are good no more; who signs in again later begins anew. Whom exactly they mean they know by the
+ * administrators can give roles besides those of the claim. Who is removed is no longer listed, and their
+ * earlier sessions and tokens are no longer valid; who signs in again later begins anew. Whom exactly they mean they know by the
  * subject, which the provider gives to one person alone: a name can be chosen.
  */
 export class OauthUsers {
@@ -54,10 +54,10 @@ export class OauthUsers {
    * @throws AppError `store_unavailable` while users are not known
    */
   admit(claims: VerifiedClaims): OidcAccount | undefined {
-    const { directory, tenantOf, clock } = this.#options;
+    const { identityStore, tenantOf, clock } = this.#options;
     const tenant = tenantOf(claims.tenant);
     if (tenant === undefined) return undefined;
-    const account = new OidcAccount(claims, tenant, directory, clock);
+    const account = new OidcAccount(claims, tenant, identityStore, clock);
     if (account.principal === undefined) return undefined;
     this.#list(tenant, claims);
     return account;
@@ -65,7 +65,7 @@ export class OauthUsers {
 
   /** By id, in its order. */
   list(tenant: string): readonly OauthUser[] {
-    const all = [...this.#options.directory.oauthUsers(tenant)].filter(([, { removed }]) => !removed);
+    const all = [...this.#options.identityStore.oauthUsers(tenant)].filter(([, { removed }]) => !removed);
     const users = all.map(
       ([subject, { name }]) => ({ id: oauthId(subject), method: 'oauth', name }) as const,
     );
@@ -87,10 +87,10 @@ export class OauthUsers {
     change: 'add' | 'remove',
     roles: readonly string[],
   ): Promise<void> {
-    const { directory } = this.#options;
-    await directory.exclusively(tenant, async ({ write }) => {
+    const { identityStore } = this.#options;
+    await identityStore.exclusively(tenant, async ({ write }) => {
       const value = this.#find(tenant, subject);
-      const changed = changedRoles(directory, tenant, value.roles, change, roles);
+      const changed = changedRoles(identityStore, tenant, value.roles, change, roles);
       await write({ tenant, kind: 'oauthUser', key: subject }, { ...value, roles: changed });
     });
   }
@@ -100,8 +100,8 @@ export class OauthUsers {
    * @throws AppError `not_found`, `identity_changed`
    */
   async delete(tenant: string, subject: string): Promise<void> {
-    const { directory, clock } = this.#options;
-    await directory.exclusively(tenant, async ({ write }) => {
+    const { identityStore, clock } = this.#options;
+    await identityStore.exclusively(tenant, async ({ write }) => {
       const value = this.#find(tenant, subject);
       const goodSinceMs = Math.floor(clock.nowMicros() / 1000) + 1;
       const gone: OauthUserValue = { ...value, roles: [], removed: true, goodSinceMs };
@@ -110,18 +110,18 @@ export class OauthUsers {
   }
 
   #find(tenant: string, subject: string): OauthUserValue {
-    const value = this.#options.directory.oauthUser(tenant, subject);
+    const value = this.#options.identityStore.oauthUser(tenant, subject);
     if (value?.removed === false) return value;
     throw noUser();
   }
 
   #list(tenant: string, { subject, name }: VerifiedClaims): void {
-    const { directory, log } = this.#options;
-    const known = directory.oauthUser(tenant, subject);
+    const { identityStore, log } = this.#options;
+    const known = identityStore.oauthUser(tenant, subject);
     const key = `${tenant}/${subject}`;
     if (known?.removed === false || this.#listing.has(key)) return;
     if (this.#listing.size >= limits.maxPendingChecks) return;
-    if (known === undefined && directory.oauthUsers(tenant).size >= this.#maxUsers) {
+    if (known === undefined && identityStore.oauthUsers(tenant).size >= this.#maxUsers) {
       if (!this.#saidFull)
         log.warn({ tenant, users: this.#maxUsers }, 'further users of the identity provider are not listed');
       this.#saidFull = true;
@@ -137,9 +137,9 @@ export class OauthUsers {
   }
 
   async #write(tenant: string, subject: string, name: string): Promise<void> {
-    const { directory } = this.#options;
-    await directory.exclusively(tenant, async ({ write }) => {
-      const before = directory.oauthUser(tenant, subject);
+    const { identityStore } = this.#options;
+    await identityStore.exclusively(tenant, async ({ write }) => {
+      const before = identityStore.oauthUser(tenant, subject);
       if (before?.removed === false) return;
       const value: OauthUserValue = {
         name,

@@ -1,5 +1,5 @@
 import type { Credentials } from '../auth/credentials.ts';
-import type { Identity, IdentitySource } from '../auth/identities.ts';
+import type { Identity, IdentitySource } from '../auth/identity-sources.ts';
 import { type ClaimNames, readClaims } from '../auth/oidc/claims.ts';
 import type { TokenVerifier } from '../auth/oidc/token-verifier.ts';
 import type { OauthUsers } from './oauth-users.ts';

@@ -3,25 +3,25 @@ import { AppError } from '../errors.ts';
 import { quotedName } from '../lib/credential-shape.ts';
 import { limits } from '../limits/limits.ts';
 import type { Privilege } from '../model/identity.ts';
-import { type Directory, defaultRoleSetting } from './directory.ts';
 import { excessOf, sizeOf } from './grants.ts';
+import { defaultRoleSetting, type IdentityStore } from './identity-store.ts';
 import { checkIdentifier, oauthId } from './names.ts';
 
 /** Administration of roles. Callers have checked that it is allowed. */
 export class RoleAdministration {
-  readonly #directory: Directory;
+  readonly #identityStore: IdentityStore;
 
-  constructor(directory: Directory) {
-    this.#directory = directory;
+  constructor(identityStore: IdentityStore) {
+    this.#identityStore = identityStore;
   }
 
   list(tenant: string): ReadonlyMap<string, readonly Privilege[]> {
-    return this.#directory.roles(tenant);
+    return this.#identityStore.roles(tenant);
   }
 
   /** @throws AppError `not_found` */
   get(tenant: string, name: string): readonly Privilege[] {
-    const role = this.#directory.role(tenant, name);
+    const role = this.#identityStore.role(tenant, name);
     if (role === undefined) throw new AppError('not_found', 'there is no role of this name');
     return role;
   }
@@ -36,9 +36,9 @@ export class RoleAdministration {
     if (name === reservedName) {
       throw new AppError('bad_name', `a role cannot be named ${reservedName}, which is a route of its own`);
     }
-    await this.#directory.exclusively(tenant, async ({ write }) => {
-      const isNew = this.#directory.role(tenant, name) === undefined;
-      if (isNew && this.#directory.roles(tenant).size >= limits.maxRolesPerTenant) {
+    await this.#identityStore.exclusively(tenant, async ({ write }) => {
+      const isNew = this.#identityStore.role(tenant, name) === undefined;
+      if (isNew && this.#identityStore.roles(tenant).size >= limits.maxRolesPerTenant) {
         throw new AppError(
           'too_many_identities',
           `there are ${limits.maxRolesPerTenant} roles, no more are allowed`,
@@ -51,7 +51,7 @@ export class RoleAdministration {
 
   /** @throws AppError `not_found`, `role_in_use` naming who uses it, `identity_changed` */
   async delete(tenant: string, name: string): Promise<void> {
-    await this.#directory.exclusively(tenant, async ({ write }) => {
+    await this.#identityStore.exclusively(tenant, async ({ write }) => {
       this.get(tenant, name);
       const users = this.#users(tenant, name);
       if (users.length > 0) {
@@ -64,13 +64,13 @@ export class RoleAdministration {
   }
 
   getDefault(tenant: string): string | undefined {
-    return this.#directory.defaultRole(tenant);
+    return this.#identityStore.defaultRole(tenant);
   }
 
   /** @throws AppError `role_unknown`, `identity_changed` */
   async setDefault(tenant: string, name: string): Promise<void> {
-    await this.#directory.exclusively(tenant, async ({ write }) => {
-      requireRoles(this.#directory, tenant, [name]);
+    await this.#identityStore.exclusively(tenant, async ({ write }) => {
+      requireRoles(this.#identityStore, tenant, [name]);
       await write({ tenant, kind: 'setting', key: defaultRoleSetting }, name);
     });
   }
@@ -80,7 +80,7 @@ export class RoleAdministration {
     const size = sizeOf(privileges);
     const excess = excessOf([size]);
     if (excess !== undefined) throw new AppError('bad_role', `the role has ${excess}`);
-    const others = [...this.#directory.roles(tenant)].filter(([role]) => role !== name);
+    const others = [...this.#identityStore.roles(tenant)].filter(([role]) => role !== name);
     const storedLength = others.reduce((total, [, role]) => total + storedLengthOf(role), 0);
     if (storedLength + storedLengthOf(privileges) > limits.maxRolesLengthPerTenant) {
       throw new AppError(
@@ -88,7 +88,7 @@ export class RoleAdministration {
         `all roles together would be larger than ${limits.maxRolesLengthPerTenant} characters`,
       );
     }
-    const before = sizeOf(this.#directory.role(tenant, name) ?? []);
+    const before = sizeOf(this.#identityStore.role(tenant, name) ?? []);
     if (size.count <= before.count && size.length <= before.length) return;
     const sizes = new Map(others.map(([role, held]) => [role, sizeOf(held)])).set(name, size);
     const tooMuch = (roles: readonly string[]) => excessOf(roles.flatMap((role) => sizes.get(role) ?? []));
@@ -99,7 +99,7 @@ export class RoleAdministration {
 
   #users(tenant: string, role: string): readonly string[] {
     return [
-      ...(this.#directory.defaultRole(tenant) === role ? ['the default role'] : []),
+      ...(this.#identityStore.defaultRole(tenant) === role ? ['the default role'] : []),
       ...this.#holders(tenant, role).map(({ shown }) => shown),
     ];
   }
@@ -109,13 +109,13 @@ export class RoleAdministration {
     tenant: string,
     role: string,
   ): ReadonlyArray<{ readonly shown: string; readonly roles: readonly string[] }> {
-    const users = this.#directory
+    const users = this.#identityStore
       .users(tenant)
       .map(({ name, value }) => ({ shown: `user ${name}`, roles: value.roles }));
-    const keys = this.#directory
+    const keys = this.#identityStore
       .apiKeys(tenant)
       .map(({ name, value }) => ({ shown: `API key ${JSON.stringify(name)}`, roles: value.roles }));
-    const oauthUsers = [...this.#directory.oauthUsers(tenant)].map(([subject, { roles }]) => ({
+    const oauthUsers = [...this.#identityStore.oauthUsers(tenant)].map(([subject, { roles }]) => ({
       shown: `user ${JSON.stringify(oauthId(subject))}`,
       roles,
     }));
@@ -137,7 +137,7 @@ function storedLengthOf(role: readonly Privilege[]): number {
  * @throws AppError `role_unknown` naming those that do not exist, `bad_role` when they are or grant too many
  */
 export function requireRoles(
-  directory: Directory,
+  identityStore: IdentityStore,
   tenant: string,
   names: readonly string[],
 ): readonly string[] {
@@ -148,9 +148,9 @@ export function requireRoles(
       `${roles.length} roles are given; ${limits.maxRolesPerIdentity} are allowed`,
     );
   }
-  const excess = excessOf(roles.map((name) => sizeOf(directory.role(tenant, name) ?? [])));
+  const excess = excessOf(roles.map((name) => sizeOf(identityStore.role(tenant, name) ?? [])));
   if (excess !== undefined) throw new AppError('bad_role', `the roles have ${excess}`);
-  const unknown = roles.filter((name) => directory.role(tenant, name) === undefined);
+  const unknown = roles.filter((name) => identityStore.role(tenant, name) === undefined);
   if (unknown.length === 0) return roles;
   const listed = unknown.map((name) => quotedName(name.slice(0, limits.identityNameMaxLength))).join(', ');
   throw new AppError('role_unknown', `these roles do not exist: ${listed}`);
@@ -161,7 +161,7 @@ export function requireRoles(
  * @throws AppError `role_unknown`, `bad_role`
  */
 export const changedRoles = (
-  directory: Directory,
+  identityStore: IdentityStore,
   tenant: string,
   before: readonly string[],
   change: 'add' | 'remove',
@@ -169,7 +169,7 @@ export const changedRoles = (
 ): readonly string[] =>
   change === 'remove'
     ? withoutAll(before, new Set(roles))
-    : requireRoles(directory, tenant, [...before, ...roles]);
+    : requireRoles(identityStore, tenant, [...before, ...roles]);
 
 const withoutAll = (before: readonly string[], gone: ReadonlySet<string>): readonly string[] =>
   before.filter((role) => !gone.has(role));

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Credentials } from '../auth/credentials.ts';
-import type { Identity, IdentitySource } from '../auth/identities.ts';
+import type { Identity, IdentitySource } from '../auth/identity-sources.ts';
 import type { SignedIn } from '../auth/oidc/login.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -5,7 +5,7 @@ import { limits } from '../limits/limits.ts';
 import { defaultTenant } from '../model/dataset.ts';
 import type { Privilege } from '../model/identity.ts';
 import type { UserAccount } from './accounts.ts';
-import type { Directory } from './directory.ts';
+import type { IdentityStore } from './identity-store.ts';
 import { checkIdentifier, noUser, subjectOf } from './names.ts';
 import type { OauthUser, OauthUsers } from './oauth-users.ts';
 import { changedRoles, requireRoles } from './roles.ts';
@@ -25,22 +25,22 @@ export type ListedUser = { readonly id: string; readonly method: 'native' } | Oa
  * removed.
  */
 export class UserAdministration {
-  readonly #directory: Directory;
+  readonly #identityStore: IdentityStore;
   readonly #root: string;
   readonly #oauth: OauthUsers;
   /** Of its own: sign-ins wait for no new users. */
   readonly #passwords = new Passwords();
 
   /** @param root the name of the root administrator */
-  constructor(directory: Directory, root: string, oauth: OauthUsers) {
-    this.#directory = directory;
+  constructor(identityStore: IdentityStore, root: string, oauth: OauthUsers) {
+    this.#identityStore = identityStore;
     this.#root = root;
     this.#oauth = oauth;
   }
 
   /** All users by name; in the default tenant after the root administrator, who is of no other. */
   list(tenant: string): readonly ListedUser[] {
-    const others = this.#directory.users(tenant).map(({ name }) => name);
+    const others = this.#identityStore.users(tenant).map(({ name }) => name);
     const root = tenant === defaultTenant ? [this.#root] : [];
     const names = [...root, ...others.filter((name) => name !== this.#root).sort()];
     return [...names.map((id) => ({ id, method: 'native' }) as const), ...this.#oauth.list(tenant)];
@@ -55,7 +55,7 @@ export class UserAdministration {
     const subject = subjectOf(name);
     const roles =
       subject === undefined ? this.#find(tenant, name).value.roles : this.#oauth.roles(tenant, subject);
-    return new Map(roles.map((role) => [role, this.#directory.role(tenant, role) ?? []]));
+    return new Map(roles.map((role) => [role, this.#identityStore.role(tenant, role) ?? []]));
   }
 
   /**
@@ -66,17 +66,17 @@ export class UserAdministration {
     this.#refuseRoot(name);
     checkIdentifier(name, 'user');
     const { password, passwordHash } = await this.#newPassword(tenant);
-    await this.#directory.exclusively(tenant, async ({ write }) => {
-      if (this.#directory.user(tenant, name) !== undefined) {
+    await this.#identityStore.exclusively(tenant, async ({ write }) => {
+      if (this.#identityStore.user(tenant, name) !== undefined) {
         throw new AppError('identity_exists', `there is a user ${name} already`);
       }
-      if (this.#directory.users(tenant).length >= limits.maxUsersPerTenant) {
+      if (this.#identityStore.users(tenant).length >= limits.maxUsersPerTenant) {
         throw new AppError(
           'too_many_identities',
           `there are ${limits.maxUsersPerTenant} users, no more are allowed`,
         );
       }
-      const known = requireRoles(this.#directory, tenant, roles);
+      const known = requireRoles(this.#identityStore, tenant, roles);
       await write({ tenant, kind: 'user', key: name }, { passwordHash, roles: known });
     });
     return password;
@@ -86,14 +86,14 @@ export class UserAdministration {
   async delete(tenant: string, name: string): Promise<void> {
     const subject = subjectOf(name);
     if (subject !== undefined) return this.#oauth.delete(tenant, subject);
-    await this.#directory.exclusively(tenant, async ({ write }) => {
+    await this.#identityStore.exclusively(tenant, async ({ write }) => {
       this.#find(tenant, name);
       await write({ tenant, kind: 'user', key: name }, undefined);
     });
   }
 
   /**
-   * A new password in the place of the old one, which is good no more.
+   * A new password; the old one is no longer valid.
    * @throws AppError `bad_request` for a user without a password here, `not_found`, `root_unchangeable`, `identity_changed`
    */
   async generatePassword(tenant: string, name: string): Promise<string> {
@@ -105,7 +105,7 @@ export class UserAdministration {
     }
     this.#find(tenant, name);
     const { password, passwordHash } = await this.#newPassword(tenant);
-    await this.#directory.exclusively(tenant, async ({ write }) => {
+    await this.#identityStore.exclusively(tenant, async ({ write }) => {
       const { value } = this.#find(tenant, name);
       await write({ tenant, kind: 'user', key: name }, { ...value, passwordHash });
     });
@@ -124,16 +124,16 @@ export class UserAdministration {
   ): Promise<void> {
     const subject = subjectOf(name);
     if (subject !== undefined) return this.#oauth.changeRoles(tenant, subject, change, roles);
-    await this.#directory.exclusively(tenant, async ({ write }) => {
+    await this.#identityStore.exclusively(tenant, async ({ write }) => {
       const { value } = this.#find(tenant, name);
-      const changed = changedRoles(this.#directory, tenant, value.roles, change, roles);
+      const changed = changedRoles(this.#identityStore, tenant, value.roles, change, roles);
       await write({ tenant, kind: 'user', key: name }, { ...value, roles: changed });
     });
   }
 
   #find(tenant: string, name: string): UserAccount {
     this.#refuseRoot(name);
-    const user = this.#directory.user(tenant, name);
+    const user = this.#identityStore.user(tenant, name);
     if (user !== undefined) return user;
     throw noUser();
   }

@@ -1,7 +1,7 @@
 import type { AuditLog } from '../../audit/audit-log.ts';
 import type { ApiKeyAdministration } from '../../identity/api-keys.ts';
 import type { RoleAdministration } from '../../identity/roles.ts';
-import type { TenantAdministration } from '../../identity/tenants.ts';
+import type { TenantAdministration } from '../../identity/tenant-administration.ts';
 import type { UserAdministration } from '../../identity/users.ts';
 import type { Query } from '../../query/request.ts';
 import type { Route } from '../server/route.ts';

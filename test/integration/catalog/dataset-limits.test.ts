@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import { createDataset } from '../../../src/catalog/create-dataset.ts';
 import { Tenants } from '../../../src/catalog/tenants.ts';
-import { DatasetLimits } from '../../../src/datasets/dataset-limits.ts';
+import { DatasetLimits } from '../../../src/datasets/limits-of-dataset.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { defaultLimits } from '../../../src/model/tenant-limits.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';

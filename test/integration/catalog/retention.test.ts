@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import { createDataset } from '../../../src/catalog/create-dataset.ts';
+import { DatasetRetention, parseRetention, showRetention } from '../../../src/datasets/dataset-retention.ts';
 import { DatasetQuestions } from '../../../src/datasets/details.ts';
-import { DatasetRetention, parseRetention, showRetention } from '../../../src/datasets/retention.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Tenants } from '../../../src/catalog/tenants.ts';
-import { DirectoryFollower } from '../../../src/cluster/follower.ts';
 import { Lease } from '../../../src/cluster/lease.ts';
+import { MetadataFollower } from '../../../src/cluster/metadata-follower.ts';
 import { NodeRegistry } from '../../../src/cluster/nodes.ts';
-import { Directory } from '../../../src/identity/directory.ts';
+import { IdentityStore } from '../../../src/identity/identity-store.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
@@ -19,7 +19,7 @@ afterAll(() => store?.close());
 describe('following the metadata log', () => {
   it('begins when the store can be read, goes on where others write, and ends when told', async () => {
     const log = new MetadataLog(store.store, 'one');
-    const directory = new Directory(log, new Tenants(log), () => {});
+    const identityStore = new IdentityStore(log, new Tenants(log), () => {});
     let ready = false;
     // A second passes in a moment.
     const timers = {
@@ -29,11 +29,11 @@ describe('following the metadata log', () => {
     const lease = new Lease({
       registry: new NodeRegistry(store.store, 'one'),
       leaseMs: 60_000,
-      position: () => ({ identities: directory.position, tenants: 0, datasets: 0 }),
+      position: () => ({ identities: identityStore.position, tenants: 0, datasets: 0 }),
       timers,
     });
-    const follower = new DirectoryFollower({
-      directory,
+    const follower = new MetadataFollower({
+      identityStore,
       catalog: { refresh: () => Promise.resolve() },
       storeReady: () => ready,
       lease,
@@ -41,40 +41,42 @@ describe('following the metadata log', () => {
       log: createLogger('silent'),
     });
     await follower.start();
-    expect(directory.loaded).toBe(false);
-    expect(() => directory.roles('default')).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
+    expect(identityStore.loaded).toBe(false);
+    expect(() => identityStore.roles('default')).toThrow(
+      expect.objectContaining({ code: 'store_unavailable' }),
+    );
 
     // A store that answers and has no tables yet is a failure like any other: it is tried again.
     ready = true;
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(directory.loaded).toBe(false);
+    expect(identityStore.loaded).toBe(false);
     await log.prepare();
-    await waitFor(() => directory.loaded);
+    await waitFor(() => identityStore.loaded);
 
     const write = (key: string) =>
       log.append({ tenant: 'default', kind: 'role', key, id: key, base: '', value: '[]' });
     await write('seen');
-    await waitFor(() => directory.role('default', 'seen') !== undefined);
+    await waitFor(() => identityStore.role('default', 'seen') !== undefined);
     await follower.stop();
     await write('unseen');
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(directory.role('default', 'unseen')).toBeUndefined();
+    expect(identityStore.role('default', 'unseen')).toBeUndefined();
   });
 
   it('reads once where nobody else writes', async () => {
     const log = new MetadataLog(store.store, 'one');
     let reads = 0;
-    const directory = new Directory(log, new Tenants(log), () => {});
-    const counting = Object.assign(directory, {
+    const identityStore = new IdentityStore(log, new Tenants(log), () => {});
+    const counting = Object.assign(identityStore, {
       refresh: () => {
         reads += 1;
-        return Directory.prototype.refresh.call(directory);
+        return IdentityStore.prototype.refresh.call(identityStore);
       },
     });
     const timers = { ...systemClock, after: (_: number, action: () => void) => systemClock.after(5, action) };
     const options = { storeReady: () => true, lease: undefined, timers, log: createLogger('silent') };
-    const follower = new DirectoryFollower({
-      directory: counting,
+    const follower = new MetadataFollower({
+      identityStore: counting,
       catalog: { refresh: () => Promise.resolve() },
       ...options,
     });

@@ -34,7 +34,7 @@ beforeAll(async () => {
   store = await openTestStore();
   await new MetadataLog(store.store, 'node').prepare();
   node = await startIdentityNode(store.store, 'node', { multiTenant: true });
-  await node.directory.refresh();
+  await node.identityStore.refresh();
   for (const tenant of ['acme', 'globex']) {
     await node.json('PUT', `/api/v1/tenants/${tenant}`);
     admins.set(tenant, await makeAdmins(tenant));
@@ -188,7 +188,8 @@ describe('what a tenant has', () => {
 
 it('changes of one do not wait behind those of another', async () => {
   const order: string[] = [];
-  const change = (tenant: string) => node.directory.exclusively(tenant, async () => void order.push(tenant));
+  const change = (tenant: string) =>
+    node.identityStore.exclusively(tenant, async () => void order.push(tenant));
   await Promise.all([...Array.from({ length: 10 }, () => change('acme')), change('globex')]);
   expect(order).toHaveLength(11);
   expect(order.indexOf('globex')).toBeLessThanOrEqual(2);
@@ -223,12 +224,12 @@ describe('a deleted tenant', () => {
     await node.send('DELETE', '/api/v1/tenants/hooli');
     const later = await startIdentityNode(store.store, 'later', { multiTenant: true });
     try {
-      await later.directory.refresh();
+      await later.identityStore.refresh();
       for (const credential of old) {
         const reply = await later.send('GET', '/api/v1/roles', undefined, inTenant(credential, 'hooli'));
         expect(reply.status).toBe(401);
       }
-      expect(later.directory.apiKeys('hooli')).toEqual([]);
+      expect(later.identityStore.apiKeys('hooli')).toEqual([]);
       const [key = {}] = (admins.get('acme') ?? []).slice(1);
       expect((await later.send('GET', '/api/v1/roles', undefined, inTenant(key, 'acme'))).status).toBe(200);
     } finally {

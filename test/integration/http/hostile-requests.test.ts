@@ -11,7 +11,7 @@ beforeAll(async () => {
   store = await openTestStore();
   await new MetadataLog(store.store, 'node').prepare();
   node = await startIdentityNode(store.store, 'node');
-  await node.directory.refresh();
+  await node.identityStore.refresh();
 });
 afterAll(async () => {
   // Whatever came, the service is there, and nobody has been made by accident.

@@ -9,7 +9,7 @@ import {
   type Identity,
   type IdentitySource,
   PasswordIdentities,
-} from '../../../src/auth/identities.ts';
+} from '../../../src/auth/identity-sources.ts';
 import { PasswordChecks } from '../../../src/auth/password-checks.ts';
 import type { AppError } from '../../../src/errors.ts';
 import { ingestRoutes } from '../../../src/http/routes/ingest/ingest-routes.ts';

@@ -17,7 +17,7 @@ beforeAll(async () => {
   store = await openTestStore();
   await new MetadataLog(store.store, 'node').prepare();
   node = await startIdentityNode(store.store, 'one', { multiTenant: true });
-  await node.directory.refresh();
+  await node.identityStore.refresh();
   const make = (method: string, path: string, body: unknown) =>
     fetch(node.url + path, {
       method,

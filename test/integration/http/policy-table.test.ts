@@ -126,7 +126,7 @@ beforeAll(async () => {
     claims: {},
   });
   node = await startIdentityNode(store.store, 'node', { oidc: oidcConfig(port) });
-  await node.directory.refresh();
+  await node.identityStore.refresh();
   for (const { name, privilege, scope } of roles) {
     const dataset = scopes[scope];
     const entry = { privilege, ...(dataset === undefined ? {} : { resource: { dataset } }) };

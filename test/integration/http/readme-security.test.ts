@@ -39,7 +39,7 @@ describe.skipIf(problem !== undefined)('the commands of the README', () => {
   const start = async (multiTenant: boolean): Promise<IdentityNode> => {
     const node = await startIdentityNode(store.store, `node ${nodes.length}`, { multiTenant });
     nodes.push(node);
-    await node.directory.refresh();
+    await node.identityStore.refresh();
     return node;
   };
   beforeAll(async () => {

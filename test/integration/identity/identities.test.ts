@@ -30,7 +30,7 @@ beforeAll(async () => {
   store = await openTestStore();
   await new MetadataLog(store.store, 'first').prepare();
   node = await startIdentityNode(store.store, 'one', { auditClock });
-  await node.directory.refresh();
+  await node.identityStore.refresh();
   for (const [name, role] of Object.entries(roles)) await node.json('PUT', `/api/v1/role/${name}`, role);
 });
 afterAll(async () => {
@@ -357,20 +357,20 @@ describe('API keys', () => {
 describe('several nodes', () => {
   it('know what the others did once they have read the log, new keys that they had refused too', async () => {
     const other = await startIdentityNode(store.store, 'two');
-    await other.directory.refresh();
+    await other.identityStore.refresh();
     const { apiKey: key, keyId } = await makeKey('travelling', 'ingest-app');
     expect(await ingest(apiKey(key), other)).toBe(401);
-    await other.directory.refresh();
+    await other.identityStore.refresh();
     expect(await ingest(apiKey(key), other)).toBe(200);
     await node.json('DELETE', `${keys}/${keyId}`);
-    await other.directory.refresh();
+    await other.identityStore.refresh();
     expect(await ingest(apiKey(key), other)).toBe(401);
     await other.close();
   });
 
   it('give a name to one of those who ask for it at the same time', async () => {
     const others = await Promise.all(['a', 'b', 'c'].map((name) => startIdentityNode(store.store, name)));
-    for (const { directory } of others) await directory.refresh();
+    for (const { identityStore } of others) await identityStore.refresh();
     const replies = await Promise.all(
       others.map((other) => other.send('POST', keys, { keyName: 'contested', roles: ['reading'] })),
     );
@@ -385,7 +385,7 @@ describe('several nodes', () => {
     expect(await ingest(basic('alice', 'x'), early)).toBe(503);
     expect(await ingest(root, early)).toBe(200);
     expect((await early.send('GET', keys)).status).toBe(503);
-    await early.directory.refresh();
+    await early.identityStore.refresh();
     expect(await ingest(apiKey(key), early)).toBe(200);
     await early.close();
   });
@@ -393,7 +393,7 @@ describe('several nodes', () => {
   it('with another secret refuse the keys, and say why they cannot show them', async () => {
     const { apiKey: key, keyId } = await makeKey('foreign', 'ingest-app');
     const stranger = await startIdentityNode(store.store, 'stranger', { secret: 'x'.repeat(32) });
-    await stranger.directory.refresh();
+    await stranger.identityStore.refresh();
     expect(await ingest(apiKey(key), stranger)).toBe(401);
     const reply = await stranger.send('GET', `${keys}/${keyId}`);
     expect((await problemOf(reply)).code).toBe('secret_changed');

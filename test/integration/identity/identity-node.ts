@@ -1,12 +1,12 @@
 import { pino } from 'pino';
-import type { Tenancy } from '../../../src/access/tenancy.ts';
-import { AuditLog } from '../../../src/audit/audit-log.ts';
 import { Gate } from '../../../src/access/gate.ts';
-import { createOauthUsers } from '../../../src/app/start-identities.ts';
+import type { Tenancy } from '../../../src/access/tenancy.ts';
 import { createOidc } from '../../../src/app/create-oidc.ts';
+import { createOauthUsers } from '../../../src/app/start-identities.ts';
+import { AuditLog } from '../../../src/audit/audit-log.ts';
 import type { AuditRow } from '../../../src/audit/audit-trail.ts';
 import { Authorizer } from '../../../src/auth/authorizer.ts';
-import { administratorAccount, PasswordIdentities } from '../../../src/auth/identities.ts';
+import { administratorAccount, PasswordIdentities } from '../../../src/auth/identity-sources.ts';
 import { SecretBox } from '../../../src/auth/secret-box.ts';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import { ReceivedTable } from '../../../src/catalog/received-table.ts';
@@ -15,17 +15,17 @@ import { TenantDatabases } from '../../../src/catalog/tenant-databases.ts';
 import { Tenants } from '../../../src/catalog/tenants.ts';
 import type { Store } from '../../../src/clickhouse/store.ts';
 import type { OidcConfig } from '../../../src/config/oidc-options.ts';
-import { DatasetAdministration } from '../../../src/datasets/administration.ts';
-import { DatasetLimits } from '../../../src/datasets/dataset-limits.ts';
+import { DatasetAdministration } from '../../../src/datasets/dataset-administration.ts';
+import { DatasetRetention } from '../../../src/datasets/dataset-retention.ts';
 import { DatasetQuestions } from '../../../src/datasets/details.ts';
-import { DatasetRetention } from '../../../src/datasets/retention.ts';
+import { DatasetLimits } from '../../../src/datasets/limits-of-dataset.ts';
 import { routeTable } from '../../../src/http/routes/route-table.ts';
 import type { Route } from '../../../src/http/server/route.ts';
 import { createHttpServer } from '../../../src/http/server/server.ts';
 import { ApiKeyAdministration, ApiKeyIdentities } from '../../../src/identity/api-keys.ts';
-import { Directory } from '../../../src/identity/directory.ts';
+import { IdentityStore } from '../../../src/identity/identity-store.ts';
 import { RoleAdministration } from '../../../src/identity/roles.ts';
-import { TenantAdministration } from '../../../src/identity/tenants.ts';
+import { TenantAdministration } from '../../../src/identity/tenant-administration.ts';
 import { UserAdministration } from '../../../src/identity/users.ts';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import type { Networks } from '../../../src/lib/ip-address.ts';
@@ -43,7 +43,7 @@ export const apiKey = (key: string): Credential => ({ 'x-api-key': key });
 
 export interface IdentityNode {
   readonly url: string;
-  readonly directory: Directory;
+  readonly identityStore: IdentityStore;
   readonly ingest: RecordingIngest;
   readonly query: RecordingQuery;
   readonly routes: readonly Route[];
@@ -85,20 +85,20 @@ export async function startIdentityNode(
   const tenants = new Tenants(metadata, () => void cleaner.clean());
   const catalog: Catalog = new Catalog(store, metadata, tenants, () => void cleaner.clean());
   await catalog.load();
-  const directory: Directory = new Directory(metadata, tenants, () => authorizer.forgetRefused());
-  cleaner.add(directory, catalog, new TenantDatabases(store));
+  const identityStore: IdentityStore = new IdentityStore(metadata, tenants, () => authorizer.forgetRefused());
+  cleaner.add(identityStore, catalog, new TenantDatabases(store));
   const passwords = new PasswordIdentities((tenant, user) =>
-    user === 'admin' ? administrator : directory.user(tenant, user),
+    user === 'admin' ? administrator : identityStore.user(tenant, user),
   );
   const auditRows: AuditRow[] = [];
   const trail = { add: (_: string, row: AuditRow) => void auditRows.push(row) };
   const audit = new AuditLog(log, options.auditClock ?? systemClock, trail);
   const context = { clock: systemClock, log };
-  const oauthUsers = createOauthUsers(oidcConfig, { directory, tenants, ...context });
+  const oauthUsers = createOauthUsers(oidcConfig, { identityStore, tenants, ...context });
   const oidc = oidcConfig && createOidc(oidcConfig, { context, oauthUsers, box, audit });
   const authorizer = new Authorizer([
     passwords,
-    new ApiKeyIdentities(directory, box),
+    new ApiKeyIdentities(identityStore, box),
     ...(oidc?.sources ?? []),
   ]);
   const metrics = createMetrics();
@@ -132,9 +132,9 @@ export async function startIdentityNode(
       limits: new DatasetLimits({ catalog }),
     },
     identities: {
-      roles: new RoleAdministration(directory),
-      users: new UserAdministration(directory, 'admin', oauthUsers),
-      apiKeys: new ApiKeyAdministration(directory, box, systemClock),
+      roles: new RoleAdministration(identityStore),
+      users: new UserAdministration(identityStore, 'admin', oauthUsers),
+      apiKeys: new ApiKeyAdministration(identityStore, box, systemClock),
       tenants: new TenantAdministration({
         tenants,
         cleaner,
@@ -168,7 +168,7 @@ export async function startIdentityNode(
     });
   return {
     url,
-    directory,
+    identityStore,
     ingest,
     query,
     routes,

@@ -40,7 +40,7 @@ beforeAll(async () => {
   const redirectUris = [node, tenants].map(({ url }) => `${url}/api/v1/o/code`);
   const claims = { preferred_username: 'Alice A.', roles: ['reading'], org: { name: 'acme' } };
   provider = await IdentityProvider.start({ port, keys: [key], redirectUris, claims });
-  for (const each of [node, other, tenants]) await each.directory.refresh();
+  for (const each of [node, other, tenants]) await each.identityStore.refresh();
   await node.json('PUT', '/api/v1/role/reading', [{ privilege: 'reader' }]);
   await node.json('PUT', '/api/v1/role/ingesting', [{ privilege: 'ingestor' }]);
 });
@@ -78,7 +78,7 @@ describe('users of the identity provider', () => {
     expect(await access(await token('auth0|7', { preferred_username: 'Bob' }))).toEqual([403, 403]);
     await isListed('oauth:auth0|7');
     expect(await listed()).toEqual([{ id: 'oauth:auth0|7', method: 'oauth', name: 'Bob' }]);
-    await other.directory.refresh();
+    await other.identityStore.refresh();
     expect(await listed(other)).toEqual(await listed());
     // Another name of the same person changes nothing, and the same name of another person is another user.
     await access(await token('auth0|7', { preferred_username: 'Robert' }));
@@ -97,7 +97,7 @@ describe('users of the identity provider', () => {
       ingesting: [{ privilege: 'ingestor' }],
     });
     expect(await access(credential)).toEqual([200, 200]);
-    await other.directory.refresh();
+    await other.identityStore.refresh();
     expect(await access(credential, other)).toEqual([200, 200]);
     const refused = await node.send('DELETE', '/api/v1/role/ingesting');
     expect([refused.status, (await problemOf(refused)).detail]).toEqual([
@@ -140,14 +140,14 @@ describe('users of the identity provider', () => {
   it('are not listed beyond the bound, and let in all the same', async () => {
     const lines: string[] = [];
     const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
-    const { directory } = node;
+    const { identityStore } = node;
     const tenantOf = () => 'bounded';
-    const users = new OauthUsers({ directory, tenantOf, clock: systemClock, log, maxUsers: 2 });
+    const users = new OauthUsers({ identityStore, tenantOf, clock: systemClock, log, maxUsers: 2 });
     const claims = { name: 'x', roles: ['reading'], tenant: undefined, issuedAtMs: 0, expiresAtMs: Infinity };
     for (const subject of ['1', '2']) users.admit({ ...claims, subject });
     await waitFor(() => users.list('bounded').length === 2);
     for (const subject of ['3', '4', '1']) expect(users.admit({ ...claims, subject })).toBeDefined();
-    await directory.exclusively('bounded', async () => {});
+    await identityStore.exclusively('bounded', async () => {});
     expect(users.list('bounded').map(({ id }) => id)).toEqual(['oauth:1', 'oauth:2']);
     expect(lines.join('')).toContain('further users of the identity provider are not listed');
     expect(lines).toHaveLength(1);
@@ -181,7 +181,7 @@ describe('a removed user of the identity provider', () => {
     for (const credential of [used, unused]) expect(await access(credential)).toEqual([401, 401]);
     expect((await listed()).map(({ id }) => id)).not.toContain('oauth:alice');
     expect((await node.send('DELETE', pathOf('oauth:alice'))).status).toBe(404);
-    await other.directory.refresh();
+    await other.identityStore.refresh();
     for (const credential of [used, unused]) expect(await access(credential, other)).toEqual([401, 401]);
 
     // A sign-in is of its own moment; of a token the provider says when, by a clock that may differ.

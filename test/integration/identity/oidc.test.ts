@@ -47,7 +47,7 @@ beforeAll(async () => {
     oidc: oidcOn(port),
     trustedProxies: parseNetworks('127.0.0.1'),
   });
-  await node.directory.refresh();
+  await node.identityStore.refresh();
   await node.json('PUT', '/api/v1/role/reading', [{ privilege: 'reader' }]);
   await node.json('PUT', '/api/v1/role/ingesting', [{ privilege: 'ingestor' }]);
   provider = await startProvider([key]);
@@ -179,7 +179,7 @@ describe('bearer tokens', () => {
 
   it('signed with a new key of the provider are good once it has been read, which is once for each pause', async () => {
     const other = await startIdentityNode(store.store, 'rotating', { oidc: oidcOn(port) });
-    await other.directory.refresh();
+    await other.identityStore.refresh();
     expect(await access(bearer(await withRoles('reading')), other)).toEqual([200, 403]);
     const second = await createSigningKey('second');
     await provider.stop();
@@ -207,7 +207,7 @@ describe('bearer tokens', () => {
   it('wait while the provider is away, and everybody else gets in', async () => {
     const away = await freePort();
     const other = await startIdentityNode(store.store, 'alone', { oidc: oidcOn(away) });
-    await other.directory.refresh();
+    await other.identityStore.refresh();
     const credential = bearer(await signToken({ key, issuer: issuerOn(away), claims }));
     const reply = await other.send('GET', '/api/v1/about', undefined, credential);
     expect([reply.status, reply.headers.get('retry-after'), (await problemOf(reply)).code]).toEqual([

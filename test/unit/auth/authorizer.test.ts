@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Authorizer } from '../../../src/auth/authorizer.ts';
 import type { Credentials, PresentedCredential } from '../../../src/auth/credentials.ts';
-import type { Identity, IdentitySource } from '../../../src/auth/identities.ts';
+import type { Identity, IdentitySource } from '../../../src/auth/identity-sources.ts';
 import { AppError } from '../../../src/errors.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import type { Principal } from '../../../src/model/identity.ts';

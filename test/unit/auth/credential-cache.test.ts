@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { CredentialCache } from '../../../src/auth/credential-cache.ts';
-import type { Identity } from '../../../src/auth/identities.ts';
+import type { Identity } from '../../../src/auth/identity-sources.ts';
 import { limits } from '../../../src/limits/limits.ts';
 
 const alice: Identity = { principal: { kind: 'user', name: 'alice', tenant: 'acme', privileges: [] } };

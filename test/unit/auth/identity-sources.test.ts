@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { administratorAccount, PasswordIdentities } from '../../../src/auth/identities.ts';
+import { administratorAccount, PasswordIdentities } from '../../../src/auth/identity-sources.ts';
 import { Passwords } from '../../../src/auth/password.ts';
 import type { AppError } from '../../../src/errors.ts';
 import { median } from '../../support/median.ts';

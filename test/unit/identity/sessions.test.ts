@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { VerifiedClaims } from '../../../src/auth/oidc/claims.ts';
-import type { Directory } from '../../../src/identity/directory.ts';
+import type { IdentityStore } from '../../../src/identity/identity-store.ts';
 import { OidcAccount } from '../../../src/identity/oidc-account.ts';
 import { Sessions } from '../../../src/identity/sessions.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -23,8 +23,8 @@ function setup() {
     grant: () => [],
     defaultRole: () => undefined,
   };
-  const directory = empty as unknown as Directory;
-  const admit = (claims: VerifiedClaims) => new OidcAccount(claims, 'default', directory, systemClock);
+  const identityStore = empty as unknown as IdentityStore;
+  const admit = (claims: VerifiedClaims) => new OidcAccount(claims, 'default', identityStore, systemClock);
   const sessions = new Sessions({ admit }, systemClock, 60_000);
   const begin = (subject: string) => sessions.begin({ claims: claimsOf(subject), idToken: subject }).id;
   const whoHas = (id: string) => sessions.verify({ scheme: 'session', id })?.principal?.name;

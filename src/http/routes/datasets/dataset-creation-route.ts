@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { AuditLog } from '../../../audit/audit-log.ts';
-import type { DatasetAdministration } from '../../../datasets/administration.ts';
+import type { DatasetAdministration } from '../../../datasets/dataset-administration.ts';
 import {
   type AskedOptions,
   parseDatasetOptions,

@@ -1,5 +1,5 @@
 import type { AuditLog } from '../../../audit/audit-log.ts';
-import type { DatasetLimits, ShownLimits } from '../../../datasets/dataset-limits.ts';
+import type { DatasetLimits, ShownLimits } from '../../../datasets/limits-of-dataset.ts';
 import { limits as bounds } from '../../../limits/limits.ts';
 import { datasetLimitsExpectation } from '../../../model/dataset-limits.ts';
 import { showLimits } from '../../../model/tenant-limits.ts';

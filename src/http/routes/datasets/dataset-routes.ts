@@ -1,15 +1,15 @@
 import * as v from 'valibot';
 import { requireAllRows, visibleDatasets } from '../../../access/gate.ts';
 import type { AuditLog } from '../../../audit/audit-log.ts';
-import type { DatasetAdministration } from '../../../datasets/administration.ts';
-import type { DatasetLimits } from '../../../datasets/dataset-limits.ts';
-import type { DatasetDetails, DatasetQuestions, DatasetStatistics } from '../../../datasets/details.ts';
+import type { DatasetAdministration } from '../../../datasets/dataset-administration.ts';
 import {
   type DatasetRetention,
   readRetention,
   retentionExpectation,
   showRetention,
-} from '../../../datasets/retention.ts';
+} from '../../../datasets/dataset-retention.ts';
+import type { DatasetDetails, DatasetQuestions, DatasetStatistics } from '../../../datasets/details.ts';
+import type { DatasetLimits } from '../../../datasets/limits-of-dataset.ts';
 import { parseDay } from '../../../lib/timestamp.ts';
 import { limits as bounds } from '../../../limits/limits.ts';
 import type { DatasetKind } from '../../../model/dataset.ts';

@@ -115,7 +115,7 @@ export function apiKeyRoutes(keys: ApiKeyAdministration, audit: AuditLog): Route
         const keyId = request.parameter;
         const keyName = await keys.delete(request.tenant, keyId);
         audit.changed(request, from, 'apikey.delete', `${keyId} ${keyName}`);
-        return jsonReply({ keyId, keyName, message: 'the API key is deleted and good no more' });
+        return jsonReply({ keyId, keyName, message: 'the API key is deleted and no longer valid' });
       },
     }),
   ];

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { AuditLog } from '../../../audit/audit-log.ts';
 import type { Tenant } from '../../../catalog/tenants.ts';
-import type { TenantAdministration } from '../../../identity/tenants.ts';
+import type { TenantAdministration } from '../../../identity/tenant-administration.ts';
 import { defaultTenant } from '../../../model/dataset.ts';
 import { readLimits, showLimits, tenantLimitsExpectation } from '../../../model/tenant-limits.ts';
 import { type Declared, serviceRoute } from '../../server/declare-route.ts';
