@@ -10,112 +10,457 @@ export interface ErrorDefinition {
   readonly status: number;
   /** Short text for people, the same for every occurrence (RFC 9457 `title`). */
   readonly title: string;
+  /** What it means and what to do about it, in a sentence or two, for `docs/reference/errors.md`. */
+  readonly description: string;
   /** SQLSTATE for clients that speak SQL. */
   readonly sqlState?: string;
   /** True when the same request may succeed later; the reply then carries `Retry-After`. */
   readonly retryable: boolean;
 }
 
-const permanent = (status: number, title: string, sqlState?: string): ErrorDefinition =>
-  sqlState === undefined
-    ? { status, title, retryable: false }
-    : { status, title, sqlState, retryable: false };
-const retryable = (status: number, title: string, sqlState?: string): ErrorDefinition =>
-  sqlState === undefined ? { status, title, retryable: true } : { status, title, sqlState, retryable: true };
+/** Builds definitions; the last argument is the SQLSTATE. */
+const define =
+  (isRetryable: boolean) =>
+  (status: number, title: string, description: string, sqlState?: string): ErrorDefinition => ({
+    status,
+    title,
+    description,
+    retryable: isRetryable,
+    ...(sqlState === undefined ? {} : { sqlState }),
+  });
+const permanent = define(false);
+const retryable = define(true);
 
 export const errorDefinitions = {
   // The request itself
-  bad_request: permanent(400, 'The request is malformed'),
-  bad_header: permanent(400, 'A header is missing or malformed'),
-  bad_framing: permanent(400, 'Where the request ends is not certain'),
-  bad_encoding: permanent(400, 'The body does not match its Content-Encoding'),
-  bad_json: permanent(400, 'The body is not valid JSON'),
-  bad_event: permanent(400, 'An event cannot be stored'),
-  bad_protobuf: permanent(400, 'The body is not a valid protobuf message'),
-  bad_series: permanent(400, 'A time series cannot be stored'),
-  bad_record: permanent(400, 'A log record or span cannot be stored'),
-  bad_dataset_name: permanent(400, 'The dataset name is not allowed'),
-  bad_time_range: permanent(400, 'The time range is not understood'),
-  bad_retention: permanent(400, 'The retention is not valid'),
-  bad_dataset_options: permanent(400, 'The dataset cannot be made like this'),
-  bad_limits: permanent(400, 'The limits are not understood'),
-  dataset_exists: permanent(400, 'The dataset exists already'),
-  too_many_columns: permanent(400, 'The events have too many different fields'),
-  credentials_ambiguous: permanent(400, 'More than one kind of credentials was sent'),
-  tenant_not_supported: permanent(400, 'This server has one tenant only'),
-  tenant_required: permanent(400, 'The tenant must be named'),
-  bad_tenant_name: permanent(400, 'The name of the tenant is not allowed'),
-  bad_name: permanent(400, 'The name is not allowed'),
-  bad_role: permanent(400, 'The role is not valid'),
-  role_unknown: permanent(400, 'A role does not exist'),
-  login_failed: permanent(400, 'The sign-in did not succeed'),
-  root_unchangeable: permanent(400, 'The root administrator cannot be changed here'),
-  unauthenticated: permanent(401, 'Valid credentials are needed', '28000'),
-  forbidden: permanent(403, 'The credentials do not allow this', '42501'),
-  not_found: permanent(404, 'There is nothing here'),
-  dataset_not_found: permanent(404, 'The dataset does not exist', '42P01'),
-  tenant_not_found: permanent(404, 'The tenant does not exist', '3D000'),
-  method_not_allowed: permanent(405, 'The method is not allowed here'),
-  kind_conflict: permanent(409, 'The dataset holds another kind of data'),
-  identity_exists: permanent(409, 'The name is taken'),
-  tenant_exists: permanent(409, 'The name is too much like that of another tenant'),
-  tenant_unchangeable: permanent(409, 'The default tenant stays'),
-  too_many_tenants: permanent(409, 'There are as many tenants as are allowed'),
-  too_many_datasets: permanent(409, 'The tenant has as many datasets as are allowed'),
-  identity_changed: permanent(409, 'Somebody else made a change at the same time'),
-  role_in_use: permanent(409, 'The role is in use'),
-  too_many_identities: permanent(409, 'There are as many as are allowed'),
-  dead_letter_in_use: permanent(409, 'The log still needs the dead letter'),
-  not_acceptable: permanent(406, 'No form of the reply is acceptable'),
-  length_required: permanent(411, 'The length of the body must be known'),
-  body_too_large: permanent(413, 'The body is too large'),
-  event_too_large: permanent(413, 'An event is too large'),
-  unsupported_media_type: permanent(415, 'The Content-Type is not supported'),
-  unsupported_encoding: permanent(415, 'The Content-Encoding is not supported'),
-  idempotency_key_reused: permanent(422, 'The Idempotency-Key belongs to another request'),
-  rate_limited: retryable(429, 'More was sent than is allowed in the time', '53400'),
-  headers_too_large: permanent(431, 'The headers are too large'),
+  bad_request: permanent(
+    400,
+    'The request is malformed',
+    'A part of the request that has no code of its own is wrong. The detail names it.',
+  ),
+  bad_header: permanent(400, 'A header is missing or malformed', 'The detail names the header.'),
+  bad_framing: permanent(
+    400,
+    'The end of the request is ambiguous',
+    'The headers contradict each other about the length of the body. The connection is closed, so that the rest cannot be taken for another request.',
+  ),
+  bad_encoding: permanent(
+    400,
+    'The body does not match its Content-Encoding',
+    'It is damaged, or compressed in another way.',
+  ),
+  bad_json: permanent(400, 'The body is not valid JSON', 'The detail gives the position.'),
+  bad_event: permanent(
+    400,
+    'An event cannot be stored',
+    'A JSON event breaks a rule of its dataset, or is not an object. The detail gives its number; no event of the request is stored.',
+  ),
+  bad_protobuf: permanent(
+    400,
+    'The body is not a valid protobuf message',
+    'It is damaged, or a message of another type.',
+  ),
+  bad_series: permanent(
+    400,
+    'A time series cannot be stored',
+    'Remote write: labels, a timestamp or a histogram cannot be stored. Of version 1.0 nothing is stored; of version 2.0 the rest is, and the detail says what was refused.',
+  ),
+  bad_record: permanent(
+    400,
+    'A log record or span cannot be stored',
+    'OTLP: a resource or scope that follows its records in the body cannot be stored. Nothing of the request is stored.',
+  ),
+  bad_dataset_name: permanent(
+    400,
+    'The dataset name is not allowed',
+    'A name has 1 to 128 letters, digits, hyphens and underscores, and starts with a letter.',
+  ),
+  bad_time_range: permanent(
+    400,
+    'The time range is not valid',
+    'A bound is not a time, or the start is after the end.',
+  ),
+  bad_retention: permanent(
+    400,
+    'The retention is not valid',
+    'The body is an array with one task or none; its duration is a number of days, such as 30d.',
+  ),
+  bad_dataset_options: permanent(
+    400,
+    'The options of the dataset are not valid',
+    'The detail names the header or field.',
+  ),
+  bad_limits: permanent(
+    400,
+    'The limits are not valid',
+    'A limit has an unknown name, is out of range, or is wider than that of the tenant.',
+  ),
+  dataset_exists: permanent(
+    400,
+    'The dataset exists already',
+    'A PUT can only make a new dataset. Choose another name, or delete the dataset first.',
+  ),
+  too_many_columns: permanent(
+    400,
+    'The events have too many different fields',
+    'One request has more different fields than are allowed. Send fewer events in one request, or fewer fields.',
+  ),
+  credentials_ambiguous: permanent(
+    400,
+    'More than one kind of credentials was sent',
+    'Send either Authorization or X-API-Key.',
+  ),
+  tenant_not_supported: permanent(
+    400,
+    'The service has one tenant only',
+    'Leave X-P-Tenant out, or set MILLRACE_MULTI_TENANT=true.',
+  ),
+  tenant_required: permanent(400, 'The tenant must be named', 'Name it in X-P-Tenant.'),
+  bad_tenant_name: permanent(
+    400,
+    'The name of the tenant is not allowed',
+    'A name has 1 to 64 letters, digits, hyphens and underscores, and starts with a letter.',
+  ),
+  bad_name: permanent(
+    400,
+    'The name is not allowed',
+    'The name of a user, role or key is empty, too long, or has characters that are not allowed.',
+  ),
+  bad_role: permanent(
+    400,
+    'The role is not valid',
+    'A privilege is not valid, or an identity would have too many privileges.',
+  ),
+  role_unknown: permanent(400, 'A role does not exist', 'Create the role first.'),
+  login_failed: permanent(
+    400,
+    'The sign-in did not succeed',
+    'The identity provider refused the sign-in, or its answer does not belong to this browser. Begin again at /api/v1/o/login.',
+  ),
+  root_unchangeable: permanent(
+    400,
+    'The root administrator cannot be changed here',
+    'The configuration sets the name and password of this administrator.',
+  ),
+  unauthenticated: permanent(
+    401,
+    'Valid credentials are needed',
+    'The credentials are missing, wrong, expired, or belong to another tenant.',
+    '28000',
+  ),
+  forbidden: permanent(
+    403,
+    'The credentials do not allow this',
+    'The credentials are valid, and none of their roles has the privilege.',
+    '42501',
+  ),
+  not_found: permanent(
+    404,
+    'There is nothing here',
+    'No route has this path, or no user, role or key has this name or id.',
+  ),
+  dataset_not_found: permanent(404, 'The dataset does not exist', 'Check the name and the tenant.', '42P01'),
+  tenant_not_found: permanent(404, 'The tenant does not exist', 'Check the name.', '3D000'),
+  method_not_allowed: permanent(
+    405,
+    'The method is not allowed here',
+    'The header Allow lists the methods of the route.',
+  ),
+  kind_conflict: permanent(
+    409,
+    'The dataset holds another kind of data',
+    'One dataset holds events, metrics, logs or traces. Send this kind to another dataset.',
+  ),
+  identity_exists: permanent(
+    409,
+    'The name is taken',
+    'A user, role or key of this name exists. Choose another name.',
+  ),
+  tenant_exists: permanent(
+    409,
+    'Another tenant has this name',
+    'The names are equal, or differ in upper and lower case only.',
+  ),
+  tenant_unchangeable: permanent(
+    409,
+    'The default tenant cannot be changed',
+    'The tenant "default" always exists.',
+  ),
+  too_many_tenants: permanent(409, 'There are too many tenants', 'Delete a tenant first.'),
+  too_many_datasets: permanent(
+    409,
+    'The tenant has too many datasets',
+    'Delete a dataset, or let the administrator raise maxDatasets of the tenant.',
+  ),
+  identity_changed: permanent(
+    409,
+    'Somebody else made a change at the same time',
+    'Two administrators changed the same thing, and the other one was first. Read it again, then repeat the change.',
+  ),
+  role_in_use: permanent(
+    409,
+    'The role is in use',
+    'Users or keys have this role; the detail names some. Take it from them first.',
+  ),
+  too_many_identities: permanent(409, 'There are too many users, roles or keys', 'Delete one first.'),
+  dead_letter_in_use: permanent(
+    409,
+    'The log still needs the dead letter',
+    'A segment of the log still refers to the file. Start the service, let it finish, stop it, and repeat the command.',
+  ),
+  not_acceptable: permanent(
+    406,
+    'No form of the reply is acceptable',
+    'Accept, or the parameter format, names no form that this route can produce. The member "supported" lists them.',
+  ),
+  body_too_large: permanent(
+    413,
+    'The body is too large',
+    'It exceeds MILLRACE_MAX_BODY_BYTES, as sent or decompressed, or holds more records than one request may. Send smaller batches.',
+  ),
+  event_too_large: permanent(
+    413,
+    'An event is too large',
+    'It exceeds maxEventBytes of its dataset, tenant or service.',
+  ),
+  unsupported_media_type: permanent(
+    415,
+    'The Content-Type is not supported',
+    'The route takes other types; the detail lists them.',
+  ),
+  unsupported_encoding: permanent(
+    415,
+    'The Content-Encoding is not supported',
+    'The route takes other encodings; the detail lists them.',
+  ),
+  idempotency_key_reused: permanent(
+    422,
+    'The Idempotency-Key belongs to another request',
+    'A request with this key and another body came before. A new request needs a new key.',
+  ),
+  rate_limited: retryable(
+    429,
+    'The rate limit is exceeded',
+    'The tenant or dataset sends faster than its limit. Wait for Retry-After, then send again.',
+    '53400',
+  ),
+  headers_too_large: permanent(
+    431,
+    'The headers are too large',
+    'The request line and headers are longer than 32 KiB. The connection is closed.',
+  ),
 
   // SQL
-  sql_syntax: permanent(400, 'The query is not valid SQL', '42601'),
-  sql_unsupported: permanent(400, 'The query uses something that is not supported', '0A000'),
-  sql_parameter_count: permanent(400, 'The query has another number of parameters', '08P01'),
-  sql_parameter_type: permanent(400, 'The type of a parameter is not certain', '42P08'),
-  sql_unknown_column: permanent(400, 'A column does not exist', '42703'),
-  sql_unknown_relation: permanent(400, 'A dataset in the query does not exist', '42P01'),
-  sql_unknown_function: permanent(400, 'A function does not exist or is not allowed', '42883'),
-  sql_ambiguous: permanent(400, 'A name in the query is ambiguous', '42702'),
-  sql_grouping: permanent(400, 'A column must be grouped or aggregated', '42803'),
-  sql_cardinality: permanent(400, 'A subquery gave more than one row', '21000'),
-  sql_bad_reference: permanent(400, 'A reference to an output column is not valid', '42P10'),
-  sql_type: permanent(400, 'The types in the query do not fit', '42804'),
-  sql_bad_value: permanent(400, 'A value cannot be converted', '22P02'),
-  sql_division_by_zero: permanent(400, 'Division by zero', '22012'),
-  sql_out_of_range: permanent(400, 'A value is out of range', '22003'),
-  sql_bad_logarithm: permanent(400, 'There is no logarithm of zero or a negative number', '2201E'),
-  sql_bad_power: permanent(400, 'There is no power or root that is a real number', '2201F'),
-  sql_bad_regex: permanent(400, 'A regular expression is not valid', '2201B'),
-  sql_too_large: permanent(400, 'The query text is too large', '54000'),
-  sql_too_complex: permanent(400, 'The query takes too much to translate', '54001'),
-  sql_failed: permanent(400, 'The query cannot be run'),
-  query_timeout: permanent(408, 'The query ran longer than allowed', '57014'),
-  query_memory: permanent(400, 'The query needs more memory than allowed', '53200'),
-  query_result_too_large: permanent(400, 'The result is larger than allowed', '54000'),
-  queries_paused: retryable(429, 'Queries are refused for a while, after one that did not stop', '53400'),
-  query_cancelled: permanent(499, 'The client went away', '57014'),
+  sql_syntax: permanent(400, 'The query is not valid SQL', 'The detail gives line and column.', '42601'),
+  sql_unsupported: permanent(
+    400,
+    'The query uses something that is not supported',
+    'The detail names what Millrace does not support, with line and column.',
+    '0A000',
+  ),
+  sql_parameter_count: permanent(
+    400,
+    'The query has another number of parameters',
+    'The query needs a value for each of $1 to $n, and no more.',
+    '08P01',
+  ),
+  sql_parameter_type: permanent(
+    400,
+    'The type of a parameter is not certain',
+    'The detail names the parameter, with line and column. A cast such as $1::int says its type.',
+    '42P08',
+  ),
+  sql_unknown_column: permanent(
+    400,
+    'A column does not exist',
+    'The detail gives line and column, and names that are similar.',
+    '42703',
+  ),
+  sql_unknown_relation: permanent(
+    400,
+    'A dataset in the query does not exist',
+    'The dataset does not exist, or you may not read it. The reply is the same for both.',
+    '42P01',
+  ),
+  sql_unknown_function: permanent(
+    400,
+    'A function does not exist or is not allowed',
+    'No function has this name, or it does not take arguments of these types.',
+    '42883',
+  ),
+  sql_ambiguous: permanent(
+    400,
+    'A name in the query is ambiguous',
+    'Several relations have a column of this name. Qualify it: relation.column.',
+    '42702',
+  ),
+  sql_grouping: permanent(
+    400,
+    'A column must be grouped or aggregated',
+    'It is neither in GROUP BY nor inside an aggregate.',
+    '42803',
+  ),
+  sql_cardinality: permanent(
+    400,
+    'A subquery gave more than one row',
+    'A subquery that stands for one value returned several rows. Add a condition or LIMIT 1.',
+    '21000',
+  ),
+  sql_bad_reference: permanent(
+    400,
+    'A reference to an output column is not valid',
+    'A position or name in ORDER BY, GROUP BY or DISTINCT ON is not in the select list.',
+    '42P10',
+  ),
+  sql_type: permanent(
+    400,
+    'The types in the query do not fit',
+    'An operator or function does not take values of these types. Add a cast.',
+    '42804',
+  ),
+  sql_bad_value: permanent(
+    400,
+    'A value cannot be converted',
+    'A text cannot be cast to the type that is asked for.',
+    '22P02',
+  ),
+  sql_division_by_zero: permanent(
+    400,
+    'Division by zero',
+    'Use nullif(divisor, 0) to get NULL instead.',
+    '22012',
+  ),
+  sql_out_of_range: permanent(
+    400,
+    'A value is out of range',
+    'A result does not fit into its type, or an argument is outside of its domain.',
+    '22003',
+  ),
+  sql_bad_logarithm: permanent(
+    400,
+    'Logarithm of zero or a negative number',
+    'The argument of ln or log is zero or negative.',
+    '2201E',
+  ),
+  sql_bad_power: permanent(
+    400,
+    'The power or root is not a real number',
+    'It is the root of a negative number, or zero to a negative power.',
+    '2201F',
+  ),
+  sql_bad_regex: permanent(
+    400,
+    'A regular expression is not valid',
+    'The pattern is malformed, uses look-around or back references, or repeats more than 255 times.',
+    '2201B',
+  ),
+  sql_too_large: permanent(
+    400,
+    'The query text is too large',
+    'The text, or what it expands to, exceeds a limit. The detail names the limit.',
+    '54000',
+  ),
+  sql_too_complex: permanent(
+    400,
+    'The query is too complex',
+    'Its translation takes more CPU time or memory than allowed. Use fewer columns, relations or expressions.',
+    '54001',
+  ),
+  sql_failed: permanent(
+    400,
+    'The query cannot be run',
+    'The store refused it for a reason without a code of its own. The log of the service has its message.',
+  ),
+  query_timeout: permanent(
+    408,
+    'The query ran longer than allowed',
+    'It was stopped after MILLRACE_QUERY_TIMEOUT_MS. Narrow the time range, or aggregate.',
+    '57014',
+  ),
+  query_memory: permanent(
+    400,
+    'The query needs more memory than allowed',
+    'It was stopped at MILLRACE_QUERY_MAX_MEMORY_BYTES. Narrow the time range, or group by fewer values.',
+    '53200',
+  ),
+  query_result_too_large: permanent(
+    400,
+    'The result is larger than allowed',
+    'A result has at most 1,000,000 rows and 256 MiB. Add LIMIT, or aggregate.',
+    '54000',
+  ),
+  queries_paused: retryable(
+    429,
+    'Queries are paused after one that did not stop',
+    'The engine was restarted to end one of your queries. Retry-After says how long your queries are refused.',
+    '53400',
+  ),
+  query_cancelled: permanent(
+    499,
+    'The client went away',
+    'It closed the connection before the result was complete.',
+    '57014',
+  ),
 
   // The service
-  overloaded: retryable(503, 'The service is overloaded', '53300'),
-  log_full: retryable(503, 'The write-ahead log is full', '53100'),
-  log_failed: retryable(503, 'The write-ahead log cannot be written', '58030'),
-  store_unavailable: retryable(503, 'The store does not answer', '58000'),
-  oidc_unavailable: retryable(503, 'The identity provider does not answer', '58000'),
-  secret_changed: permanent(500, 'The API key was encrypted with another secret'),
-  dataset_changed: retryable(503, 'The dataset was made at the same time'),
-  starting: retryable(503, 'The service is starting', '57P03'),
-  shutting_down: retryable(503, 'The service is shutting down', '57P01'),
-  internal: permanent(500, 'Something went wrong inside the service', 'XX000'),
-  pipes_unavailable: permanent(500, 'The embedded store cannot give results'),
+  overloaded: retryable(
+    503,
+    'The service is overloaded',
+    'Too much is under way, in all or for your tenant. Nothing was stored. Wait for Retry-After, then send again.',
+    '53300',
+  ),
+  log_full: retryable(
+    503,
+    'The write-ahead log is full',
+    'The store does not keep up, or the disk is full. Nothing was stored; queries still work.',
+    '53100',
+  ),
+  log_failed: retryable(
+    503,
+    'The write-ahead log cannot be written',
+    'The disk refuses writes. The service tries again once a second.',
+    '58030',
+  ),
+  store_unavailable: retryable(
+    503,
+    'The store does not answer',
+    'Writes still work; queries do not.',
+    '58000',
+  ),
+  oidc_unavailable: retryable(
+    503,
+    'The identity provider does not answer',
+    'New tokens and sign-ins need it. Sessions and tokens that are known still work.',
+    '58000',
+  ),
+  secret_changed: permanent(
+    500,
+    'The API key was encrypted with another secret',
+    'MILLRACE_SECRET differs from the one that encrypted this key. Restore it, or delete the key and make a new one.',
+  ),
+  dataset_changed: retryable(
+    503,
+    'The dataset was created at the same time',
+    'It was created while the request was under way. Send the request again.',
+  ),
+  starting: retryable(
+    503,
+    'The service is starting',
+    'It still reads its tables. Liveness is 200 meanwhile.',
+    '57P03',
+  ),
+  shutting_down: retryable(503, 'The service is shutting down', 'Requests under way are finished.', '57P01'),
+  internal: permanent(
+    500,
+    'Internal error',
+    'This is a bug. The log of the service has the details.',
+    'XX000',
+  ),
+  pipes_unavailable: permanent(
+    500,
+    'The embedded store cannot give results',
+    'The embedded engine needs the command mkfifo and a data directory whose file system has named pipes.',
+  ),
 } as const satisfies Record<string, ErrorDefinition>;
 
 export type ErrorCode = keyof typeof errorDefinitions;

@@ -4,7 +4,7 @@ import type { Attacker } from './attacker.ts';
 
 /** Attacks on what reads requests: framing, headers, paths, connections. */
 
-const framingCodes = ['bad_request', 'bad_header', 'headers_too_large', 'length_required'];
+const framingCodes = ['bad_request', 'bad_header', 'headers_too_large'];
 
 /** A request as text. */
 const request = (line: string, headers: readonly string[] = [], body = ''): string =>

@@ -26,7 +26,7 @@ const groups: readonly RouteGroup[] = [
   'Status',
 ];
 
-const introduction = (common: ReadonlySet<string>) => `<!-- Made by the code: \`npm run docs:api\`. -->
+const introduction = (common: ReadonlySet<string>) => `<!-- Made by the code: \`npm run docs\`. -->
 # HTTP API
 
 The same as a machine reads it is in [openapi.json](openapi.json), which a running service gives at

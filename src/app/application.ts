@@ -159,7 +159,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   };
 }
 
-/** Made by `npm run docs:api`; read when somebody asks for it. */
+/** Made by `npm run docs`; read when somebody asks for it. */
 const openApi = (): Promise<Uint8Array> =>
   readFile(new URL('../../docs/reference/openapi.json', import.meta.url));
 

@@ -95,6 +95,7 @@ const options = {
     env: 'MILLRACE_ADMIN_PASSWORD',
     meaning: 'the password of the administrator; generated at the first start if it is not set',
     fallback: undefined,
+    fallbackShown: 'made at the first start',
     secret: true,
     parse: (text) => (text.length >= 8 && text.length <= 256 ? text : undefined),
     allowed: '8 to 256 characters',
@@ -103,6 +104,7 @@ const options = {
     env: 'MILLRACE_SECRET',
     meaning: 'the secret that encrypts API keys; generated at the first start if it is not set',
     fallback: undefined,
+    fallbackShown: 'made at the first start',
     secret: true,
     parse: (text) => (text.length >= 32 && text.length <= 1024 ? text : undefined),
     allowed: '32 to 1024 characters that nobody can guess, such as the output of openssl rand -base64 32',
@@ -134,6 +136,7 @@ const options = {
     env: 'MILLRACE_WORKERS',
     meaning: 'decoding threads; one more thread decodes short bodies only',
     fallback: String(Math.max(1, Math.min(16, availableParallelism() - 1))),
+    fallbackShown: 'one less than the cores, 1 to 16',
     parse: integer(1, 64),
     allowed: 'a number from 1 to 64',
   },
@@ -191,6 +194,7 @@ const options = {
     env: 'MILLRACE_QUERY_MAX_TOTAL_MEMORY_BYTES',
     meaning: 'how much memory all queries together may use; twice the limit of one query if it is not set',
     fallback: undefined,
+    fallbackShown: 'twice MILLRACE_QUERY_MAX_MEMORY_BYTES',
     parse: byteCount(128 * 1024 * 1024, 2 ** 50),
     allowed: 'a number of bytes of at least 128MiB, with an optional KiB, MiB, GiB or TiB',
   },
@@ -208,12 +212,14 @@ const options = {
   >]: Option<Config[K]>;
 };
 
-const allOptions: ReadonlyArray<Option<unknown>> = [
-  ...Object.values(options),
-  ...Object.values(quotaOptions),
-  ...Object.values(operationOptions),
-  ...Object.values(oidcOptions),
-];
+/** All options by subject, as `--help` and `docs/reference/configuration.md` show them. */
+export const optionGroups: Readonly<Record<string, ReadonlyArray<Option<unknown>>>> = {
+  Service: Object.values(options),
+  'Quotas of tenants and datasets': Object.values(quotaOptions),
+  'Metrics and watchdog': Object.values(operationOptions),
+  'Identity provider': Object.values(oidcOptions),
+};
+const allOptions = Object.values(optionGroups).flat();
 
 const flagNames = new Set(allOptions.map(({ env }) => flagOf(env)));
 /** Arguments without a value. */

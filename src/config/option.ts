@@ -14,7 +14,9 @@ export interface Option<T> {
   readonly meaning: string;
   /** The default as text; undefined for none. */
   readonly fallback: string | undefined;
-  /** The value of a secret is never repeated in an error. */
+  /** What documentation says in place of a default that depends on the machine or on other options. */
+  readonly fallbackShown?: string;
+  /** Secrets are not repeated in errors. */
   readonly secret?: true;
   /**
    * Returns undefined for a text that is not allowed, or throws an error that says why,

@@ -152,8 +152,7 @@ const entries = new Set([
   'bench/soak.ts',
   'bench/torture.ts',
   'bench/fuzz.ts',
-  'bench/docs-api.ts',
-  'bench/docs-sql.ts',
+  'bench/docs.ts',
   'bench/fuzz.ts',
   // A program that tests start.
   'test/support/clickhouse-http.ts',

@@ -7,7 +7,7 @@ import { packageRoot } from '../support/package-root.ts';
 
 const files = apiFiles();
 
-it.each(Object.entries(files))('%s is what the code says; `npm run docs:api` writes it', (path, text) => {
+it.each(Object.entries(files))('%s is what the code says; `npm run docs` writes it', (path, text) => {
   expect(readFileSync(join(packageRoot(), path), 'utf8')).toBe(text);
 });
 

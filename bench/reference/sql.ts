@@ -1,6 +1,7 @@
-import { functionFamilies } from './functions/function-table.ts';
-import { operatorNames } from './functions/operators.ts';
-import { typeNames } from './resolve/type-names.ts';
+import { functionFamilies } from '../../src/sql/functions/function-table.ts';
+import { operatorNames } from '../../src/sql/functions/operators.ts';
+import { typeNames } from '../../src/sql/resolve/type-names.ts';
+import { code, markdownTable, referencePage } from './markdown.ts';
 
 /** Something that PostgreSQL has and a query is refused for, by name. */
 export interface Refusal {
@@ -94,32 +95,22 @@ export const refusals: readonly Refusal[] = [
   },
 ];
 
-/** A table of Markdown with its columns aligned, as the formatter leaves it. */
-function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((_, column) =>
-    Math.max(3, ...[head, ...rows].map((cells) => cells[column]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
-  return [line(head), rule, ...rows.map(line)].join('\n');
-}
+const codes = (names: readonly string[]): string => names.map(code).join(' ');
 
-const code = (names: readonly string[]): string =>
-  names
-    .map((name) => (name.includes('|') ? `<code>${name.replaceAll('|', '&#124;')}</code>` : `\`${name}\``))
-    .join(' ');
-
-/** What SQL understands and what it refuses, in Markdown. */
-export function sqlDocumentation(): string {
+/** `docs/reference/sql.md`: what SQL understands and what it refuses. */
+export function sqlReference(): string {
   const families = Object.entries(functionFamilies).map(([family, names]) => [
     family,
-    code([...names].sort()),
+    codes([...names].sort()),
   ]);
-  const understood = [...families, ['operators', code(operatorNames)], ['types', code(typeNames)]];
+  const understood = [...families, ['operators', codes(operatorNames)], ['types', codes(typeNames)]];
   const refused = refusals.map(({ construct, instead }) => [construct, instead]);
-  return [
-    markdownTable(['understood', ''], understood),
-    markdownTable(['refused by name', 'instead'], refused),
-  ].join('\n\n');
+  return referencePage('SQL reference', 'bench/reference/sql.ts', [
+    'Millrace understands one `SELECT` in PostgreSQL syntax. [SQL](../query/sql.md) explains the parts that differ.',
+    '## Functions, operators and types',
+    markdownTable(['kind', 'names'], understood),
+    '## Refused constructs',
+    'A query with one of these gets an error that names the construct, with line and column.',
+    markdownTable(['construct', 'use instead'], refused),
+  ]);
 }

@@ -1,0 +1,22 @@
+import { writeFileSync } from 'node:fs';
+import { Service } from '../test/support/service.ts';
+import { apiFiles } from './reference/api-files.ts';
+import { configurationReference } from './reference/configuration.ts';
+import { errorsReference } from './reference/errors.ts';
+import { metricsReference } from './reference/metrics.ts';
+import { sqlReference } from './reference/sql.ts';
+
+/** `npm run docs`: writes the pages of `docs/reference` that are made from the code. */
+const service = await Service.start();
+try {
+  const pages = {
+    ...apiFiles(),
+    'docs/reference/configuration.md': configurationReference(),
+    'docs/reference/errors.md': errorsReference(),
+    'docs/reference/metrics.md': metricsReference(await service.metrics()),
+    'docs/reference/sql.md': sqlReference(),
+  };
+  for (const [path, text] of Object.entries(pages)) writeFileSync(path, text);
+} finally {
+  await service.dispose();
+}

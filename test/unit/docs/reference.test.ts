@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { configurationReference } from '../../../bench/reference/configuration.ts';
+import { errorsReference } from '../../../bench/reference/errors.ts';
+import { refusals, sqlReference } from '../../../bench/reference/sql.ts';
+import { AppError, errorDefinitions } from '../../../src/errors.ts';
+import { parseQuery } from '../../../src/sql/syntax/parse.ts';
+import { translate } from '../../../src/sql/translate.ts';
+import { readPage } from '../../support/markdown-pages.ts';
+
+test.each([
+  ['configuration', configurationReference],
+  ['errors', errorsReference],
+  ['sql', sqlReference],
+])('docs/reference/%s.md is what the code says (npm run docs)', (name, reference) => {
+  expect(readPage(`docs/reference/${name}.md`)).toBe(reference());
+});
+
+test.each(Object.entries(errorDefinitions))(
+  '%s has a title and a description in sentences',
+  (_, definition) => {
+    const { title, description } = definition;
+    expect(title).toMatch(/^[A-Z].*[^.]$/);
+    expect(description).toMatch(/^[A-Z].* .*\.$/);
+  },
+);
+
+const app = {
+  name: 'app',
+  id: 'app',
+  kind: 'events',
+  fields: new Map([
+    ['level', ['str']],
+    ['ms', ['num']],
+  ] as const),
+  rows: 'all',
+} as const;
+const catalog = { database: 't_default', version: '1.2.3', dataset: () => app, names: () => ['app'] };
+const range = { start: false, end: false };
+
+test.each(refusals)('$construct: refused', async ({ example }) => {
+  const refusal = await parseQuery(example)
+    .then((query) => translate(query, catalog, range))
+    .catch((thrown: unknown) => thrown);
+  expect(refusal).toBeInstanceOf(AppError);
+  expect(refusal).toMatchObject({ code: expect.stringMatching(/^sql_(unsupported|unknown_function|type)$/) });
+});
