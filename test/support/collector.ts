@@ -6,8 +6,8 @@ import { Child, freePort, removeFolder, temporaryFolder } from './child.ts';
 
 const host = '127.0.0.1';
 
-/** The program that `collector/build.sh` builds. */
-function programPath(): string {
+/** Where `collector/build.sh` puts the program. */
+export function collectorPath(): string {
   const hash = createHash('sha256');
   for (const name of ['main.go', 'go.mod', 'go.sum']) {
     hash.update(readFileSync(new URL(`collector/${name}`, import.meta.url)));
@@ -17,7 +17,7 @@ function programPath(): string {
 
 /** Why there is no Collector to run; undefined if there is one. */
 export const collectorProblem = (): string | undefined =>
-  existsSync(programPath())
+  existsSync(collectorPath())
     ? undefined
     : 'the Collector is not built: test/support/collector/build.sh builds it';
 
@@ -54,7 +54,7 @@ export class Collector {
     writeFileSync(configPath, JSON.stringify(configuration(port, endpoint, targets)));
     const child = await Child.start({
       name: 'collector',
-      command: programPath(),
+      command: collectorPath(),
       args: [`--config=file:${configPath}`],
     });
     const url = `http://${host}:${port}`;

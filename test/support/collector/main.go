@@ -4,11 +4,16 @@ package main
 import (
 	"log"
 
+	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/storage/filestorage"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/receiver/filelogreceiver"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/receiver/syslogreceiver"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/confmap/provider/envprovider"
 	"go.opentelemetry.io/collector/confmap/provider/fileprovider"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/otlphttpexporter"
+	"go.opentelemetry.io/collector/extension"
 	"go.opentelemetry.io/collector/otelcol"
 	"go.opentelemetry.io/collector/processor"
 	"go.opentelemetry.io/collector/processor/batchprocessor"
@@ -19,7 +24,14 @@ import (
 func factories() (otelcol.Factories, error) {
 	var made otelcol.Factories
 	var err error
-	if made.Receivers, err = receiver.MakeFactoryMap(otlpreceiver.NewFactory()); err != nil {
+	if made.Extensions, err = extension.MakeFactoryMap(filestorage.NewFactory()); err != nil {
+		return made, err
+	}
+	if made.Receivers, err = receiver.MakeFactoryMap(
+		otlpreceiver.NewFactory(),
+		filelogreceiver.NewFactory(),
+		syslogreceiver.NewFactory(),
+	); err != nil {
 		return made, err
 	}
 	if made.Processors, err = processor.MakeFactoryMap(batchprocessor.NewFactory()); err != nil {
@@ -35,8 +47,11 @@ func main() {
 		Factories: factories,
 		ConfigProviderSettings: otelcol.ConfigProviderSettings{
 			ResolverSettings: confmap.ResolverSettings{
-				DefaultScheme:     "file",
-				ProviderFactories: []confmap.ProviderFactory{fileprovider.NewFactory()},
+				DefaultScheme: "env",
+				ProviderFactories: []confmap.ProviderFactory{
+					envprovider.NewFactory(),
+					fileprovider.NewFactory(),
+				},
 			},
 		},
 	}

@@ -1,22 +1,22 @@
-import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { decide } from '../../../src/auth/policy.ts';
 import { auditDataset } from '../../../src/model/dataset.ts';
 import { type Action, privilegeNames } from '../../../src/model/identity.ts';
+import { readPage } from '../../support/markdown-pages.ts';
 
-/** The rows of the README's table of privileges, and what each is to the policy. */
+/** The rows of the documentation's table of privileges, and what each is to the policy. */
 const rows: ReadonlyArray<readonly [what: string, action: Action, dataset: string | undefined]> = [
   ['write events, logs, metrics, traces', 'ingest', 'app'],
   ['query', 'query', 'app'],
   ['a dataset: schema, info, stats, retention, limits', 'dataset.read', 'app'],
   ['make or delete a dataset, its retention, limits', 'dataset.manage', 'app'],
   ['roles, users, API keys (all alike)', 'identity.manage', undefined],
-  ['query [`millrace_audit`](#in-practice)', 'query', auditDataset],
+  ['query [`millrace_audit`](#audit-trail)', 'query', auditDataset],
 ];
 
-it('the privileges of the README are those of the policy', () => {
-  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-  const table = readme.slice(readme.indexOf('A **role** is an array')).split('\n\n')[1] ?? '';
+it('the privileges of docs/security.md are those of the policy', () => {
+  const page = readPage('docs/security.md');
+  const table = page.slice(page.indexOf('A **role** is an array')).split('\n\n')[1] ?? '';
   const cells = table.split('\n').map((line) =>
     line
       .split('|')

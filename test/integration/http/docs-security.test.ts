@@ -1,23 +1,22 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { onPath } from '../../support/child.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { packageRoot } from '../../support/package-root.ts';
+import { fencesOf, readPage } from '../../support/markdown-pages.ts';
 import { sayIfSkipped } from '../../support/skipped.ts';
 import { basic, type IdentityNode, startIdentityNode } from '../identity/identity-node.ts';
 
-const readme = readFileSync(join(packageRoot(), 'README.md'), 'utf8');
-
-/** What is to be typed under a heading, up to the next one. */
-function shellOf(heading: string): string {
-  const from = readme.indexOf(`\n${heading}\n`);
-  if (from < 0) throw new Error(`the README has no "${heading}"`);
-  const [text = ''] = readme.slice(from + heading.length + 2).split(/^#{2,6} /m);
-  const blocks = [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, code = '']) => code);
+/** What is to be typed under a heading of a page, up to the next one. */
+function shellOf(path: string, heading: string): string {
+  const page = readPage(path);
+  const from = page.indexOf(`\n${heading}\n`);
+  if (from < 0) throw new Error(`${path} has no "${heading}"`);
+  const [text = ''] = page.slice(from + heading.length + 2).split(/^#{2,6} /m);
+  const blocks = fencesOf(text)
+    .filter(({ language }) => language === 'sh')
+    .map((fence) => fence.text);
   if (blocks.length === 0) throw new Error(`"${heading}" has no commands`);
   return blocks.join('\n');
 }
@@ -31,9 +30,9 @@ async function run(shell: string, node: IdentityNode): Promise<string[]> {
 }
 
 const problem = onPath('curl') ? undefined : 'there is no curl';
-sayIfSkipped('the commands of the README', problem);
+sayIfSkipped('the commands of the documentation', problem);
 
-describe.skipIf(problem !== undefined)('the commands of the README', () => {
+describe.skipIf(problem !== undefined)('the commands of the documentation', () => {
   let store: TestStore;
   const nodes: IdentityNode[] = [];
   const start = async (multiTenant: boolean): Promise<IdentityNode> => {
@@ -53,7 +52,7 @@ describe.skipIf(problem !== undefined)('the commands of the README', () => {
 
   it('on security make roles, a key and a user', async () => {
     const node = await start(false);
-    const printed = await run(shellOf('## Security'), node);
+    const printed = await run(shellOf('docs/security.md', '## Roles and keys'), node);
     const key = JSON.parse(printed.at(-2) ?? '') as { keyName: string; apiKey: string; roles: string[] };
     expect(key).toMatchObject({ keyName: 'app shipper', roles: ['ship-app'] });
     const ship = (dataset: string) =>
@@ -70,7 +69,7 @@ describe.skipIf(problem !== undefined)('the commands of the README', () => {
 
   it('on tenants make one with an owner', async () => {
     const node = await start(true);
-    const printed = await run(shellOf('### Tenants'), node);
+    const printed = await run(shellOf('docs/tenants.md', '## Create a tenant'), node);
     const alice = { ...basic('alice', printed.at(-1) ?? ''), 'x-p-tenant': 'acme' };
     expect(JSON.parse(printed[0] ?? '')).toMatchObject({ name: 'acme' });
     expect(await node.json('GET', '/api/v1/users', undefined, alice)).toEqual([
