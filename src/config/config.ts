@@ -180,6 +180,7 @@ const options = {
     meaning:
       'how much memory one query may use, at most half of the total for all queries; by default an eighth of the memory of the machine or container, but no more than 384MiB',
     fallback: String(defaultQueryMemoryBytes()),
+    fallbackShown: 'an eighth of the memory, at most 384MiB',
     parse: byteCount(16 * 1024 * 1024, 2 ** 50),
     allowed: 'a number of bytes of at least 16MiB, with an optional KiB, MiB, GiB or TiB',
   },

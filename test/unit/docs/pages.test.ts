@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { optionGroups } from '../../../src/config/config.ts';
@@ -53,24 +53,6 @@ test('every page of the documentation can be reached from the README', () => {
     }
   }
   expect(documentation.filter((path) => !reached.has(path))).toEqual([]);
-});
-
-/** Paths of routes as the code declares them. */
-const declaredPaths = (): string[] => {
-  const folder = join(packageRoot(), 'src/http/routes');
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.name.endsWith('.ts'),
-  );
-  const texts = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
-  return texts.flatMap((text) =>
-    [...text.matchAll(/'(\/(?:(?:api|v1)\/[^']*|metrics)?)'/g)].map(([, path = '']) => path),
-  );
-};
-
-test('docs/reference/routes.md has every route, and no other', () => {
-  const rows = [...readPage('docs/reference/routes.md').matchAll(/^\| `[A-Z]+ (\/[^`]*)` /gm)];
-  const documented = rows.map(([, path = '']) => path);
-  expect([...new Set(documented)].toSorted()).toEqual([...new Set(declaredPaths())].toSorted());
 });
 
 /** Everything that people read or install, with what names variables and metrics. */
