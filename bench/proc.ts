@@ -7,7 +7,9 @@ import { join } from 'node:path';
 /** Clock ticks a second, the unit of the times in `/proc/<pid>/stat`. */
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
-/** A process and all that it has started and that still runs: the service has its engine in one of its own. */
+/**
+ * A process and all that it has started and that still runs: the service has its engine in one of its own.
+ */
 export function processTree(pid: number): readonly number[] {
   const tasks = entriesOf(`/proc/${pid}/task`);
   const children = tasks.flatMap((task) =>
@@ -35,8 +37,9 @@ function ownCpuSeconds(pid: number): number {
 }
 
 /**
- * Resident memory now (`VmRSS`) and at its highest (`VmHWM`), bytes, with that of its children. Each has its highest at a
- * moment of its own, and what they share counts for each, so that the sums are bounds from above.
+ * Resident memory now (`VmRSS`) and at its highest (`VmHWM`), bytes, with that of its children.
+ * Each has its highest at a moment of its own, and what they share counts for each, so that the
+ * sums are bounds from above.
  */
 export function residentBytes(pid: number): { readonly now: number; readonly peak: number } {
   const pids = processTree(pid);
@@ -49,8 +52,8 @@ export const threadCount = (pid: number): number =>
   sumOf(processTree(pid), (one) => statusField(one, 'Threads'));
 
 /**
- * Files, sockets and the like that the process and its children have open, but for the three statistics files that ClickHouse keeps
- * open for each thread from its first task on: those follow from the threads.
+ * Files, sockets and the like that the process and its children have open, but for the three statistics files
+ * that ClickHouse keeps open for each thread from its first task on: those follow from the threads.
  */
 export const openDescriptors = (pid: number): number => sumOf(processTree(pid), ownDescriptors);
 
@@ -77,7 +80,10 @@ export function unlessGone<Value>(otherwise: Value, read: () => Value): Value {
   }
 }
 
-/** A number of `/proc/<pid>/status`; those with the unit `kB` are KiB. One that has ended and waits for its parent has no memory. */
+/**
+ * A number of `/proc/<pid>/status`; those with the unit `kB` are KiB. One that has ended and waits for its
+ * parent has no memory.
+ */
 function statusField(pid: number, name: string): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const value = new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1];
@@ -86,7 +92,9 @@ function statusField(pid: number, name: string): number {
   throw new Error(`/proc/${pid}/status has no ${name}`);
 }
 
-/** Bytes that the files of a folder take on disk: blocks, not lengths, since some files are made with holes. */
+/**
+ * Bytes that the files of a folder take on disk: blocks, not lengths, since some files are made with holes.
+ */
 export function diskBytes(folder: string): number {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

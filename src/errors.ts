@@ -473,7 +473,10 @@ export interface AppErrorOptions {
   readonly details?: Readonly<Record<string, string | number | boolean | readonly string[]>>;
 }
 
-/** An error of the world outside, with a code from the registry. Bugs are plain `Error`s and end as `internal`. */
+/**
+ * An error of the world outside, with a code from the registry. Bugs are plain `Error`s and end as
+ * `internal`.
+ */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;

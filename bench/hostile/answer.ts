@@ -1,8 +1,8 @@
 /** What came of one hostile request. */
 export interface Answer {
   /**
-   * Of HTTP; `closed` without a reply; `left` by the attacker itself, or not sent any more since its time was over; `none`
-   * within the time that each request has.
+   * Of HTTP; `closed` without a reply; `left` by the attacker itself, or not sent any more since its time was
+   * over; `none` within the time that each request has.
    */
   readonly status: number | 'closed' | 'left' | 'none';
   /** Of an error of the service. */

@@ -22,8 +22,8 @@ export interface AttackSetup {
   readonly service: Service;
   readonly victim: Victim;
   /**
-   * One for each attack: it ends with it. Readers get keys of their own, since whoever has asked for too much may be made
-   * to wait.
+   * One for each attack: it ends with it. Readers get keys of their own, since whoever has asked for too much
+   * may be made to wait.
    */
   attacker(): Promise<Attacker>;
 }

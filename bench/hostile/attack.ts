@@ -5,8 +5,8 @@ import type { Attacker, Party } from './attacker.ts';
 export type Size = 'full' | 'small';
 
 /**
- * A hostile request, or a few of them at once. Replies may be 2xx, 4xx and 503, each request has to have one, and what
- * happens to others meanwhile is measured by whoever runs the attack.
+ * A hostile request, or a few of them at once. Replies may be 2xx, 4xx and 503, each request has to have one,
+ * and what happens to others meanwhile is measured by whoever runs the attack.
  */
 export interface Attack {
   /** Unique, as `--only` takes it. */
@@ -15,7 +15,9 @@ export interface Attack {
   readonly aim: string;
   /** Codes of which every error must have one, where that is known. */
   readonly codes?: readonly string[];
-  /** It is left out of the tests: at a size that costs no time it would be no attack, or another test has it. */
+  /**
+   * It is left out of the tests: at a size that costs no time it would be no attack, or another test has it.
+   */
   readonly fullOnly?: true;
   /** True where a connection may end without a reply: framing errors, and senders that are too slow. */
   readonly mayClose?: true;

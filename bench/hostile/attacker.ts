@@ -42,8 +42,8 @@ const keptReplyBytes = 64 * 1024;
 const answerWaitMs = 16_000;
 
 /**
- * Sends hostile requests, for as long as it has. Once it was stopped, it sends none that were not begun; once it has ended,
- * whatever is open is closed.
+ * Sends hostile requests, for as long as it has. Once it was stopped, it sends none that were not begun; once
+ * it has ended, whatever is open is closed.
  */
 export class Attacker {
   readonly #parts: AttackerParts;
@@ -137,8 +137,8 @@ export class Attacker {
   }
 
   /**
-   * Bytes as they are over a connection of their own, in pieces where that matters; what has come back when the server
-   * closes it, when `replies` have come, or after a while.
+   * Bytes as they are over a connection of their own, in pieces where that matters; what has come back when
+   * the server closes it, when `replies` have come, or after a while.
    */
   raw(pieces: readonly (string | Uint8Array)[], options: RawOptions = {}): Promise<readonly Answer[]> {
     const { pauseMs = 0, replies = 1, waitMs = 12_000 } = options;

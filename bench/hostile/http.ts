@@ -13,7 +13,10 @@ const request = (line: string, headers: readonly string[] = [], body = ''): stri
 const headersOf = (attacker: Attacker, party: 'reader' | 'ingestor'): string[] =>
   Object.entries(attacker.credentials(party)).map(([name, value]) => `${name}: ${value}`);
 
-/** Each on a connection of its own. Who gets no reply is closed after ten seconds, for which the tests do not wait. */
+/**
+ * Each on a connection of its own. Who gets no reply is closed after ten seconds, for which
+ * the tests do not wait.
+ */
 const each = async (attacker: Attacker, texts: readonly string[], size: Size): Promise<readonly Answer[]> => {
   const waitMs = pick([12_000, 1000], size);
   const answers = (await Promise.all(texts.map((text) => attacker.raw([text], { waitMs })))).flat();
@@ -58,7 +61,8 @@ export const httpAttacks: readonly Attack[] = [
         bodies.map(async ([framing, body]): Promise<Answer> => {
           const text = request('POST /api/v1/ingest HTTP/1.1', [...credentials, ...framing], body);
           const [first, second] = await attacker.raw([text], { replies: 2, waitMs: 1500 });
-          // What stood behind the body was answered, too. No status stands for that, so it is none that may be.
+          // What stood behind the body was answered, too. No status stands for that, so it is none that may
+          // be.
           if (second !== undefined) return { status: 500, code: 'request_smuggled' };
           return first?.status === 'none' ? { status: 'closed' } : (first ?? { status: 'none' });
         }),

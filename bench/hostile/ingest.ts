@@ -5,7 +5,9 @@ import type { Answer } from './answer.ts';
 import { type Attack, flood, pick, repeated, type Sizes, wrapped } from './attack.ts';
 import type { Attacker } from './attacker.ts';
 
-/** Attacks on what takes data in: the readers of bodies, and what rows, series and columns cost behind them. */
+/**
+ * Attacks on what takes data in: the readers of bodies, and what rows, series and columns cost behind them.
+ */
 
 const MiB = 1024 * 1024;
 const gzip = { 'content-encoding': 'gzip' } as const;

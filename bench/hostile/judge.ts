@@ -2,7 +2,10 @@ import type { Answer } from './answer.ts';
 import type { Attack } from './attack.ts';
 import type { Probe } from './victim-thread.ts';
 
-/** What must hold while the service is attacked, with a limit of queries of five seconds and on a quiet machine. */
+/**
+ * What must hold while the service is attacked, with a limit of queries of five seconds and on a quiet
+ * machine.
+ */
 export const bounds = {
   replyMs: 15_000,
   livenessMs: 200,

@@ -1,7 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { cpuSeconds, processTree, residentBytes, unlessGone } from '../proc.ts';
 
-/** Linux only: a service and all that it has started, each process counted once. One that has ended counts nothing. */
+/**
+ * Linux only: a service and all that it has started, each process counted once. One that has
+ * ended counts nothing.
+ */
 
 /** CPU seconds of all of them, and of those that have ended. */
 export const treeCpuSeconds = (pid: number): number => unlessGone(0, () => cpuSeconds(pid));

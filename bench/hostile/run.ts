@@ -19,7 +19,10 @@ export interface HostileOptions {
 
 const queryTimeoutMs = 5000;
 const events = 100_000;
-/** An attack of many requests begins none of them later than this, and is ended when all must have been answered. */
+/**
+ * An attack of many requests begins none of them later than this, and is ended when all must have been
+ * answered.
+ */
 const sendingMs = 8000;
 const attackMs = sendingMs + bounds.replyMs + 2000;
 /** One that does not answer, or is still busy, so long after all this is killed and started again. */
@@ -37,7 +40,8 @@ export function listAttacks(options: HostileOptions): string {
 }
 
 /**
- * Sends each attack to a service of its own making, while a victim uses the same service, and prints what came of it.
+ * Sends each attack to a service of its own making, while a victim uses the same service, and
+ * prints what came of it.
  * @returns whether every bound held
  */
 export async function heldUnderAttack(options: HostileOptions): Promise<boolean> {
@@ -183,8 +187,8 @@ async function startAgain(service: Service): Promise<void> {
 }
 
 /**
- * Waits for a moment without work of the last attack: data that is still inserted, and queries that run on. Memory that it
- * left counts as its own: the next attack gets a service that was started again.
+ * Waits for a moment without work of the last attack: data that is still inserted, and queries that run on.
+ * Memory that it left counts as its own: the next attack gets a service that was started again.
  */
 async function settled({ service }: AttackSetup): Promise<void> {
   const { pid } = service.child;

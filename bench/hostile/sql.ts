@@ -1,6 +1,9 @@
 import { type Attack, flood, pick, repeated, sqlAttack, wrapped } from './attack.ts';
 
-/** Attacks on the way from the text of a query to the store's: parser, resolver, printer, and readers of literals. */
+/**
+ * Attacks on the way from the text of a query to the store's: parser, resolver, printer, and
+ * readers of literals.
+ */
 export const translationAttacks: readonly Attack[] = [
   // Patterns and literals: text of the client that something scans.
   sqlAttack({

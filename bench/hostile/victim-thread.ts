@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
 /**
- * The victim, in a thread of its own so that what the attacker does in this process delays no clock: it asks whether the
- * service lives, runs a small query, and sends an event, each on a connection of its own, one after another at a steady
- * small rate. It tells how long the slowest of each took since it was asked last, those that still wait among them.
+ * The victim, in a thread of its own so that what the attacker does in this process delays no clock: it asks
+ * whether the service lives, runs a small query, and sends an event, each on a connection of its own, one
+ * after another at a steady small rate. It tells how long the slowest of each took since it was asked last,
+ * those that still wait among them.
  */
 export interface VictimOptions {
   readonly url: string;

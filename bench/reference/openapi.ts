@@ -1,6 +1,6 @@
 /**
- * The API as OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.0), made from the route table and the schemas that check what
- * requests send.
+ * The API as OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.0), made from the route table and the schemas
+ * that check what requests send.
  */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
@@ -356,7 +356,10 @@ const mapValues = <From, To>(
 /** Fewer are easier to read where they are. */
 const minSharedUses = 3;
 
-/** After these nobody can say where the next request begins, and whatever the protocol, they are problem details. */
+/**
+ * After these nobody can say where the next request begins, and whatever the protocol, they
+ * are problem details.
+ */
 const endingCodes: ReadonlySet<ErrorCode> = new Set(['bad_framing', 'headers_too_large']);
 
 /** The reply to an error, as the protocol of the route wants it. */

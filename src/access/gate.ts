@@ -14,13 +14,14 @@ export interface Caller {
 }
 
 /**
- * The one gate in front of all that the service does for somebody: who asks, for which tenant and dataset, and whether
- * they may. A front end (HTTP, the wire protocol, the console) says what a request presents and names, in this order:
+ * The one gate in front of all that the service does for somebody: who asks, for which tenant and dataset,
+ * and whether they may. A front end (HTTP, the wire protocol, the console) says what a request presents and
+ * names, in this order:
  *
  *     tenantOf ──▶ authenticate ──▶ admit ──▶ authorize
  *
- * Each step throws an AppError where the request ends. A tenant that does not exist is told only to those who are known
- * (`authorize`), so that nobody else learns which there are.
+ * Each step throws an AppError where the request ends. A tenant that does not exist is told only to those who
+ * are known (`authorize`), so that nobody else learns which there are.
  */
 export class Gate {
   readonly #authorizer: Pick<Authorizer, 'authenticate'>;

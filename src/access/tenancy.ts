@@ -25,8 +25,8 @@ export interface RequestTenant {
 }
 
 /**
- * What a request that names no tenant is about, on a server with several: the tenant of its credential, as a browser
- * session has one; the server itself, which is no tenant's; or nothing, since it must name one.
+ * What a request that names no tenant is about, on a server with several: the tenant of its credential, as a
+ * browser session has one; the server itself, which is no tenant's; or nothing, since it must name one.
  */
 export type UnnamedTenant = 'ofCredential' | 'server' | 'required';
 

@@ -47,8 +47,8 @@ export interface AuditRows {
 }
 
 /**
- * Who did what to identities, and who was refused what: one line each in the log, and one row in the audit relation. None
- * holds a secret: neither credentials nor what they were tried as.
+ * Who did what to identities, and who was refused what: one line each in the log, and one row in the audit
+ * relation. None holds a secret: neither credentials nor what they were tried as.
  *
  * What is said about refusals is bounded, or a flood of bad credentials would slow those who have good ones.
  */

@@ -6,7 +6,10 @@ import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits/limits.ts';
 import { auditDataset, defaultTenant } from '../model/dataset.ts';
 
-/** One row of the audit relation. What does not apply is empty, so that each column is there from the first row on. */
+/**
+ * One row of the audit relation. What does not apply is empty, so that each column is there
+ * from the first row on.
+ */
 export interface AuditRow {
   readonly audit: string;
   /** The name of what was changed. */

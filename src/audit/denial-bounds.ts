@@ -19,9 +19,9 @@ interface Tenant {
 }
 
 /**
- * Bounds what is said about refused requests: so much a second for each tenant, and so much for all of them. What is
- * left out is counted for its own tenant: none learns how much was refused elsewhere, and none is silenced by what
- * somebody does to another.
+ * Bounds what is said about refused requests: so much a second for each tenant, and so much for all of them.
+ * What is left out is counted for its own tenant: none learns how much was refused elsewhere, and none is
+ * silenced by what somebody does to another.
  */
 export class DenialBounds {
   readonly #rates: DenialRates;
@@ -37,7 +37,8 @@ export class DenialBounds {
 
   /**
    * @param nowMs monotonic
-   * @returns how many of this tenant were left out before this one; undefined if this one is to be left out, too
+   * @returns how many of this tenant were left out before this one; undefined if this one is to be left out,
+   *   too
    */
   admit(tenant: string, nowMs: number): number | undefined {
     if (nowMs - this.#secondStartMs >= 1000) this.#begin(nowMs);

@@ -170,7 +170,8 @@ export class Authorizer {
 }
 
 function createSchemeState(clock: Clock, refusedTtlMs: number): SchemeState {
-  // By size, so that it grows with what is in it: with `max`, the room for all is made and cleared at the start.
+  // By size, so that it grows with what is in it: with `max`, the room for all is made and
+  // cleared at the start.
   const bound = { maxSize: limits.authCacheEntries, sizeCalculation: () => 1 };
   const perf = { now: () => clock.monotonicMs() };
   return {

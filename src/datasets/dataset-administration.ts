@@ -34,8 +34,9 @@ export class DatasetAdministration {
   }
 
   /**
-   * Deletes a dataset with all that was written to it before, on any node. What is written after this returned makes a
-   * new one. Its tables and what the log had of it are gone then, or later, if the store fails.
+   * Deletes a dataset with all that was written to it before, on any node. What is written after
+   * this returned makes a new one. Its tables and what the log had of it are gone then, or
+   * later, if the store fails.
    * @throws AppError `dataset_not_found`, `store_unavailable`
    */
   async delete(tenant: string, name: string): Promise<void> {

@@ -34,15 +34,18 @@ export interface DatasetStatistics {
   readonly waiting: ReceivedAmount;
   readonly stored: StoredAmount;
   /**
-   * The part of it that is neither in the log nor in the store any more: retention takes the oldest, whose bytes these are.
-   * Undefined for one day, since events of one day may have been received on others.
+   * The part of it that is neither in the log nor in the store any more: retention takes the oldest, whose
+   * bytes these are. Undefined for one day, since events of one day may have been received on others.
    */
   readonly deleted: ReceivedAmount | undefined;
 }
 
 export interface DatasetDetails {
   readonly kind: DatasetKind;
-  /** ISO 8601, UTC; undefined while the store has nothing of it, and for datasets that are older than this record. */
+  /**
+   * ISO 8601, UTC; undefined while the store has nothing of it, and for datasets that are
+   * older than this record.
+   */
   readonly createdAt: string | undefined;
   /** The same; undefined for a dataset without rows in the store. */
   readonly firstEventAt: string | undefined;
@@ -70,8 +73,8 @@ const timeColumn = {
 } as const satisfies Record<DatasetKind, string>;
 
 /**
- * What is known of datasets. The store answers from what it keeps about its parts, and reads no rows. Callers have
- * checked that it is allowed.
+ * What is known of datasets. The store answers from what it keeps about its parts, and reads no rows. Callers
+ * have checked that it is allowed.
  */
 export class DatasetQuestions {
   readonly #options: DatasetQuestionsOptions;

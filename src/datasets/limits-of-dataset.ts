@@ -29,8 +29,8 @@ export class DatasetLimits {
   }
 
   /**
-   * Gives a dataset limits of its own, in place of those that it had. What is there already stays. Other nodes go by them
-   * within a second.
+   * Gives a dataset limits of its own, in place of those that it had. What is there already stays. Other
+   * nodes go by them within a second.
    * @param wanted as `parseDatasetLimits` takes them; an empty object for none
    * @throws AppError `dataset_not_found`, `bad_limits`, `store_unavailable`
    */

@@ -6,8 +6,9 @@ import { recordTables } from '../sql/record-tables.ts';
 import { fieldSqlType, map, type SqlType, text, timestamptz } from '../sql/types.ts';
 
 /**
- * A column as SQL sees it, its type in the words of Apache Arrow: numbers of JSON are Float64, whole ones too, unless a
- * static schema says that they are. Clients of this interface read an Arrow schema with all of its fields, so those that mean nothing here are there as well.
+ * A column as SQL sees it, its type in the words of Apache Arrow: numbers of JSON are Float64, whole ones
+ * too, unless a static schema says that they are. Clients of this interface read an Arrow schema with all of
+ * its fields, so those that mean nothing here are there as well.
  */
 export interface SchemaField {
   readonly name: string;

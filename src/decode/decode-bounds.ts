@@ -1,9 +1,9 @@
 import { limits } from '../limits/limits.ts';
 
 /**
- * What a body may become while it is decoded. Most take about as much as their size says, a few a hundred times that, and
- * nobody knows which before they are decoded. So a body that looks short is decoded within bounds that keep it short, and
- * once more without these if they were too narrow.
+ * What a body may become while it is decoded. Most take about as much as their size says, a few a hundred
+ * times that, and nobody knows which before they are decoded. So a body that looks short is decoded within
+ * bounds that keep it short, and once more without these if they were too narrow.
  */
 export interface DecodeBounds {
   /** Whether more than that is for somebody else to decode, and no fault of the body. */

@@ -2,8 +2,8 @@ import { AppError } from '../errors.ts';
 import { requestBounds } from './decode-bounds.ts';
 
 /**
- * What the rows of one request may take beyond the size of its body. A few bytes can stand for much more: a series
- * with samples on many days is written for each of them, a symbol can be named by every series.
+ * What the rows of one request may take beyond the size of its body. A few bytes can stand for much more: a
+ * series with samples on many days is written for each of them, a symbol can be named by every series.
  */
 export class MemoryBudget {
   readonly #maxBytes: number;

@@ -6,8 +6,8 @@ import { type DecodeCounts, noCounts, type RefusedPart } from '../model/counts.t
 export type Lost = Partial<Pick<DecodeCounts, 'samples' | 'histograms' | 'exemplars' | 'points'>>;
 
 /**
- * What cannot be stored of a request. Version 1.0 has no way to say that a part of it was: there the first problem
- * refuses all of it. In 2.0 the rest is stored, and the reply counts and names what was not.
+ * What cannot be stored of a request. Version 1.0 has no way to say that a part of it was: there the first
+ * problem refuses all of it. In 2.0 the rest is stored, and the reply counts and names what was not.
  */
 export class Refusals {
   readonly #isPartial: boolean;

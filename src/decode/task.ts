@@ -20,10 +20,15 @@ export type BodyFormat =
 /** `Content-Encoding` of a body. */
 export type BodyEncoding = 'identity' | 'gzip' | 'deflate' | 'snappy' | 'zstd';
 
-/** Fields that every event of a request gets beside its own: names and values. A field of the event with that name gives way. */
+/**
+ * Fields that every event of a request gets beside its own: names and values. A field of the event with
+ * that name gives way.
+ */
 export type EventLabels = ReadonlyArray<readonly [field: string, value: string]>;
 
-/** What is asked of JSON events beside their being JSON: by their dataset, and by the headers of the request. */
+/**
+ * What is asked of JSON events beside their being JSON: by their dataset, and by the headers of the request.
+ */
 export interface EventOptions extends Pick<DatasetOptions, 'schema' | 'timeField'> {
   readonly labels?: EventLabels | undefined;
 }

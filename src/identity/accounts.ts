@@ -17,7 +17,10 @@ export interface OauthUserValue {
   readonly roles: readonly string[];
   /** They were listed once and are not any more. */
   readonly removed: boolean;
-  /** Tokens and sign-ins from before this time are not valid: milliseconds since 1970; 0 if they never were removed. */
+  /**
+   * Tokens and sign-ins from before this time are not valid: milliseconds since 1970; 0 if
+   * they never were removed.
+   */
   readonly goodSinceMs: number;
 }
 

@@ -54,7 +54,8 @@ export class Grants {
 
   /**
    * What these roles grant together, each privilege once. A role that does not exist grants nothing.
-   * @throws AppError `forbidden` when it is more than one may have: roles of the identity provider are not known before
+   * @throws AppError `forbidden` when it is more than one may have: roles of the identity provider
+   *   are not known before
    */
   of(roles: readonly string[]): readonly Privilege[] {
     const key = JSON.stringify(roles);

@@ -33,7 +33,8 @@ export class IdentityStore implements TenantHolder {
 
   /**
    * @param onChange called after each change, by this node or another
-   * @param caughtUp fulfils when all other nodes know what this one knows, and may not be asked for what they do not
+   * @param caughtUp fulfils when all other nodes know what this one knows, and may not be asked
+   *   for what they do not
    */
   constructor(
     log: MetadataLog,
@@ -141,9 +142,9 @@ export class IdentityStore implements TenantHolder {
   }
 
   /**
-   * Runs a decision and the changes that follow from it, on what the log says now; one after another on this node,
-   * tenants in turn. Where something was changed or ended that was there, it returns when no node goes by what was
-   * before.
+   * Runs a decision and the changes that follow from it, on what the log says now; one after another on
+   * this node, tenants in turn. Where something was changed or ended that was there, it returns when no
+   * node goes by what was before.
    * @throws AppError `store_unavailable`, `overloaded`
    */
   async exclusively<T>(tenant: string, work: (changes: Changes) => Promise<T>): Promise<T> {

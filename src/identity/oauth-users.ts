@@ -32,10 +32,11 @@ export interface OauthUser {
 /**
  * Those whom the identity provider vouches for, in their tenants.
  *
- * Whoever comes for the first time is listed, in the background: the provider's word is enough to be let in. From then on
- * administrators can give roles besides those of the claim. Who is removed is no longer listed, and their
- * earlier sessions and tokens are no longer valid; who signs in again later begins anew. Whom exactly they mean they know by the
- * subject, which the provider gives to one person alone: a name can be chosen.
+ * Whoever comes for the first time is listed, in the background: the provider's word is enough to be
+ * let in. From then on administrators can give roles besides those of the claim. Who is removed is no
+ * longer listed, and their earlier sessions and tokens are no longer valid; who signs in again later
+ * begins anew. Whom exactly they mean they know by the subject, which the provider gives to one person
+ * alone: a name can be chosen.
  */
 export class OauthUsers {
   readonly #options: OauthUsersOptions;
@@ -50,7 +51,8 @@ export class OauthUsers {
   }
 
   /**
-   * @returns undefined when there is no such tenant, or these are the claims of somebody who was removed since
+   * @returns undefined when there is no such tenant, or these are the claims of somebody who was removed
+   *   since
    * @throws AppError `store_unavailable` while users are not known
    */
   admit(claims: VerifiedClaims): OidcAccount | undefined {

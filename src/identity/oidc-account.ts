@@ -6,9 +6,9 @@ import type { IdentityStore } from './identity-store.ts';
 import { oauthId } from './names.ts';
 
 /**
- * Somebody whom an identity provider vouches for, until a moment. Which roles they have is the provider's word, and that
- * of administrators here; what the roles grant is decided here: a change of a role, or of the default role, is effective
- * at once, and so is a removal.
+ * Somebody whom an identity provider vouches for, until a moment. Which roles they have is the provider's
+ * word, and that of administrators here; what the roles grant is decided here: a change of a role, or of the
+ * default role, is effective at once, and so is a removal.
  */
 export class OidcAccount implements Identity {
   readonly #claims: VerifiedClaims;

@@ -28,8 +28,8 @@ export class RoleAdministration {
 
   /**
    * Makes a role, or replaces it: what it grants changes for all who have it.
-   * @throws AppError `bad_name`, `bad_role` when it is too large, or for somebody who has it, `too_many_identities`,
-   *   `identity_changed`
+   * @throws AppError `bad_name`, `bad_role` when it is too large, or for somebody who has it,
+   *   `too_many_identities`, `identity_changed`
    */
   async put(tenant: string, name: string, privileges: readonly Privilege[]): Promise<void> {
     checkIdentifier(name, 'role');

@@ -16,10 +16,10 @@ interface Session {
 }
 
 /**
- * Sign-ins of browsers, in the memory of this process: they end with it, and behind several processes a browser must
- * come back to the same one. A session ends when its time is over, at a sign-out, when the same person has signed in too
- * often since, and when too many others have been used since; whoever remembers its identity learns of it from the
- * identity.
+ * Sign-ins of browsers, in the memory of this process: they end with it, and behind several processes a
+ * browser must come back to the same one. A session ends when its time is over, at a sign-out, when the same
+ * person has signed in too often since, and when too many others have been used since; whoever remembers its
+ * identity learns of it from the identity.
  */
 export class Sessions implements IdentitySource {
   readonly #users: Pick<OauthUsers, 'admit'>;
@@ -44,7 +44,8 @@ export class Sessions implements IdentitySource {
 
   /**
    * @returns who it is, and the id, which is the credential of the session
-   * @throws AppError `login_failed` for whom there is no tenant, `store_unavailable` while users are not known
+   * @throws AppError `login_failed` for whom there is no tenant, `store_unavailable` while users are not
+   *   known
    */
   begin({ claims, idToken }: Pick<SignedIn, 'claims' | 'idToken'>): {
     readonly id: string;

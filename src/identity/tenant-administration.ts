@@ -53,8 +53,8 @@ export class TenantAdministration {
   }
 
   /**
-   * Gives a tenant limits of its own, in place of those that it had; the default tenant, too. What is there already stays.
-   * Other nodes go by them within a second.
+   * Gives a tenant limits of its own, in place of those that it had; the default tenant, too. What is there
+   * already stays. Other nodes go by them within a second.
    * @throws what `Tenants.setLimits` throws
    */
   async setLimits(name: string, own: OwnLimits): Promise<TenantLimits> {
@@ -63,8 +63,9 @@ export class TenantAdministration {
   }
 
   /**
-   * Deletes a tenant with all that it has: users, keys, roles, datasets, what of it waits in the log. Nobody can act
-   * in it, on any node, when this returns. Its database is dropped by then, or later, if the store fails.
+   * Deletes a tenant with all that it has: users, keys, roles, datasets, what of it waits in the
+   * log. Nobody can act in it, on any node, when this returns. Its database is dropped by then, or
+   * later, if the store fails.
    * @throws AppError `tenant_not_supported`, and what `Tenants.end` throws
    */
   async delete(name: string): Promise<void> {

@@ -8,7 +8,10 @@ import {
 } from './accounts.ts';
 import { Grants } from './grants.ts';
 
-/** The roles, users and API keys of one tenant, by name; and by subject whoever came from the identity provider. */
+/**
+ * The roles, users and API keys of one tenant, by name; and by subject whoever came from the identity
+ * provider.
+ */
 export class TenantIdentities {
   readonly #tenant: string;
   readonly grants = new Grants();

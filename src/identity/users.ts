@@ -20,9 +20,9 @@ const rootRoles: ReadonlyMap<string, readonly Privilege[]> = new Map([['admin', 
 export type ListedUser = { readonly id: string; readonly method: 'native' } | OauthUser;
 
 /**
- * Administration of users: those who sign in with a name and a password that is made here, and those whom an identity
- * provider vouches for. The root administrator is not among them: it is configured, and cannot be changed, demoted or
- * removed.
+ * Administration of users: those who sign in with a name and a password that is made here, and those whom an
+ * identity provider vouches for. The root administrator is not among them: it is configured, and cannot be
+ * changed, demoted or removed.
  */
 export class UserAdministration {
   readonly #identityStore: IdentityStore;
@@ -60,7 +60,8 @@ export class UserAdministration {
 
   /**
    * @returns the password, which is not kept
-   * @throws AppError `bad_name`, `identity_exists`, `role_unknown`, `too_many_identities`, `root_unchangeable`
+   * @throws AppError `bad_name`, `identity_exists`, `role_unknown`, `too_many_identities`,
+   *   `root_unchangeable`
    */
   async create(tenant: string, name: string, roles: readonly string[]): Promise<string> {
     this.#refuseRoot(name);
@@ -94,7 +95,8 @@ export class UserAdministration {
 
   /**
    * A new password; the old one is no longer valid.
-   * @throws AppError `bad_request` for a user without a password here, `not_found`, `root_unchangeable`, `identity_changed`
+   * @throws AppError `bad_request` for a user without a password here, `not_found`,
+   *   `root_unchangeable`, `identity_changed`
    */
   async generatePassword(tenant: string, name: string): Promise<string> {
     if (subjectOf(name) !== undefined) {

@@ -1,10 +1,10 @@
 /**
- * Values from outside (bodies, query parameters, records of the metadata log) against schemas of valibot: one way to
- * say what is allowed, and one way to say what was wrong and where. The reference of the API is made from the same
- * schemas, so that they describe JSON as it is sent and change nothing of it.
+ * Values from outside (bodies, query parameters, records of the metadata log) against schemas of valibot: one
+ * way to say what is allowed, and one way to say what was wrong and where. The reference of the API is made
+ * from the same schemas, so that they describe JSON as it is sent and change nothing of it.
  *
- * valibot loads in 5 ms, zod in 80 and its `mini` in 45 (Node.js 20, a warm disk), and both take about 0.2 µs for a
- * small object; a start of the service has no 40 ms to give away.
+ * valibot loads in 5 ms, zod in 80 and its `mini` in 45 (Node.js 20, a warm disk), and both take about 0.2 µs
+ * for a small object; a start of the service has no 40 ms to give away.
  */
 import * as v from 'valibot';
 import { AppError, type ErrorCode } from '../errors.ts';
@@ -28,8 +28,8 @@ const maxShownNameLength = 40;
 
 /**
  * Checks a value; the first thing that is wrong ends the check.
- * @throws AppError with the code of the expectation: the path of the bad member and what is allowed there; the detail
- *   `pointer` is that path as a JSON pointer (RFC 6901)
+ * @throws AppError with the code of the expectation: the path of the bad member and what is allowed there;
+ *   the detail `pointer` is that path as a JSON pointer (RFC 6901)
  */
 export function validate<Value>(expectation: Expectation<Value>, value: unknown): Value {
   const result = v.safeParse(expectation.schema, value, { abortEarly: true, message: explain });
@@ -43,8 +43,8 @@ export function validate<Value>(expectation: Expectation<Value>, value: unknown)
 }
 
 /**
- * An object with these members and no others: a misspelt or misplaced one would otherwise be ignored, and what is asked
- * for be something else than what was meant.
+ * An object with these members and no others: a misspelt or misplaced one would otherwise be ignored, and
+ * what is asked for be something else than what was meant.
  * @param unknown said of another member
  */
 export function members<const Entries extends v.ObjectEntries>(entries: Entries, unknown?: string) {

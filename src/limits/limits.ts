@@ -89,7 +89,9 @@ export const limits = {
   walMaxGroupRecords: 1000,
   /** Preallocated behind a group, as zeros, over which the next ones are written. */
   walMaxPreallocatedBytes: 256 * KiB,
-  /** How long a group waits for senders that were just answered. Less than an fdatasync takes that it saves. */
+  /**
+   * How long a group waits for senders that were just answered. Less than an fdatasync takes that it saves.
+   */
   walGroupDelayMs: 1,
   /** All segments together; above it new writes get 503 until the store has taken some. */
   walMaxBytes: 8 * GiB,

@@ -11,14 +11,18 @@ export const queryLimits = {
   maxQueryBodyMarks: 8192,
   /** Parameters of one query, by the highest number. PostgreSQL's protocol allows 65,535. */
   maxQueryParameters: 1000,
-  /** Characters of the values of all parameters of one query. They go into the statement, which has a bound too. */
+  /**
+   * Characters of the values of all parameters of one query. They go into the statement, which has a bound
+   * too.
+   */
   maxQueryParametersLength: 256 * KiB,
   /** A time, or the name of a dataset, in the body of a query. */
   maxQueryOptionLength: 256,
   queryTimeoutMs: 60_000,
   /**
-   * Memory of one query. With it, and twice as much for all queries together, the service stays below 1.5 GB: without
-   * queries it and its engine take 0.6 GB. The default is never more than `queryMemoryShare` of the machine's memory.
+   * Memory of one query. With it, and twice as much for all queries together, the service stays below 1.5
+   * GB: without queries it and its engine take 0.6 GB. The default is never more than `queryMemoryShare` of
+   * the machine's memory.
    */
   queryMaxMemoryBytes: 384 * MiB,
   /** The share of the memory of the machine or container that one query may use by default. */

@@ -26,7 +26,10 @@ export const quotaLimits = {
    * (`drain/low-volume-tables.ts`).
    */
   maxUnbatchedTables: 32,
-  /** Of a segment with more tables, datasets with at least this much in it are inserted at once. May only shrink. */
+  /**
+   * Of a segment with more tables, datasets with at least this much in it are inserted at
+   * once. May only shrink.
+   */
   minUnbatchedBytes: 512 * KiB,
   /** Low-volume tables make at most this many inserts a second. Each takes the engine some milliseconds. */
   batchedInsertsPerSecond: 50,

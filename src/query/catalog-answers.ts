@@ -45,8 +45,8 @@ function addTo(part: ReturnType<typeof emptyPart>, { dataset, name }: Piece): nu
 }
 
 /**
- * Tells the threads that translate what they ask of the catalog, as one principal sees it. A tenant may have 2,000
- * datasets of 1,000 columns, so the answer comes in parts, and the event loop gets its turn after each.
+ * Tells the threads that translate what they ask of the catalog, as one principal sees it. A tenant may have
+ * 2,000 datasets of 1,000 columns, so the answer comes in parts, and the event loop gets its turn after each.
  */
 export class CatalogAnswers {
   readonly #parts: CatalogAnswersParts;
@@ -110,8 +110,8 @@ export class CatalogAnswers {
   }
 
   /**
-   * Naming a dataset of which the principal may read no row is `forbidden`, but for the audit trail, which is not there
-   * for those who may not read it.
+   * Naming a dataset of which the principal may read no row is `forbidden`, but for the audit trail, which is
+   * not there for those who may not read it.
    */
   #describe(name: string, remembered: number | undefined, { principal, tenant }: Reader): DatasetAnswer {
     const { catalog, readableRows } = this.#parts;

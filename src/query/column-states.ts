@@ -12,8 +12,9 @@ interface Seen {
 }
 
 /**
- * Numbers the states of the columns of datasets, so that a thread that was told a state need not be told again. The
- * version of the catalog changes with any dataset of a tenant; the number changes with the columns of this one alone.
+ * Numbers the states of the columns of datasets, so that a thread that was told a state need not be told
+ * again. The version of the catalog changes with any dataset of a tenant; the number changes with the
+ * columns of this one alone.
  */
 export class ColumnStates {
   readonly #seen = new WeakMap<DatasetInfo['columns'], Seen>();

@@ -2,8 +2,8 @@ import { AppError } from '../errors.ts';
 import { Cancellation, type CancelSignal } from '../lib/cancellation.ts';
 
 /**
- * Ends a query when its client leaves or its time is over. The store has a time limit of its own, which comes first unless
- * it does not look at it, or is not at work because the client takes its result slowly.
+ * Ends a query when its client leaves or its time is over. The store has a time limit of its own, which comes
+ * first unless it does not look at it, or is not at work because the client takes its result slowly.
  */
 export class Deadline {
   readonly #client: CancelSignal;

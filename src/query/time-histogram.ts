@@ -24,9 +24,10 @@ export interface CountParts {
 }
 
 /**
- * Counts the rows of a dataset by time: every bin of the range, empty ones too. The rows are those of the relation that
- * bears the dataset's name, as far as the principal may read them.
- * @throws AppError `bad_request`, `bad_time_range`, `bad_dataset_name`, `dataset_not_found`, and those of a query
+ * Counts the rows of a dataset by time: every bin of the range, empty ones too. The rows are those of the
+ * relation that bears the dataset's name, as far as the principal may read them.
+ * @throws AppError `bad_request`, `bad_time_range`, `bad_dataset_name`, `dataset_not_found`,
+ *   and those of a query
  */
 export async function countRows(
   request: CountsRequest,
@@ -58,7 +59,10 @@ export async function countRows(
   }));
 }
 
-/** The statement is ours, so what does not exist is what the request names, and the place in the SQL means nothing. */
+/**
+ * The statement is ours, so what does not exist is what the request names, and the place in
+ * the SQL means nothing.
+ */
 const isUnknown = (thrown: unknown): boolean =>
   thrown instanceof AppError && thrown.code === 'sql_unknown_relation';
 

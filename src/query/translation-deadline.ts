@@ -14,9 +14,10 @@ export interface TranslationDeadlineParts {
 /**
  * Watches how long a thread is at work on one translation.
  *
- * What counts is CPU time: on a busy machine a thread may wait much longer for its turn than it works. Nothing is read of
- * a translation that ends within the first interval, as nearly all do; that interval is not charged. A generous bound
- * on the wall clock holds as well, and a closer one where CPU time cannot be read.
+ * What counts is CPU time: on a busy machine a thread may wait much longer for its turn than it works.
+ * Nothing is read of a translation that ends within the first interval, as nearly all do; that
+ * interval is not charged. A generous bound on the wall clock holds as well, and a closer one where
+ * CPU time cannot be read.
  */
 export class TranslationDeadline {
   readonly #parts: TranslationDeadlineParts;

@@ -41,12 +41,13 @@ export type AnsweredReply = Exclude<TranslationReply, { readonly kind: 'broken' 
 /**
  * Threads that translate, and who gets the next one.
  *
- * Tenants take turns, and the identities of each (`NestedFairQueue`). Where there are several tenants, one of them never has
- * all threads, and one identity never has all that its tenant may have. Whoever's query has just ended a thread, by what
- * it takes, comes after all others for a minute, and all of these together never have all threads.
+ * Tenants take turns, and the identities of each (`NestedFairQueue`). Where there are several tenants, one
+ * of them never has all threads, and one identity never has all that its tenant may have. Whoever's query
+ * has just ended a thread, by what it takes, comes after all others for a minute, and all of these together
+ * never have all threads.
  *
- * Threads are started when there is work that no idle one can take, and replaced when one has ended. A thread that was ended
- * may still be busy for a while: as many of these as there may be threads are not waited for.
+ * Threads are started when there is work that no idle one can take, and replaced when one has ended. A thread
+ * that was ended may still be busy for a while: as many of these as there may be threads are not waited for.
  */
 export class TranslationPool {
   readonly #options: TranslationPoolOptions;
@@ -77,8 +78,8 @@ export class TranslationPool {
   }
 
   /**
-   * @throws AppError `sql_too_complex` for the query; `overloaded`, `shutting_down` for the service; `query_cancelled`, or
-   * the reason of the signal, if nobody waits any more
+   * @throws AppError `sql_too_complex` for the query; `overloaded`, `shutting_down` for the service;
+   *   `query_cancelled`, or the reason of the signal, if nobody waits any more
    */
   run(request: TranslationRequest): Promise<AnsweredReply> {
     if (this.#closed) return Promise.reject(shuttingDown());

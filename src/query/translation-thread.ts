@@ -24,7 +24,10 @@ export interface TranslationThreadOptions {
   readonly clock: Pick<Clock, 'monotonicMs'> & Pick<Timers, 'after'>;
 }
 
-/** What a thread asks while it is at work, and where the parts of the answer go: false if nobody waits any more. */
+/**
+ * What a thread asks while it is at work, and where the parts of the answer go: false if
+ * nobody waits any more.
+ */
 export type AnswerCatalog = (
   question: CatalogQuestion,
   post: (part: CatalogAnswer) => boolean,
@@ -35,11 +38,11 @@ export type AnswerCatalog = (
  *
  *     starting ──▶ idle ◀──▶ busy
  *         └─────────┴───┬──────┘
- *                     ended        by `end`, by a translation that exceeds a bound, or by a failure of its own
+ *                     ended        by `end`, by a translation that exceeds a bound, or by a failure
  *
- * It takes one task at a time. A task that exceeds its CPU time, the heap or the stack ends the thread, and is answered all
- * the same. The thread is alone in a pool of Piscina's, so that it is known which thread is at work on which task. It
- * does not keep the process alive while it has none.
+ * It takes one task at a time. A task that exceeds its CPU time, the heap or the stack ends the thread, and
+ * is answered all the same. The thread is alone in a pool of Piscina's, so that it is known which thread is
+ * at work on which task. It does not keep the process alive while it has none.
  */
 export class TranslationThread {
   readonly #options: TranslationThreadOptions;

@@ -1,6 +1,7 @@
 /**
- * The part of PostgreSQL's syntax tree that the translator takes, in a small form of its own. What has no place
- * here was refused while it was read (`syntax/`). `at` is the byte offset of a node in the query's text.
+ * The part of PostgreSQL's syntax tree that the translator takes, in a small form of its own. What
+ * has no place here was refused while it was read (`syntax/`). `at` is the byte offset of a node
+ * in the query's text.
  */
 
 export interface Query {

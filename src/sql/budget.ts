@@ -19,8 +19,9 @@ const bounds = {
 export type Bound = keyof typeof bounds;
 
 /**
- * What one query has made the translator do so far, in counts that depend on its text and the catalog alone. Whatever
- * walks, copies or expands something that a client has written spends first, so that nothing is done beyond a bound.
+ * What one query has made the translator do so far, in counts that depend on its text and the catalog alone.
+ * Whatever walks, copies or expands something that a client has written spends first, so that nothing is
+ * done beyond a bound.
  */
 export class TranslationBudget {
   readonly #spent: Record<Bound, number> = {
@@ -104,7 +105,9 @@ export class TranslationBudget {
   }
 }
 
-/** What a table of WITH holds, the tables that it reads included: the store puts it in wherever it is read. */
+/**
+ * What a table of WITH holds, the tables that it reads included: the store puts it in wherever it is read.
+ */
 export interface Inlined {
   readonly relations: number;
   readonly resolvedNodes: number;
@@ -114,8 +117,8 @@ export interface Inlined {
 export const nothingInlined: Inlined = { relations: 0, resolvedNodes: 0 };
 
 /**
- * The budget of the translation that is running. Expressions are made and walked by small functions that know nothing
- * of where they are used; a translation never waits for anything, so there is one at a time.
+ * The budget of the translation that is running. Expressions are made and walked by small functions that know
+ * nothing of where they are used; a translation never waits for anything, so there is one at a time.
  */
 let running: TranslationBudget | undefined;
 
@@ -151,7 +154,10 @@ export const spendInlined = (inlined: Inlined, at: number | undefined): void =>
 export const spendCatalogRows = (rows: readonly (readonly (string | number | null)[])[]): void =>
   running?.spendCatalogRows(rows);
 
-/** Of the translated query; twice the rows of the catalog, for what is escaped and for letters of several bytes. */
+/**
+ * Of the translated query; twice the rows of the catalog, for what is escaped and for letters of several
+ * bytes.
+ */
 export const maxStoreSqlLength = (): number => limits.maxStoreSqlBytes + 2 * (running?.catalogLength ?? 0);
 
 /** Refuses a text of a client that is longer than what can be done with it. */

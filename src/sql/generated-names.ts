@@ -1,7 +1,7 @@
 /**
- * Generated names of relations (`t1`) and of common table expressions (`tw1`). In the outermost SELECT they stand beside
- * the names of output columns, which are the user's and are known only when all of the query is resolved. Until then
- * they begin with a NUL, which no query contains, in place of their prefix.
+ * Generated names of relations (`t1`) and of common table expressions (`tw1`). In the outermost SELECT they
+ * stand beside the names of output columns, which are the user's and are known only when all of the query is
+ * resolved. Until then they begin with a NUL, which no query contains, in place of their prefix.
  */
 const mark = '\0';
 

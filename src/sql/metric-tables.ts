@@ -1,6 +1,6 @@
 /**
- * What a metrics dataset shows to SQL: which relations, which columns of which type, and how each is made of the
- * physical columns (`schema/clickhouse/metrics.sql`).
+ * What a metrics dataset shows to SQL: which relations, which columns of which type, and how each is made of
+ * the physical columns (`schema/clickhouse/metrics.sql`).
  */
 import { quoteIdentifier } from '../lib/quote.ts';
 import { bool, float, int4, int8, map, type SqlType, text, timestamptz } from './types.ts';

@@ -1,6 +1,7 @@
 /**
- * What datasets of logs and traces show to SQL: one relation each, with columns of fixed names, and every attribute as
- * a column of its own name; and how each is made of the physical columns (`schema/clickhouse/logs.sql`, `traces.sql`).
+ * What datasets of logs and traces show to SQL: one relation each, with columns of fixed names, and every
+ * attribute as a column of its own name; and how each is made of the physical columns
+ * (`schema/clickhouse/logs.sql`, `traces.sql`).
  */
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import type { FieldType } from '../model/column.ts';

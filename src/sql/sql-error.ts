@@ -4,8 +4,8 @@ import { AppError, type ErrorCode } from '../errors.ts';
 const excerptCharacters = 80;
 
 /**
- * An error in a query. `at` is the byte offset in the UTF-8 text, as the parser's tree has it; `located` turns
- * it into line and column, where the text is at hand.
+ * An error in a query. `at` is the byte offset in the UTF-8 text, as the parser's tree has it; `located`
+ * turns it into line and column, where the text is at hand.
  */
 export const sqlError = (code: ErrorCode, message: string, at?: number): AppError =>
   new AppError(code, message, at === undefined ? {} : { details: { offset: at } });

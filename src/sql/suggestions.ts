@@ -1,4 +1,7 @@
-/** Of more names than these, the others are not compared: it is for a message, and a catalog can have a million. */
+/**
+ * Of more names than these, the others are not compared: it is for a message, and a catalog can have a
+ * million.
+ */
 const maxCandidates = 5000;
 
 /** Names that somebody may have meant: the closest few by edit distance, for error messages. */

@@ -1,8 +1,8 @@
 import type { FieldType } from '../model/column.ts';
 
 /**
- * Static types. PostgreSQL's operators mean different things for different types (`7 / 2`), so every expression
- * gets one before it is printed.
+ * Static types. PostgreSQL's operators mean different things for different types (`7 / 2`), so every
+ * expression gets one before it is printed.
  */
 export type SqlType =
   | { readonly name: SimpleTypeName }
@@ -17,9 +17,9 @@ export type SqlType =
   | { readonly name: 'interval'; readonly form: IntervalForm };
 
 /**
- * What is known of the months, days and hours of an interval, of which the store keeps the length alone: `clock` has
- * hours only, however many, `days` as many days as fit, like a difference of timestamps, `mixed` some days and hours;
- * `any` may have months.
+ * What is known of the months, days and hours of an interval, of which the store keeps the length alone:
+ * `clock` has hours only, however many, `days` as many days as fit, like a difference of timestamps, `mixed`
+ * some days and hours; `any` may have months.
  */
 export type IntervalForm = 'clock' | 'days' | 'mixed' | 'any';
 

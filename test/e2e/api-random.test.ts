@@ -10,9 +10,10 @@ import { type Hints, SchemaValues } from '../support/schema-values.ts';
 import { Service } from '../support/service.ts';
 
 /**
- * Asks a real service for every operation of its reference, with bodies, parameters and headers made from the schemas there,
- * right ones and damaged ones. Every reply must be one that the reference names: its status, its media type, its
- * code and its members. `MILLRACE_TEST_SEED` and `MILLRACE_TEST_RUNS` search among others.
+ * Asks a real service for every operation of its reference, with bodies, parameters and headers made
+ * from the schemas there, right ones and damaged ones. Every reply must be one that the reference names:
+ * its status, its media type, its code and its members. `MILLRACE_TEST_SEED` and `MILLRACE_TEST_RUNS`
+ * search among others.
  */
 const seed = Number(process.env['MILLRACE_TEST_SEED'] ?? Date.now() >>> 0);
 const runs = 30 * Number(process.env['MILLRACE_TEST_RUNS'] ?? 1);

@@ -2,19 +2,20 @@
  * Does what a page of the documentation tells its reader to do, against a service of its own.
  *
  * Blocks are marked by words behind their language:
- * - `sh run` is run, and prints what the block tagged `output` right behind it shows. Without such a block every
- *   request must succeed.
+ * - `sh run` is run, and prints what the block tagged `output` right behind it shows. Without such a block
+ *   every request must succeed.
  * - `sh agent` is started and runs until the end of the page.
  * - `sh poll` is repeated until it prints its output, since what an agent sends takes a while.
  * - `yaml file=name` (of any language) is written to a file of that name first.
  *
- * `…` in an output stands for anything within a line, and on a line of its own for any lines. Times and ids are taken
- * as equal. The address 127.0.0.1:8000 stands for that of the service, other ports of 127.0.0.1 for free ones, and /var for
- * a folder of the test. `sleep` waits until the service has stored what it acknowledged, so that no test depends on how
- * fast the machine is. Behind an `agent`, which takes a moment to listen, a `run` is repeated until it succeeds.
+ * `…` in an output stands for anything within a line, and on a line of its own for any lines. Times and ids
+ * are taken as equal. The address 127.0.0.1:8000 stands for that of the service, other ports of 127.0.0.1 for
+ * free ones, and /var for a folder of the test. `sleep` waits until the service has stored what it
+ * acknowledged, so that no test depends on how fast the machine is. Behind an `agent`, which takes a moment
+ * to listen, a `run` is repeated until it succeeds.
  *
- * Comments are for the test alone: `environment: A=1 B=2` is for the service, `requires: name` names programs without
- * which the page is skipped, and the lines behind `setup` are run first.
+ * Comments are for the test alone: `environment: A=1 B=2` is for the service, `requires: name` names programs
+ * without which the page is skipped, and the lines behind `setup` are run first.
  */
 import { execFile } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -120,7 +121,10 @@ export class DocumentedPage {
     this.#ports = ports;
   }
 
-  /** A service of its own, and a folder that looks like one in which it was started: `dist` and `data` are there. */
+  /**
+   * A service of its own, and a folder that looks like one in which it was started: `dist` and `data` are
+   * there.
+   */
   static async open(path: string): Promise<DocumentedPage> {
     const page = readPage(path);
     const folder = temporaryFolder('page');

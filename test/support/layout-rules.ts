@@ -168,3 +168,24 @@ export const noDeadFiles: LayoutRule = (modules) => {
     .filter((module) => !reached.has(module.path))
     .map((module) => `${module.path} is not reached from src/main.ts or an entry of a thread`);
 };
+
+/** The width at which comments wrap; the formatter has the same for code. */
+export const maxCommentColumns = 110;
+
+/** The start of a line of a comment, and of a comment behind code. */
+const comment = /^\s*(?:\/\/|\/\*|\*(?:\s|\/|$))|\s\/\/ /;
+
+/**
+ * Lines with a comment that is too wide.
+ * @param files the text of each file, by its path
+ */
+export const commentsWrap = (files: Readonly<Record<string, string>>): string[] =>
+  Object.entries(files).flatMap(([path, text]) =>
+    text
+      .split('\n')
+      .flatMap((line, index) =>
+        line.length > maxCommentColumns && comment.test(line)
+          ? [`${path}:${index + 1} is a comment of ${line.length} columns`]
+          : [],
+      ),
+  );

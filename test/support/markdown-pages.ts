@@ -62,7 +62,10 @@ export function fencesOf(page: string): Fence[] {
 
 const withoutFences = (page: string): string => page.replaceAll(fencePattern, '');
 
-/** The anchors that GitHub makes of headings: lower case, blanks as hyphens, other punctuation left out, then numbered. */
+/**
+ * The anchors that GitHub makes of headings: lower case, blanks as hyphens, other punctuation
+ * left out, then numbered.
+ */
 export function anchorsOf(page: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of withoutFences(page).matchAll(/^#{1,6} +(.*?)\s*#*$/gm)) {

@@ -4,7 +4,9 @@ import { type Random, seededRandom } from './random.ts';
 /** Values for members of a name that mean something, beside those of their schema. */
 export type Hints = Readonly<Record<string, readonly unknown[]>>;
 
-/** Random JSON from a JSON Schema: what it allows, and with a damage in a part of the cases what it does not. */
+/**
+ * Random JSON from a JSON Schema: what it allows, and with a damage in a part of the cases what it does not.
+ */
 export class SchemaValues {
   readonly #random: Random;
   readonly #resolve: (schema: JsonSchema) => JsonSchema;

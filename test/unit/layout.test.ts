@@ -1,10 +1,14 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
+  commentsWrap,
   everyFolderHasALayer,
   frontEndsAreApart,
   frontEndsHoldNoPolicy,
   importsPointOneWay,
   type LayoutRule,
+  maxCommentColumns,
   noBarrels,
   noCycles,
   noDeadFiles,
@@ -220,5 +224,41 @@ describe.each(cases)('$name', ({ rule, broken }) => {
 
   test.each(broken)('breaking it is seen: $says', ({ files, says }) => {
     expect(rule(modulesFromText(files)).toSorted()).toEqual(says);
+  });
+});
+
+describe('comments wrap', () => {
+  test('in this tree', () => {
+    const files = ['src', 'workers', 'bench', 'test'].flatMap((folder) =>
+      readdirSync(join(packageRoot(), folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => /\.(?:ts|mjs)$/.test(name))
+        .map((name) => join(folder, name)),
+    );
+    expect(files).toContain('src/errors.ts');
+    const texts = files.map((path) => [path, readFileSync(join(packageRoot(), path), 'utf8')] as const);
+    expect(commentsWrap(Object.fromEntries(texts))).toEqual([]);
+  });
+
+  test('a wide one is seen, whatever its kind, and nothing else', () => {
+    const wide = 'x'.repeat(maxCommentColumns - 2);
+    const fits = 'x'.repeat(maxCommentColumns - 3);
+    const lines = [
+      `/* ${wide}`,
+      ` * ${wide}`,
+      `   ${wide} */`,
+      `// ${wide}`,
+      `const a = 1; // ${wide}`,
+      `/* ${fits}`,
+      `// ${fits}`,
+      `const a = '${wide}';`,
+      `const a = 'https://${wide}';`,
+    ];
+    const found = commentsWrap({ 'src/a.ts': lines.join('\n') });
+    expect(found.map((line) => line.split(' ')[0])).toEqual([
+      'src/a.ts:1',
+      'src/a.ts:2',
+      'src/a.ts:4',
+      'src/a.ts:5',
+    ]);
   });
 });

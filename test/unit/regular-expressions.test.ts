@@ -3,8 +3,8 @@ import { packageRoot } from '../support/package-root.ts';
 import { faultOf, regexesFromText, regexesOf } from '../support/regular-expressions.ts';
 
 /**
- * Those that may take longer than the length of their text, by name, each with its reason: the text is the operator's, or
- * its length has a bound. None does.
+ * Those that may take longer than the length of their text, by name, each with its reason: the text is the
+ * operator's, or its length has a bound. None does.
  */
 const exceptions: ReadonlyMap<string, string> = new Map();
 

@@ -31,8 +31,8 @@ export interface EmbeddedOptions {
 
 /**
  * Opens the ClickHouse engine (chDB), in a process of its own, on a data directory of its own.
- * @param directory made if missing; `engine/` in it belongs to ClickHouse, `tmp/` to the inserter, `engine.lock` names the
- *   process that has it
+ * @param directory made if missing; `engine/` in it belongs to ClickHouse, `tmp/` to the inserter,
+ *   `engine.lock` names the process that has it
  */
 export async function openEmbeddedStore(
   directory: string,
@@ -99,10 +99,10 @@ export async function openEmbeddedStore(
 const builtScript = new URL('../../../workers/engine.js', import.meta.url);
 
 /**
- * The engine takes binary data from files only: the blocks go to a temporary file, which the insert names. Blocks with
- * different columns can follow each other in it; what one lacks is the column's default. This costs one write to the page
- * cache and is the fastest way in that was measured: a SELECT from `file()` makes the same parts under the same token, and
- * takes 1.3 ms of CPU more (100 rows: 8.6 instead of 7.3).
+ * The engine takes binary data from files only: the blocks go to a temporary file, which the insert names.
+ * Blocks with different columns can follow each other in it; what one lacks is the column's default. This
+ * costs one write to the page cache and is the fastest way in that was measured: a SELECT from `file()` makes
+ * the same parts under the same token, and takes 1.3 ms of CPU more (100 rows: 8.6 instead of 7.3).
  */
 function fileInsert(temporary: string): Transport<EngineConnection>['insert'] {
   let count = 0;
@@ -118,7 +118,9 @@ function fileInsert(temporary: string): Transport<EngineConnection>['insert'] {
   };
 }
 
-/** @throws StoreError retryable, if the disk took only a part: it does so without an error when it fills up */
+/**
+ * @throws StoreError retryable, if the disk took only a part: it does so without an error when it fills up
+ */
 async function writeWhole(path: string, blocks: readonly Uint8Array[]): Promise<void> {
   const byteLength = blocks.reduce((sum, block) => sum + block.byteLength, 0);
   const file = await open(path, 'w');

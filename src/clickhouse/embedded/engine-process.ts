@@ -36,8 +36,9 @@ interface Waiting {
  *     started ── locked ──▶ (the directory is this process's) ── open ──▶ opened ── run … ──▶ ended
  *        └───────────────────────── exit, a signal, kill() ──────────────────────────────────────▲
  *
- * When it has ended, whatever was under way has failed, and what became of it is not known. A process that does not answer
- * for long is killed: its event loop is asked, not its queries; while it opens, the engine has its event loop.
+ * When it has ended, whatever was under way has failed, and what became of it is not known. A process
+ * that does not answer for long is killed: its event loop is asked, not its queries; while it opens, the
+ * engine has its event loop.
  */
 export class EngineProcess {
   /** Settles when the process is gone; never rejects. */

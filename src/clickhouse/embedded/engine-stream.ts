@@ -4,19 +4,21 @@ import type { EngineConnection } from './engine.ts';
 import type { NamedPipes } from './named-pipe.ts';
 
 /**
- * Streams what the embedded engine puts out, through a named pipe: the engine writes into it on a thread of its own
- * and waits when nobody reads, so that memory stays flat, and the output is one document in any format. (Its own
- * streaming calls plan a query, and run its scalar subqueries, on the thread of the event loop; and make a document
- * of each block.) Nothing of it goes through the JavaScript of the engine's process.
+ * Streams what the embedded engine puts out, through a named pipe: the engine writes into it on a
+ * thread of its own and waits when nobody reads, so that memory stays flat, and the output is one
+ * document in any format. (Its own streaming calls plan a query, and run its scalar subqueries, on the
+ * thread of the event loop; and make a document of each block.) Nothing of it goes through the
+ * JavaScript of the engine's process.
  *
  * A small result comes on a shorter way: as the value of the call, which the engine's process sends whole.
  *
- * What it read from its tables nobody tells: its summary counts the rows of the result. The statement's end is when its
- * promise settles. What it wrote until then is in the pipe, and is read first.
+ * What it read from its tables nobody tells: its summary counts the rows of the result. The statement's end
+ * is when its promise settles. What it wrote until then is in the pipe, and is read first.
  *
- * When nobody wants the output any more, it is read on and dropped until the query has ended: with its pipe full or without
- * a reader, the engine would wait in a call of the system, where it does not notice that it is to stop. That begins when the
- * query is aborted, also while whoever takes the output is still busy with the last piece.
+ * When nobody wants the output any more, it is read on and dropped until the query has ended: with its
+ * pipe full or without a reader, the engine would wait in a call of the system, where it does not notice
+ * that it is to stop. That begins when the query is aborted, also while whoever takes the output is still
+ * busy with the last piece.
  */
 export function engineStream(pipes: NamedPipes): Transport<EngineConnection>['stream'] {
   const throughPipe = pipeStream(pipes);

@@ -1,19 +1,21 @@
 /**
- * The embedded ClickHouse engine (chDB), in a process of its own that is replaced when it ends or has to be ended.
+ * The embedded ClickHouse engine (chDB), in a process of its own that is replaced when it ends or has to be
+ * ended.
  *
  *     opening ── opened ──▶ running ── it ended, or was killed ──▶ away ── after a pause ──▶ opening
  *        └───────────────── it ended ────────────────────────────▶ away
  *     close() in any state: closed, for good
  *
- * Why a process: the engine looks at its time limits and at KILL QUERY between blocks only. Measured with 1,000 rows of
- * 1,000 characters and `(a{1,100}){1,10}b`, which takes 46 ms a row: neither was noticed within 12 s, and no size of blocks
- * helps (256 rows are 12 s of one core). Regular expressions, functions over large arrays (6 s) and the like are all of
- * that kind; sorts, joins, windows, aggregation and recursion end within a third of a second. A process can be killed.
- * It also keeps a fault of the engine, and what it does to the signals of faults, away from the service.
+ * Why a process: the engine looks at its time limits and at KILL QUERY between blocks only. Measured with
+ * 1,000 rows of 1,000 characters and `(a{1,100}){1,10}b`, which takes 46 ms a row: neither was noticed within
+ * 12 s, and no size of blocks helps (256 rows are 12 s of one core). Regular expressions, functions over
+ * large arrays (6 s) and the like are all of that kind; sorts, joins, windows, aggregation and recursion end
+ * within a third of a second. A process can be killed. It also keeps a fault of the engine, and what it does
+ * to the signals of faults, away from the service.
  *
- * Towards those who use it, it is like a server that restarts: what was under way fails without a code of ClickHouse, and
- * nobody knows what became of it. Inserts are exact through that by their tokens; those that a kill left without rows are
- * taken back before the tables are read (`token-repair.ts`).
+ * Towards those who use it, it is like a server that restarts: what was under way fails without a code of
+ * ClickHouse, and nobody knows what became of it. Inserts are exact through that by their tokens; those that
+ * a kill left without rows are taken back before the tables are read (`token-repair.ts`).
  */
 import { errorText } from '../../errors.ts';
 import { backoffMs, sleep } from '../../lib/backoff.ts';

@@ -37,8 +37,9 @@ export async function readReply(reply: HttpReply, signal?: CancelSignal): Promis
 }
 
 /**
- * The same for an answer that is too large to be held: its output, piece by piece, then how much was read for it.
- * Nothing of an exception is among the output, so the last bytes of it wait until it is clear that none begins there.
+ * The same for an answer that is too large to be held: its output, piece by piece, then how much was read
+ * for it. Nothing of an exception is among the output, so the last bytes of it wait until it is clear
+ * that none begins there.
  * @throws StoreError as `readReply` does
  */
 export async function* streamReply(

@@ -51,8 +51,8 @@ export function openRemoteStore(options: RemoteStoreOptions): Store & ResultStor
       ...(address.database === undefined ? {} : { database: address.database }),
       ...(tls === undefined ? {} : { tls }),
       application: 'millrace',
-      // Level 1: 28 MB of samples become 3.8 MB for 60 ms of CPU. Zlib's own level makes 3.6 MB of it for 490 ms,
-      // and sending it as it is costs 7 ms.
+      // Level 1: 28 MB of samples become 3.8 MB for 60 ms of CPU. Zlib's own level makes 3.6 MB of it for 490
+      // ms, and sending it as it is costs 7 ms.
       compression: { request: address.compressRequests ? { codec: 'gzip', level: 1 } : false },
       request_timeout: requestTimeoutMs,
       max_open_connections: 1,

@@ -19,7 +19,9 @@ const presizedColumns = 250;
 /** What a row takes in a nullable column even where it is null: the null flag and the default value. */
 const nullCellBytes = { num: 9, str: 2, bool: 2 } as const satisfies Record<FieldType, number>;
 
-/** A field of the events under its flattened name: up to three columns, one for each type of value it has had. */
+/**
+ * A field of the events under its flattened name: up to three columns, one for each type of value it has had.
+ */
 export class Field {
   readonly name: string;
   /** The last row that had a value for this field; null is one, too. */
@@ -67,7 +69,9 @@ export class Field {
     return this.#num?.valueAt(row) ?? this.#str?.valueAt(row);
   }
 
-  /** Notes that `row` has a value, and takes back an earlier one: another path may flatten to the same name. */
+  /**
+   * Notes that `row` has a value, and takes back an earlier one: another path may flatten to the same name.
+   */
   touch(row: number): void {
     if (this.#lastRow === row) this.unset(row);
     this.#lastRow = row;

@@ -19,9 +19,10 @@ const checks: { readonly [Type in StaticType]?: CheckedField['fits'] } = {
 };
 
 /**
- * What is asked of each event of a request: that it has the fields of its dataset's schema and no others, that it names
- * its time, and that it gets the fields that the request's headers give. Whether a field may have a type is asked once
- * for each, when it gets a column of it; what depends on the value, at the end of each event.
+ * What is asked of each event of a request: that it has the fields of its dataset's schema and no
+ * others, that it names its time, and that it gets the fields that the request's headers give. Whether a
+ * field may have a type is asked once for each, when it gets a column of it; what depends on the value,
+ * at the end of each event.
  */
 export class EventRules {
   readonly #types: ReadonlyMap<string, StaticType> | undefined;

@@ -6,10 +6,10 @@ const dateAlone = /^\d{4}-\d{2}-\d{2}$/;
 const integer = /^-?\d{1,19}$/;
 
 /**
- * Microseconds since 1970 of the time that an event names: text as in RFC 3339 (without an offset: UTC), or a number,
- * also one in quotes, of seconds, milliseconds, microseconds or nanoseconds since 1970. Which of these it is follows
- * from its magnitude: below 10^11 seconds (the year 5138), below 10^14 milliseconds, below 10^17 microseconds. What is
- * finer than a microsecond is cut.
+ * Microseconds since 1970 of the time that an event names: text as in RFC 3339 (without an offset: UTC), or a
+ * number, also one in quotes, of seconds, milliseconds, microseconds or nanoseconds since 1970. Which of
+ * these it is follows from its magnitude: below 10^11 seconds (the year 5138), below 10^14 milliseconds,
+ * below 10^17 microseconds. What is finer than a microsecond is cut.
  * @returns undefined for anything else, and for times that the store's dates do not reach
  */
 export function eventMicros(value: number | string): number | undefined {

@@ -65,8 +65,8 @@ export class FieldNode {
   }
 
   /**
-   * Notes that `row` has a value here. What it had for the same key or the same flattened name is taken back: the
-   * last value counts, whatever its type.
+   * Notes that `row` has a value here. What it had for the same key or the same flattened name is taken back:
+   * the last value counts, whatever its type.
    */
   touch(row: number, parent: FieldNode): void {
     if (this.#lastRow === row) this.#unset(row);
@@ -79,7 +79,10 @@ export class FieldNode {
     this.field.touch(row);
   }
 
-  /** The chain of children holds those of the row under way only, so this takes no longer than setting them did. */
+  /**
+   * The chain of children holds those of the row under way only, so this takes no longer than setting them
+   * did.
+   */
   #unset(row: number): void {
     this.field.unset(row);
     for (let child = this.#touchedChild; child !== undefined; child = child.#touchedSibling) {

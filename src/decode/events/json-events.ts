@@ -1,9 +1,10 @@
 /**
- * JSON events into one `events` block: an array of objects, a single object, or one object after another, each on
- * lines of its own (NDJSON). One pass over the bytes: no object is made for an event and no string for a field.
+ * JSON events into one `events` block: an array of objects, a single object, or one object after
+ * another, each on lines of its own (NDJSON). One pass over the bytes: no object is made for an event
+ * and no string for a field.
  *
- * - Objects flatten: the field of `{"a":{"b":1}}` is `a_b`. Arrays, empty objects, and objects that would give a
- *   name of more than `maxFlattenDepth` parts stay JSON text, with every number as it was sent.
+ * - Objects flatten: the field of `{"a":{"b":1}}` is `a_b`. Arrays, empty objects, and objects that would
+ *   give a name of more than `maxFlattenDepth` parts stay JSON text, with every number as it was sent.
  * - A value goes to the column of its type (`model/column.ts`). Numbers that a double cannot hold, integers
  *   beyond 2^53 and anything beyond 1.8e308, go to the string column as they were sent.
  * - A field named like a column of the system, or not at all, gets `_` in front.
@@ -31,7 +32,8 @@ const expectedEventsMax = 4096;
 /**
  * @param body decompressed
  * @param format `ndjson` knows no array and may be empty
- * @param receivedMicros the time of all events, microseconds since 1970, unless the options have them name their own
+ * @param receivedMicros the time of all events, microseconds since 1970, unless the options
+ *   have them name their own
  * @param maxEventBytes of one event, as it stands in the body
  * @param bounds of what it may become; `requestBounds` unless given
  * @throws AppError `bad_json`, `bad_event`, `event_too_large`, `too_many_columns`, `body_too_large`

@@ -8,8 +8,8 @@ import type { TableBlock } from '../../model/block.ts';
 import { fieldColumnType, overflowColumn } from '../../model/column.ts';
 
 /**
- * The block with the columns of these names in its map: of each row the values that are not null, as text (numbers as
- * JSON has them), by the names of their columns.
+ * The block with the columns of these names in its map: of each row the values that are not null, as text
+ * (numbers as JSON has them), by the names of their columns.
  * @param block of `EventColumns`; without a map of its own
  */
 export function overflowColumns(block: TableBlock, excess: ReadonlySet<string>): TableBlock {

@@ -1,6 +1,9 @@
 import { limits } from '../../limits/limits.ts';
 
-/** The days of the samples of one request: each is a partition of the store, with files of its own in two tables. */
+/**
+ * The days of the samples of one request: each is a partition of the store, with files of its own in two
+ * tables.
+ */
 export class DistinctDays {
   readonly #days = new Set<number>();
   #last = Number.NaN;

@@ -17,9 +17,9 @@ const maxBucketIndex = 0x7fff_ffff;
 /**
  * The buckets on one side of zero: read into the columns, checked on the way.
  *
- * Spans say which buckets are there: an offset from the end of the span before (for the first one, from index 0)
- * and a number of buckets that follow each other. Integer histograms have for each of them the difference to the
- * one before, float histograms the count itself.
+ * Spans say which buckets are there: an offset from the end of the span before (for the first one, from index
+ * 0) and a number of buckets that follow each other. Integer histograms have for each of them the difference
+ * to the one before, float histograms the count itself.
  */
 export class BucketSide {
   readonly columns: BucketColumns;

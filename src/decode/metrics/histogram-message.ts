@@ -28,20 +28,25 @@ const customValues = 16;
 /** In version 2.0 only. */
 const startTimestamp = fieldTag(17, 'varint');
 
-/** Schemas are exponential from the coarser (a bucket 65,536 times as wide as the one before) to the finer one. */
+/**
+ * Schemas are exponential from the coarser (a bucket 65,536 times as wide as the one before) to the finer
+ * one.
+ */
 const coarsestSchema = -4;
 const finestSchema = 8;
 const customBucketsSchema = -53;
 const lastResetHint = 3;
 
-/** Counts of a float histogram are results of arithmetic: their sum may miss the total by this, relatively. */
+/**
+ * Counts of a float histogram are results of arithmetic: their sum may miss the total by this, relatively.
+ */
 const floatTolerance = 1e-6;
 
 const bits = (): Bits => ({ low: 0, high: 0 });
 
 /**
- * A native histogram, the message `Histogram` of both versions. One object is filled again and again; the values of
- * which it may have many go straight into the columns.
+ * A native histogram, the message `Histogram` of both versions. One object is filled again and again; the
+ * values of which it may have many go straight into the columns.
  */
 export class HistogramMessage implements NativeHistogram {
   readonly timestamp = bits();

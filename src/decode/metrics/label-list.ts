@@ -39,7 +39,9 @@ export interface LabelFields extends EncodedLabels {
 
 const errorTextMaxLength = 300;
 
-/** Labels in canonical order: ascending byte order of the names, without empty values, which mean no label. */
+/**
+ * Labels in canonical order: ascending byte order of the names, without empty values, which mean no label.
+ */
 export class LabelList {
   /** In the message; in canonical order once `read` has returned no problem. */
   readonly ranges: LabelRange[] = [];

@@ -55,8 +55,8 @@ export interface MetricDescription {
 }
 
 /**
- * Rows of `metadata`. Senders repeat what does not change with every request or every minute, so a row is left out
- * like one of `series`: if it is known to be durable for this day.
+ * Rows of `metadata`. Senders repeat what does not change with every request or every minute, so a row is
+ * left out like one of `series`: if it is known to be durable for this day.
  */
 export class MetadataColumns {
   /** For the keys of descriptions; nobody else's keys are in that table. */

@@ -26,8 +26,8 @@ export interface MetricRowsOptions {
 }
 
 /**
- * The points of a request, series by series: each of the `add…` reads a message and appends it, or returns why it
- * cannot be stored. They throw AppError `bad_protobuf` and `body_too_large`.
+ * The points of a request, series by series: each of the `add…` reads a message and appends it, or returns
+ * why it cannot be stored. They throw AppError `bad_protobuf` and `body_too_large`.
  */
 export class MetricRows {
   /** Days of the points of the series under way, since 1970, neighbours merged. */

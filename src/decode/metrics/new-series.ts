@@ -2,8 +2,9 @@ import { AppError } from '../../errors.ts';
 import type { DecodeBounds } from '../decode-bounds.ts';
 
 /**
- * What it takes to read the labels of series that a worker does not know as stored. A few bytes can make a series (a bucket
- * of a histogram, say) that has all the labels of its resource, so this is bounded for each request, by series and by labels.
+ * What it takes to read the labels of series that a worker does not know as stored. A few bytes can make a
+ * series (a bucket of a histogram, say) that has all the labels of its resource, so this is bounded for each
+ * request, by series and by labels.
  */
 export class NewSeries {
   readonly #bounds: DecodeBounds;

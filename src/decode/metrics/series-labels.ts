@@ -3,9 +3,9 @@
  *
  * The canonical encoding, from which `series_id` is made, is for each label in ascending byte order of the
  * names, `__name__` among them: varint length of the name, name, varint length of the value, value. A label
- * with an empty value is the same as no label (as in Prometheus) and left out. `series_id` is the xxHash64 with
- * seed 0 of these bytes, `metric_id` the xxHash32 with seed 0 of the metric's name: the same on every node
- * and in every version, since stored samples refer to them.
+ * with an empty value is the same as no label (as in Prometheus) and left out. `series_id` is the xxHash64
+ * with seed 0 of these bytes, `metric_id` the xxHash32 with seed 0 of the metric's name: the same on every
+ * node and in every version, since stored samples refer to them.
  */
 import { ByteWriter } from '../../lib/byte-writer.ts';
 import { LabelList, type LabelRange, type LabelSource } from './label-list.ts';

@@ -1,9 +1,9 @@
 /**
  * From the labels of a series to the ids of its samples, and the rows of `series` that these need.
  *
- * A scrape sends the same series again and again, encoded in the same way. So labels are parsed once; later they
- * cost a hash and a lookup. A row of `series` is written for each day on which the series has samples, so that
- * expiry by day never leaves a sample without its series.
+ * A scrape sends the same series again and again, encoded in the same way. So labels are parsed once; later
+ * they cost a hash and a lookup. A row of `series` is written for each day on which the series has samples,
+ * so that expiry by day never leaves a sample without its series.
  */
 
 import type { XXHashAPI } from 'xxhash-wasm';

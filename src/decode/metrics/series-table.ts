@@ -1,9 +1,9 @@
 /**
  * The series that a worker has met, so that the samples of a known series cost one lookup and no parsing.
  *
- * An open-addressing hash table with linear probing, from the hash of the raw label bytes (`label-hash.ts`) to
- * what their samples need. A slot is eight 32-bit words side by side, half a cache line. The words are signed,
- * like the hash: V8 keeps these out of the heap.
+ * An open-addressing hash table with linear probing, from the hash of the raw label bytes (`label-hash.ts`)
+ * to what their samples need. A slot is eight 32-bit words side by side, half a cache line. The words are
+ * signed, like the hash: V8 keeps these out of the heap.
  *
  *     0, 1  key: the hash; both zero for a free slot
  *     2, 3  series_id, low and high half
@@ -15,8 +15,8 @@
  * Nothing is ever removed. A table that is full starts over, empty: the next sample of each series then costs
  * what the first one did, and its series row is written again, which the store folds into one.
  *
- * The kernel (`remote-write-kernel.ts`) has the table in its own memory, with room for its largest size, and puts series
- * there by itself while there is `room`.
+ * The kernel (`remote-write-kernel.ts`) has the table in its own memory, with room for its largest size, and
+ * puts series there by itself while there is `room`.
  */
 import { limits } from '../../limits/limits.ts';
 

@@ -15,8 +15,8 @@ export function isDurable({ words }: SeriesTable, outcomes: DecodeOutcomes, slot
 /**
  * Which rows that are written once a day (of series, of metadata) need not be written again.
  *
- * A row is left out only if a record that holds it is known to be durable, or if it is in the block under way and
- * shares its fate. The day, the task that wrote the row and what became of it stand in the table's slot.
+ * A row is left out only if a record that holds it is known to be durable, or if it is in the block under way
+ * and shares its fate. The day, the task that wrote the row and what became of it stand in the table's slot.
  */
 export class WrittenRows {
   readonly #table: SeriesTable;

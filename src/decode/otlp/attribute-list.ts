@@ -6,9 +6,9 @@ import type { DecodeBounds } from '../decode-bounds.ts';
 import { type Draft, DraftText } from './draft.ts';
 
 /**
- * The keys of an attribute list so far, in the order in which they came: a node in a tree of all lists. Records of
- * one instrumentation have the same keys in the same order, so the next key is nearly always the one that came
- * next the last time, and the order in which they are to be written is known.
+ * The keys of an attribute list so far, in the order in which they came: a node in a tree of all lists.
+ * Records of one instrumentation have the same keys in the same order, so the next key is nearly always the
+ * one that came next the last time, and the order in which they are to be written is known.
  */
 class Shape {
   readonly key: number;
@@ -73,8 +73,8 @@ function sortKeys(keys: Uint32Array, dictionary: StringDictionary): SortedKeys {
 }
 
 /**
- * Collects the attributes of one record after another and writes them into a map column, sorted by the bytes of their
- * keys. Nothing is allocated for an attribute whose list looks like one before.
+ * Collects the attributes of one record after another and writes them into a map column, sorted by the bytes
+ * of their keys. Nothing is allocated for an attribute whose list looks like one before.
  */
 export class AttributeList {
   readonly #draft: Draft;

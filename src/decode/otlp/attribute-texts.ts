@@ -20,8 +20,8 @@ export class AttributeTexts {
   }
 
   /**
-   * Appends the text of each `KeyValue` in `[start, end)` of the message, and calls back with where its value begins and
-   * ends; its name ends where its value begins.
+   * Appends the text of each `KeyValue` in `[start, end)` of the message, and calls back with where its value
+   * begins and ends; its name ends where its value begins.
    * @param tag of the field that holds one; others are passed over
    * @param prefix of the names
    * @throws AppError `bad_protobuf`

@@ -1,6 +1,6 @@
 /**
- * `Export…ServiceRequest` from protobuf: for all signals, resources (field 1 of the request) with scopes (2) with
- * records (2); a resource or scope is field 1 of its wrapper, and its schema URL field 3.
+ * `Export…ServiceRequest` from protobuf: for all signals, resources (field 1 of the request) with scopes (2)
+ * with records (2); a resource or scope is field 1 of its wrapper, and its schema URL field 3.
  */
 import { fieldTag, type ProtobufReader } from '../wire/protobuf-reader.ts';
 import { ProtobufValues } from './any-value.ts';
@@ -21,7 +21,10 @@ export class ProtobufExport {
   readonly #resourceValues: ProtobufValues;
   readonly #scopeValues: ProtobufValues;
 
-  /** @param readRecord reads the message of a record, which ends at `end`; the cursor need not be there afterwards */
+  /**
+   * @param readRecord reads the message of a record, which ends at `end`; the cursor need not be there
+   *   afterwards
+   */
   constructor(reader: ProtobufReader, draft: ExportDraft, readRecord: (end: number) => void) {
     this.#reader = reader;
     this.#draft = draft;

@@ -25,11 +25,11 @@ export interface ExportDraft {
 }
 
 /**
- * The part of the rows of `logs` and `spans` that both have: the attributes of a record, its resource and its scope;
- * and which records were refused.
+ * The part of the rows of `logs` and `spans` that both have: the attributes of a record, its resource and its
+ * scope; and which records were refused.
  *
- * A record becomes a row when it has ended and nothing is wrong with it. The columns of its scope and its resource
- * follow when these have ended, for all of their rows, since they may come behind their records.
+ * A record becomes a row when it has ended and nothing is wrong with it. The columns of its scope and its
+ * resource follow when these have ended, for all of their rows, since they may come behind their records.
  */
 export class RecordRows implements ExportDraft {
   readonly record: Draft;

@@ -6,7 +6,9 @@ const endHigh = (limits.maxSampleTimestampMs + 1) / 1000 / 4.294967296;
 
 export const isZero = ({ low, high }: Readonly<Bits>): boolean => (low | high) === 0;
 
-/** Whether a time in nanoseconds since 1970 is one that all of the store's types for dates and times can hold. */
+/**
+ * Whether a time in nanoseconds since 1970 is one that all of the store's types for dates and times can hold.
+ */
 export const isStorable = ({ high }: Readonly<Bits>): boolean => high >>> 0 < endHigh;
 
 /** Microseconds as nanoseconds in halves. */

@@ -1,7 +1,7 @@
 /**
- * Values that are not strings, as the text under which they are stored. Integers and doubles as in JSON, `NaN` and
- * `Infinity` by these names; bytes in base64; arrays and maps as JSON text, in which such names, base64 and strings
- * are in quotes; a value that is not there as `null`.
+ * Values that are not strings, as the text under which they are stored. Integers and doubles as in JSON,
+ * `NaN` and `Infinity` by these names; bytes in base64; arrays and maps as JSON text, in which such names,
+ * base64 and strings are in quotes; a value that is not there as `null`.
  */
 import type { ByteWriter } from '../../lib/byte-writer.ts';
 import { type Bits, signedOf } from '../wire/protobuf-values.ts';

@@ -35,7 +35,10 @@ export class KernelColumn implements BlockColumn {
   }
 }
 
-/** The prefix of a column that holds a dictionary, and what the dictionary begins with: `columnar/dictionary.ts`. */
+/**
+ * The prefix of a column that holds a dictionary, and what the dictionary begins with:
+ * `columnar/dictionary.ts`.
+ */
 const dictionaryVersion = 1;
 const prefixBytes = 8;
 const keysInBlock = 0x600;

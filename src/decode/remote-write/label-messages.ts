@@ -13,8 +13,8 @@ export interface MessageHash {
 }
 
 /**
- * Labels as Remote Write 1.0 has them: a message for each, usually side by side. Their key is a hash of the bytes
- * from the first to the last one. Other fields in between do no harm but make the key differ.
+ * Labels as Remote Write 1.0 has them: a message for each, usually side by side. Their key is a hash of the
+ * bytes from the first to the last one. Other fields in between do no harm but make the key differ.
  */
 export class LabelMessages implements LabelFields {
   readonly bytes: Buffer;

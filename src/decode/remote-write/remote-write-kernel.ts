@@ -1,10 +1,11 @@
 /**
  * The WebAssembly kernel of remote write (`kernel/kernel.ts`) as the decoders see it.
  *
- * The kernel takes samples of series that are known to be durable, and of new ones whose labels are plain, and nothing
- * else. For each field of a message that it does not take it stops, the decoder in TypeScript reads that field from
- * the kernel's memory, and the kernel goes on behind it. So each rule of the format has one home, in TypeScript, and
- * the kernel needs none but this: to take nothing whose outcome could be another there, but for the order of rows.
+ * The kernel takes samples of series that are known to be durable, and of new ones whose labels are plain,
+ * and nothing else. For each field of a message that it does not take it stops, the decoder in TypeScript
+ * reads that field from the kernel's memory, and the kernel goes on behind it. So each rule of the format has
+ * one home, in TypeScript, and the kernel needs none but this: to take nothing whose outcome could be another
+ * there, but for the order of rows.
  */
 import { limits } from '../../limits/limits.ts';
 import type { TableBlock } from '../../model/block.ts';
@@ -150,13 +151,17 @@ export class RemoteWriteKernel implements MessageHash, SymbolHash {
 
   /**
    * Reads the symbols of a message of version 2.0, which it is walked as from then on.
-   * @returns the offset of the first field behind them; 0 if it cannot, and knows no symbol until it is given them
+   * @returns the offset of the first field behind them; 0 if it cannot, and knows no symbol
+   *   until it is given them
    */
   readSymbols(): number {
     return this.#exports.readSymbols();
   }
 
-  /** Takes what it can of the message from the offset `from` on. @returns the offset of the first field it can't */
+  /**
+   * Takes what it can of the message from the offset `from` on. @returns the offset of the
+   * first field it can't
+   */
   walk(from: number): number {
     const { table, metadata } = this;
     const next = this.#exports.walk(from, table.slotMask, table.room, metadata.slotMask);
@@ -165,8 +170,8 @@ export class RemoteWriteKernel implements MessageHash, SymbolHash {
   }
 
   /**
-   * Where `walk` stopped only because a row (of a series, of metadata) was not yet known to be durable, asks whether it
-   * is now.
+   * Where `walk` stopped only because a row (of a series, of metadata) was not yet known to be durable,
+   * asks whether it is now.
    */
   confirms(outcomes: DecodeOutcomes): boolean {
     const { unconfirmedSlot, tableAddress, unconfirmedDescription, metadataTableAddress } = this.#exports;

@@ -1,6 +1,6 @@
 /**
- * Prometheus Remote Write 1.0 (`schema/proto/remote.proto`): a protobuf `WriteRequest` into rows of `samples`,
- * `exemplars`, `histograms`, `series` and `metadata`. It is taken whole or not at all.
+ * Prometheus Remote Write 1.0 (`schema/proto/remote.proto`): a protobuf `WriteRequest` into rows of
+ * `samples`, `exemplars`, `histograms`, `series` and `metadata`. It is taken whole or not at all.
  */
 import type { TableBlock } from '../../model/block.ts';
 import { noCounts } from '../../model/counts.ts';

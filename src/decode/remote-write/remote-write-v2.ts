@@ -1,7 +1,7 @@
 /**
- * Prometheus Remote Write 2.0 (`schema/proto/remote-v2.proto`): a protobuf `Request`, whose strings stand in a table
- * of symbols, into rows of `samples`, `exemplars`, `histograms`, `series` and `metadata`. What can be stored is, and
- * the rest is reported.
+ * Prometheus Remote Write 2.0 (`schema/proto/remote-v2.proto`): a protobuf `Request`, whose strings stand in
+ * a table of symbols, into rows of `samples`, `exemplars`, `histograms`, `series` and `metadata`. What can be
+ * stored is, and the rest is reported.
  */
 import { AppError } from '../../errors.ts';
 import type { TableBlock } from '../../model/block.ts';
@@ -30,7 +30,10 @@ const metadataType = fieldTag(1, 'varint');
 const metadataHelp = fieldTag(3, 'varint');
 const metadataUnit = fieldTag(4, 'varint');
 
-/** A series with one sample takes some 40 bytes and its share of the symbols; this only sizes the first allocation. */
+/**
+ * A series with one sample takes some 40 bytes and its share of the symbols; this only sizes
+ * the first allocation.
+ */
 const typicalSampleBytes = 60;
 /** Rows to begin with where the kernel takes most of the samples. */
 const expectedOddRows = 64;

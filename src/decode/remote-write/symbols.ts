@@ -142,7 +142,10 @@ export class SymbolTable {
 const packedRefs = fieldTag(1, 'bytes');
 const singleRef = fieldTag(1, 'varint');
 
-/** Labels as Remote Write 2.0 has them: references to symbols, name and value in turn. Their key hashes hashes. */
+/**
+ * Labels as Remote Write 2.0 has them: references to symbols, name and value in turn. Their key hashes
+ * hashes.
+ */
 export class LabelRefs implements LabelFields {
   readonly bytes: Buffer;
   readonly #symbols: SymbolTable;

@@ -45,7 +45,8 @@ export class TimeSeriesReader {
   }
 
   /**
-   * Reads the message up to `end`, and stores its points, and the row of the series itself where one is needed.
+   * Reads the message up to `end`, and stores its points, and the row of the series itself
+   * where one is needed.
    * @throws AppError `bad_protobuf`, `body_too_large`; `bad_series` if `refusals` takes nothing in part
    */
   read(end: number): SeriesVerdict {

@@ -38,12 +38,15 @@ export function decodeBody(body: Uint8Array, encoding: BodyEncoding, maxDecodedB
   }
 }
 
-/** Bytes that deflate and zstd make of one, when senders compress telemetry; only those who know no better need this. */
+/**
+ * Bytes that deflate and zstd make of one, when senders compress telemetry; only those who know
+ * no better need this.
+ */
 const typicalExpansion = 10;
 
 /**
- * How long a body says that it is after decompression, or presumably is: nothing can be relied on but that it is not
- * decompressed here.
+ * How long a body says that it is after decompression, or presumably is: nothing can be relied on but that it
+ * is not decompressed here.
  */
 export function presumedLength(body: Uint8Array, encoding: BodyEncoding): number {
   switch (encoding) {
@@ -132,7 +135,8 @@ export function declaredSnappyLength(body: Uint8Array, maxDecodedBytes: number):
 function unsnappy(body: Uint8Array, maxDecodedBytes: number): Buffer {
   declaredSnappyLength(body, maxDecodedBytes);
   try {
-    // Copying the output into memory of Node's own is 20 times faster than mapping fresh pages for each block.
+    // Copying the output into memory of Node's own is 20 times faster than mapping fresh pages for each
+    // block.
     return uncompressSync(body, { copyOutputData: true, asBuffer: true }) as Buffer;
   } catch (error) {
     throw new AppError('bad_encoding', `The body is not a valid snappy block: ${errorText(error)}`, {
@@ -141,7 +145,10 @@ function unsnappy(body: Uint8Array, maxDecodedBytes: number): Buffer {
   }
 }
 
-/** The decompressed length that a snappy block declares in its first bytes: a varint of 32 bits. Undefined if it has none. */
+/**
+ * The decompressed length that a snappy block declares in its first bytes: a varint of 32 bits.
+ * Undefined if it has none.
+ */
 function snappyLength(body: Uint8Array): number | undefined {
   let length = 0;
   for (let index = 0; index < 5; index++) {

@@ -62,7 +62,9 @@ export class JsonReader {
   position: number;
   /** Whether the string read last has escapes. */
   escaped = false;
-  /** The number read last; NaN if a double cannot hold it: an integer beyond 2^53, or anything beyond 1.8e308. */
+  /**
+   * The number read last; NaN if a double cannot hold it: an integer beyond 2^53, or anything beyond 1.8e308.
+   */
   number = 0;
   readonly #unescaped = new ByteWriter(256);
 
@@ -146,8 +148,8 @@ export class JsonReader {
   }
 
   /**
-   * The UTF-8 of a string with escapes that lies in `[start, end)`; surrogates without a partner become U+FFFD.
-   * The writer is reused by the next call.
+   * The UTF-8 of a string with escapes that lies in `[start, end)`; surrogates without a partner become
+   * U+FFFD. The writer is reused by the next call.
    */
   unescape(start: number, end: number): ByteWriter {
     const { bytes } = this;
@@ -289,8 +291,8 @@ const isWhitespace = (byte: number): boolean =>
   byte === ascii.space || byte === ascii.lineFeed || byte === ascii.carriageReturn || byte === ascii.tab;
 
 /**
- * Whether an integer of 16 or more digits, accumulated in a double, is at most 2^53. 2^53 + 1 accumulates to 2^53
- * too, which the last digit tells.
+ * Whether an integer of 16 or more digits, accumulated in a double, is at most 2^53. 2^53 + 1 accumulates to
+ * 2^53 too, which the last digit tells.
  */
 const isExactInteger = (accumulated: number, lastDigit: number): boolean =>
   accumulated < 2 ** 53 || (accumulated === 2 ** 53 && lastDigit === 0x32);

@@ -15,7 +15,8 @@ export class JsonTextCopier {
     this.#out.length = 0;
     this.#open.length = 0;
     do {
-      // A container that was opened goes on with its first value; anything else has ended, and maybe more with it.
+      // A container that was opened goes on with its first value; anything else has ended, and maybe more
+      // with it.
       if (!this.#beginValue(reader)) this.#endValues(reader);
     } while (this.#open.length > 0);
     return this.#out;

@@ -22,7 +22,9 @@ export class ProtobufReader {
   readonly bytes: Buffer;
   readonly view: DataView;
   position = 0;
-  /** The halves of the last 64-bit value that was read, as signed integers: V8 keeps these out of the heap. */
+  /**
+   * The halves of the last 64-bit value that was read, as signed integers: V8 keeps these out of the heap.
+   */
   low = 0;
   high = 0;
 
@@ -105,7 +107,9 @@ export class ProtobufReader {
     return this.view.getUint32(start, true);
   }
 
-  /** The lowest 32 bits of a varint, signed: what protobuf makes of a varint that is too large for its field. */
+  /**
+   * The lowest 32 bits of a varint, signed: what protobuf makes of a varint that is too large for its field.
+   */
   int32(end: number): number {
     this.varint64(end);
     return this.low;

@@ -49,7 +49,8 @@ export function zigzag64(reader: ProtobufReader): void {
 }
 
 /**
- * Reads a field of a repeated number, packed or not; each value is in the reader's halves when `onValue` is called.
+ * Reads a field of a repeated number, packed or not; each value is in the reader's halves when
+ * `onValue` is called.
  * @param element the wire type of a single value
  * @returns false, with nothing read, if the tag is that of another field
  */

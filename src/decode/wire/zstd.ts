@@ -1,6 +1,6 @@
 /**
- * zstd (RFC 8878) by Node's own zlib, which has it since 22.15. What that leaves to the caller: it gives what there is of
- * a body that was cut off, without an error, and it ignores what follows a frame.
+ * zstd (RFC 8878) by Node's own zlib, which has it since 22.15. What that leaves to the caller: it gives what
+ * there is of a body that was cut off, without an error, and it ignores what follows a frame.
  */
 import zlib from 'node:zlib';
 
@@ -44,7 +44,10 @@ export function decompressZstd(body: Uint8Array, maxDecodedBytes: number): Buffe
 
 const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
-/** Where the frame that a body begins with ends, by the lengths of its blocks; undefined if it is not there as a whole. */
+/**
+ * Where the frame that a body begins with ends, by the lengths of its blocks; undefined if it is
+ * not there as a whole.
+ */
 export function zstdFrameEnd(body: Uint8Array): number | undefined {
   const descriptor = body[magic.length];
   if (descriptor === undefined || magic.compare(body, 0, magic.length) !== 0) return undefined;

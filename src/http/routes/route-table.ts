@@ -37,7 +37,9 @@ export interface RouteTableParts {
   readonly login: LoginRouteOptions | undefined;
 }
 
-/** All routes that there are: those that a server answers, and those that the reference of the API describes. */
+/**
+ * All routes that there are: those that a server answers, and those that the reference of the API describes.
+ */
 export function routeTable(parts: RouteTableParts): readonly Route[] {
   const { audit, status, metrics, ingest, query, datasets, identities, login } = parts;
   return [

@@ -3,8 +3,8 @@ import { hasZstd } from '../../decode/wire/zstd.ts';
 import { AppError } from '../../errors.ts';
 
 /**
- * Turns a Content-Type header (empty when absent) into the media type it stands for, or refuses it. Parameters are
- * left out, but for those that say which format it is.
+ * Turns a Content-Type header (empty when absent) into the media type it stands for, or refuses it.
+ * Parameters are left out, but for those that say which format it is.
  */
 export type ContentTypeRule = (header: string) => string;
 

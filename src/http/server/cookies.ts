@@ -1,6 +1,6 @@
 /**
- * Cookies (RFC 6265). On HTTPS their names begin with `__Host-`: browsers take these from this very host alone, over
- * HTTPS, so that no neighbouring host can put one of its own in their place.
+ * Cookies (RFC 6265). On HTTPS their names begin with `__Host-`: browsers take these from this very host
+ * alone, over HTTPS, so that no neighbouring host can put one of its own in their place.
  */
 export type CookieName = 'millrace-session' | 'millrace-login';
 
@@ -14,8 +14,8 @@ export interface CookieOptions {
 
 /**
  * The value of a cookie in a `Cookie` header, empty if it is not there.
- * @param secure whether the browser talks HTTPS: then only one with the prefix counts, or a neighbouring host could make
- *   somebody use a session that is not theirs
+ * @param secure whether the browser talks HTTPS: then only one with the prefix counts, or a neighbouring host
+ *   could make somebody use a session that is not theirs
  */
 export const cookieIn = (header: string, name: CookieName, secure: boolean): string =>
   cookieValue(header, secure ? hostPrefix + name : name);
@@ -31,8 +31,8 @@ export const talksHttps = (origin: string | undefined, forwardedProto: string): 
     : origin.startsWith('https:');
 
 /**
- * A `Set-Cookie` value: out of reach of scripts, and not sent along with what other sites ask for, but for following
- * a link. An age of 0 removes the cookie.
+ * A `Set-Cookie` value: out of reach of scripts, and not sent along with what other sites ask for, but for
+ * following a link. An age of 0 removes the cookie.
  * @param value of characters that a cookie may hold
  */
 export function setCookie(name: CookieName, value: string, { secure, maxAgeSeconds }: CookieOptions): string {

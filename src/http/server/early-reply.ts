@@ -5,9 +5,9 @@ import { jsonReply, problemReply, type Reply } from './reply.ts';
 import type { SendOptions } from './send.ts';
 
 /**
- * What every request gets while the service reads what it has stored: the process lives, and takes nothing yet. Senders
- * try again, and who asks whether it is ready learns that it is not. Behind chunks, or a request that may end
- * elsewhere, the connection does.
+ * What every request gets while the service reads what it has stored: the process lives, and takes nothing
+ * yet. Senders try again, and who asks whether it is ready learns that it is not. Behind chunks, or a request
+ * that may end elsewhere, the connection does.
  */
 export function earlyReply(req: HttpRequest): {
   readonly reply: Reply;

@@ -52,16 +52,19 @@ const asProblem: RefusalFormat = (error) => problemReply(error);
 /**
  * One request and its reply, from the headers to the last byte.
  *
- * Everything that can be refused without the body is refused before it is read: who, what, where, which
- * format, how large, whether there is room. A client that is refused sees its reply: uWebSockets.js throws the
- * rest of the body away for up to ten seconds, so the connection is not reset under a reply that is on its way.
+ * Everything that can be refused without the body is refused before it is read: who, what, where,
+ * which format, how large, whether there is room. A client that is refused sees its reply:
+ * uWebSockets.js throws the rest of the body away for up to ten seconds, so the connection is not
+ * reset under a reply that is on its way.
  */
 export class Exchange {
   readonly #context: ExchangeContext;
   readonly #res: HttpResponse;
   readonly #method: string;
   readonly #path: string;
-  /** As it came: what is answered may depend on it, also where the request is refused before it is looked at. */
+  /**
+   * As it came: what is answered may depend on it, also where the request is refused before it is looked at.
+   */
   readonly #contentType: string;
   readonly #startedMs: number;
   #route: Route | undefined;
@@ -199,9 +202,9 @@ export class Exchange {
   }
 
   /**
-   * Waits for a credential to be checked; meanwhile the client cannot send more. A body that came whole with its headers
-   * needs no pause, and must have none: uWebSockets.js gives a connection ten seconds from `resume` to the next bytes of
-   * a body, and cuts a reply that takes longer.
+   * Waits for a credential to be checked; meanwhile the client cannot send more. A body that came whole with
+   * its headers needs no pause, and must have none: uWebSockets.js gives a connection ten seconds from
+   * `resume` to the next bytes of a body, and cuts a reply that takes longer.
    */
   async #hold(check: Promise<Principal | undefined>): Promise<Principal | undefined> {
     // Whoever leaves before the check is done is told apart all the same.
@@ -230,9 +233,10 @@ export class Exchange {
   }
 
   /**
-   * A connection ends behind chunks: uWebSockets.js takes `3;x`, `g` or a missing line break for what they are not, so a proxy
-   * may have seen another end of the body, and what follows could be anybody's. It ends as well under a body that is
-   * still coming: one that this exchange reads from gets new time with each piece, so it must be bounded by its length.
+   * A connection ends behind chunks: uWebSockets.js takes `3;x`, `g` or a missing line break for what they
+   * are not, so a proxy may have seen another end of the body, and what follows could be anybody's. It ends
+   * as well under a body that is still coming: one that this exchange reads from gets new time with each
+   * piece, so it must be bounded by its length.
    */
   #mayKeepConnection(): boolean {
     if (this.#context.isClosing() || this.#declaredBytes === undefined) return false;
@@ -240,8 +244,9 @@ export class Exchange {
   }
 
   /**
-   * Lets the rest of a refused body come, within bounds, where the connection ends with the reply: uWebSockets.js closes it as
-   * soon as that is sent, and the bytes that still come would have the kernel reset it, before the client has read the reply.
+   * Lets the rest of a refused body come, within bounds, where the connection ends with the reply:
+   * uWebSockets.js closes it as soon as that is sent, and the bytes that still come would have the kernel
+   * reset it, before the client has read the reply.
    */
   async #linger(): Promise<void> {
     if (!this.#clientCloses && this.#mayKeepConnection()) return;
@@ -249,8 +254,9 @@ export class Exchange {
   }
 
   /**
-   * Lets the rest of a refused body come, within bounds, so that a client that sends all of it sees the reply; and lets
-   * uWebSockets.js get to the end of what has arrived: it would serve what follows before it closes.
+   * Lets the rest of a refused body come, within bounds, so that a client that sends all of it sees
+   * the reply; and lets uWebSockets.js get to the end of what has arrived: it would serve what
+   * follows before it closes.
    */
   async #passChunks(): Promise<void> {
     if (!this.#clientLeft) {
@@ -284,7 +290,10 @@ export class Exchange {
     return (this.#context.router.refusalOf(this.#path) ?? asProblem)(error, this.#contentType);
   }
 
-  /** A reply that cannot be finished has no last chunk, and its connection ends, so that nobody takes it for whole. */
+  /**
+   * A reply that cannot be finished has no last chunk, and its connection ends, so that nobody takes it for
+   * whole.
+   */
   #breakOff(error: unknown): void {
     this.#leftStatus = this.#refusal(error).status;
     this.#res.close();

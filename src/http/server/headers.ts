@@ -70,12 +70,14 @@ const lists: ReadonlySet<TextHeader> = new Set([
 ]);
 
 /**
- * Reads the headers once. One walk over all of them costs 0.2 µs more than asking for each by name, and sees
- * what that cannot: a header sent twice, of which a proxy in front may have taken the other one.
- * uWebSockets.js trims bytes above 127 from both ends of a value as if they were blanks. It takes the first of two lengths,
- * no digits for 0, and whatever coding for chunked, where a proxy in front may see another end of the request.
+ * Reads the headers once. One walk over all of them costs 0.2 µs more than asking for each by name, and
+ * sees what that cannot: a header sent twice, of which a proxy in front may have taken the other one.
+ * uWebSockets.js trims bytes above 127 from both ends of a value as if they were blanks. It takes the
+ * first of two lengths, no digits for 0, and whatever coding for chunked, where a proxy in front may see
+ * another end of the request.
  * @param targetLength of path and query string
- * @throws AppError `bad_framing`, `headers_too_large`, after which nothing more can be taken from the connection; `bad_header`
+ * @throws AppError `bad_framing`, `headers_too_large`, after which nothing more can be taken from the
+ *   connection; `bad_header`
  */
 export function readHeaders(req: HttpRequest, targetLength: number): RequestHeaders {
   const headers: RequestHeaders = {
@@ -154,8 +156,8 @@ export const closesConnection = ({ connection }: RequestHeaders): boolean =>
   connection !== '' && connection.split(',').some((option) => option.trim().toLowerCase() === 'close');
 
 /**
- * The one credential of a request, for whatever tenant. The cookie of a session comes last: a browser sends it with everything, a header
- * only where it is meant.
+ * The one credential of a request, for whatever tenant. The cookie of a session comes last: a browser sends
+ * it with everything, a header only where it is meant.
  * @param publicOrigin where browsers reach the service; undefined: what their requests say
  * @throws AppError `unauthenticated`, `credentials_ambiguous`, `headers_too_large`
  */

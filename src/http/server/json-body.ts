@@ -14,7 +14,10 @@ export interface JsonBody<Value> extends BodyRules {
 export interface JsonBodyOptions {
   readonly description: string;
   readonly maxBytes: number;
-  /** Commas and opening brackets outside of texts: they make JSON expensive to parse. Without it, `maxBytes` is enough. */
+  /**
+   * Commas and opening brackets outside of texts: they make JSON expensive to parse. Without it,
+   * `maxBytes` is enough.
+   */
   readonly maxMarks?: number;
   /** What a body with more of them is not. */
   readonly kind?: string;

@@ -19,9 +19,10 @@ export function browserOrigin(configured: string | undefined, host: string, forw
 }
 
 /**
- * A browser sends its session along with what other sites make it ask for, and a password that it was once asked for, so
- * what changes anything must come from a page of this one: `Sec-Fetch-Site` says so, or, in browsers and on connections
- * without it, `Origin`. Programs, which have passwords and no sessions, send neither.
+ * A browser sends its session along with what other sites make it ask for, and a password that it was
+ * once asked for, so what changes anything must come from a page of this one: `Sec-Fetch-Site` says so,
+ * or, in browsers and on connections without it, `Origin`. Programs, which have passwords and no
+ * sessions, send neither.
  * @throws AppError `forbidden`
  */
 export function requireSameSite(

@@ -10,9 +10,13 @@ export interface Reply {
   readonly status: number;
   /** Undefined for a reply without a body. */
   readonly contentType: string | undefined;
-  /** Parts are sent one after another; large ones are not copied. A stream is not for routes that answer HEAD. */
+  /**
+   * Parts are sent one after another; large ones are not copied. A stream is not for routes that answer HEAD.
+   */
   readonly body: string | readonly Uint8Array[] | BodyStream;
-  /** `Cache-Control`; without it `no-store`, since nearly all that is answered is for one reader, at one time. */
+  /**
+   * `Cache-Control`; without it `no-store`, since nearly all that is answered is for one reader, at one time.
+   */
   readonly cacheControl?: string;
   /** Further headers. Values never carry client input. */
   readonly headers?: ReadonlyArray<readonly [name: string, value: string]>;
@@ -82,8 +86,8 @@ export function problemReply(error: AppError, status = error.definition.status):
   return {
     status,
     contentType: 'application/problem+json',
-    // The standard members come first, since senders log the beginning of a reply; and again, so that no detail can
-    // take the place of one.
+    // The standard members come first, since senders log the beginning of a reply; and again, so that no
+    // detail can take the place of one.
     body: JSON.stringify({ ...standard, ...error.details, ...standard }),
     headers: refusalHeaders(error),
   };
@@ -92,12 +96,14 @@ export function problemReply(error: AppError, status = error.definition.status):
 /** 499 is not registered: the client left before the answer. */
 const unregistered: ReadonlyMap<number, string> = new Map([[499, 'Client Closed Request']]);
 
-/** Beginnings of replies with the default `Cache-Control`, by status: there are few, and every reply has one. */
+/**
+ * Beginnings of replies with the default `Cache-Control`, by status: there are few, and every reply has one.
+ */
 const beginnings = new Map<number, string>();
 
 /**
- * The status line of a reply and the headers that each has, as one text: a call into uWebSockets.js costs more than to send
- * a line.
+ * The status line of a reply and the headers that each has, as one text: a call into uWebSockets.js costs
+ * more than to send a line.
  */
 export function beginningOf({ status, cacheControl }: Reply): string {
   if (cacheControl !== undefined) return makeBeginning(status, cacheControl);

@@ -19,10 +19,10 @@ export interface BodyBounds {
  *       └───────┬───────────┘
  *             stop ──▶ stopped      (refused, or the client left; what still comes is discarded)
  *
- * While `held`, nobody has said yet that this body is wanted: it may take no more of this process' memory than
- * what came with the headers, so the socket is paused. After `accept` it goes into one buffer of its declared
- * length, or of doubling length up to the bound. uWebSockets.js takes a chunk's memory back when its callback
- * returns, so each is copied, once.
+ * While `held`, nobody has said yet that this body is wanted: it may take no more of this process' memory
+ * than what came with the headers, so the socket is paused. After `accept` it goes into one buffer of its
+ * declared length, or of doubling length up to the bound. uWebSockets.js takes a chunk's memory back when its
+ * callback returns, so each is copied, once.
  */
 export class BodyReader {
   readonly #res: HttpResponse;
@@ -102,7 +102,10 @@ export class BodyReader {
     this.#onDiscarded?.();
   }
 
-  /** Waits for the last byte of a stopped body; until as many as these have come, it is late, or it is stopped again. */
+  /**
+   * Waits for the last byte of a stopped body; until as many as these have come, it is late, or
+   * it is stopped again.
+   */
   async discarded(maxBytes: number, maxWaitMs: number): Promise<void> {
     this.#discardableBytes = maxBytes - this.#receivedBytes;
     if (this.#complete || this.#discardableBytes <= 0) return;

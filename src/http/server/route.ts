@@ -10,9 +10,9 @@ import type { Reply } from './reply.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * One row of the route table, from which the router, the checks of what a request sends and the reference of the API come.
- * Every row says who may use it: a row without a permission does not compile, and only a row with a dataset gives its
- * handler one. HEAD is answered wherever GET is.
+ * One row of the route table, from which the router, the checks of what a request sends and the reference of
+ * the API come. Every row says who may use it: a row without a permission does not compile, and only a row
+ * with a dataset gives its handler one. HEAD is answered wherever GET is.
  */
 export type Route = PublicRoute | ServiceRoute | DatasetRoute;
 
@@ -21,8 +21,8 @@ interface RouteBase {
   /** A segment in braces, one at most, matches anything but a slash: `/api/v1/logstream/{dataset}`. */
   readonly path: string;
   /**
-   * How errors of this path are answered, where its protocol says so; otherwise as problem details. It must be the
-   * same for all rows of the path, since it also answers methods that the path does not take.
+   * How errors of this path are answered, where its protocol says so; otherwise as problem details. It must
+   * be the same for all rows of the path, since it also answers methods that the path does not take.
    */
   readonly refusal?: RefusalFormat;
   /** The parameters behind the question mark. Others are not looked at. */
@@ -43,7 +43,9 @@ export interface RouteReference {
   readonly headers?: readonly HeaderReference[];
   /** Those that are no errors. */
   readonly replies: readonly ReplyReference[];
-  /** What a request can end with, beside what all requests with the same kind of route can (`commonErrors`). */
+  /**
+   * What a request can end with, beside what all requests with the same kind of route can (`commonErrors`).
+   */
   readonly errors: readonly ErrorCode[];
 }
 
@@ -126,8 +128,8 @@ export interface BodyRules {
   /** Whether an `Idempotency-Key` means something here; otherwise the header is not looked at. */
   readonly takesIdempotencyKey?: true;
   /**
-   * Asked whether a body may come, before it is read. What it returns takes room in memory, in several portions when the
-   * length is not declared.
+   * Asked whether a body may come, before it is read. What it returns takes room in memory, in several
+   * portions when the length is not declared.
    * @throws AppError
    */
   reserve?(tenant: string, dataset: string): Reserve;
@@ -152,7 +154,10 @@ export interface AuthorizedRequest {
   readonly queryString: string;
   /** The header; empty when absent. */
   readonly accept: string;
-  /** Headers that begin with `x-p-`, but for those that name tenant and dataset, by their names in small letters. */
+  /**
+   * Headers that begin with `x-p-`, but for those that name tenant and dataset, by their names in small
+   * letters.
+   */
   readonly extensions: ReadonlyMap<string, string>;
   /** As the route's `ContentTypeRule` gives it. Empty on routes without a body. */
   readonly contentType: string;

@@ -3,7 +3,10 @@ import type { RefusalFormat, Route } from './route.ts';
 
 export interface Match {
   readonly route: Route;
-  /** The segment that stands for the braces, as it came: still percent-encoded. Undefined if the path has none. */
+  /**
+   * The segment that stands for the braces, as it came: still percent-encoded. Undefined if the path has
+   * none.
+   */
   readonly parameter: string | undefined;
 }
 
@@ -47,7 +50,9 @@ export class Router {
     }
   }
 
-  /** How the path answers errors, whatever the method; undefined for one that does not say, or does not exist. */
+  /**
+   * How the path answers errors, whatever the method; undefined for one that does not say, or does not exist.
+   */
   refusalOf(path: string): RefusalFormat | undefined {
     const resource = this.#exact.get(path) ?? this.#pattern(path.split('/'));
     const [route] = resource?.byMethod.values() ?? [];

@@ -5,7 +5,10 @@ import type { BodyStream } from './reply.ts';
 export interface SendOutcome {
   /** The last byte was handed to the system. */
   onSent(): void;
-  /** The body broke off after a part of it was sent. The connection must be closed, so that the client sees it. */
+  /**
+   * The body broke off after a part of it was sent. The connection must be closed, so that the client sees
+   * it.
+   */
   onBroken(error: unknown): void;
 }
 
@@ -19,9 +22,10 @@ export interface Sending {
  * Sends a body that is made while it is sent, chunked, as fast as the client takes it. Status and headers are
  * written already.
  *
- * uWebSockets.js keeps what the system does not take, in memory and without a bound, and tells of it by `write`
- * alone: true if nothing is kept. So after a false nothing is written until the socket takes more, and then a
- * single byte, until that gives true. What is kept is one part of the body at most, and a few bytes.
+ * uWebSockets.js keeps what the system does not take, in memory and without a bound, and tells of it
+ * by `write` alone: true if nothing is kept. So after a false nothing is written until the socket
+ * takes more, and then a single byte, until that gives true. What is kept is one part of the body at
+ * most, and a few bytes.
  */
 export function sendStream(
   res: HttpResponse,

@@ -6,15 +6,15 @@ export interface SendOptions {
   /** Headers only, as HEAD asks. */
   readonly headOnly: boolean;
   /**
-   * What becomes of the connection: it stays, or closes when the reply is out. `cut`, for a text body and from within the
-   * request handler alone: it closes before anything more that has arrived is looked at.
+   * What becomes of the connection: it stays, or closes when the reply is out. `cut`, for a text body and
+   * from within the request handler alone: it closes before anything more that has arrived is looked at.
    */
   readonly connection: 'keep' | 'close' | 'cut';
 }
 
 /**
- * Within a request handler uWebSockets.js holds back this much of what is sent, until it has served all that it has received.
- * A longer body goes out at once, and `end` then closes the connection at once.
+ * Within a request handler uWebSockets.js holds back this much of what is sent, until it has served all that
+ * it has received. A longer body goes out at once, and `end` then closes the connection at once.
  */
 const heldBackBytes = 16 * 1024;
 
@@ -47,7 +47,8 @@ export function send(
     } else if (typeof body === 'string' && hasBody && !headOnly) {
       res.end(body, closes);
     } else if (closes) {
-      // A 204 has a length here, which it must not (RFC 9110 section 8.6) and which is not looked at (RFC 9112 section 6.3).
+      // A 204 has a length here, which it must not (RFC 9110 section 8.6) and which is not looked at
+      // (RFC 9112 section 6.3).
       res.endWithoutBody(hasBody ? byteLength(body) : 0, true);
     } else if (!hasBody) {
       // 204 has no length either (RFC 9110 section 8.6). An argument here, even undefined, would make one.

@@ -75,14 +75,15 @@ interface Configurable {
 const exclusivePort = 1;
 
 /**
- * The HTTP server, over HTTP/1.1. Connections are bounded for all clients together: uWebSockets.js does not say whose connection it is
- * that ends.
+ * The HTTP server, over HTTP/1.1. Connections are bounded for all clients together: uWebSockets.js does not
+ * say whose connection it is that ends.
  *
- * What uWebSockets.js does by itself: it answers a malformed request line (and HTTP/1.0) with 505, a length with a coding,
- * or chunks that are none, with 400, headers beyond its bound with 431, each a page with its name, and closes. Behind a malformed header
- * or the 98th it takes nothing more, without an answer. It closes a connection that sends nothing for ten seconds
- * between or inside requests (a body must keep up 16 KiB/s), and one that sends a request before the reply to the last. Its
- * bound on headers is not held where they come in one piece, and it looks at no duplicates: `readHeaders` does.
+ * What uWebSockets.js does by itself: it answers a malformed request line (and HTTP/1.0) with 505, a length
+ * with a coding, or chunks that are none, with 400, headers beyond its bound with 431, each a page with its
+ * name, and closes. Behind a malformed header or the 98th it takes nothing more, without an answer. It closes
+ * a connection that sends nothing for ten seconds between or inside requests (a body must keep up 16 KiB/s),
+ * and one that sends a request before the reply to the last. Its bound on headers is not held where they come
+ * in one piece, and it looks at no duplicates: `readHeaders` does.
  */
 export function createHttpServer(maxConnections = defaultMaxConnections()): HttpServer {
   (uWS as unknown as Configurable)._cfg('silent');

@@ -19,7 +19,9 @@ const variadic =
 /** A value that can be read in any case: it costs nothing and raises no error. */
 const isPlain = (expr: Expr): boolean => isConstant(expr) || expr.kind === 'column';
 
-/** Later arguments count, and may raise errors, only where all before them are NULL; the engine computes all. */
+/**
+ * Later arguments count, and may raise errors, only where all before them are NULL; the engine computes all.
+ */
 const coalesce: SpecialForm = (args, site) => {
   checkCount(args, 1, 1000, site);
   const { type, exprs } = unify(args, 'COALESCE', site.at);

@@ -18,8 +18,8 @@ import { jsonSetFunctions, jsonSetRelations } from './json/json-rows.ts';
 import { regexSetFunctions } from './text/regex-functions.ts';
 
 /**
- * Functions that give rows, as arrays of the rows' values (`arrays.ts` tells how arrays are kept). A series is
- * bounded by `function_range_max_elements_in_block`.
+ * Functions that give rows, as arrays of the rows' values (`arrays.ts` tells how arrays are kept). A series
+ * is bounded by `function_range_max_elements_in_block`.
  */
 const series: SpecialForm = (args, site) => {
   checkCount(args, 2, 3, site);
@@ -129,8 +129,8 @@ function timeSeries(from: Expr, to: Expr, step: Expr | undefined, site: CallSite
 }
 
 /**
- * In months. PostgreSQL adds the step again and again, and a day that a month lacks stays lost, so the series begins on a
- * day that all months have, or not at all.
+ * In months. PostgreSQL adds the step again and again, and a day that a month lacks stays lost, so the series
+ * begins on a day that all months have, or not at all.
  */
 function monthSeries(from: Expr, to: Expr, { months, days, micros }: IntervalParts, site: CallSite): Expr {
   if (days !== 0 || micros !== 0 || months < 0) {

@@ -27,14 +27,17 @@ export function boundedList<Item>(
 
 /** Longer arguments are not repeated to see how long the result is. */
 const minLongLength = 1000;
-/** Half a surrogate pair, which no text contains, in front of letters: longer than what is repeated rather than named. */
+/**
+ * Half a surrogate pair, which no text contains, in front of letters: longer than what is
+ * repeated rather than named.
+ */
 const firstMark = 0xd800;
 const markOf = (index: number): string => String.fromCharCode(firstMark + index).padEnd(80, 'x');
 const marks = /[\ud800-\udbff](?=x)/g;
 
 /**
- * What an operation makes of its arguments. Some repeat them often: a format its value, in each of its parts. So where an
- * argument is long, a mark in its place tells how long the result will be.
+ * What an operation makes of its arguments. Some repeat them often: a format its value, in each of its parts.
+ * So where an argument is long, a mark in its place tells how long the result will be.
  */
 export function boundedCall(render: (...args: string[]) => string, args: readonly string[]): string {
   const long = args.filter((arg) => arg.length > minLongLength);

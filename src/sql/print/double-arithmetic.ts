@@ -4,11 +4,11 @@ import { raiseIf } from '../syntax/raise.ts';
 
 /**
  * Arithmetic of doubles with PostgreSQL's errors (float8_pl, float8_mi, float8_mul and float8_div in
- * src/include/utils/float.h): an infinity that comes of none and a zero that comes of none are out of range. What is an
- * infinity or NaN already is computed with like any other.
+ * src/include/utils/float.h): an infinity that comes of none and a zero that comes of none are out of range.
+ * What is an infinity or NaN already is computed with like any other.
  *
- * Operations within each other are computed as they are, and checked together: the engine does all of it for a whole
- * block of rows, so a check that is a few comparisons costs less than any branch.
+ * Operations within each other are computed as they are, and checked together: the engine does all of it for
+ * a whole block of rows, so a check that is a few comparisons costs less than any branch.
  */
 type Term = Leaf | Operation;
 
@@ -24,9 +24,15 @@ interface Operation {
   readonly right: Term;
 }
 
-/** Of one check: its length grows with the square. What is behind that is a value like any other, with checks of its own. */
+/**
+ * Of one check: its length grows with the square. What is behind that is a value like any other,
+ * with checks of its own.
+ */
 const maxOperations = 8;
-/** Less than half of the last place of the largest double: what is added to any other double, it changes nothing there. */
+/**
+ * Less than half of the last place of the largest double: what is added to any other double, it
+ * changes nothing there.
+ */
 const harmlessAddend = 1e291;
 
 const isOperation = (term: Term): term is Operation => 'operator' in term;

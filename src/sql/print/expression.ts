@@ -84,8 +84,9 @@ function printSubquery(expr: Subquery, query: PrintQuery): string {
   const value = printExpression(expr.arg, query);
   const found = `${value} IN (${inner})`;
   if (!expr.threeValued) return `(${found})`;
-  // NULL when nothing was found but a NULL on either side might have been it; an empty set has no such doubt.
-  // What differs by row stands first: behind a constant the store takes the whole for one, and fails beside an array.
+  // NULL when nothing was found but a NULL on either side might have been it; an empty set has no such
+  // doubt. What differs by row stands first: behind a constant the store takes the whole for one, and
+  // fails beside an array.
   const counts = `(SELECT (count(), countIf(isNull(o1))) FROM (${inner}))`;
   return bounded(
     `multiIf(ifNull(${found}, false), true, tupleElement(${counts}, 1) = 0, false, isNull(${value}) OR tupleElement(${counts}, 2) > 0, NULL, false)`,

@@ -50,8 +50,8 @@ const renamed = (columns: ReadonlyMap<string, string>): readonly string[] =>
   [...columns].map(([name, sql]) => `${sql} AS ${quoteIdentifier(name)}`);
 
 /**
- * The half-open range on a time column. A bound between two values that the column can hold excludes what lies
- * before it, so rounding it up to the column's precision changes nothing.
+ * The half-open range on a time column. A bound between two values that the column can hold excludes what
+ * lies before it, so rounding it up to the column's precision changes nothing.
  */
 function timeConditions(column: string, range: RangeShape, unitMicros: number): readonly string[] {
   return [
@@ -61,7 +61,8 @@ function timeConditions(column: string, range: RangeShape, unitMicros: number): 
 }
 
 /**
- * What the reader's privileges ask of every row, before anything else is looked at; empty if all rows may be read.
+ * What the reader's privileges ask of every row, before anything else is looked at; empty if
+ * all rows may be read.
  */
 function allowedClause<Target>(allowed: AllowedRows<Target>, print: (column: Target) => string): string {
   if (allowed === 'all') return '';
@@ -98,8 +99,8 @@ const metricColumns = (columns: ReadonlyMap<string, MetricColumn>): readonly str
   [...columns].map(([name, { sql }]) => `${sql} AS ${quoteIdentifier(name)}`);
 
 /**
- * Points, with what the query needs of their series joined to them. The order key of points is (metric, series,
- * time), so the set of series that WHERE asks for decides which granules are read.
+ * Points, with what the query needs of their series joined to them. The order key of points is (metric,
+ * series, time), so the set of series that WHERE asks for decides which granules are read.
  */
 function printPoints(read: PointsRead, alias: string, query: PrintQuery): string {
   const series = seriesColumns(read.series);

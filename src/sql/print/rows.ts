@@ -5,9 +5,9 @@ import { isInteger } from '../types.ts';
 type RowsIr = Extract<FromIr, { kind: 'rows' }>;
 
 /**
- * Rows that are written into the statement, as a subselect: as one text, since the store takes 50,000 elements of a
- * statement at most, and as a value of a table, since it would compute with a constant when it plans. A column with the
- * same value in all rows is written once.
+ * Rows that are written into the statement, as a subselect: as one text, since the store takes 50,000
+ * elements of a statement at most, and as a value of a table, since it would compute with a constant when it
+ * plans. A column with the same value in all rows is written once.
  */
 export function printRows({ columns, rows }: RowsIr): string {
   const [first = []] = rows;

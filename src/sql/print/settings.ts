@@ -31,8 +31,9 @@ export const semanticSettings = {
 } as const satisfies Readonly<Record<string, string | number>>;
 
 /**
- * For queries of those who may not see all rows: no condition of theirs is moved to where it would run before the one
- * that leaves rows out, since an error of it (a division by zero, a bad cast) would tell what is in these rows.
+ * For queries of those who may not see all rows: no condition of theirs is moved to where it would run
+ * before the one that leaves rows out, since an error of it (a division by zero, a bad cast) would tell
+ * what is in these rows.
  */
 export const narrowedSettings = {
   query_plan_filter_push_down: 0,

@@ -3,8 +3,8 @@ import type { AllowedRows, SeriesColumn } from '../ir.ts';
 import type { SqlDataset } from '../sql-catalog.ts';
 
 /**
- * The events that carry one of the reader's tags. A field may have values of several types, of which each that reads
- * like the tag's value counts; a field that the dataset does not have lets nothing through.
+ * The events that carry one of the reader's tags. A field may have values of several types, of which each
+ * that reads like the tag's value counts; a field that the dataset does not have lets nothing through.
  */
 export function allowedEvents(dataset: SqlDataset): AllowedRows<string> {
   const { rows } = dataset;

@@ -4,8 +4,9 @@ import { printConstant } from '../print/literal.ts';
 import { attributeMaps, hasValue } from '../record-tables.ts';
 
 /**
- * What follows from the conditions of WHERE for the attributes of a record: where one is equal to a text, that text is
- * among the values of its map, and indexes on these tell which rows need not be read at all. In the store's SQL.
+ * What follows from the conditions of WHERE for the attributes of a record: where one is equal to a
+ * text, that text is among the values of its map, and indexes on these tell which rows need not be read
+ * at all. In the store's SQL.
  *
  * None for those who may not see all rows: how long a query takes would tell them what is in the others.
  */

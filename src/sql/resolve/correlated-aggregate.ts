@@ -8,10 +8,11 @@ import { exprKey } from './grouping.ts';
 import { conjuncts } from './pushdown.ts';
 
 /**
- * The store answers a correlated subquery for the values that its outer columns have. It takes each value once where
- * the subquery says that a column of its own equals the outer one. For all other conditions it joins the subquery to
- * the rows around it and groups by the values, so that a value of three rows has every row of the subquery three times.
- * There the rows get numbers, by which they are brought back to one of each before they are aggregated.
+ * The store answers a correlated subquery for the values that its outer columns have. It takes each value
+ * once where the subquery says that a column of its own equals the outer one. For all other conditions it
+ * joins the subquery to the rows around it and groups by the values, so that a value of three rows has every
+ * row of the subquery three times. There the rows get numbers, by which they are brought back to one of each
+ * before they are aggregated.
  */
 export function correlatedAggregate(query: SelectIr, item: Aggregate, env: Environment): SelectIr {
   const single = { ...query, columns: [{ name: '', type: item.type }], items: [item] };
@@ -46,7 +47,10 @@ function equatedOuter(condition: Expr): readonly string[] {
   return sides.length === 2 && outer !== undefined && second === undefined ? [exprKey(outer)] : [];
 }
 
-/** `SELECT aggregate (values) FROM (SELECT values FROM (SELECT …, number FROM …) WHERE … GROUP BY number, values)`. */
+/**
+ * `SELECT aggregate (values) FROM (SELECT values FROM (SELECT …, number FROM …) WHERE … GROUP
+ * BY number, values)`.
+ */
 function numbered(query: SelectIr, item: Aggregate, env: Environment): SelectIr {
   const conditions = conditionsOf(query);
   const linking = conditions.filter((each) => some(each, isOuter));

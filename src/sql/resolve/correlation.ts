@@ -4,9 +4,9 @@ import { unsupported } from '../sql-error.ts';
 import { conjuncts } from './pushdown.ts';
 
 /**
- * The store joins a correlated subquery to the query around it by equality of the columns that it takes from there,
- * so where one of these is NULL it finds no row. That is right if a condition on the column is true for no NULL, and
- * refused if it is not.
+ * The store joins a correlated subquery to the query around it by equality of the columns that it takes from
+ * there, so where one of these is NULL it finds no row. That is right if a condition on the column is true
+ * for no NULL, and refused if it is not.
  * @throws AppError `sql_unsupported`, which names the column
  */
 export function checkOuterNulls(query: SelectIr, at: number | undefined): void {

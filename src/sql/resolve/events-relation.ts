@@ -10,8 +10,8 @@ import { Reads } from './reads.ts';
 import { ColumnNames, type ScopeColumns } from './scope-columns.ts';
 
 /**
- * Events as a relation: the time, and the fields. Where a dataset has more fields than columns, the others are in a map:
- * any other name is one of them.
+ * Events as a relation: the time, and the fields. Where a dataset has more fields than columns, the others
+ * are in a map: any other name is one of them.
  */
 export function eventsRelation(
   dataset: SqlDataset,

@@ -38,10 +38,11 @@ function rowCount({ offset }: Offset): number {
 }
 
 /**
- * `RANGE BETWEEN interval '1 hour' PRECEDING AND CURRENT ROW`. The store takes whole offsets of up to 31 bits, and keys
- * without NULL. So keys are doubles, of microseconds for times, divided by the power of two that makes the offsets
- * such numbers, which changes none of their digits; and rows without a key, which are peers of each other alone, are a
- * partition of their own, or, where the frame is open on one side, lie beyond all others on theirs.
+ * `RANGE BETWEEN interval '1 hour' PRECEDING AND CURRENT ROW`. The store takes whole offsets of up to 31
+ * bits, and keys without NULL. So keys are doubles, of microseconds for times, divided by the power of two
+ * that makes the offsets such numbers, which changes none of their digits; and rows without a key, which are
+ * peers of each other alone, are a partition of their own, or, where the frame is open on one side, lie
+ * beyond all others on theirs.
  */
 function rangeOf(
   { start, end }: Frame,

@@ -20,7 +20,10 @@ export function exprKey(expr: Expr): string {
   return short;
 }
 
-/** An expression stands in the keys of all those around it: each is made once, and a long one is as good as its digest. */
+/**
+ * An expression stands in the keys of all those around it: each is made once, and a long one is
+ * as good as its digest.
+ */
 const knownKeys = new WeakMap<Expr, string>();
 const maxKeyLength = 200;
 
@@ -81,8 +84,9 @@ function checkGrouped(expr: Expr, groupKeys: ReadonlySet<string>, at: number | u
 }
 
 /**
- * Keeps group keys that are arithmetic apart from the operations around them: these would be computed together with it,
- * and the store would not find its key again. Of an interval, the length is grouped by, and nothing else is left.
+ * Keeps group keys that are arithmetic apart from the operations around them: these would be computed
+ * together with it, and the store would not find its key again. Of an interval, the length is grouped by, and
+ * nothing else is left.
  */
 export function keepKeys(ir: SelectIr): SelectIr {
   const isArithmetic = (key: Expr): boolean =>

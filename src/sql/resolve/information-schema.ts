@@ -25,8 +25,8 @@ interface CatalogTable {
 }
 
 /**
- * `information_schema.tables` and `.columns`, of the datasets that the query may read, as far as their columns are
- * known: labels, attributes and the like are columns, too, but nobody has listed them.
+ * `information_schema.tables` and `.columns`, of the datasets that the query may read, as far as their
+ * columns are known: labels, attributes and the like are columns, too, but nobody has listed them.
  * @returns undefined for any other path
  */
 export function informationSchema(path: readonly string[], env: Environment): CatalogRelation | undefined {

@@ -18,9 +18,10 @@ export interface Lateral {
 }
 
 /**
- * `LATERAL (SELECT …)` with columns of the left side. The store runs no query for each row of another. Where the
- * conditions that name such columns are equalities with what the query reads itself, one query gives the rows for all
- * of them, together with the values to join them by. What reads nothing itself is computed beside the left side.
+ * `LATERAL (SELECT …)` with columns of the left side. The store runs no query for each row of another. Where
+ * the conditions that name such columns are equalities with what the query reads itself, one query gives the
+ * rows for all of them, together with the values to join them by. What reads nothing itself is computed
+ * beside the left side.
  * @throws AppError `sql_unsupported` for all else
  */
 export function lateralOf(query: QueryIr, left: FromIr, env: Environment): Lateral {
@@ -133,8 +134,8 @@ function severalRows(query: SelectIr, links: Links, alias: string): Lateral {
 }
 
 /**
- * Aggregates without GROUP BY give a row where there is nothing, too. So they are joined to rows that are kept, and what
- * is computed of them is computed behind that.
+ * Aggregates without GROUP BY give a row where there is nothing, too. So they are joined to rows that are
+ * kept, and what is computed of them is computed behind that.
  */
 function oneRow(query: SelectIr, links: Links, alias: string): Lateral {
   if (query.having !== undefined || query.limit !== undefined || query.offset !== undefined) {

@@ -11,8 +11,8 @@ export interface Pushed {
 /**
  * Conditions of WHERE that only look at the series of a metrics dataset (its name, its labels) choose the
  * series to read, so that the samples of others are not touched. What is named in such conditions alone
- * doesn't have to be joined to the samples at all. Those on attributes of logs and traces stay where they are, and
- * what follows from them goes to where these are read.
+ * doesn't have to be joined to the samples at all. Those on attributes of logs and traces stay where they
+ * are, and what follows from them goes to where these are read.
  */
 export function pushIntoReads(from: FromIr, where: readonly Expr[]): Pushed {
   const pushed = new Set<Expr>();
@@ -47,7 +47,9 @@ export function pushIntoReads(from: FromIr, where: readonly Expr[]): Pushed {
   return { from: visit(from, true), where: where.filter((condition) => !pushed.has(condition)) };
 }
 
-/** Every mention of a column is an object of its own, so mentions outside of the conditions can be counted. */
+/**
+ * Every mention of a column is an object of its own, so mentions outside of the conditions can be counted.
+ */
 function joinedColumns(read: PointsRead, conditions: readonly Expr[]): ReadonlySet<string> {
   const mentions = new Map<string, Set<Expr>>();
   for (const condition of conditions) {

@@ -47,7 +47,8 @@ function resolveBranch(
   const { body } = query;
   if (body.kind === 'select') return resolveSelect(body, query, inner, parent, correlatable);
   const plain = query.orderBy.length === 0 && query.limit === undefined && query.offset === undefined;
-  // In the store a set operation, and what is made of one or of VALUES, cannot name columns of the query around it.
+  // In the store a set operation, and what is made of one or of VALUES, cannot name columns of
+  // the query around it.
   const resolved =
     body.kind === 'set'
       ? { query: resolveSetOperation(body, inner, parent), correlated: false }

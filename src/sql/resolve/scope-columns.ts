@@ -8,7 +8,10 @@ export interface ScopeColumn {
   readonly expr: () => Expr;
 }
 
-/** The names of a relation's columns, in order. A wide dataset has them once for all the times that it is named. */
+/**
+ * The names of a relation's columns, in order. A wide dataset has them once for all the times that it is
+ * named.
+ */
 export class ColumnNames {
   readonly list: readonly string[];
   #places: Map<string, number[]> | undefined;

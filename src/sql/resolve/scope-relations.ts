@@ -15,8 +15,8 @@ export interface ScopeRelation {
 }
 
 /**
- * Relations side by side. Each of a chain of joins sees those to its left: they share one list and one index of it, of
- * which each knows the beginning that is its own.
+ * Relations side by side. Each of a chain of joins sees those to its left: they share one list and one index
+ * of it, of which each knows the beginning that is its own.
  */
 export class ScopeRelations {
   readonly length: number;

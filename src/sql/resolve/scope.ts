@@ -10,7 +10,10 @@ export interface FromScope {
   readonly relations: ScopeRelations;
   /** Columns merged by USING; they hide those of the same name in the relations. */
   readonly merged: ReadonlyMap<string, Expr>;
-  /** The columns of `*`, side by side, made as they are asked for: joins of wide relations have too many to keep. */
+  /**
+   * The columns of `*`, side by side, made as they are asked for: joins of wide relations have too many to
+   * keep.
+   */
   readonly star: readonly (() => Iterable<ScopeColumn>)[];
 }
 

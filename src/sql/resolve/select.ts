@@ -109,8 +109,8 @@ export function resolveSelect(
 }
 
 /**
- * The conditions that must all hold. In each, NULL counts as false, so an `IN (subquery)` that is one needs no
- * third value.
+ * The conditions that must all hold. In each, NULL counts as false, so an `IN (subquery)` that is one
+ * needs no third value.
  */
 function resolveWhere(expression: Expression, context: ExpressionContext): readonly Expr[] {
   const where = condition(context.resolve(expression, context), 'WHERE', expression.at);

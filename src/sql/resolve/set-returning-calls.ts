@@ -5,8 +5,8 @@ import { sqlError, unsupported } from '../sql-error.ts';
 import { exprKey, isGrouped } from './grouping.ts';
 
 /**
- * A function that gives rows may stand in SELECT, as an item of its own, and once. The store makes the rows before it
- * groups, PostgreSQL after, so in a grouped query it must be a key.
+ * A function that gives rows may stand in SELECT, as an item of its own, and once. The store makes the rows
+ * before it groups, PostgreSQL after, so in a grouped query it must be a key.
  */
 export function checkSets(ir: SelectIr): void {
   const keys = ir.groupingSets.flat();

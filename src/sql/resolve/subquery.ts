@@ -46,8 +46,8 @@ export function resolveScalarSubquery(ast: Query, context: ExpressionContext, at
 }
 
 /**
- * In the store a correlated subquery without rows is NULL whatever it computes: so each aggregate becomes a subquery
- * of its own, of which `count` gives 0, and what is computed of them stands outside.
+ * In the store a correlated subquery without rows is NULL whatever it computes: so each aggregate becomes a
+ * subquery of its own, of which `count` gives 0, and what is computed of them stands outside.
  */
 function splitAggregates(item: Expr, query: SelectIr, context: ExpressionContext): Expr {
   if (item.kind === 'aggregate') {
@@ -68,8 +68,8 @@ function splitAggregates(item: Expr, query: SelectIr, context: ExpressionContext
 const tooManyRows = "throwIf(length(t) > 1, 'more than one row returned by a subquery', toInt16(125)) != 0";
 
 /**
- * The value of the only row, or of the first one by ORDER BY … LIMIT 1. It is taken by an aggregate, since the store
- * joins groups to the query around them, and would not say that there are several rows.
+ * The value of the only row, or of the first one by ORDER BY … LIMIT 1. It is taken by an aggregate, since
+ * the store joins groups to the query around them, and would not say that there are several rows.
  */
 function firstRow(query: SelectIr, item: Expr, context: ExpressionContext, at: number | undefined): SelectIr {
   const { orderBy, limit, offset } = query;

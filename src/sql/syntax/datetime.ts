@@ -29,7 +29,8 @@ const microsPerUnit: Readonly<Partial<Record<Unit, number>>> = {
 };
 
 /**
- * Reads an interval in PostgreSQL's verbose form: `1 hour`, `1 day 02:30:00`, `-90 min`, `1.5 hours`, `2 h ago`.
+ * Reads an interval in PostgreSQL's verbose form: `1 hour`, `1 day 02:30:00`, `-90 min`,
+ * `1.5 hours`, `2 h ago`.
  * @returns undefined for any other text, and for fractions of a month or year
  */
 export function parseInterval(text: string): IntervalParts | undefined {

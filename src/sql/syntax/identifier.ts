@@ -1,4 +1,7 @@
-/** PostgreSQL cuts identifiers to this many bytes (NAMEDATALEN - 1), at a character. Its parser has done so already. */
+/**
+ * PostgreSQL cuts identifiers to this many bytes (NAMEDATALEN - 1), at a character. Its parser
+ * has done so already.
+ */
 const maxIdentifierBytes = 63;
 /** What is left of a longer name has at least this many characters, of up to 4 bytes each. */
 const minClippedCharacters = Math.floor((maxIdentifierBytes - 3) / 4);

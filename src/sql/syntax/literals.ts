@@ -31,8 +31,8 @@ const maxIntegerLength = 20;
 const withoutZeros = (text: string): string => text.replace(/^([+-]?)0+(?=\d)/, '$1');
 
 /**
- * The type that PostgreSQL gives to a number as it was written. One with more digits than the store's decimals
- * have is taken for a double.
+ * The type that PostgreSQL gives to a number as it was written. One with more digits than the store's
+ * decimals have is taken for a double.
  */
 export function numberLiteral(text: string): Literal {
   if (/^-?\d+$/.test(text)) {

@@ -1,6 +1,7 @@
 /**
- * Errors that a query raises by itself while it runs, in the store's SQL. The numbers are how they are known again
- * (`store-failures.ts` of the query service): the engine's own where it has one, else numbers that it does not use.
+ * Errors that a query raises by itself while it runs, in the store's SQL. The numbers are how they are
+ * known again (`store-failures.ts` of the query service): the engine's own where it has one, else numbers
+ * that it does not use.
  */
 export const raised = {
   /** ARGUMENT_OUT_OF_BOUND (src/Common/ErrorCodes.cpp). */

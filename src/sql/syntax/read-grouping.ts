@@ -8,8 +8,8 @@ import type { ReadContext } from './read-context.ts';
 type Sets = readonly (readonly Expression[])[];
 
 /**
- * GROUP BY as the sets of keys that it stands for: `a, ROLLUP (b, c)` is `(a, b, c)`, `(a, b)` and `(a)`. Items
- * are combined with each other (PostgreSQL's manual, 7.2.4).
+ * GROUP BY as the sets of keys that it stands for: `a, ROLLUP (b, c)` is `(a, b, c)`, `(a, b)` and `(a)`.
+ * Items are combined with each other (PostgreSQL's manual, 7.2.4).
  */
 export function readGroupingSets(items: readonly SyntaxNode[], context: ReadContext): Sets {
   if (items.length === 0) return [];

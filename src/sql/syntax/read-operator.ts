@@ -84,7 +84,9 @@ function readLike(node: SyntaxNode, context: ReadContext): Expression {
   return { kind: 'operator', at: node.at, name: operatorName(node), args };
 }
 
-/** `IN (…)`, and `= ANY (ARRAY[…])` and `<> ALL (ARRAY[…])`, which mean the same; other arrays as they are. */
+/**
+ * `IN (…)`, and `= ANY (ARRAY[…])` and `<> ALL (ARRAY[…])`, which mean the same; other arrays as they are.
+ */
 function readList(node: SyntaxNode, context: ReadContext): Expression {
   const operator = operatorName(node);
   const kind = node.text('kind');

@@ -19,8 +19,8 @@ interface RememberedColumns {
 }
 
 /**
- * What a thread remembers of datasets between its tasks: their columns, which are much to send. It is used only where the
- * main thread says that they are still these. Who may read which rows is never remembered.
+ * What a thread remembers of datasets between its tasks: their columns, which are much to send. It is used
+ * only where the main thread says that they are still these. Who may read which rows is never remembered.
  */
 export class ColumnMemory {
   readonly #known = new LRUCache<string, RememberedColumns>({
@@ -47,8 +47,9 @@ export class NamesMissing extends Error {}
  * The catalog as one task needs it: it holds what the main thread has answered, and nothing else.
  *
  * 1. `loadRelations`: the datasets that the query names. That is enough for most queries.
- * 2. `loadNames`: which datasets there are, for suggestions, for names longer than identifiers can be, and for
- *    `information_schema`. Of those that `information_schema.tables` alone needs, the kind is known and no more.
+ * 2. `loadNames`: which datasets there are, for suggestions, for names longer than identifiers can
+ *    be, and for `information_schema`. Of those that `information_schema.tables` alone needs, the
+ *    kind is known and no more.
  */
 export class TaskCatalog implements SqlCatalog {
   readonly database: string;

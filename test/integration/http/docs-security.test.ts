@@ -21,7 +21,9 @@ function shellOf(path: string, heading: string): string {
   return blocks.join('\n');
 }
 
-/** Runs it as a user would, except that a refusal ends it. @returns what the commands printed, line by line */
+/**
+ * Runs it as a user would, except that a refusal ends it. @returns what the commands printed, line by line
+ */
 async function run(shell: string, node: IdentityNode): Promise<string[]> {
   const strict = 'set -eu\ncurl() { command curl --silent --show-error --fail-with-body "$@"; echo; }\n';
   const env = { ...process.env, MILLRACE: node.url, AUTH: 'admin:sesame' };

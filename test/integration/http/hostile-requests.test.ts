@@ -28,7 +28,8 @@ const authorization = root['authorization'] ?? '';
 const noReply = 0;
 
 /**
- * Sends bytes as they are (latin1), and waits for the reply; or, where none is to come, for a moment in which one would.
+ * Sends bytes as they are (latin1), and waits for the reply; or, where none is to come, for a
+ * moment in which one would.
  * @returns what came back
  */
 async function exchange(

@@ -13,7 +13,10 @@ import {
   startIdentityNode,
 } from '../identity/identity-node.ts';
 
-/** Who may use a route, by where the privilege holds: everywhere, for the dataset asked about, for another one. */
+/**
+ * Who may use a route, by where the privilege holds: everywhere, for the dataset asked about, for another
+ * one.
+ */
 interface Rule {
   readonly everywhere: readonly PrivilegeName[];
   readonly own: readonly PrivilegeName[];

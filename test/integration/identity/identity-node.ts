@@ -65,7 +65,10 @@ export interface IdentityNodeOptions {
   readonly trustedProxies?: Networks | undefined;
 }
 
-/** A node with every route group, real but for what is behind ingest and query; the tables of metadata must exist. */
+/**
+ * A node with every route group, real but for what is behind ingest and query; the tables of
+ * metadata must exist.
+ */
 export async function startIdentityNode(
   store: Store,
   name: string,

@@ -11,7 +11,9 @@ import { type Ask, asker, queryService } from '../../sql/querier.ts';
 import { startOracle } from '../../sql/start-oracle.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 
-/** The queries of two public benchmarks, answered by PostgreSQL and by Millrace on the same generated data. */
+/**
+ * The queries of two public benchmarks, answered by PostgreSQL and by Millrace on the same generated data.
+ */
 const benchmarks = [
   { name: 'ClickBench', cases: readCases('benchmarks/clickbench.sql'), queries: 43 },
   { name: 'TPC-H', cases: readCases('benchmarks/tpch.sql'), queries: 22 },
@@ -44,7 +46,9 @@ afterAll(async () => {
   await oracle?.stop();
 });
 
-/** Which of several equal rows LIMIT keeps is nobody's to say: here they are ordered by their columns, too. */
+/**
+ * Which of several equal rows LIMIT keeps is nobody's to say: here they are ordered by their columns, too.
+ */
 function decided({ query }: SqlCase): string {
   const limited = /^(.*?)(\border by (?:(?!\border by\b).)*?)?\s+(limit \d+(?: offset \d+)?)$/is.exec(query);
   if (limited === null) return query;

@@ -81,8 +81,8 @@ describe('random expressions', () => {
     const failure = actual instanceof AppError ? actual : undefined;
     if (failure?.code === 'sql_unsupported' || failure?.code === 'sql_too_large') return undefined;
     const states = [failure?.definition.sqlState, 'sqlState' in expected ? expected.sqlState : undefined];
-    // Both compute some constants beforehand, each others, also where a branch is never taken. That a division
-    // by zero is an error where it is computed, errors.sql shows.
+    // Both compute some constants beforehand, each others, also where a branch is never taken. That a
+    // division by zero is an error where it is computed, errors.sql shows.
     if (states.includes('22012')) return undefined;
     if (failure === undefined && !('sqlState' in expected)) return difference(actual as Rows, expected, true);
     const [ours, theirs] = states.map((state) => state?.slice(0, 2));

@@ -5,7 +5,10 @@ import { RemoteWriteDecoding } from '../../support/remote-write-decoding.ts';
 import type { Version } from '../../support/remote-write-oracle.ts';
 import { bytesField, varint } from '../../support/wire.ts';
 
-/** How much of each kind one request may hold: a message of two or four bytes each would keep a worker busy for long. */
+/**
+ * How much of each kind one request may hold: a message of two or four bytes each would keep a
+ * worker busy for long.
+ */
 
 const text = (value: string): Buffer => Buffer.from(value);
 const label = bytesField(1, Buffer.concat([bytesField(1, text('__name__')), bytesField(2, text('up'))]));
@@ -103,7 +106,10 @@ const dayOfNow = 20_000;
 
 const sampleOf = (day: number): Buffer => bytesField(2, Buffer.from([0x10, ...varint(day * dayMs)]));
 
-/** A message of samples on so many days, of one series or of one for each day; plain, so that the kernel takes what it can. */
+/**
+ * A message of samples on so many days, of one series or of one for each day; plain, so that the
+ * kernel takes what it can.
+ */
 function days(version: Version, series: 'one series' | 'a series a day', count: number): Buffer {
   const samples = Array.from({ length: count }, (_, index) => sampleOf(dayOfNow + index));
   const named = (index: number): Buffer =>

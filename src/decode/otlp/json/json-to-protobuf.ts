@@ -1,13 +1,13 @@
 /**
- * OTLP's JSON as the protobuf message that it stands for, so that both encodings of all signals are decoded by
- * the same code. It takes one pass over the text, in which no objects are made of it. Compared with readers of JSON
- * that fill the rows themselves, a warm worker spends up to 5 % more CPU on usual logs and traces, and some 15 %
- * more on records full of long, escaped and nested values, which are copied once more. It is not more than that
- * because the usual spelling of strings and attributes is copied in one go (`plain-text.ts`), the memory of the
- * message is used again, and its texts are not checked twice.
+ * OTLP's JSON as the protobuf message that it stands for, so that both encodings of all signals are decoded
+ * by the same code. It takes one pass over the text, in which no objects are made of it. Compared with
+ * readers of JSON that fill the rows themselves, a warm worker spends up to 5 % more CPU on usual logs and
+ * traces, and some 15 % more on records full of long, escaped and nested values, which are copied once more.
+ * It is not more than that because the usual spelling of strings and attributes is copied in one go
+ * (`plain-text.ts`), the memory of the message is used again, and its texts are not checked twice.
  *
- * Field names are in lowerCamelCase or snake_case, unknown fields are skipped, and null stands for a field that is
- * absent. Of several values for one field the last counts, and lists are joined, as protobuf has it.
+ * Field names are in lowerCamelCase or snake_case, unknown fields are skipped, and null stands for a field
+ * that is absent. Of several values for one field the last counts, and lists are joined, as protobuf has it.
  */
 
 import { isUtf8 } from 'node:buffer';

@@ -9,8 +9,9 @@ const idLabels = {
 } as const;
 
 /**
- * The labels of an exemplar: the ids of its span in hexadecimal digits, as `trace_id` and `span_id`, and the attributes
- * that the metric leaves out. An attribute of the name of an id gives way to it; of two others the later one stays.
+ * The labels of an exemplar: the ids of its span in hexadecimal digits, as `trace_id` and `span_id`, and the
+ * attributes that the metric leaves out. An attribute of the name of an id gives way to it; of two others
+ * the later one stays.
  */
 export class ExemplarLabels implements LabelSource {
   /** Where the ids are in the message; empty for none. */

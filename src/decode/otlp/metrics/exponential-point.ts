@@ -30,10 +30,10 @@ const unknownSum: Readonly<Bits> = { low: 0, high: 0x7ff8_0000 };
 const bits = (): Bits => ({ low: 0, high: 0 });
 
 /**
- * An `ExponentialHistogramDataPoint`: one row of `histograms`, in the form that Prometheus' native histograms have,
- * which loses nothing. The scale is the schema, whatever Prometheus allows. A bucket reaches up to its bound in both,
- * but OpenTelemetry numbers buckets by their lower bounds and Prometheus by their upper ones, so an offset is larger
- * by one; the counts become the difference of each to the one before.
+ * An `ExponentialHistogramDataPoint`: one row of `histograms`, in the form that Prometheus' native histograms
+ * have, which loses nothing. The scale is the schema, whatever Prometheus allows. A bucket reaches up to its
+ * bound in both, but OpenTelemetry numbers buckets by their lower bounds and Prometheus by their upper ones,
+ * so an offset is larger by one; the counts become the difference of each to the one before.
  */
 export class ExponentialPoint implements PointReader, NativeHistogram {
   readonly timestamp = bits();

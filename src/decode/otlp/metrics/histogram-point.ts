@@ -15,9 +15,9 @@ const bucketCounts = 6;
 const explicitBounds = 7;
 
 /**
- * A `HistogramDataPoint`, as the samples of Prometheus' classic histogram: one for each bucket, of the observations
- * up to its bound (`le`), and the sum, the count, the minimum and the maximum, as far as they were sent. The last
- * bucket is that of all observations, the only one where the sender has no buckets.
+ * A `HistogramDataPoint`, as the samples of Prometheus' classic histogram: one for each bucket, of the
+ * observations up to its bound (`le`), and the sum, the count, the minimum and the maximum, as far as they
+ * were sent. The last bucket is that of all observations, the only one where the sender has no buckets.
  */
 export class HistogramPoint implements PointReader {
   readonly #reader: ProtobufReader;
@@ -112,7 +112,9 @@ export class HistogramPoint implements PointReader {
     );
   }
 
-  /** The least bound that is not below the value, which is in no bucket with a bound if it is not a number. */
+  /**
+   * The least bound that is not below the value, which is in no bucket with a bound if it is not a number.
+   */
   #boundOf(value: number): number {
     const bounds = this.#bounds;
     let low = 0;

@@ -7,11 +7,12 @@
  *     otel_scope_name, otel_scope_version, otel_scope_<key>   the scope, and its attributes
  *     <key>                each attribute of the resource
  *
- * Where two have the same name the one that stands higher in this list is the label, and of two in the same list of
- * attributes the later one. The other is kept in the row of the series (`series-details.ts`).
+ * Where two have the same name the one that stands higher in this list is the label, and of two in the same
+ * list of attributes the later one. The other is kept in the row of the series (`series-details.ts`).
  *
- * A series that is known costs a hash of the point's attributes as they are encoded. What comes from the resource, the
- * scope and the metric is hashed once, and text is made only for a series that is met for the first time.
+ * A series that is known costs a hash of the point's attributes as they are encoded. What comes from
+ * the resource, the scope and the metric is hashed once, and text is made only for a series that is
+ * met for the first time.
  */
 import { isAscii } from 'node:buffer';
 import type { ByteWriter } from '../../../lib/byte-writer.ts';
@@ -22,7 +23,9 @@ import { type AttributeRange, AttributeTexts } from '../attribute-texts.ts';
 import type { MetricOrigin } from './metric-origin.ts';
 import type { PointHeader } from './point-header.ts';
 
-/** One of the series that a point makes: what is appended to the metric's name, and a label that has a number. */
+/**
+ * One of the series that a point makes: what is appended to the metric's name, and a label that has a number.
+ */
 export interface SeriesVariant {
   readonly suffix: Buffer;
   readonly label: Buffer | undefined;

@@ -12,7 +12,9 @@ const asInt = fieldTag(6, 'fixed64');
 const doubles = new Float64Array(1);
 const halves = new Int32Array(doubles.buffer);
 
-/** A `NumberDataPoint`, of a gauge or a sum: one sample. An integer beyond 2^53 becomes the nearest double. */
+/**
+ * A `NumberDataPoint`, of a gauge or a sum: one sample. An integer beyond 2^53 becomes the nearest double.
+ */
 export class NumberPoint implements PointReader {
   readonly #reader: ProtobufReader;
   readonly #header: PointHeader;

@@ -1,6 +1,7 @@
 /**
- * OTLP metrics (`schema/proto/otlp.proto`): a protobuf `ExportMetricsServiceRequest` into rows of `samples`,
- * `exemplars`, `histograms`, `series` and `metadata`. Data points that cannot be stored are reported, the rest is.
+ * OTLP metrics (`schema/proto/otlp.proto`): a protobuf `ExportMetricsServiceRequest` into rows of
+ * `samples`, `exemplars`, `histograms`, `series` and `metadata`. Data points that cannot be stored are
+ * reported, the rest is.
  */
 import type { TableBlock } from '../../../model/block.ts';
 import { noCounts } from '../../../model/counts.ts';
@@ -48,7 +49,10 @@ export function decodeOtlpMetrics(message: Buffer, task: MetricsTask, context: S
   return walk.finish();
 }
 
-/** One request. What a message says of its parts may stand behind them, so each is looked over before it is read. */
+/**
+ * One request. What a message says of its parts may stand behind them, so each is looked over before it is
+ * read.
+ */
 class MetricsWalk {
   readonly #reader: ProtobufReader;
   readonly #origin = new MetricOrigin();

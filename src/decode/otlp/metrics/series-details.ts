@@ -12,8 +12,8 @@ const resourceDropped = fieldTag(2, 'varint');
 const scopeDropped = fieldTag(4, 'varint');
 
 /**
- * What a row of `series` has of OTLP beside its labels: what the metric is, and what its resource and scope have that
- * is no attribute; and the attributes that gave way to a label of their name.
+ * What a row of `series` has of OTLP beside its labels: what the metric is, and what its resource and scope
+ * have that is no attribute; and the attributes that gave way to a label of their name.
  */
 export class SeriesDetails implements RowDetails {
   readonly #message: Buffer;

@@ -13,7 +13,9 @@ const quantileField = fieldTag(6, 'bytes');
 const quantileNumber = fieldTag(1, 'fixed64');
 const quantileValue = fieldTag(2, 'fixed64');
 
-/** A `SummaryDataPoint`: a sample for each quantile, under the metric's own name, and the sum and the count. */
+/**
+ * A `SummaryDataPoint`: a sample for each quantile, under the metric's own name, and the sum and the count.
+ */
 export class SummaryPoint implements PointReader {
   readonly #reader: ProtobufReader;
   readonly #header: PointHeader;

@@ -6,7 +6,10 @@ export function copyWords(to: u32, from: u32, length: u32): void {
   }
 }
 
-/** Whether none of the bytes `[start, end)` has its high bit set; up to 7 bytes behind them are read and not used. */
+/**
+ * Whether none of the bytes `[start, end)` has its high bit set; up to 7 bytes behind them are read and not
+ * used.
+ */
 export function isAscii(start: u32, end: u32): bool {
   let at = start;
   let bits: u64 = 0;

@@ -1,6 +1,6 @@
 /**
- * The keys of a `LowCardinality(String)` column, each once, in the order in which they came. A dictionary is a region
- * of memory:
+ * The keys of a `LowCardinality(String)` column, each once, in the order in which they came. A dictionary
+ * is a region of memory:
  *
  *     size      u32, keys so far, the empty one at index 0 included
  *     keysEnd   u32, bytes of keys so far
@@ -11,7 +11,9 @@
 import { areEqual, copyWords } from './bytes';
 import { hashBytes } from './hash';
 
-/** Together with the empty one. Requests have some 50 names of labels, and hardly more metrics than series. */
+/**
+ * Together with the empty one. Requests have some 50 names of labels, and hardly more metrics than series.
+ */
 const keyCapacity: u32 = 8_192;
 const slotCount: u32 = 2 * keyCapacity;
 /** Of a key: its length takes one byte. */

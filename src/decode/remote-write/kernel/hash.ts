@@ -1,4 +1,7 @@
-/** A seeded 64-bit hash: the rounds of xxHash64 (https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md). */
+/**
+ * A seeded 64-bit hash: the rounds of xxHash64
+ * (https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md).
+ */
 export const prime1: u64 = 0x9e37_79b1_85eb_ca87;
 export const prime2: u64 = 0xc2b2_ae3d_27d4_eb4f;
 export const prime3: u64 = 0x1656_67b1_9e37_79f9;
@@ -9,8 +12,8 @@ export function round(accumulator: u64, word: u64): u64 {
 }
 
 /**
- * Of the bytes `[start, end)`; up to 7 bytes behind them are read and not used. Unlike xxHash64 it takes the last
- * bytes as one word filled up with zeros. Four lanes of eight bytes keep the multiplier busy.
+ * Of the bytes `[start, end)`; up to 7 bytes behind them are read and not used. Unlike xxHash64 it takes the
+ * last bytes as one word filled up with zeros. Four lanes of eight bytes keep the multiplier busy.
  */
 export function hashBytes(start: u32, end: u32, seed: u64): u64 {
   let at = start;

@@ -1,21 +1,22 @@
 /**
- * The hot loop of remote write, in AssemblyScript (https://www.assemblyscript.org): samples of series in the shape in
- * which senders write them. Everything else it leaves to the decoders in TypeScript
- * (`remote-write-v1.ts`, `remote-write-v2.ts`), which read the same message, field by field, and define what is right.
+ * The hot loop of remote write, in AssemblyScript (https://www.assemblyscript.org): samples of series
+ * in the shape in which senders write them. Everything else it leaves to the decoders in TypeScript
+ * (`remote-write-v1.ts`, `remote-write-v2.ts`), which read the same message, field by field, and
+ * define what is right.
  *
  *     1.0   labels, then samples of one day, nothing else
- *     2.0   references to symbols (`symbols.ts`), then samples of one day, then metadata (`metadata.ts`) or nothing
+ *     2.0   references to symbols (`symbols.ts`), then samples of one day, then metadata or nothing
  *
  *     Label     of a new series as in `new-series.ts`; of others any, since its bytes were checked before
  *     Sample    value (absent if it is zero), then timestamp
  *
  * A series is known when the table has the hash of its labels and says that its row for the day of the
- * samples is durable. One that is not in the table at all is new: the kernel writes its row and puts it there, as long
- * as the table has room; it never makes the table grow. One whose last row is durable and of another day gets a row for
- * the day of the samples.
+ * samples is durable. One that is not in the table at all is new: the kernel writes its row and puts it
+ * there, as long as the table has room; it never makes the table grow. One whose last row is durable and of
+ * another day gets a row for the day of the samples.
  *
- * Each read is checked against the end of what it reads from, either before it, or after it and before the use
- * of what was read: there is slack behind each region.
+ * Each read is checked against the end of what it reads from, either before it, or after it and before the
+ * use of what was read: there is slack behind each region.
  */
 import { hashBytes } from './hash';
 import { readLabelMessages, skipLabels } from './label-messages';
@@ -75,8 +76,8 @@ const timeseries1: u8 = 0x0a;
 const timeseries2: u8 = 0x2a;
 
 /**
- * Where `walk` stopped at a series that is in the table, but whose row it does not know to be durable: the address of
- * its slot. Otherwise 0.
+ * Where `walk` stopped at a series that is in the table, but whose row it does not know to be durable: the
+ * address of its slot. Otherwise 0.
  */
 export let unconfirmedSlot: u32 = 0;
 /** Series put into the table by the last `walk`. */
@@ -133,7 +134,10 @@ export function readSymbols(): u32 {
   return at === 0 ? 0 : at - messageAddress;
 }
 
-/** Replaces the symbols by those whose offsets in the message are at `symbolPlaces`, where each begins and ends. */
+/**
+ * Replaces the symbols by those whose offsets in the message are at `symbolPlaces`, where each begins and
+ * ends.
+ */
 export function takeSymbols(count: u32): void {
   takeSymbolTable(count, seed);
 }
@@ -218,7 +222,10 @@ function takeSeries(start: u32): u32 {
   return end;
 }
 
-/** Whether the day of the samples that were read last is one too many for this decoder: the other one counts them exactly. */
+/**
+ * Whether the day of the samples that were read last is one too many for this decoder: the other one
+ * counts them exactly.
+ */
 function hasTooManyDays(): bool {
   if (readDay === lastDay) return false;
   if (dayChanges === maxDayChanges) return true;
@@ -227,7 +234,10 @@ function hasTooManyDays(): bool {
   return false;
 }
 
-/** Takes a series with a row for the day of its samples. @returns whether it was taken; if not, it has left no trace */
+/**
+ * Takes a series with a row for the day of its samples. @returns whether it was taken; if not,
+ * it has left no trace
+ */
 function takeWithRow(slot: u32, labels: u32, samples: u32, end: u32, hash: u64): bool {
   if (!(isSecond ? readLabelRefs() : readLabelMessages(labels, samples))) return false;
   const samplesEnd = readSamples(samples, end, seriesId, metricId, anyDay);

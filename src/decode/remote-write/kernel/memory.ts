@@ -1,6 +1,6 @@
 /**
- * Where everything lies in the kernel's memory. Its size is fixed: pages that nobody has touched cost nothing, and
- * no view of it is ever detached.
+ * Where everything lies in the kernel's memory. Its size is fixed: pages that nobody has touched cost
+ * nothing, and no view of it is ever detached.
  *
  *     staticBytes   what the compiler puts at the bottom
  *     series table  slots of 32 bytes; its layout is in `series-table.ts`, which fills it

@@ -1,7 +1,7 @@
 /**
  * The metadata that version 2.0 has with each series:
  *
- *     Metadata   type, help and unit, each at most once and in that order; all absent or zero if there is none
+ *     Metadata   type, help and unit, each at most once and in that order; absent or zero if none
  *
  * It is taken if it need not be stored: if its row for today is durable, or in this request already.
  */

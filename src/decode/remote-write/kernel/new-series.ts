@@ -4,8 +4,8 @@
  *     label    name of 1 to 127 bytes, then a value that is not empty, each behind its length
  *     all      ASCII; names ascending, so none twice; a metric name of at most 127 bytes among them
  *
- * `beginLabels`, `addLabel` and `endLabels` look and leave no trace, `writeRow` then writes the columns. What the ids
- * are made of is said in `series-labels.ts`.
+ * `beginLabels`, `addLabel` and `endLabels` look and leave no trace, `writeRow` then writes the columns. What
+ * the ids are made of is said in `series-labels.ts`.
  */
 import { copyWords, isAscii, isBefore } from './bytes';
 import { clear, hasRoom, indexOf, maxKeyBytes } from './dictionary';
@@ -45,8 +45,8 @@ export let metricId: u32 = 0;
 let metricStart: u32 = 0;
 let metricLength: u32 = 0;
 /**
- * Labels beside the metric's name. Each has a place of three words: where its name begins, where the length of its
- * value stands, and where it ends.
+ * Labels beside the metric's name. Each has a place of three words: where its name begins, where the length
+ * of its value stands, and where it ends.
  */
 let labelCount: u32 = 0;
 let valueBytes: u32 = 0;

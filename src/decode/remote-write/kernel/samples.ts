@@ -1,4 +1,6 @@
-/** Samples of one series, into the columns. Both versions write them in the same way: value, then timestamp. */
+/**
+ * Samples of one series, into the columns. Both versions write them in the same way: value, then timestamp.
+ */
 import { metricIds, rowCapacity, seriesIds, timestamps, values } from './memory';
 
 const seriesSample: u8 = 0x12;

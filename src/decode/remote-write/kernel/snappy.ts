@@ -1,7 +1,7 @@
 /**
- * Snappy's block format: https://github.com/google/snappy/blob/main/format_description.txt. After the length of
- * the whole, which the caller reads, a block is literals and copies of what is there already. The lowest two
- * bits of an element's first byte tell which, and how many bytes the offset of a copy takes.
+ * Snappy's block format: https://github.com/google/snappy/blob/main/format_description.txt. After the length
+ * of the whole, which the caller reads, a block is literals and copies of what is there already. The lowest
+ * two bits of an element's first byte tell which, and how many bytes the offset of a copy takes.
  */
 import { copyWords } from './bytes';
 import { bodyAddress, messageAddress } from './memory';
@@ -12,8 +12,8 @@ const copyOffset2: u32 = 2;
 const copyOffset4: u32 = 3;
 
 /**
- * Decompresses the body, `bodyLength` bytes, into the message, which its head declares to have `declaredLength`
- * bytes. Both lengths are within their capacity.
+ * Decompresses the body, `bodyLength` bytes, into the message, which its head declares to have
+ * `declaredLength` bytes. Both lengths are within their capacity.
  * @returns whether the body is a valid block of that length
  */
 export function unsnappy(bodyLength: u32, declaredLength: u32): bool {

@@ -1,13 +1,13 @@
 /**
- * What version 2.0 has in place of label messages: a table of the request's strings, and references to them. Each
- * string is hashed once; what names strings has the hash of their hashes. So its key is the same in each request,
- * however the strings are numbered there.
+ * What version 2.0 has in place of label messages: a table of the request's strings, and references to them.
+ * Each string is hashed once; what names strings has the hash of their hashes. So its key is the same in each
+ * request, however the strings are numbered there.
  *
  *     symbols      first in the message, the first of them empty, each of less than 2 MiB
  *     references   packed, name and value in turn
  *
- * Symbols that stand elsewhere are given by the decoder (`takeSymbolTable`). Until it has done so no reference to
- * them is taken.
+ * Symbols that stand elsewhere are given by the decoder (`takeSymbolTable`). Until it has done so no
+ * reference to them is taken.
  */
 import { hashBytes, prime3 } from './hash';
 import {
@@ -67,7 +67,10 @@ function addSymbol(symbol: u32, start: u32, end: u32, seed: u64): void {
   store<u64>(symbolHashes + 8 * symbol, hashBytes(start, end, seed));
 }
 
-/** Reads the references of a series into the scratch memory. @returns where they end; 0 if they cannot be taken */
+/**
+ * Reads the references of a series into the scratch memory. @returns where they end; 0 if they cannot be
+ * taken
+ */
 export function readRefs(start: u32, end: u32): u32 {
   if (load<u8>(start) !== seriesRefs) return 0;
   let length: u32 = load<u8>(start, 1);
@@ -110,7 +113,10 @@ export function hashOfGivenRefs(count: u32, seed: u64): u64 {
   return hashOfRefs(seed);
 }
 
-/** The key of a description of a metric; `help` and `unit` are symbols. It takes the place of the references' hashes. */
+/**
+ * The key of a description of a metric; `help` and `unit` are symbols. It takes the place of
+ * the references' hashes.
+ */
 export function hashOfDescription(metricId: u32, type: u32, help: u32, unit: u32, seed: u64): u64 {
   store<u64>(refHashes, ((<u64>type) << 32) | metricId);
   store<u64>(refHashes, load<u64>(symbolHashes + 8 * help), 8);

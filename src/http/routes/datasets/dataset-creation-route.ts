@@ -15,10 +15,16 @@ import { textReply } from '../../server/reply.ts';
 import { textContent } from '../../server/reply-content.ts';
 import type { DatasetRequest, Route } from '../../server/route.ts';
 
-/** Options that clients of this interface know and that there are not: without them data would come out otherwise than asked for. */
+/**
+ * Options that clients of this interface know and that there are not: without them data would come out
+ * otherwise than asked for.
+ */
 const unsupported = ['x-p-time-partition-limit', 'x-p-update-stream'] as const;
 
-/** A new dataset of events, with what its owner wants of it in headers, and its fields in the body if they are fixed. */
+/**
+ * A new dataset of events, with what its owner wants of it in headers, and its fields in the
+ * body if they are fixed.
+ */
 export function datasetCreationRoute(
   administration: Pick<DatasetAdministration, 'create'>,
   audit: AuditLog,

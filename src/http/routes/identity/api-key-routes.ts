@@ -38,7 +38,9 @@ const apiKey = v.pipe(
 );
 const deletedKey = v.object({ keyId: v.string(), keyName: v.string(), message: v.string() });
 
-/** API keys. Their values are in the replies to making one and to asking for one by its id, and nowhere else. */
+/**
+ * API keys. Their values are in the replies to making one and to asking for one by its id, and nowhere else.
+ */
 export function apiKeyRoutes(keys: ApiKeyAdministration, audit: AuditLog): Route[] {
   return [
     administratorRoute({

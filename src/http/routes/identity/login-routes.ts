@@ -115,7 +115,9 @@ async function complete(options: LoginRouteOptions, request: PublicRequest): Pro
   ]);
 }
 
-/** Ends the session here and, where the provider has a place for it, there. Another site cannot ask for it. */
+/**
+ * Ends the session here and, where the provider has a place for it, there. Another site cannot ask for it.
+ */
 async function signOut(options: LoginRouteOptions, request: PublicRequest): Promise<Reply> {
   const { login, sessions, audit, publicOrigin } = options;
   const origin = originOf(request, publicOrigin);

@@ -31,7 +31,10 @@ const user = v.variant('method', [
   }),
 ]);
 
-/** Users, who sign in with a name and a password or at the identity provider. A new password is the body of the reply, as plain text. */
+/**
+ * Users, who sign in with a name and a password or at the identity provider. A new password is the body of
+ * the reply, as plain text.
+ */
 export function userRoutes(users: UserAdministration, audit: AuditLog): Route[] {
   const rolesOf = (tenant: string, name: string): Reply => {
     const roles = [...users.roles(tenant, name)];

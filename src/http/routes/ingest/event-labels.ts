@@ -6,8 +6,8 @@ const labelHeader = /^x-p-(?:meta|tag)-/;
 const printable = /^[\x20-\x7e]+$/;
 
 /**
- * The fields that the headers `X-P-Meta-…` and `X-P-Tag-…` add to every event of a request, in the order of their
- * names: `X-P-Meta-Host: web-1` gives `meta-host`. Undefined if there are none.
+ * The fields that the headers `X-P-Meta-…` and `X-P-Tag-…` add to every event of a request, in the order of
+ * their names: `X-P-Meta-Host: web-1` gives `meta-host`. Undefined if there are none.
  * @param extensions headers by their names in small letters
  * @throws AppError `bad_header`
  */

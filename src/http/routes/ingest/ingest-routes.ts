@@ -57,8 +57,8 @@ const labels = 'Each header `X-P-Meta-…` or `X-P-Tag-…` adds a field to ever
 const formatOf = (contentType: string): 'json' | 'ndjson' => formats.get(contentType) ?? 'json';
 
 /**
- * JSON events: an array, a single object or one object a line. All of a body is taken, or nothing. And the schema that
- * such events would have.
+ * JSON events: an array, a single object or one object a line. All of a body is taken, or nothing. And the
+ * schema that such events would have.
  */
 export function ingestRoutes({ ingest, maxBodyBytes }: IngestRouteOptions): Route[] {
   const events: BodyRules = {

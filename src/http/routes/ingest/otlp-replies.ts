@@ -1,6 +1,6 @@
 /**
- * What OTLP/HTTP is answered with (https://opentelemetry.io/docs/specs/otlp/#otlphttp): a body in the encoding of
- * the request, under exactly its media type, and errors as `google.rpc.Status`.
+ * What OTLP/HTTP is answered with (https://opentelemetry.io/docs/specs/otlp/#otlphttp): a body in the
+ * encoding of the request, under exactly its media type, and errors as `google.rpc.Status`.
  */
 import protobuf from 'protobufjs/minimal.js';
 import { AppError } from '../../../errors.ts';

@@ -68,7 +68,9 @@ const partialSuccess = (field: PartialSuccess['field']) =>
 
 const encodings: readonly BodyEncoding[] = ['identity', 'gzip', 'deflate', 'zstd'];
 
-/** OTLP over HTTP, in JSON and in protobuf: what can be stored of a request is, and the reply counts the rest. */
+/**
+ * OTLP over HTTP, in JSON and in protobuf: what can be stored of a request is, and the reply counts the rest.
+ */
 export const otlpRoutes = ({ ingest, maxBodyBytes }: OtlpRouteOptions): Route[] =>
   signals.map(({ path, name, message, defaultDataset, json, protobuf, partial }): Route => {
     const handler = async (request: DatasetRequest) => {

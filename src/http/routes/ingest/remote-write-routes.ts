@@ -112,7 +112,10 @@ export function remoteWriteRoutes({ ingest, maxBodyBytes }: RemoteWriteRouteOpti
   ];
 }
 
-/** Prometheus throws away what was answered with 429, unless it is told otherwise, and repeats what was with 503. */
+/**
+ * Prometheus throws away what was answered with 429, unless it is told otherwise, and repeats what was
+ * with 503.
+ */
 const refusal: RefusalFormat = (error) =>
   problemReply(error, error.code === 'rate_limited' ? 503 : undefined);
 
@@ -122,8 +125,8 @@ function version1Reply({ counts, replayed }: Acknowledgement): Reply {
 }
 
 /**
- * 204 when all of the request is stored. Otherwise the error, and in its headers how much is stored nevertheless;
- * a sender that finds none of these headers takes the receiver for one of version 1.0.
+ * 204 when all of the request is stored. Otherwise the error, and in its headers how much is stored
+ * nevertheless; a sender that finds none of these headers takes the receiver for one of version 1.0.
  */
 async function version2Reply(write: () => Promise<Acknowledgement>): Promise<Reply> {
   let headers = writtenHeaders(noCounts);
@@ -144,7 +147,10 @@ const writtenHeaders = (written: DecodeCounts): NonNullable<Reply['headers']> =>
   ['X-Prometheus-Remote-Write-Exemplars-Written', String(written.exemplars)],
 ];
 
-/** The rest is stored. A sender logs the first KiB of the reply, so it begins with the figures and the first problem. */
+/**
+ * The rest is stored. A sender logs the first KiB of the reply, so it begins with the figures
+ * and the first problem.
+ */
 function partlyRefused({ counts, problems }: RefusedPart): AppError {
   const { samples, histograms, exemplars } = counts;
   const shown = counts.problems > problems.length ? `, the first ${problems.length} of them in problems` : '';

@@ -83,8 +83,8 @@ const bounds: Omit<JsonBodyOptions, 'description'> = {
 const anyQueryBody = jsonBody(query, { ...bounds, description: 'A query and the time it is about.' });
 
 /**
- * The body of a query. A member that is not known is refused: a misspelled `startTime` would otherwise quietly
- * read all of the data.
+ * The body of a query. A member that is not known is refused: a misspelled `startTime` would otherwise
+ * quietly read all of the data.
  */
 export const queryBody: JsonBody<QueryBody> = {
   ...anyQueryBody,

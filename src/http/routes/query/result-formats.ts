@@ -65,7 +65,10 @@ interface MediaRange {
   readonly quality: number;
 }
 
-/** One media range of RFC 9110 section 12.5.1. Parameters but `q` say nothing here; one that is malformed means 0. */
+/**
+ * One media range of RFC 9110 section 12.5.1. Parameters but `q` say nothing here; one that is malformed
+ * means 0.
+ */
 function readRange(text: string): MediaRange {
   const [name = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   const [type = '', subtype = ''] = name.split('/');

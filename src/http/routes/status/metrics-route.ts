@@ -38,8 +38,8 @@ export function metricsRoute({ registry, clock, needsCredentials }: MetricsRoute
 }
 
 /**
- * Writes the text for all who wait for it at once, and not more often than so many times a second, however many ask: it
- * takes milliseconds of the event loop. Nobody gets one that was begun before he asked.
+ * Writes the text for all who wait for it at once, and not more often than so many times a second, however
+ * many ask: it takes milliseconds of the event loop. Nobody gets one that was begun before he asked.
  */
 export class MetricsText {
   readonly #write: () => Promise<string>;

@@ -8,8 +8,9 @@ import { argument, type CallSite, checkCount } from '../definition.ts';
 import { type AggregateCall, aggregate, rejectOrderAndStar } from './aggregate-call.ts';
 
 /**
- * The sum or average of doubles. A total that left the doubles although all values are in them is an error, as in
- * PostgreSQL. Most values cannot be infinite; where they can, the store looks at each, which costs it a little more.
+ * The sum or average of doubles. A total that left the doubles although all values are in them is an
+ * error, as in PostgreSQL. Most values cannot be infinite; where they can, the store looks at each, which
+ * costs it a little more.
  */
 export function totalOfDoubles(name: 'sum' | 'avg', call: AggregateCall, site: CallSite): Expr {
   rejectOrderAndStar(call, site);

@@ -15,8 +15,8 @@ import {
 } from './aggregate-call.ts';
 
 /**
- * Aggregates whose result depends on the order of the rows. The store has no ORDER BY in an aggregate: the values
- * are gathered with their keys, as tuples, and sorted afterwards.
+ * Aggregates whose result depends on the order of the rows. The store has no ORDER BY in an aggregate: the
+ * values are gathered with their keys, as tuples, and sorted afterwards.
  */
 function gathered(
   name: string,

@@ -15,10 +15,11 @@ import {
 } from './aggregate-call.ts';
 
 /**
- * Aggregates of mathematical statistics, made of what PostgreSQL makes them of (float8_accum and float8_regr_accum in
- * src/backend/utils/adt/float.c): counts, sums, and sums of the squares and products of the distances from the mean.
- * If one of these leaves the doubles although all values are in them, that is an error; an infinity or NaN among the
- * values makes the sums of distances NaN. With too few rows for an answer there is none: NULL.
+ * Aggregates of mathematical statistics, made of what PostgreSQL makes them of (float8_accum and
+ * float8_regr_accum in src/backend/utils/adt/float.c): counts, sums, and sums of the squares and products of
+ * the distances from the mean. If one of these leaves the doubles although all values are in them, that is an
+ * error; an infinity or NaN among the values makes the sums of distances NaN. With too few rows for an answer
+ * there is none: NULL.
  */
 type Aggregated = (name: string, ...args: readonly Expr[]) => Expr;
 
@@ -42,8 +43,9 @@ const areFinite = (call: AggregateCall, value: Expr): Expr =>
   aggregate('are finite', bool, (a) => `min(isFinite(${a}))`, { ...call, distinct: false }, [value]);
 
 /**
- * The sum of distances, of a mean that the store computed. The arguments get names, since they are long and needed more
- * than once; the condition of the error says all, since what is needed more than once may be computed in any case.
+ * The sum of distances, of a mean that the store computed. The arguments get names, since they are long and
+ * needed more than once; the condition of the error says all, since what is needed more than once may be
+ * computed in any case.
  */
 const sumOfDistances = (rows: Expr, mean: Expr, finite: Expr, total: Expr): Expr =>
   apply(
@@ -70,7 +72,10 @@ function checkArguments(call: AggregateCall, count: number, site: CallSite): voi
   checkCount(call.args, count, count, site);
 }
 
-/** @param fewer by how much less than the number of rows the squares are divided; for no more rows there is no answer */
+/**
+ * @param fewer by how much less than the number of rows the squares are divided; for no more
+ *   rows there is no answer
+ */
 const spread =
   (fewer: 0 | 1, isRoot: boolean): AggregateForm =>
   (call, site) => {

@@ -13,8 +13,9 @@ import {
 } from '../definition.ts';
 
 /**
- * Arrays. The store has no NULL of an array type, so an array is kept inside an outer one: `[[1, 2]]` is an array, `[]`
- * is NULL. The inner array of NULL is then the default, an empty array, which is what most functions need.
+ * Arrays. The store has no NULL of an array type, so an array is kept inside an outer one: `[[1, 2]]` is
+ * an array, `[]` is NULL. The inner array of NULL is then the default, an empty array, which is what
+ * most functions need.
  */
 export const inner = (array: string): string => `${array}[1]`;
 export const isMissing = (array: string): string => `empty(${array})`;

@@ -14,7 +14,10 @@ import {
 } from '../definition.ts';
 import { jsonOf } from './json-text.ts';
 
-/** `jsonb` keeps the last value of a key, shorter keys before longer ones, and each length in the order of its bytes. */
+/**
+ * `jsonb` keeps the last value of a key, shorter keys before longer ones, and each length in
+ * the order of its bytes.
+ */
 const binaryOrder = (a: string, b: string): number =>
   Buffer.byteLength(a) - Buffer.byteLength(b) || Buffer.compare(Buffer.from(a), Buffer.from(b));
 

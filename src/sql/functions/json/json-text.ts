@@ -9,7 +9,9 @@ import type { CallSite } from '../definition.ts';
 import { conversion } from '../numbers/conversions.ts';
 import { floatText } from '../numbers/float-text.ts';
 
-/** Values as PostgreSQL writes them in JSON, in the store's SQL (src/backend/utils/adt/json.c and jsonb.c). */
+/**
+ * Values as PostgreSQL writes them in JSON, in the store's SQL (src/backend/utils/adt/json.c and jsonb.c).
+ */
 type Writer = (value: string) => string;
 
 const escapes: readonly (readonly [string, string])[] = [
@@ -36,7 +38,10 @@ export const jsonString: Writer = (value) => {
   return `concat('"', if(match(${value}, ${controls}), ${each}, ${escaped}), '"')`;
 };
 
-/** In `jsonb` numbers are decimals, which have no exponent and no sign of zero. What is not finite is text in both. */
+/**
+ * In `jsonb` numbers are decimals, which have no exponent and no sign of zero. What is not
+ * finite is text in both.
+ */
 const floatOf =
   (binary: boolean): Writer =>
   (x) =>

@@ -20,8 +20,8 @@ import {
 import { jsonBuilders } from './json-build.ts';
 
 /**
- * PostgreSQL's operators on JSON, which the store keeps as text: of type `json` or `jsonb`, or as an extension any text. SQL NULL
- * stands for what is not there.
+ * PostgreSQL's operators on JSON, which the store keeps as text: of type `json` or `jsonb`, or as an
+ * extension any text. SQL NULL stands for what is not there.
  */
 const isJson = (expr: Expr): boolean =>
   ['json', 'jsonb', 'text', 'unknown', 'mixed'].includes(expr.type.name);
@@ -38,11 +38,15 @@ const element = (json: string, index: string): string => {
   return `if(${typeOf(json)} = 'Array' AND JSONHas(${json}, ${place}), JSONExtractRaw(${json}, ${place}), NULL)`;
 };
 
-/** The same of `jsonb`, which keeps a scalar as an array of one element, and shows that here and nowhere else. */
+/**
+ * The same of `jsonb`, which keeps a scalar as an array of one element, and shows that here and nowhere else.
+ */
 const elementOfBinary = (json: string, index: string): string =>
   `if(${typeOf(json)} NOT IN ('Array', 'Object') AND ${index} IN (0, -1), ${json}, ${element(json, index)})`;
 
-/** Strings without their quotes. The text form of an object or array is not the one that PostgreSQL writes. */
+/**
+ * Strings without their quotes. The text form of an object or array is not the one that PostgreSQL writes.
+ */
 export const asText = (json: string): string => {
   const refuse = `throwIf(${typeOf('j')} IN ('Object', 'Array'), 'the text of a JSON object or array')`;
   const cases = `multiIf(${refuse} != 0 OR ${typeOf('j')} = 'Null', NULL, ${typeOf('j')} = 'String', JSONExtractString(j), j)`;

@@ -5,8 +5,8 @@ import { doubleScale, numericScale, type SqlType, storeInteger } from '../../typ
 import { floatText } from './float-text.ts';
 
 /**
- * Conversions between types, as ClickHouse SQL. A conversion that cannot be exact raises an error in the store,
- * as it does in PostgreSQL.
+ * Conversions between types, as ClickHouse SQL. A conversion that cannot be exact raises an error in the
+ * store, as it does in PostgreSQL.
  */
 type Conversion = (value: string, from: SqlType, to: SqlType) => string;
 
@@ -14,8 +14,8 @@ type Conversion = (value: string, from: SqlType, to: SqlType) => string;
 const trimmed = (value: string): string => `trimBoth(${value}, ' \\t\\n\\r\\f\\v')`;
 
 /**
- * Of a nullable text that is no value of the type, the engine makes NULL; of one that cannot be NULL it raises
- * an error. So NULLs are set aside first.
+ * Of a nullable text that is no value of the type, the engine makes NULL; of one that cannot be NULL it
+ * raises an error. So NULLs are set aside first.
  */
 const parsed = (value: string, parse: (text: string) => string, neutral: string): string =>
   `if(isNull(${value}), NULL, ${parse(`ifNull(${trimmed(value)}, ${quoteString(neutral)})`)})`;

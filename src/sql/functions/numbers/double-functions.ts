@@ -43,8 +43,9 @@ export const power: readonly Overload[] = [
 ];
 
 /**
- * The interval's bounds may come in either order; both must be numbers, and apart. As PostgreSQL 18 computes it
- * (width_bucket_float8): version 15 rounds a sum once more, which moves some numbers at the edges of buckets.
+ * The interval's bounds may come in either order; both must be numbers, and apart. As PostgreSQL 18
+ * computes it (width_bucket_float8): version 15 rounds a sum once more, which moves some numbers at
+ * the edges of buckets.
  */
 const bucketOfDoubles: readonly Overload[] = [
   fn(['float', 'float', 'float', 'int'], int4, (value, first, last, count) =>

@@ -14,7 +14,8 @@ export const floatText = (value: string): string =>
 
 /** Of numbers that need an exponent, NaN and the infinities; seldom computed. */
 function unusualText(value: string): string {
-  // x is the number, s the engine's text of its size, d the digits of it without point and zeros at either end.
+  // x is the number, s the engine's text of its size, d the digits of it without point and
+  // zeros at either end.
   const mantissa =
     "concat(if(x < 0, '-', ''), substring(d, 1, 1), if(length(d) > 1, '.', ''), substring(d, 2))";
   const cases = [

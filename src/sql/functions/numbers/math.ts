@@ -43,8 +43,9 @@ const integersAsFloat =
     );
 
 /**
- * `round(x)` and `round(x, digits)`; `trunc` likewise. For a double, PostgreSQL has the first alone. The second
- * is an extension with the meaning of `round(x::numeric, digits)::float8`, which is what people would write.
+ * `round(x)` and `round(x, digits)`; `trunc` likewise. For a double, PostgreSQL has the first
+ * alone. The second is an extension with the meaning of `round(x::numeric, digits)::float8`, which
+ * is what people would write.
  */
 const toDigits =
   (name: 'round' | 'truncate', whole: string): SpecialForm =>

@@ -7,8 +7,8 @@ import { float, isInteger, numeric, text } from '../../types.ts';
 import type { CallSite } from '../definition.ts';
 
 /**
- * `to_char (number, 'FM9,990.00S')`, as NUM_processor of PostgreSQL's src/backend/utils/adt/formatting.c does it, for the
- * patterns 9 0 . , D G S MI and FM, with other characters before and behind the number.
+ * `to_char (number, 'FM9,990.00S')`, as NUM_processor of PostgreSQL's src/backend/utils/adt/formatting.c does
+ * it, for the patterns 9 0 . , D G S MI and FM, with other characters before and behind the number.
  */
 interface NumberPattern {
   readonly isFilled: boolean;
@@ -16,7 +16,10 @@ interface NumberPattern {
   /** Digits before and behind the point. */
   readonly before: number;
   readonly behind: number;
-  /** Digits that are written also where they are zeros: before the point from the right, behind it from the left. */
+  /**
+   * Digits that are written also where they are zeros: before the point from the right, behind it from the
+   * left.
+   */
   readonly zerosBefore: number;
   readonly zerosBehind: number;
   /** How many digits stand before each comma, in order. */
@@ -70,7 +73,10 @@ function wholePart({ isFilled, before, behind, zerosBefore, commas }: NumberPatt
   return `arrayMap(w -> concat('', ${parts.join(', ')}), [leftPad(${digits}, ${before}, ' ')])[1]`;
 }
 
-/** `n` is true for a negative number, `p` and `f` are its digits before and behind the point, as far as they are shown. */
+/**
+ * `n` is true for a negative number, `p` and `f` are its digits before and behind the point, as
+ * far as they are shown.
+ */
 function layOut(pattern: NumberPattern): string {
   const { isFilled, sign, before, behind, commas, prefix, suffix } = pattern;
   const point = behind > 0 ? ", '.', f" : '';

@@ -30,7 +30,10 @@ const maxWidth = 1000;
 
 type Piece = (parts: readonly string[]) => string;
 
-/** One specifier at the begin of a text; `next` is the place of the argument behind the last one that was used. */
+/**
+ * One specifier at the begin of a text; `next` is the place of the argument behind the last one that was
+ * used.
+ */
 function specifierAt(rest: string, next: number, count: number, at: number | undefined) {
   const bad = (message: string): Error => sqlError('sql_bad_value', `format: ${message}`, at);
   const [whole, position, minus, digits, type] = specifier.exec(rest) ?? [];

@@ -1,8 +1,9 @@
 import { bindOnce } from '../../let-bindings.ts';
 
 /**
- * Upper and lower case, character by character as in PostgreSQL. The store follows the rules of whole words: `ß` becomes
- * `SS` there, a sigma at the end of a word `ς`. (Unicode: the simple mappings of UnicodeData.txt, not SpecialCasing.txt.)
+ * Upper and lower case, character by character as in PostgreSQL. The store follows the rules of whole words:
+ * `ß` becomes `SS` there, a sigma at the end of a word `ς`. (Unicode: the simple mappings of UnicodeData.txt,
+ * not SpecialCasing.txt.)
  */
 const twin = (from: number, to: number, count: number): readonly (readonly [string, string])[] =>
   Array.from({ length: count }, (_, index) => [
@@ -10,7 +11,10 @@ const twin = (from: number, to: number, count: number): readonly (readonly [stri
     String.fromCodePoint(to + index),
   ]);
 
-/** The characters whose upper case is one other character, but several by the rules of words: Greek with a subscript. */
+/**
+ * The characters whose upper case is one other character, but several by the rules of words:
+ * Greek with a subscript.
+ */
 const subscripts = [
   ...twin(0x1f80, 0x1f88, 8),
   ...twin(0x1f90, 0x1f98, 8),

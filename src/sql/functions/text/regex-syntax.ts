@@ -52,8 +52,8 @@ const classNames: ReadonlySet<string> = new Set(
 
 /**
  * Reads a regular expression once from its begin to its end.
- * @throws AppError `sql_bad_regex` for what PostgreSQL refuses, `sql_unsupported` for what the engine would read
- * otherwise, `sql_too_large` for what is beyond a bound
+ * @throws AppError `sql_bad_regex` for what PostgreSQL refuses, `sql_unsupported` for what the engine would
+ *   read otherwise, `sql_too_large` for what is beyond a bound
  */
 export function readRegex(pattern: string, site: CallSite): RegexSyntax {
   checkTextLength(pattern, limits.maxSqlPatternLength, 'A regular expression', site.at);

@@ -71,8 +71,8 @@ export interface EngineRegex {
 
 /**
  * @param ignoreCase as the flag `i` or a `~*` says; `(?i)` in front of the pattern says so, too
- * @throws AppError `sql_bad_regex` for what is no regular expression, `sql_unsupported` for what the engine would read
- * otherwise, or not at all, `sql_too_large` for what would take it too long
+ * @throws AppError `sql_bad_regex` for what is no regular expression, `sql_unsupported` for what the engine
+ *   would read otherwise, or not at all, `sql_too_large` for what would take it too long
  */
 export function engineRegex(pattern: string, ignoreCase: boolean, site: CallSite): EngineRegex {
   const insensitive = pattern.startsWith('(?i)');
@@ -90,8 +90,9 @@ export function engineRegex(pattern: string, ignoreCase: boolean, site: CallSite
 }
 
 /**
- * A call for which the classes of Unicode cost much more than asking whether a text needs them: `extract` of `\w+` takes
- * 156 ns of them and 33 of ASCII's, `replaceRegexpAll` of `\W+` 502 and 80 (ClickHouse 26.7, one thread).
+ * A call for which the classes of Unicode cost much more than asking whether a text needs them:
+ * `extract` of `\w+` takes 156 ns of them and 33 of ASCII's, `replaceRegexpAll` of `\W+` 502 and 80
+ * (ClickHouse 26.7, one thread).
  */
 export const byAlphabet = (
   value: string,
@@ -103,10 +104,10 @@ export const byAlphabet = (
     : `if(isValidASCII(${value}), ${call(quoteString(ascii))}, ${call(quoteString(unicode))})`;
 
 /**
- * For a function that asks what was matched, not only whether. PostgreSQL takes the longest match of all
- * from the leftmost place, the engine the first that its alternatives and quantifiers lead to. They are the same for
- * patterns without alternatives (but words of which none begins another) in which either all quantifiers are greedy
- * or none is, and in which a group that may be left out is followed by the end of the text.
+ * For a function that asks what was matched, not only whether. PostgreSQL takes the longest match of all from
+ * the leftmost place, the engine the first that its alternatives and quantifiers lead to. They are the same
+ * for patterns without alternatives (but words of which none begins another) in which either all quantifiers
+ * are greedy or none is, and in which a group that may be left out is followed by the end of the text.
  */
 export function checkExact({ outline }: EngineRegex, pattern: string, site: CallSite): void {
   const words = outline.split('|');

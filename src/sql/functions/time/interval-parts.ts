@@ -4,8 +4,8 @@ import type { Apply, Expr, IntervalParts, Renderer } from '../../ir.ts';
 import { int8, intervalOf } from '../../types.ts';
 
 /**
- * The months, days and clock of intervals. The store keeps the length of an interval alone, which is what it is compared,
- * grouped and added up by; its parts are computed beside it where an expression says how.
+ * The months, days and clock of intervals. The store keeps the length of an interval alone, which is what it
+ * is compared, grouped and added up by; its parts are computed beside it where an expression says how.
  */
 /** The parts of an interval, each of type `int8`. */
 export type IntervalExprs = Readonly<Record<keyof IntervalParts, Expr>>;

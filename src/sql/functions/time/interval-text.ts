@@ -2,7 +2,10 @@ import type { IntervalParts } from '../../ir.ts';
 import { letBindings } from '../../let-bindings.ts';
 import type { IntervalForm } from '../../types.ts';
 
-/** A part with its unit. Behind a negative part PostgreSQL says that one is positive (EncodeInterval in datetime.c). */
+/**
+ * A part with its unit. Behind a negative part PostgreSQL says that one is positive
+ * (EncodeInterval in datetime.c).
+ */
 const partText = (amount: number, unit: string, plus: boolean): string =>
   `${plus && amount > 0 ? '+' : ''}${amount} ${unit}${amount === 1 ? '' : 's'}`;
 

@@ -101,8 +101,9 @@ function piecesOf(format: string, refuse: (what: string) => Error): readonly Pie
 const isDigits = (piece: Piece | undefined): boolean => typeof piece === 'object' && piece.digits > 0;
 
 /**
- * The texts that are read for sure as PostgreSQL reads them, which takes many more: as many digits as a pattern has, or
- * fewer where none can follow; between them what the format has there. What stands behind all of it does not count.
+ * The texts that are read for sure as PostgreSQL reads them, which takes many more: as many digits as a
+ * pattern has, or fewer where none can follow; between them what the format has there. What stands behind all
+ * of it does not count.
  */
 function regexOf(pieces: readonly Piece[]): string {
   const parts = pieces.map((piece, index) => {

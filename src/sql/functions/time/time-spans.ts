@@ -38,7 +38,8 @@ const daysOfMonth = (t: string): string => {
 
 /**
  * The parts of `age (a, b)`, field by field as PostgreSQL takes them (timestamp_age in
- * src/backend/utils/adt/timestamp.c): of the later moment less the earlier one, which lends the days of its month.
+ * src/backend/utils/adt/timestamp.c): of the later moment less the earlier one, which lends
+ * the days of its month.
  */
 function partsOfAge(a: Expr, b: Expr): IntervalExprs {
   // e is the earlier one, l the later, s the sign, u what is left of the clock, d of the days.
@@ -111,8 +112,8 @@ function endsOf(start: Expr, end: Expr, site: CallSite): readonly [Expr, Expr] {
 }
 
 /**
- * `(a, b) OVERLAPS (c, d)`: half-open, in any order of their ends. Where one end is NULL, the other one may decide
- * (overlaps_timestamp in src/backend/utils/adt/timestamp.c).
+ * `(a, b) OVERLAPS (c, d)`: half-open, in any order of their ends. Where one end is NULL, the other one may
+ * decide (overlaps_timestamp in src/backend/utils/adt/timestamp.c).
  */
 const overlaps: SpecialForm = (args, site) => {
   checkCount(args, 4, 4, site);

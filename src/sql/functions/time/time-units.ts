@@ -6,7 +6,9 @@ import { int8, numeric, type SqlType } from '../../types.ts';
 import { type CallSite, constantText } from '../definition.ts';
 import { intervalOfParts, partsOf, whole } from './interval-parts.ts';
 
-/** PostgreSQL's other words for its units (`datetktbl` and `deltatktbl` in src/backend/utils/adt/datetime.c). */
+/**
+ * PostgreSQL's other words for its units (`datetktbl` and `deltatktbl` in src/backend/utils/adt/datetime.c).
+ */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   microseconds: ['microsecond', 'microsecon', 'us', 'usec', 'usecs', 'usecond', 'useconds'],
   milliseconds: ['millisecond', 'millisecon', 'ms', 'msec', 'msecs', 'msecond', 'mseconds'],
@@ -59,7 +61,10 @@ const fraction = (scale: number, render: PartOfInterval['render']): PartOfInterv
 const years = (count: number) => integral((m) => `intDiv(${m}, ${12 * count})`);
 const ofMinute = (u: string): string => `(${u} % toInt64(${minuteMicros}))`;
 
-/** No quarter and no week: what they are of an interval is new in PostgreSQL 18, and another for negative ones. */
+/**
+ * No quarter and no week: what they are of an interval is new in PostgreSQL 18, and another for negative
+ * ones.
+ */
 const partsOfInterval: Readonly<Record<string, PartOfInterval>> = {
   epoch: fraction(6, (m, d, u) => {
     const months = `intDiv(${m}, 12) * toInt64(${yearMicros}) + (${m} % 12) * toInt64(${30 * microsPerDay})`;

@@ -18,12 +18,15 @@ export const utc: Zone = { name: 'UTC', aheadSeconds: 0 };
 const halfDaySeconds = 43_200;
 
 /**
- * The store's own offsets are a whole day wrong in many zones before 1970, and in some beyond 12 hours today. They are
- * brought next to the offset of this moment, which is right in all zones that have stayed on their side of the date line.
+ * The store's own offsets are a whole day wrong in many zones before 1970, and in some beyond 12 hours today.
+ * They are brought next to the offset of this moment, which is right in all zones that have stayed on their
+ * side of the date line.
  */
 const referenceMs = Date.UTC(2024, 0, 1);
 
-/** A zone by its name in the IANA database, or UTC. Abbreviations mean different things in different places. */
+/**
+ * A zone by its name in the IANA database, or UTC. Abbreviations mean different things in different places.
+ */
 export function zoneOf(expr: Expr | undefined, site: CallSite): Zone {
   const written = constantText(expr, 'the time zone', site, { sample: 'UTC' });
   if (/^(utc|z|gmt)$/i.test(written)) return utc;
@@ -67,9 +70,10 @@ const wallClock = (moment: string, zone: Zone): string =>
   bindOnce([moment], (t) => `addSeconds(${t}, ${offsetAt(t, zone)})`);
 
 /**
- * The moment at which the clocks of the zone show a time. Of the two offsets a day before and after it, the later
- * holds if it leads to a moment at which it holds; so a time that clocks skip is read by the offset before, and one
- * that they show twice by the offset after (DetermineTimeZoneOffset in src/backend/utils/adt/datetime.c).
+ * The moment at which the clocks of the zone show a time. Of the two offsets a day before and after it, the
+ * later holds if it leads to a moment at which it holds; so a time that clocks skip is read by the offset
+ * before, and one that they show twice by the offset after (DetermineTimeZoneOffset in
+ * src/backend/utils/adt/datetime.c).
  */
 const momentOf = (clock: string, zone: Zone): string =>
   bindOnce([clock], (t) => {

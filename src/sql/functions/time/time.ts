@@ -115,7 +115,9 @@ const extract: SpecialForm = (args, site) => {
   return apply(`extract ${unit}`, numeric(0, true), (a) => `toDecimal256(${whole(a)}, 0)`, source);
 };
 
-/** Of a timestamp with the part of the day that has passed, of which PostgreSQL shows digits as it happens. */
+/**
+ * Of a timestamp with the part of the day that has passed, of which PostgreSQL shows digits as it happens.
+ */
 function julianDay(value: Expr | undefined, source: Expr, site: CallSite): Expr {
   if (value?.type.name !== 'date') throw unsupported('extract(julian from a timestamp)', site.at);
   const render: Renderer = (a) => `toDecimal256(toInt32(toDate32(${a})) + ${julianEpoch}, 0)`;

@@ -254,7 +254,8 @@ describe('fields', () => {
           shape === 'lines'
             ? events.map((one) => JSON.stringify(one)).join('\n')
             : JSON.stringify(events, null, shape === 'indented' ? 1 : undefined);
-        // What was parsed, not what was generated: JSON has no undefined, and keys have an order of their own.
+        // What was parsed, not what was generated: JSON has no undefined, and keys have an order of their
+        // own.
         const parsed = events.map((one) => JSON.parse(JSON.stringify(one)) as Record<string, unknown>);
         fc.pre(parsed.every(hasDistinctNames));
         const byName = (row: Row) => Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1));

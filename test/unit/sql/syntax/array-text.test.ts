@@ -44,7 +44,8 @@ test('random texts are read as they are defined', () => {
   const text = fc.array(part, { maxLength: 9 }).map((parts) => parts.join(''));
   const wrapped = text.map((inner) => `{${inner}}`);
   const property = fc.property(fc.oneof(text, wrapped), (written) => {
-    // A space or comma behind a backslash belongs to the word, also at the end; there the definition does not see it.
+    // A space or comma behind a backslash belongs to the word, also at the end; there the
+    // definition does not see it.
     fc.pre(!/\\[ \t,]+\}?[ \t]*$/.test(written));
     expect(readArrayText(written)).toEqual(asDefined(written));
   });

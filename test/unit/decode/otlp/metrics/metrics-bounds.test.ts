@@ -3,7 +3,9 @@ import { limits } from '../../../../../src/limits/limits.ts';
 import { decoded, rowsOf } from '../../../../support/decoded.ts';
 import { type Fields, MetricsDecoding, oneScope, textAttributes } from '../../../../support/otlp-metrics.ts';
 
-/** What a small request may become: points beyond the bounds are refused and counted, and the rest is stored. */
+/**
+ * What a small request may become: points beyond the bounds are refused and counted, and the rest is stored.
+ */
 
 const { maxHistogramBuckets, maxNewSeriesPerRequest, maxNewSeriesLabelsPerRequest } = limits;
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
