@@ -13,7 +13,7 @@ describe('admission', () => {
     const first = admission.reserve('noisy', all / 2);
     expect(() => admission.reserve('noisy', 1)).toThrow('of other requests of the tenant are in progress');
     const other = admission.reserve('quiet', all / 4);
-    expect(() => admission.reserve('quiet', 1)).toThrow('it may take no more of');
+    expect(() => admission.reserve('quiet', 1)).toThrow('it may use no more of');
     expect(() => admission.reserve('third', all / 3)).toThrow(`${(all * 3) / 4} bytes of other requests`);
     other.release();
     first.release();

@@ -39,7 +39,7 @@ describe('the URL of a ClickHouse server', () => {
     ['https://store?ca=', 'its parameter ca is empty'],
     ['https://store?ca=a&ca=b', 'the parameter ca twice'],
     ['https://store?ca=a&cert=b', 'cert and key must be set together'],
-    ['https://store?cert=a&key=b', 'cert and key need ca'],
+    ['https://store?cert=a&key=b', 'cert and key also need ca'],
     ['http://user:50%@store', 'its password has a %'],
   ])('refuses %s, saying why', (url, reason) => {
     expect(() => parseClickHouseUrl(url)).toThrow(reason);
