@@ -109,7 +109,7 @@ export class Exchange {
       this.#body?.release();
     }
     if (this.#declaredBytes === undefined) await this.#passChunks();
-    else if (!this.#clientLeft && !this.#mustEndAtOnce) await this.#linger();
+    else if (this.#body?.isOpen === true && !this.#clientLeft && !this.#mustEndAtOnce) await this.#linger();
     if (this.#clientLeft || reply === undefined) {
       this.#end(clientLeftStatus);
       return;
