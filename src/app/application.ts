@@ -6,6 +6,7 @@ import { AuditTrail } from '../audit/audit-trail.ts';
 import { TenantDatabases } from '../catalog/tenant-databases.ts';
 import type { Config } from '../config/config.ts';
 import { DatasetAdministration } from '../datasets/dataset-administration.ts';
+import { DatasetChanges } from '../datasets/dataset-changes.ts';
 import { DatasetRetention } from '../datasets/dataset-retention.ts';
 import { DatasetQuestions } from '../datasets/details.ts';
 import { DatasetLimits } from '../datasets/limits-of-dataset.ts';
@@ -86,6 +87,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   // Deletions that an earlier process did not complete. Until the store answers, none are known.
   if (storeParts.tenants.loaded) void storeParts.cleaner.clean();
 
+  const datasetChanges = new DatasetChanges();
   let stopping = false;
   const metrics: MetricsRouteOptions = {
     registry: context.metrics.registry,
@@ -116,8 +118,8 @@ export async function startApp(options: AppOptions): Promise<App> {
           ...storeParts,
           waiting: (tenant, id, date) => logParts.received.pending(tenant, id, date),
         }),
-        retention: new DatasetRetention(storeParts),
-        limits: new DatasetLimits(storeParts),
+        retention: new DatasetRetention({ ...storeParts, changes: datasetChanges }),
+        limits: new DatasetLimits({ ...storeParts, changes: datasetChanges }),
       },
       identities: identities.administrations,
       login: identities.login,

@@ -8,6 +8,10 @@ import type { Retention } from '../model/retention.ts';
  * Makes the store remove rows that are older than a dataset's retention. It uses the TTL of the tables, which
  * expires for all rows of a day at once: whole parts are dropped and nothing is rewritten. Tables without
  * days are left as they are.
+ *
+ * The store works out in the background what that means for the parts that there are (`MATERIALIZE TTL`), for
+ * several changes at once, and nothing waits for it (`alter_sync = 0`): it begins a second or two later, and
+ * all statements of the service share one connection.
  * @param retention undefined: nothing is removed
  * @throws StoreError
  */
@@ -28,7 +32,9 @@ export async function applyRetention(
     if (retention !== undefined) {
       await store.command(`${alter} MODIFY SETTING ttl_only_drop_parts = 1`);
       // The day of the row, and then as many whole days.
-      await store.command(`${alter} MODIFY TTL (${day}) + toIntervalDay(${retention.days + 1})`);
+      await store.command(
+        `${alter} MODIFY TTL (${day}) + toIntervalDay(${retention.days + 1}) SETTINGS alter_sync = 0`,
+      );
     } else if (hasTtl === 1) await store.command(`${alter} REMOVE TTL`);
   }
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { Semaphore } from '../lib/semaphore.ts';
+import { FairExecutor } from '../lib/fair-executor.ts';
 import { limits } from '../limits/limits.ts';
 import type { MetadataKey, MetadataLog } from '../metadata/metadata-log.ts';
 import { MetadataReplica } from '../metadata/metadata-replica.ts';
@@ -55,7 +55,11 @@ export class Tenants {
   readonly #limitsOfAll: LimitsInForce;
   /** The limits of existing tenants that have their own, by id. */
   readonly #limits = new Map<string, LimitsInForce>();
-  readonly #turns = new Semaphore(1);
+  readonly #changes = new FairExecutor(
+    limits.maxPendingChanges,
+    'too many changes of tenants are being made at the moment',
+    limits.maxChangeWaitMs,
+  );
 
   /**
    * @param onEnd called when a tenant was deleted, on this node or another one; `hasEnded` is true by then
@@ -129,14 +133,14 @@ export class Tenants {
    * @param createdAt ISO 8601, UTC
    * @returns the tenant, and whether it is new
    * @throws AppError `bad_tenant_name`, `tenant_exists`, `too_many_tenants`,
-   *   `identity_changed`, `store_unavailable`
+   *   `identity_changed`, `store_unavailable`, `overloaded`
    */
   async create(
     name: string,
     createdAt: string,
   ): Promise<{ readonly tenant: Tenant; readonly made: boolean }> {
     checkTenantName(name);
-    return this.#exclusively(async () => {
+    return this.#exclusively(name, async () => {
       const there = this.#named.get(name.toLowerCase());
       if (there?.lives === true) {
         if (there.name === name) return { tenant: there, made: false };
@@ -152,13 +156,13 @@ export class Tenants {
 
   /**
    * Deletes a tenant: from here on nobody can act in it. Its data is removed later (`tenant-cleaner.ts`).
-   * @throws AppError `tenant_not_found`, `tenant_unchangeable`, `identity_changed`, `store_unavailable`
+   * @throws AppError `tenant_not_found`, `tenant_unchangeable`, `identity_changed`, `store_unavailable`, `overloaded`
    */
   async end(name: string): Promise<void> {
     if (name === defaultTenant) {
       throw new AppError('tenant_unchangeable', `the tenant ${name} always exists and cannot be changed`);
     }
-    await this.#exclusively(async () => {
+    await this.#exclusively(name, async () => {
       this.get(name);
       await this.#write(name, undefined);
     });
@@ -167,19 +171,20 @@ export class Tenants {
   /**
    * Replaces the tenant's own limits.
    * @returns the tenant
-   * @throws AppError `tenant_not_found`, `identity_changed`, `store_unavailable`
+   * @throws AppError `tenant_not_found`, `identity_changed`, `store_unavailable`, `overloaded`
    */
   async setLimits(name: string, own: OwnLimits): Promise<Tenant> {
-    return this.#exclusively(async () => {
+    return this.#exclusively(name, async () => {
       const { createdAt } = this.get(name);
       await this.#write(name, JSON.stringify({ name, createdAt, limits: showLimits(own) }));
       return this.get(name);
     });
   }
 
-  async #exclusively<T>(work: () => Promise<T>): Promise<T> {
+  /** One after another on this node, tenants in turn. @throws AppError `overloaded` */
+  async #exclusively<T>(name: string, work: () => Promise<T>): Promise<T> {
     this.#requireLoaded();
-    return this.#turns.run(async () => {
+    return this.#changes.run(name.toLowerCase(), async () => {
       await this.#replica.catchUp();
       return work();
     });

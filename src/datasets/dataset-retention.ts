@@ -5,11 +5,13 @@ import type { Store } from '../clickhouse/store.ts';
 import { type Expectation, listOf, members, oneOf, text, validate } from '../lib/validation.ts';
 import { limits } from '../limits/limits.ts';
 import type { Retention } from '../model/retention.ts';
+import type { DatasetChanges } from './dataset-changes.ts';
 import { existingDataset, orUnavailable } from './existing.ts';
 
 export interface DatasetRetentionOptions {
   readonly catalog: Pick<Catalog, 'get' | 'ensure' | 'datasets'>;
   readonly store: Store;
+  readonly changes: DatasetChanges;
 }
 
 /** How long datasets keep their rows. Callers have checked that it is allowed. */
@@ -32,17 +34,19 @@ export class DatasetRetention {
 
   /**
    * Changes it, at any time. If the store fails in the middle, the same again completes it.
-   * @throws AppError `dataset_not_found`, `store_unavailable`
+   * @throws AppError `dataset_not_found`, `store_unavailable`, `overloaded`
    */
   async set(tenant: string, name: string, retention: Retention | undefined): Promise<void> {
-    const { catalog, store } = this.#options;
+    const { catalog, store, changes } = this.#options;
     const dataset = existingDataset(catalog, tenant, name);
     const { id, kind } = dataset;
-    await orUnavailable(async () => {
-      await catalog.ensure(tenant, id, kind, []);
-      await catalog.datasets.setRetention(tenant, id, retention);
-      await applyRetention(store, dataset, catalog.datasets.get(tenant, name)?.retention);
-    });
+    await orUnavailable(() =>
+      changes.make(tenant, id, 'retention', async () => {
+        await catalog.ensure(tenant, id, kind, []);
+        await catalog.datasets.setRetention(tenant, id, retention);
+        await applyRetention(store, dataset, catalog.datasets.get(tenant, name)?.retention);
+      }),
+    );
   }
 }
 

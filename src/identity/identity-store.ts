@@ -28,6 +28,7 @@ export class IdentityStore implements TenantHolder {
   readonly #changes = new FairExecutor(
     limits.maxPendingChanges,
     'too many changes are being made at the moment',
+    limits.maxChangeWaitMs,
   );
   #revision = 0;
 

@@ -14,25 +14,48 @@ interface Job {
 export class FairExecutor {
   readonly #waiting: FairQueue<Job>;
   readonly #refusal: string;
+  readonly #maxWaitMs: number | undefined;
   #busy = false;
 
   /**
    * @param maxWaiting waiting work of all parties together
-   * @param refusal the message for work that is refused because the queue is full
+   * @param refusal the message for work that is refused because the queue is full or slow
+   * @param maxWaitMs work that has not begun after this time is refused; undefined: it waits on
    */
-  constructor(maxWaiting: number, refusal: string) {
+  constructor(maxWaiting: number, refusal: string, maxWaitMs?: number) {
     this.#waiting = new FairQueue(maxWaiting);
     this.#refusal = refusal;
+    this.#maxWaitMs = maxWaitMs;
   }
 
   /** @throws AppError `overloaded`, and what the work throws */
   run<T>(party: string, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const run = () => work().then(resolve, reject);
-      const gone = this.#waiting.push(party, { run, refuse: reject });
-      gone?.refuse(new AppError('overloaded', this.#refusal));
+      let timer: NodeJS.Timeout | undefined;
+      const job: Job = {
+        run: () => {
+          clearTimeout(timer);
+          return work().then(resolve, reject);
+        },
+        refuse: (error) => {
+          clearTimeout(timer);
+          reject(error);
+        },
+      };
+      if (this.#maxWaitMs !== undefined) {
+        timer = setTimeout(() => {
+          this.#waiting.remove(party, job);
+          this.#refuse(job);
+        }, this.#maxWaitMs);
+        timer.unref();
+      }
+      this.#refuse(this.#waiting.push(party, job));
       void this.#work();
     });
+  }
+
+  #refuse(job: Job | undefined): void {
+    job?.refuse(new AppError('overloaded', this.#refusal));
   }
 
   async #work(): Promise<void> {

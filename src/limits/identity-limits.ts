@@ -109,6 +109,12 @@ export const identityLimits = {
    * Pending changes of roles, users and keys, some 20 ms each; above it 503 for the tenant with most of them.
    */
   maxPendingChanges: 256,
+  /** The same for changes of the retention and the limits of datasets, some 100 ms each. */
+  maxPendingDatasetChanges: 64,
+  /** Callers that wait for the same change of a dataset: the last one takes the place of all before it. */
+  maxCallersPerDatasetChange: 1000,
+  /** A change that has not begun after this time gets 503. What is under way takes some seconds at the most. */
+  maxChangeWaitMs: 10_000,
   /**
    * How often a node reads the changes of other nodes; a change takes effect there after this time at the
    * latest.

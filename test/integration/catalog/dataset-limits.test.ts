@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import { createDataset } from '../../../src/catalog/create-dataset.ts';
 import { Tenants } from '../../../src/catalog/tenants.ts';
+import { DatasetChanges } from '../../../src/datasets/dataset-changes.ts';
 import { DatasetLimits } from '../../../src/datasets/limits-of-dataset.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { defaultLimits } from '../../../src/model/tenant-limits.ts';
@@ -26,7 +27,7 @@ async function openNode(name: string) {
     await tenants.refresh();
     await catalog.refresh();
   };
-  return { tenants, catalog, refresh, limits: new DatasetLimits({ catalog }) };
+  return { tenants, catalog, refresh, limits: new DatasetLimits({ catalog, changes: new DatasetChanges() }) };
 }
 
 it('hold on every node and after a restart, beside the retention, until they or the dataset end', async () => {

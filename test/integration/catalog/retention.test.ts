@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { Catalog } from '../../../src/catalog/catalog.ts';
 import { createDataset } from '../../../src/catalog/create-dataset.ts';
+import type { Store } from '../../../src/clickhouse/store.ts';
+import { DatasetChanges } from '../../../src/datasets/dataset-changes.ts';
 import { DatasetRetention, parseRetention, showRetention } from '../../../src/datasets/dataset-retention.ts';
 import { DatasetQuestions } from '../../../src/datasets/details.ts';
+import { DatasetLimits } from '../../../src/datasets/limits-of-dataset.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 
@@ -14,7 +17,7 @@ beforeAll(async () => {
   test = await openTestStore();
   catalog = new Catalog(test.store, new MetadataLog(test.store, 'node-1'));
   await catalog.load();
-  retention = new DatasetRetention({ catalog, store: test.store });
+  retention = new DatasetRetention({ catalog, store: test.store, changes: new DatasetChanges() });
 });
 afterAll(() => test?.close());
 
@@ -29,7 +32,19 @@ const insert = (...days: readonly number[]) =>
   test.store.command(
     `INSERT INTO ${table} (p_timestamp) SELECT now64(6, 'UTC') - toIntervalDay(arrayJoin([${days.join(', ')}]))`,
   );
-const merged = () => test.store.command(`OPTIMIZE TABLE ${table} FINAL`);
+/** When the store has worked out what a change means for the parts that there are. */
+const applied = () =>
+  vi.waitFor(
+    async () =>
+      expect(
+        await test.rows("SELECT 1 FROM system.mutations WHERE database = 't_default' AND NOT is_done"),
+      ).toEqual([]),
+    { timeout: 30_000, interval: 50 },
+  );
+const merged = async () => {
+  await applied();
+  await test.store.command(`OPTIMIZE TABLE ${table} FINAL`);
+};
 const days = (count: number) => ({ description: 'tests', days: count });
 
 it('whole days leave when they are too old, and the retention can be changed and read back at any time', async () => {
@@ -73,6 +88,7 @@ it('is what statistics take to have deleted the oldest', async () => {
   const deleted = async () => (await questions.statistics(tenant, 'counted', undefined)).deleted;
   expect(await deleted()).toEqual({ events: 0, bytes: 0 });
   await retention.set(tenant, 'counted', { description: '', days: 30 });
+  await applied();
   await test.store.command('OPTIMIZE TABLE `t_default`.`counted.events` FINAL');
   expect(await questions.statistics(tenant, 'counted', undefined)).toMatchObject({
     received: { events: 4, bytes: 760 },
@@ -128,4 +144,47 @@ it('is written as one task or none', () => {
       expect.objectContaining({ code: 'bad_retention' }),
     );
   }
+});
+
+it('many changes of one dataset at the same time cost two, and each holds when it is acknowledged', async () => {
+  await createDataset(catalog, tenant, 'contended', 'events');
+  const statements: string[] = [];
+  const store: Store = {
+    command: (statement) => {
+      statements.push(statement);
+      return test.store.command(statement);
+    },
+    select: (query, format, of) => test.store.select(query, format, of),
+    insert: (batch, signal) => test.store.insert(batch, signal),
+    close: () => test.store.close(),
+  };
+  const counted = new Catalog(store, new MetadataLog(store, 'node-2'));
+  await counted.load();
+  await counted.ensure(tenant, 'contended', 'events', []);
+  const changes = new DatasetChanges();
+  const retentions = new DatasetRetention({ catalog: counted, store, changes });
+  const ownLimits = new DatasetLimits({ catalog: counted, changes });
+  statements.length = 0;
+  await Promise.all(
+    Array.from({ length: 40 }, async (_, index) => {
+      await retentions.set(tenant, 'contended', days(index + 1));
+      // The first one has a turn of its own; the others are replaced by the last.
+      expect(retentions.get(tenant, 'contended')?.days).toBeOneOf(index === 0 ? [1, 40] : [40]);
+    }),
+  );
+  const count = (part: string) => statements.filter((statement) => statement.includes(part)).length;
+  expect([count('INSERT INTO `millrace`.`metadata`'), count('MODIFY TTL')]).toEqual([2, 2]);
+
+  statements.length = 0;
+  const shown = await Promise.all(
+    Array.from({ length: 40 }, (_, index) =>
+      ownLimits.set(tenant, 'contended', index % 2 === 0 ? { maxColumns: 100 + index } : {}),
+    ),
+  );
+  expect(count('INSERT INTO `millrace`.`metadata`')).toBe(2);
+  for (const { inForce } of shown.slice(1)) expect(inForce.maxColumns).toBe(1000);
+  const [definition] = await test.rows<{ ttl: number }>(
+    "SELECT engine_full LIKE '%toIntervalDay(41)%' AS ttl FROM system.tables WHERE database = 't_default' AND name = 'contended.events'",
+  );
+  expect(definition).toEqual({ ttl: 1 });
 });

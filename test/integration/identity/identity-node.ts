@@ -16,6 +16,7 @@ import { Tenants } from '../../../src/catalog/tenants.ts';
 import type { Store } from '../../../src/clickhouse/store.ts';
 import type { OidcConfig } from '../../../src/config/oidc-options.ts';
 import { DatasetAdministration } from '../../../src/datasets/dataset-administration.ts';
+import { DatasetChanges } from '../../../src/datasets/dataset-changes.ts';
 import { DatasetRetention } from '../../../src/datasets/dataset-retention.ts';
 import { DatasetQuestions } from '../../../src/datasets/details.ts';
 import { DatasetLimits } from '../../../src/datasets/limits-of-dataset.ts';
@@ -107,6 +108,7 @@ export async function startIdentityNode(
   const metrics = createMetrics();
   const ingest = new RecordingIngest();
   const query = new RecordingQuery();
+  const datasetChanges = new DatasetChanges();
   const routes = routeTable({
     audit,
     status: {
@@ -131,8 +133,8 @@ export async function startIdentityNode(
         catalog,
         store,
       }),
-      retention: new DatasetRetention({ catalog, store }),
-      limits: new DatasetLimits({ catalog }),
+      retention: new DatasetRetention({ catalog, store, changes: datasetChanges }),
+      limits: new DatasetLimits({ catalog, changes: datasetChanges }),
     },
     identities: {
       roles: new RoleAdministration(identityStore),

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { FairExecutor } from '../../../src/lib/fair-executor.ts';
 
 const turn = () => new Promise(setImmediate);
@@ -46,4 +46,26 @@ it('works for which there is no room are refused, of the party that has most', a
   );
   const refused = 'overloaded: too many';
   expect(await Promise.all(outcomes)).toEqual(['done', 'done', refused, refused, 'done']);
+});
+
+it('a work that has not begun in time is refused, and does not run later', async () => {
+  vi.useFakeTimers();
+  try {
+    const turns = new FairExecutor(10, 'too many', 1000);
+    const ran: string[] = [];
+    let end = (): void => {};
+    const first = turns.run('a', () => new Promise<void>((resolve) => (end = resolve)));
+    const late = turns.run('b', async () => void ran.push('late'));
+    const refused = expect(late).rejects.toMatchObject({ code: 'overloaded', message: 'too many' });
+    await vi.advanceTimersByTimeAsync(999);
+    const inTime = turns.run('b', async () => void ran.push('in time'));
+    await vi.advanceTimersByTimeAsync(1);
+    await refused;
+    end();
+    await Promise.all([first, inTime]);
+    expect(ran).toEqual(['in time']);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });
