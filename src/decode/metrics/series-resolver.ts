@@ -55,19 +55,22 @@ export class SeriesResolver implements SeriesIds {
 
   readonly #details: RowDetails | undefined;
 
+  readonly #days: DistinctDays;
+
   /**
    * @param fields hold the labels of the series under way when `find` is called
    * @param details what the rows of `series` have beside the labels; part of the labels' key in `fields`
+   * @param days of the request, if something else takes samples of it too
    */
-  readonly #days = new DistinctDays();
-
   constructor(
     task: Pick<DecodeTask, 'tenant' | 'dataset' | 'sequence' | 'bounds'>,
     context: SeriesContext,
     fields: EncodedLabels,
     budget: MemoryBudget,
     details?: RowDetails,
+    days = new DistinctDays(),
   ) {
+    this.#days = days;
     this.#context = context;
     this.#budget = budget;
     this.#fields = fields;

@@ -10,6 +10,7 @@
 import { limits } from '../../limits/limits.ts';
 import type { TableBlock } from '../../model/block.ts';
 import { requestBounds } from '../decode-bounds.ts';
+import { DistinctDays } from '../metrics/distinct-days.ts';
 import { LabelHash } from '../metrics/label-hash.ts';
 import { metadataDay } from '../metrics/metadata-columns.ts';
 import { SeriesTable, seriesTableWords } from '../metrics/series-table.ts';
@@ -34,11 +35,14 @@ interface KernelExports extends KernelColumnExports {
   ): void;
   readSymbols(): number;
   takeSymbols(count: number): void;
-  walk(from: number, seriesMask: number, room: number, descriptionMask: number): number;
+  walk(from: number, seriesMask: number, room: number, descriptionMask: number, newDayRoom: number): number;
   hashLabels(start: number, end: number): void;
   hashRefs(count: number): void;
   hashDescription(metricId: number, type: number, help: number, unit: number): void;
   readonly inserted: Global;
+  readonly newDays: Global;
+  readonly dayBits: Global;
+  readonly dayBitsBytes: Global;
   readonly descriptions: Global;
   readonly symbolCount: Global;
   readonly unconfirmedSlot: Global;
@@ -76,6 +80,8 @@ declare global {
 export class RemoteWriteKernel implements MessageHash, SymbolHash {
   /** The message that was loaded last; good until the next one. */
   message: Buffer = Buffer.alloc(0);
+  /** Of the samples of that message; both decoders keep to its room. */
+  days = new DistinctDays();
   readonly table: SeriesTable;
   /** The descriptions of metrics that are stored. */
   readonly metadata: SeriesTable;
@@ -84,6 +90,7 @@ export class RemoteWriteKernel implements MessageHash, SymbolHash {
   readonly #exports: KernelExports;
   readonly #memory: Uint8Array;
   readonly #blocks: KernelBlocks;
+  readonly #dayBits: Uint32Array;
   /** Of the message that was loaded last; most requests are for the same dataset as the one before. */
   #scope = { tenant: '', dataset: '', seed: 0n };
 
@@ -100,6 +107,7 @@ export class RemoteWriteKernel implements MessageHash, SymbolHash {
     const { tableAddress, tableBytes, metadataTableAddress, metadataTableBytes } = kernel;
     this.table = tableIn(buffer, limits.seriesCacheEntries, tableAddress, tableBytes);
     this.metadata = tableIn(buffer, limits.metadataCacheEntries, metadataTableAddress, metadataTableBytes);
+    this.#dayBits = new Uint32Array(buffer, kernel.dayBits.value, kernel.dayBitsBytes.value / 4);
     this.#refs = new Uint32Array(buffer, refsAddress.value, refCapacity.value);
     this.#symbolPlaces = new Uint32Array(buffer, kernel.symbolPlaces.value, 2 * kernel.symbolCapacity.value);
     this.#blocks = new KernelBlocks(kernel, this.#memory);
@@ -118,6 +126,7 @@ export class RemoteWriteKernel implements MessageHash, SymbolHash {
     const { maxInflatedBytes } = task.bounds ?? requestBounds;
     const maxValueBytes = Math.min(maxInflatedBytes, 0x7fff_ffff);
     begin(length, seed, task.sequence | 0, metadataDay(task.receivedMicros), maxValueBytes);
+    this.days = new DistinctDays(this.#dayBits);
     this.message = Buffer.from(memory.buffer, messageAddress.value, length);
     return true;
   }
@@ -163,9 +172,10 @@ export class RemoteWriteKernel implements MessageHash, SymbolHash {
    * first field it can't
    */
   walk(from: number): number {
-    const { table, metadata } = this;
-    const next = this.#exports.walk(from, table.slotMask, table.room, metadata.slotMask);
+    const { table, metadata, days } = this;
+    const next = this.#exports.walk(from, table.slotMask, table.room, metadata.slotMask, days.room);
     table.filled(this.#exports.inserted.value);
+    days.marked(this.#exports.newDays.value);
     return next;
   }
 

@@ -5,6 +5,7 @@
 import type { TableBlock } from '../../model/block.ts';
 import { noCounts } from '../../model/counts.ts';
 import { MemoryBudget } from '../memory-budget.ts';
+import type { DistinctDays } from '../metrics/distinct-days.ts';
 import { MetadataColumns, type MetricDescription, metricTypeName } from '../metrics/metadata-columns.ts';
 import { MetricRows } from '../metrics/metric-rows.ts';
 import { type SeriesContext, SeriesResolver } from '../metrics/series-resolver.ts';
@@ -52,7 +53,8 @@ export function decodeV1WithKernel(
   task: MetricsTask,
   context: SeriesContext,
 ): DecodedBody {
-  const newWalk = () => new WriteRequestWalk(kernel.message, task, context, expectedOddRows, kernel);
+  const newWalk = () =>
+    new WriteRequestWalk(kernel.message, task, context, expectedOddRows, kernel, kernel.days);
   return decodeWithKernel(kernel, 0, context.outcomes, newWalk);
 }
 
@@ -72,11 +74,12 @@ class WriteRequestWalk implements FieldWalk {
     context: SeriesContext,
     expectedSamples: number,
     messageHash?: MessageHash,
+    days?: DistinctDays,
   ) {
     const reader = new ProtobufReader(message);
     const budget = new MemoryBudget(task.bounds?.maxInflatedBytes);
     const labels = new LabelMessages(message, messageHash);
-    const series = new SeriesResolver(task, context, labels, budget);
+    const series = new SeriesResolver(task, context, labels, budget, undefined, days);
     const rows = new MetricRows({
       reader,
       exemplarLabels: () => new LabelMessages(message),

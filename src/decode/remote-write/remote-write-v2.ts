@@ -7,6 +7,7 @@ import { AppError } from '../../errors.ts';
 import type { TableBlock } from '../../model/block.ts';
 import { noCounts } from '../../model/counts.ts';
 import { MemoryBudget } from '../memory-budget.ts';
+import type { DistinctDays } from '../metrics/distinct-days.ts';
 import { MetadataColumns, metricTypeName } from '../metrics/metadata-columns.ts';
 import { MetricRows } from '../metrics/metric-rows.ts';
 import { type SeriesContext, SeriesResolver } from '../metrics/series-resolver.ts';
@@ -59,7 +60,7 @@ export function decodeV2WithKernel(
 ): DecodedBody {
   const { message } = kernel;
   const start = kernel.readSymbols();
-  const newWalk = () => new RequestWalk(message, task, context, expectedOddRows, kernel);
+  const newWalk = () => new RequestWalk(message, task, context, expectedOddRows, kernel, kernel.days);
   if (start > 0) return decodeWithKernel(kernel, start, context.outcomes, newWalk);
   const walk = newWalk();
   return decodeWithKernel(kernel, start, context.outcomes, () => walk);
@@ -83,12 +84,13 @@ class RequestWalk implements FieldWalk {
     context: SeriesContext,
     expectedSamples: number,
     symbolHash?: SymbolHash,
+    days?: DistinctDays,
   ) {
     const reader = new ProtobufReader(message);
     const budget = new MemoryBudget(task.bounds?.maxInflatedBytes);
     const symbols = new SymbolTable(reader, symbolHash);
     const labels = new LabelRefs(symbols);
-    const series = new SeriesResolver(task, context, labels, budget);
+    const series = new SeriesResolver(task, context, labels, budget, undefined, days);
     const rows = new MetricRows({
       reader,
       exemplarLabels: () => new LabelRefs(symbols),

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../../src/limits/limits.ts';
 import { decoded, refusal } from '../../support/decoded.ts';
+import { encodeRequestV2, encodeWriteRequest } from '../../support/remote-write.ts';
 import { RemoteWriteDecoding } from '../../support/remote-write-decoding.ts';
 import type { Version } from '../../support/remote-write-oracle.ts';
 import { bytesField, varint } from '../../support/wire.ts';
@@ -137,9 +138,33 @@ test.each([
   [2, 'a series a day'],
 ] as const)('samples of more days than allowed, version %i, %s: nothing is stored', (version, series) => {
   decoded(new RemoteWriteDecoding().message(version, days(version, series, maxSampleDaysPerRequest)));
-  // The kernel takes some days, and the decoder that it leaves the others to counts its own.
-  const many = days(version, series, 2 * maxSampleDaysPerRequest + 1);
+  const many = days(version, series, maxSampleDaysPerRequest + 1);
   const error = refusal(new RemoteWriteDecoding().message(version, many));
   expect(error.code).toBe('body_too_large');
   expect(error.message).toContain(`samples of more than ${maxSampleDaysPerRequest} days`);
 });
+
+test.each([1, 2] as const)(
+  'days that the kernel takes and those that it leaves count together, version %i',
+  (version) => {
+    // Every other day is that of a series with two days, which the kernel leaves to the other decoder.
+    const mixed = (count: number): Buffer => {
+      const both = Array.from({ length: Math.ceil(count / 2) }, (_, index) => {
+        const [first, second] = [dayOfNow + 2 * index, dayOfNow + Math.min(2 * index + 1, count - 1)];
+        const labels = (name: string) => ({ __name__: 'up', i: `${name}${index}` });
+        const at = (day: number) => ({ value: 1, timestampMs: day * dayMs });
+        return [
+          { labels: labels('kernel'), samples: [at(first)] },
+          { labels: labels('other'), samples: [at(first), at(second)] },
+          // A day again takes no room.
+          { labels: labels('again'), samples: [at(dayOfNow)] },
+        ];
+      }).flat();
+      return Buffer.from(version === 1 ? encodeWriteRequest(both) : encodeRequestV2(both));
+    };
+    decoded(new RemoteWriteDecoding().message(version, mixed(maxSampleDaysPerRequest)));
+    const error = refusal(new RemoteWriteDecoding().message(version, mixed(maxSampleDaysPerRequest + 1)));
+    expect(error.code).toBe('body_too_large');
+    expect(error.message).toContain(`samples of more than ${maxSampleDaysPerRequest} days`);
+  },
+);

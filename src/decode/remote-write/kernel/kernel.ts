@@ -21,7 +21,7 @@
 import { hashBytes } from './hash';
 import { readLabelMessages, skipLabels } from './label-messages';
 import { readLabelRefs } from './label-refs';
-import { messageAddress, tableAddress } from './memory';
+import { dayBits, dayBitsBytes, messageAddress, tableAddress } from './memory';
 import { beginMetadata, forgetUnconfirmed, takeMetadata } from './metadata';
 import { beginSeries, metricId, seriesId, writeRow } from './new-series';
 import { anyDay, beginSamples, dayMs, keepSamples, readDay, readSamples } from './samples';
@@ -39,6 +39,8 @@ export { keysOffset } from './dictionary';
 export {
   bodyAddress,
   bodyCapacity,
+  dayBits,
+  dayBitsBytes,
   endAddress,
   labelNames,
   messageAddress,
@@ -70,8 +72,6 @@ export { rows } from './samples';
 export { unsnappy } from './snappy';
 export { symbolCount } from './symbols';
 
-/** `limits.maxSampleDaysPerRequest`. */
-const maxDayChanges: u32 = 400;
 const timeseries1: u8 = 0x0a;
 const timeseries2: u8 = 0x2a;
 
@@ -82,6 +82,8 @@ const timeseries2: u8 = 0x2a;
 export let unconfirmedSlot: u32 = 0;
 /** Series put into the table by the last `walk`. */
 export let inserted: u32 = 0;
+/** Days that the last `walk` added to those of the request. */
+export let newDays: u32 = 0;
 /** Halves of the hash that was computed last for the decoders. */
 export let hashLow: i32 = 0;
 export let hashHigh: i32 = 0;
@@ -93,9 +95,10 @@ let isSecond: bool = false;
 /** Slots in use of the tables, powers of two, less one. */
 let slotMask: u32 = 0;
 let metadataMask: u32 = 0;
-/** How often a series was of another day than the one before. */
-let dayChanges: u32 = 0;
-let lastDay: u64 = 0;
+/** When the day begins that a series was taken for last. */
+let lastDay: u64 = anyDay;
+/** Days that may be added to those of the request. */
+let dayRoom: u32 = 0;
 /** Entries that the table may get. */
 let tableRoom: u32 = 0;
 
@@ -117,8 +120,8 @@ export function begin(
   seed = scopeSeed;
   sequence = taskSequence;
   isSecond = false;
-  dayChanges = 0;
-  lastDay = 0;
+  lastDay = anyDay;
+  memory.fill(dayBits, 0, dayBitsBytes);
   beginSamples();
   beginSeries(maxValueBytes);
   beginMetadata(today, taskSequence);
@@ -145,13 +148,16 @@ export function takeSymbols(count: u32): void {
 /**
  * Takes fields of the message from the offset `from` on, as long as they are as described above.
  * @param room entries that the table of series may get
+ * @param newDayRoom days that may be added to those of the request
  * @returns the offset of the first field that was not taken, or the length of the message
  */
-export function walk(from: u32, seriesMask: u32, room: u32, descriptionMask: u32): u32 {
+export function walk(from: u32, seriesMask: u32, room: u32, descriptionMask: u32, newDayRoom: u32): u32 {
   let at = messageAddress + from;
   unconfirmedSlot = 0;
   forgetUnconfirmed();
   inserted = 0;
+  newDays = 0;
+  dayRoom = newDayRoom;
   slotMask = seriesMask;
   tableRoom = room;
   metadataMask = descriptionMask;
@@ -217,21 +223,30 @@ function takeSeries(start: u32): u32 {
   const samplesEnd = readSamples(samples, end, seriesIdOf(slot), metric, dayStart);
   // Perhaps the samples are of another day, for which the series needs another row.
   if (samplesEnd === 0) return takeWithRow(slot, at, samples, end, hash) ? end : 0;
-  if (hasTooManyDays() || !takeRest(samplesEnd, end, metric)) return 0;
+  if (isDayTooMany() || !takeRest(samplesEnd, end, metric)) return 0;
   keepSamples();
+  keepDay();
   return end;
 }
 
-/**
- * Whether the day of the samples that were read last is one too many for this decoder: the other one
- * counts them exactly.
- */
-function hasTooManyDays(): bool {
-  if (readDay === lastDay) return false;
-  if (dayChanges === maxDayChanges) return true;
-  dayChanges++;
+/** Whether the day of the samples that were read last is one too many: the other decoder says so. */
+function isDayTooMany(): bool {
+  if (readDay === lastDay || newDays < dayRoom) return false;
+  const day = <u32>(readDay / dayMs);
+  return ((load<u32>(dayBits + 4 * (day >> 5)) >> (day & 31)) & 1) === 0;
+}
+
+/** The day of the samples that were read last is one of the request's from now on. */
+function keepDay(): void {
+  if (readDay === lastDay) return;
   lastDay = readDay;
-  return false;
+  const day = <u32>(readDay / dayMs);
+  const word = dayBits + 4 * (day >> 5);
+  const bit: u32 = 1 << (day & 31);
+  const bits = load<u32>(word);
+  if ((bits & bit) !== 0) return;
+  store<u32>(word, bits | bit);
+  newDays++;
 }
 
 /**
@@ -241,8 +256,9 @@ function hasTooManyDays(): bool {
 function takeWithRow(slot: u32, labels: u32, samples: u32, end: u32, hash: u64): bool {
   if (!(isSecond ? readLabelRefs() : readLabelMessages(labels, samples))) return false;
   const samplesEnd = readSamples(samples, end, seriesId, metricId, anyDay);
-  if (samplesEnd === 0 || hasTooManyDays() || !takeRest(samplesEnd, end, metricId)) return false;
+  if (samplesEnd === 0 || isDayTooMany() || !takeRest(samplesEnd, end, metricId)) return false;
   keepSamples();
+  keepDay();
   const day = <u32>(readDay / dayMs);
   writeRow(day, seed);
   fillSlot(slot, hash, seriesId, metricId, day, sequence);

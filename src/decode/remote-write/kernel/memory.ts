@@ -7,6 +7,7 @@
  *     metadata      a table of the same kind, of the descriptions of metrics
  *     references    scratch for the labels of one series of version 2.0
  *     symbols       of a request of version 2.0: where each is, and its hash
+ *     days          of the samples of the request, which both decoders mark
  *     body          as received
  *     message       the body decompressed
  *     columns       metric_id, series_id, timestamp, value: one value for each sample
@@ -30,6 +31,8 @@ export const metadataTableBytes: u32 = 8_388_608;
 export const refCapacity: u32 = 512;
 /** A request of 10,000 series has some 30,000. */
 export const symbolCapacity: u32 = 131_072;
+/** A bit for each day of `limits.maxSampleTimestampMs`, in words of 32: which days the request has. */
+export const dayBitsBytes: u32 = 6216;
 export const bodyCapacity: u32 = 4_194_304;
 export const messageCapacity: u32 = 8_388_608;
 /** Requests have 500 to 10,000 samples. */
@@ -44,7 +47,8 @@ export const refHashes: u32 = refsAddress + 4 * refCapacity;
 /** Where each begins and ends, four bytes each. */
 export const symbolPlaces: u32 = refHashes + 8 * refCapacity;
 export const symbolHashes: u32 = symbolPlaces + 8 * symbolCapacity;
-export const bodyAddress: u32 = symbolHashes + 8 * symbolCapacity;
+export const dayBits: u32 = symbolHashes + 8 * symbolCapacity;
+export const bodyAddress: u32 = dayBits + dayBitsBytes;
 export const messageAddress: u32 = bodyAddress + bodyCapacity + slackBytes;
 export const metricIds: u32 = messageAddress + messageCapacity + slackBytes;
 export const seriesIds: u32 = metricIds + 4 * rowCapacity;
