@@ -188,18 +188,25 @@ async function startAgain(service: Service): Promise<void> {
 
 /**
  * Waits for a moment without work of the last attack: data that is still inserted, and queries that run on.
- * Memory that it left counts as its own: the next attack gets a service that was started again.
+ * Memory that it left counts as its own: the next attack gets a service that was started again, and that is
+ * at rest itself: a start compiles, opens tables and merges their parts.
  */
-async function settled({ service }: AttackSetup): Promise<void> {
+async function settled(setup: AttackSetup): Promise<void> {
+  if (await becomesQuiet(setup)) return;
+  console.log('    started again: what the attack left is work or memory for the next one');
+  await startAgain(setup.service);
+  if (!(await becomesQuiet(setup))) console.log('    not at rest: what is measured next may be of the start');
+}
+
+/** @returns whether there was a moment without work, with little memory, within some seconds */
+async function becomesQuiet({ service }: AttackSetup): Promise<boolean> {
   const { pid } = service.child;
   for (const deadline = performance.now() + recoveryMs; performance.now() < deadline; ) {
     const before = treeCpuSeconds(pid);
     await sleep(windowMs);
     const isQuiet = ((treeCpuSeconds(pid) - before) / windowMs) * 1000 < bounds.busyCores;
     if (!isQuiet || sumOfMetric(await service.metrics(), 'millrace_wal_segments') >= 5) continue;
-    if (treeResidentBytes(pid) < largestLeftBytes) return;
-    break;
+    return treeResidentBytes(pid) < largestLeftBytes;
   }
-  console.log('    started again: what the attack left is work or memory for the next one');
-  await startAgain(service);
+  return false;
 }
