@@ -19,8 +19,10 @@
  */
 import { errorText } from '../../errors.ts';
 import { backoffMs, sleep } from '../../lib/backoff.ts';
+import { liveGauge } from '../../lib/live-gauge.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Metrics } from '../../lib/metrics.ts';
+import { residentBytes } from '../../lib/resident-memory.ts';
 import { limits } from '../../limits/limits.ts';
 import { StoreError } from '../store-error.ts';
 import { type EngineEnd, EngineProcess, type EngineProcessOptions } from './engine-process.ts';
@@ -54,11 +56,24 @@ export class Engine {
     const engine = new Engine(options);
     const first = await engine.#start();
     engine.#keeping = engine.#keep(first);
+    engine.#exportMemory();
     return engine;
   }
 
   get pid(): number | undefined {
     return (this.#running ?? this.#opening)?.pid;
+  }
+
+  /** The default metrics of the process are those of the service alone. */
+  #exportMemory(): void {
+    liveGauge(
+      {
+        name: 'millrace_engine_resident_memory_bytes',
+        help: 'Resident memory of the process of the embedded engine; 0 while it is not there. Linux only.',
+        registers: [this.#options.metrics.registry],
+      },
+      () => (this.pid === undefined ? 0 : (residentBytes(this.pid) ?? 0)),
+    );
   }
 
   /** A connection of its own, that lives through the engine's restarts. */
