@@ -156,7 +156,8 @@ export class Tenants {
 
   /**
    * Deletes a tenant: from here on nobody can act in it. Its data is removed later (`tenant-cleaner.ts`).
-   * @throws AppError `tenant_not_found`, `tenant_unchangeable`, `identity_changed`, `store_unavailable`, `overloaded`
+   * @throws AppError `tenant_not_found`, `tenant_unchangeable`, `identity_changed`, `store_unavailable`,
+   *   `overloaded`
    */
   async end(name: string): Promise<void> {
     if (name === defaultTenant) {

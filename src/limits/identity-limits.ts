@@ -113,7 +113,7 @@ export const identityLimits = {
   maxPendingDatasetChanges: 64,
   /** Callers that wait for the same change of a dataset: the last one takes the place of all before it. */
   maxCallersPerDatasetChange: 1000,
-  /** A change that has not begun after this time gets 503. What is under way takes some seconds at the most. */
+  /** A change that has not begun after this time gets 503. One under way takes some seconds at the most. */
   maxChangeWaitMs: 10_000,
   /**
    * How often a node reads the changes of other nodes; a change takes effect there after this time at the

@@ -1,6 +1,7 @@
 /** The part of `limits` that is about queries. */
 const KiB = 1024;
 const MiB = 1024 * KiB;
+const GiB = 1024 * MiB;
 
 export const queryLimits = {
   maxQueryTextBytes: 256 * KiB,
@@ -25,6 +26,13 @@ export const queryLimits = {
    * the machine's memory.
    */
   queryMaxMemoryBytes: 384 * MiB,
+  /**
+   * From this share of its memory on, a GROUP BY goes on in files. The rest is for what a query has
+   * besides: blocks under way, and the merging of the files.
+   */
+  querySpillShare: 1 / 4,
+  /** These files of one query together. */
+  maxQuerySpillBytes: 2 * GiB,
   /** The share of the memory of the machine or container that one query may use by default. */
   queryMemoryShare: 1 / 8,
   /** All queries together may use this many times the memory of one. */

@@ -27,6 +27,11 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
   ...each([62, 167, 168, 306], 'sql_too_large', 'the query is too complex'),
   ...each([159, 160, 209], 'query_timeout', 'the query ran longer than allowed'),
   ...each([241], 'query_memory', 'the query needs more memory than allowed'),
+  ...each(
+    [243],
+    'query_memory',
+    'the query needs more memory than allowed, and the disk has no room in its place',
+  ),
   ...each([158, 191, 290, 307, 396], 'query_result_too_large', 'the result is larger than allowed'),
   ...each([394], 'query_cancelled', 'the query was cancelled'),
 ]);

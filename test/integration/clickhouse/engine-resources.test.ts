@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openEmbeddedStore } from '../../../src/clickhouse/embedded/embedded-store.ts';
+import type { ResultStore, Store } from '../../../src/clickhouse/store.ts';
+import { createLogger } from '../../../src/lib/log.ts';
+import { createMetrics } from '../../../src/lib/metrics.ts';
+import { enginePid } from '../../support/child.ts';
+import { testStore } from '../../support/embedded.ts';
+import { packageRoot } from '../../support/package-root.ts';
+
+const MiB = 1024 * 1024;
+const directory = mkdtempSync(join(tmpdir(), 'millrace-resources-'));
+const metrics = createMetrics();
+let store: Store & ResultStore;
+beforeAll(async () => {
+  const engineScript = pathToFileURL(join(packageRoot(), 'dist/workers/engine.js'));
+  store = await openEmbeddedStore(directory, metrics, createLogger('silent'), { engineScript });
+});
+afterAll(async () => {
+  await store?.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const rows = <T>(query: string) =>
+  testStore(store, async () => {}).rows<T>(query, {
+    settings: { max_memory_usage: 96 * MiB, max_threads: 2 },
+  });
+
+/** How often the engine has done so. */
+async function countOf(event: string): Promise<number> {
+  const [row] = await rows<{ value: number }>(`SELECT value FROM system.events WHERE name = '${event}'`);
+  return row?.value ?? 0;
+}
+
+test('a GROUP BY that is larger than its memory goes on in files', async () => {
+  const count = 3_000_000;
+  const key = "toString(number * 7919) || 'a text that takes some room'";
+  expect(
+    await rows(
+      `SELECT count() AS keys, sum(n) AS sum FROM (SELECT ${key} AS k, count() AS n FROM numbers(${count}) GROUP BY k)`,
+    ),
+  ).toEqual([{ keys: count, sum: count }]);
+  expect(await countOf('ExternalAggregationWritePart')).toBeGreaterThan(0);
+});
+
+test('the memory of the engine is a metric of its own', async () => {
+  const text = await metrics.registry.getSingleMetricAsString('millrace_engine_resident_memory_bytes');
+  const [, value] = /^millrace_engine_resident_memory_bytes (\d+)$/m.exec(text) ?? [];
+  expect(enginePid(directory)).toBeGreaterThan(0);
+  if (process.platform === 'linux') expect(Number(value)).toBeGreaterThan(50 * MiB);
+  else expect(value).toBe('0');
+});
