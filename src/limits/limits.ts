@@ -178,6 +178,11 @@ export const limits = {
   engineHeartbeatMs: 2000,
   engineSilenceMs: 20_000,
   /**
+   * A statement of the service or an insert that takes longer hangs: the process is killed, and another one
+   * started. Statements and inserts take some seconds at most. A server has bounds of its own for that.
+   */
+  engineStuckStatementMs: 5 * 60_000,
+  /**
    * How long the engine has to close its tables. A kill does no harm: the next start repairs what it left.
    */
   engineCloseMs: 5000,

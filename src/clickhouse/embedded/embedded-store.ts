@@ -27,6 +27,8 @@ export interface EmbeddedOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** The built `workers/engine.ts`. */
   readonly engineScript?: URL;
+  /** What statements of the service and inserts may take before the engine is started again. */
+  readonly stuckStatementMs?: number;
 }
 
 /**
@@ -43,6 +45,7 @@ export async function openEmbeddedStore(
     queryMemoryBytes = limits.queryMemoryFactor * limits.queryMaxMemoryBytes,
     environment = {},
     engineScript = builtScript,
+    stuckStatementMs = limits.engineStuckStatementMs,
   }: EmbeddedOptions = {},
 ): Promise<Store & ResultStore> {
   const folder = join(directory, 'engine');
@@ -67,6 +70,21 @@ export async function openEmbeddedStore(
     log,
   });
   const connect = () => engine.connect();
+  /**
+   * A statement that hangs would keep its connection for ever, and with it all statements of the service, or
+   * all inserts into a table. What became of an insert is not known then: it is sent again with its token.
+   */
+  const runBounded = async (client: EngineConnection, statement: string): Promise<Uint8Array> => {
+    const timer = setTimeout(() => {
+      log.error({ stuckStatementMs }, 'a statement of the service does not end; the engine is ended');
+      engine.replace('stuck_statement');
+    }, stuckStatementMs);
+    try {
+      return await client.run(statement);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
   return new ClickHouseStore<EngineConnection>({
     statements: new ConnectionPool(connect, { connections: 1, maxWaiting: limits.maxQueuedStatements }),
     inserts: new ConnectionPool(connect, {
@@ -79,10 +97,10 @@ export async function openEmbeddedStore(
       spared: sparedQueryConnections,
     }),
     transport: {
-      execute: (client, statement) => client.run(statement),
+      execute: runBounded,
       stream: engineStream(pipes),
       sendsSmallResultsWhole: true,
-      insert: fileInsert(temporary),
+      insert: fileInsert(temporary, runBounded),
     },
     memory: new QueryMemory({
       totalBytes: queryMemoryBytes,
@@ -104,14 +122,17 @@ const builtScript = new URL('../../../workers/engine.js', import.meta.url);
  * costs one write to the page cache and is the fastest way in that was measured: a SELECT from `file()` makes
  * the same parts under the same token, and takes 1.3 ms of CPU more (100 rows: 8.6 instead of 7.3).
  */
-function fileInsert(temporary: string): Transport<EngineConnection>['insert'] {
+function fileInsert(
+  temporary: string,
+  run: (client: EngineConnection, statement: string) => Promise<unknown>,
+): Transport<EngineConnection>['insert'] {
   let count = 0;
   return async (client, batch) => {
     count += 1;
     const path = join(temporary, `${count}.native`);
     try {
       await writeWhole(path, batch.blocks);
-      await client.run(insertStatement(batch, path));
+      await run(client, insertStatement(batch, path));
     } finally {
       await rm(path, { force: true });
     }

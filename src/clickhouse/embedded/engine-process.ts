@@ -14,6 +14,8 @@ export type EngineEnd =
   | 'unresponsive'
   /** A query did not end when it was to, and the process was killed. */
   | 'stuck_query'
+  /** The same of a statement of the service, or of an insert. */
+  | 'stuck_statement'
   /** The service is done with it. */
   | 'closed';
 
