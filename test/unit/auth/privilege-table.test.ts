@@ -8,9 +8,9 @@ import { readPage } from '../../support/markdown-pages.ts';
 const rows: ReadonlyArray<readonly [what: string, action: Action, dataset: string | undefined]> = [
   ['write events, logs, metrics, traces', 'ingest', 'app'],
   ['query', 'query', 'app'],
-  ['a dataset: schema, info, stats, retention, limits', 'dataset.read', 'app'],
-  ['make or delete a dataset, its retention, limits', 'dataset.manage', 'app'],
-  ['roles, users, API keys (all alike)', 'identity.manage', undefined],
+  ["read a dataset's schema, info, stats, retention, limits", 'dataset.read', 'app'],
+  ['create or delete a dataset, set its retention and limits', 'dataset.manage', 'app'],
+  ['manage roles, users and API keys', 'identity.manage', undefined],
   ['query [`millrace_audit`](#audit-trail)', 'query', auditDataset],
 ];
 
