@@ -36,7 +36,7 @@ export const errorDefinitions = {
   bad_request: permanent(
     400,
     'The request is malformed',
-    'A part of the request that has no code of its own is wrong. The detail names it.',
+    'A part of the request is wrong, and no other code describes it. The detail names the part.',
   ),
   bad_header: permanent(400, 'A header is missing or malformed', 'The detail names the header.'),
   bad_framing: permanent(
@@ -63,7 +63,7 @@ export const errorDefinitions = {
   bad_series: permanent(
     400,
     'A time series cannot be stored',
-    'Remote write: labels, a timestamp or a histogram cannot be stored. Of version 1.0 nothing is stored; of version 2.0 the rest is, and the detail says what was refused.',
+    'Remote write: labels, a timestamp or a histogram cannot be stored. Version 1.0: nothing of the request is stored. Version 2.0: the rest is stored, and the detail says what was refused.',
   ),
   bad_record: permanent(
     400,
@@ -83,7 +83,7 @@ export const errorDefinitions = {
   bad_retention: permanent(
     400,
     'The retention is not valid',
-    'The body is an array with one task or none; its duration is a number of days, such as 30d.',
+    'The body must be an array with at most one task, whose duration is a number of days, such as 30d.',
   ),
   bad_dataset_options: permanent(
     400,
@@ -98,12 +98,12 @@ export const errorDefinitions = {
   dataset_exists: permanent(
     400,
     'The dataset exists already',
-    'A PUT can only make a new dataset. Choose another name, or delete the dataset first.',
+    'A PUT only creates datasets. Choose another name, or delete the dataset first.',
   ),
   too_many_columns: permanent(
     400,
     'The events have too many different fields',
-    'One request has more different fields than are allowed. Send fewer events in one request, or fewer fields.',
+    'One request has more different fields than allowed. Send fewer events in one request, or fewer fields.',
   ),
   credentials_ambiguous: permanent(
     400,
@@ -112,7 +112,7 @@ export const errorDefinitions = {
   ),
   tenant_not_supported: permanent(
     400,
-    'The service has one tenant only',
+    'The service has only one tenant',
     'Leave X-P-Tenant out, or set MILLRACE_MULTI_TENANT=true.',
   ),
   tenant_required: permanent(400, 'The tenant must be named', 'Name it in X-P-Tenant.'),
@@ -135,7 +135,7 @@ export const errorDefinitions = {
   login_failed: permanent(
     400,
     'The sign-in did not succeed',
-    'The identity provider refused the sign-in, or its answer does not belong to this browser. Begin again at /api/v1/o/login.',
+    'The identity provider refused the sign-in, or its answer does not belong to this browser. Start again at /api/v1/o/login.',
   ),
   root_unchangeable: permanent(
     400,
@@ -151,7 +151,7 @@ export const errorDefinitions = {
   forbidden: permanent(
     403,
     'The credentials do not allow this',
-    'The credentials are valid, and none of their roles has the privilege.',
+    'The credentials are valid, but none of their roles has the privilege.',
     '42501',
   ),
   not_found: permanent(
@@ -179,7 +179,7 @@ export const errorDefinitions = {
   tenant_exists: permanent(
     409,
     'Another tenant has this name',
-    'The names are equal, or differ in upper and lower case only.',
+    'The names are equal, or differ only in upper and lower case.',
   ),
   tenant_unchangeable: permanent(
     409,
@@ -195,12 +195,12 @@ export const errorDefinitions = {
   identity_changed: permanent(
     409,
     'Somebody else made a change at the same time',
-    'Two administrators changed the same thing, and the other one was first. Read it again, then repeat the change.',
+    'Two administrators changed the same thing, and the other one was first. Read it again, then repeat your change.',
   ),
   role_in_use: permanent(
     409,
     'The role is in use',
-    'Users or keys have this role; the detail names some. Take it from them first.',
+    'Users or keys have this role; the detail names some. Remove it from them first.',
   ),
   too_many_identities: permanent(409, 'There are too many users, roles or keys', 'Delete one first.'),
   dead_letter_in_use: permanent(
@@ -210,8 +210,8 @@ export const errorDefinitions = {
   ),
   not_acceptable: permanent(
     406,
-    'No form of the reply is acceptable',
-    'Accept, or the parameter format, names no form that this route can produce. The member "supported" lists them.',
+    'No acceptable format for the reply',
+    'The header Accept or the parameter format allows no format that this route can produce. The member "supported" lists the formats of the route.',
   ),
   body_too_large: permanent(
     413,
@@ -221,22 +221,22 @@ export const errorDefinitions = {
   event_too_large: permanent(
     413,
     'An event is too large',
-    'It exceeds maxEventBytes of its dataset, tenant or service.',
+    'It exceeds maxEventBytes, a limit of the dataset, the tenant or the service.',
   ),
   unsupported_media_type: permanent(
     415,
     'The Content-Type is not supported',
-    'The route takes other types; the detail lists them.',
+    'The detail lists the types that the route accepts.',
   ),
   unsupported_encoding: permanent(
     415,
     'The Content-Encoding is not supported',
-    'The route takes other encodings; the detail lists them.',
+    'The detail lists the encodings that the route accepts.',
   ),
   idempotency_key_reused: permanent(
     422,
     'The Idempotency-Key belongs to another request',
-    'A request with this key and another body came before. A new request needs a new key.',
+    'An earlier request had this key and a different body. Use a new key for a new request.',
   ),
   rate_limited: retryable(
     429,
@@ -260,14 +260,14 @@ export const errorDefinitions = {
   ),
   sql_parameter_count: permanent(
     400,
-    'The query has another number of parameters',
+    'The number of parameters is wrong',
     'The query needs a value for each of $1 to $n, and no more.',
     '08P01',
   ),
   sql_parameter_type: permanent(
     400,
-    'The type of a parameter is not certain',
-    'The detail names the parameter, with line and column. A cast such as $1::int says its type.',
+    'The type of a parameter cannot be determined',
+    'The detail names the parameter, with line and column. A cast such as $1::int sets its type.',
     '42P08',
   ),
   sql_unknown_column: permanent(
@@ -302,8 +302,8 @@ export const errorDefinitions = {
   ),
   sql_cardinality: permanent(
     400,
-    'A subquery gave more than one row',
-    'A subquery that stands for one value returned several rows. Add a condition or LIMIT 1.',
+    'A subquery returned more than one row',
+    'A subquery in the place of a single value returned several rows. Add a condition or LIMIT 1.',
     '21000',
   ),
   sql_bad_reference: permanent(
@@ -314,14 +314,14 @@ export const errorDefinitions = {
   ),
   sql_type: permanent(
     400,
-    'The types in the query do not fit',
+    'The types in the query do not match',
     'An operator or function does not take values of these types. Add a cast.',
     '42804',
   ),
   sql_bad_value: permanent(
     400,
     'A value cannot be converted',
-    'A text cannot be cast to the type that is asked for.',
+    'A text cannot be cast to the requested type.',
     '22P02',
   ),
   sql_division_by_zero: permanent(
@@ -333,7 +333,7 @@ export const errorDefinitions = {
   sql_out_of_range: permanent(
     400,
     'A value is out of range',
-    'A result does not fit into its type, or an argument is outside of its domain.',
+    'A result does not fit into its type, or an argument is outside its domain.',
     '22003',
   ),
   sql_bad_logarithm: permanent(
@@ -397,7 +397,7 @@ export const errorDefinitions = {
   ),
   query_cancelled: permanent(
     499,
-    'The client went away',
+    'The client disconnected',
     'It closed the connection before the result was complete.',
     '57014',
   ),
@@ -406,7 +406,7 @@ export const errorDefinitions = {
   overloaded: retryable(
     503,
     'The service is overloaded',
-    'Too much is under way, in all or for your tenant. Nothing was stored. Wait for Retry-After, then send again.',
+    'Too much work is in progress, in total or for your tenant. Nothing was stored. Wait for Retry-After, then send again.',
     '53300',
   ),
   log_full: retryable(
@@ -430,26 +430,31 @@ export const errorDefinitions = {
   oidc_unavailable: retryable(
     503,
     'The identity provider does not answer',
-    'New tokens and sign-ins need it. Sessions and tokens that are known still work.',
+    'New tokens and sign-ins need it. Known sessions and tokens still work.',
     '58000',
   ),
   secret_changed: permanent(
     500,
     'The API key was encrypted with another secret',
-    'MILLRACE_SECRET differs from the one that encrypted this key. Restore it, or delete the key and make a new one.',
+    'MILLRACE_SECRET differs from the one that encrypted this key. Restore it, or delete the key and create a new one.',
   ),
   dataset_changed: retryable(
     503,
     'The dataset was created at the same time',
-    'It was created while the request was under way. Send the request again.',
+    'It was created while the request was in progress. Send the request again.',
   ),
   starting: retryable(
     503,
     'The service is starting',
-    'It still reads its tables. Liveness is 200 meanwhile.',
+    'It is still reading its tables. Liveness is already 200.',
     '57P03',
   ),
-  shutting_down: retryable(503, 'The service is shutting down', 'Requests under way are finished.', '57P01'),
+  shutting_down: retryable(
+    503,
+    'The service is shutting down',
+    'Requests in progress are finished.',
+    '57P01',
+  ),
   internal: permanent(
     500,
     'Internal error',
@@ -458,8 +463,8 @@ export const errorDefinitions = {
   ),
   pipes_unavailable: permanent(
     500,
-    'The embedded store cannot give results',
-    'The embedded engine needs the command mkfifo and a data directory whose file system has named pipes.',
+    'The embedded engine cannot return results',
+    'It needs the command mkfifo, and a data directory on a file system that has named pipes.',
   ),
 } as const satisfies Record<string, ErrorDefinition>;
 
@@ -474,8 +479,7 @@ export interface AppErrorOptions {
 }
 
 /**
- * An error of the world outside, with a code from the registry. Bugs are plain `Error`s and end as
- * `internal`.
+ * An error that is not a bug, with a code from the registry. Bugs are plain `Error`s and end as `internal`.
  */
 export class AppError extends Error {
   override readonly name = 'AppError';

@@ -26,19 +26,20 @@ const groups: readonly RouteGroup[] = [
   'Status',
 ];
 
-const introduction = (common: ReadonlySet<string>) => `<!-- Made by the code: \`npm run docs\`. -->
-# HTTP API
+const introduction = (common: ReadonlySet<string>) => `# HTTP API
 
-The same as a machine reads it is in [openapi.json](openapi.json), which a running service gives at
-\`GET /api/v1/openapi.json\`. HEAD is answered wherever GET is.
+<!-- Written by npm run docs from the routes in src/http. Do not edit it here. -->
 
-Requests carry credentials in \`Authorization\` (Basic, or Bearer with a token of the identity provider) or in
-\`X-API-Key\`, or have the cookie of a sign-in. Where the server has several tenants, \`X-P-Tenant\` names the one to act in;
-a sign-in has one.
+For programs, [openapi.json](openapi.json) describes the same API. A running service serves it at
+\`GET /api/v1/openapi.json\`. Every route that answers GET also answers HEAD.
 
-An error is answered with problem details (RFC 9457). Its \`code\` is stable; [errors.md](errors.md) lists all codes. Where a
-member of the body is bad, \`detail\` begins with its path, such as \`privileges[2].resource.tag\`, and \`pointer\` is the same
-path as a JSON pointer. A member that is not known is refused. Any request that needs credentials can be refused with
+A request carries credentials in \`Authorization\` (Basic, or Bearer with a token of the identity provider), in
+\`X-API-Key\`, or in the cookie of a sign-in. In multi-tenant mode, \`X-P-Tenant\` names the tenant to act in; a sign-in
+already belongs to a tenant.
+
+Errors are problem details (RFC 9457). The member \`code\` is stable; [errors.md](errors.md) lists all codes. If a member
+of the body is bad, \`detail\` begins with its path, such as \`privileges[2].resource.tag\`, and \`pointer\` is the same
+path as a JSON pointer. Unknown members are refused. Any request that needs credentials can be refused with
 ${[...common].map(code).join(', ')}.`;
 
 /** The codes that all routes with credentials have. */
@@ -102,7 +103,7 @@ function requestBody({ requestBody: body }: Operation, document: OpenApiDocument
   const [first] = Object.values(body.content);
   const rows = first === undefined ? [] : memberRows(first.schema, document);
   return [
-    `Body${body.required ? '' : ' (may be left out)'}: ${Object.keys(body.content).map(code).join(', ')}. ${body.description}`,
+    `Body${body.required ? '' : ' (optional)'}: ${Object.keys(body.content).map(code).join(', ')}. ${body.description}`,
     ...(rows.length === 0 ? [] : [table(['member', 'type', 'required', ''], rows)]),
   ];
 }
@@ -116,7 +117,7 @@ function replies(route: Route, operation: Operation, document: OpenApiDocument):
     const rows = first === undefined ? [] : memberRows(first, document);
     return [
       `Reply ${status}${types.length === 0 ? '' : ` (${types.map(code).join(', ')})`}: ${description}`,
-      ...(rows.length === 0 ? [] : [table(['member', 'type', 'always there', ''], rows)]),
+      ...(rows.length === 0 ? [] : [table(['member', 'type', 'always present', ''], rows)]),
       ...(headers === undefined
         ? []
         : [

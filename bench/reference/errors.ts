@@ -19,7 +19,7 @@ export function errorsReference(): string {
     '```text\n{"type":"urn:millrace:error:bad_json","title":"…","status":400,"detail":"…","code":"bad_json"}\n```',
     'Match on `code`: codes are stable, texts are not. `retry` says whether the same request can succeed later; ' +
       'such a reply carries `Retry-After`. OTLP routes answer with `google.rpc.Status` instead, in the encoding ' +
-      'of the request, and remote write answers `rate_limited` with 503, since Prometheus drops what gets 429.',
+      'of the request, and remote write answers `rate_limited` with 503, since Prometheus drops a request after 429.',
     markdownTable(['code', 'HTTP', 'SQLSTATE', 'retry', 'meaning'], rows),
   ]);
 }

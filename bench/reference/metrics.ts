@@ -39,8 +39,8 @@ export function metricsReference(text: string): string {
     help,
   ]);
   return referencePage('Metrics', 'a running service', [
-    '`GET /metrics` shows these in the Prometheus text format. `MILLRACE_METRICS_ADDR` moves it to an address of its ' +
-      'own, and `MILLRACE_METRICS_AUTH=required` asks for credentials. Metrics that begin with `process_` and ' +
+    '`GET /metrics` shows these in the Prometheus text format. `MILLRACE_METRICS_ADDR` moves it to a separate ' +
+      'address, and `MILLRACE_METRICS_AUTH=required` makes it require credentials. Metrics that begin with `process_` and ' +
       '`nodejs_` (CPU, memory, descriptors, garbage collection, event-loop lag) are those of ' +
       '[prom-client](https://github.com/siimon/prom-client). [Metrics and alerts](../operations/monitoring.md) says ' +
       'which ones to watch.',

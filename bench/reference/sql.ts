@@ -14,12 +14,13 @@ export interface Refusal {
 export const refusals: readonly Refusal[] = [
   { construct: 'anything but one `SELECT`', example: 'delete from app', instead: '' },
   {
-    construct: '`LATERAL` subqueries linked by anything but equalities',
+    construct: '`LATERAL` subqueries that are linked by conditions other than equalities',
     example: 'select 1 from app a, lateral (select 1 from app b where b.ms < a.ms) x',
     instead: 'a join',
   },
   {
-    construct: 'correlation over two levels, or with columns that may be NULL and are not compared',
+    construct:
+      'subqueries that refer to a query two levels above, or to a column that may be NULL other than in a comparison',
     example: 'select (select count(*) from app b where a.level is null) from app a',
     instead: 'a join',
   },
@@ -64,9 +65,10 @@ export const refusals: readonly Refusal[] = [
     instead: '',
   },
   {
-    construct: 'alternatives of which one begins another, lazy beside greedy, where the match counts',
+    construct:
+      'regular expressions in which one alternative is the beginning of another, or that mix lazy and greedy repetitions, where the text of the match is used',
     example: "select regexp_replace(level, 'a|ab', '') from app",
-    instead: 'the longer alternative alone',
+    instead: 'only the longer alternative',
   },
   {
     construct: 'the text of JSON objects and arrays (`->>`)',
@@ -74,17 +76,17 @@ export const refusals: readonly Refusal[] = [
     instead: '`->`, which gives JSON',
   },
   {
-    construct: 'intervals as results of aggregates, `CASE` and subqueries, where days and hours are mixed',
+    construct: 'intervals with both days and hours as results of aggregates, `CASE` and subqueries',
     example: "select sum(p_timestamp - timestamp '2024-01-01') from app",
     instead: '`extract (epoch from …)`, `justify_interval`',
   },
   {
-    construct: 'time zones other than by area and city',
+    construct: 'time zones that are not named by area and city',
     example: "select p_timestamp at time zone 'CET' from app",
     instead: "`'Europe/Berlin'`",
   },
   {
-    construct: '`to_char` of numbers with other patterns than `9 0 . , D G S MI FM`',
+    construct: '`to_char` of numbers with patterns other than `9 0 . , D G S MI FM`',
     example: "select to_char(ms, 'RN') from app",
     instead: '`round`, `lpad`',
   },

@@ -38,11 +38,11 @@ export function banner({ version, config, address, newPassword }: BannerOptions)
       ? []
       : [`  the password is kept in ${file}${newPassword === undefined ? '' : ' and not shown again'}`]),
     '',
-    'Post logs:',
+    'Send events:',
     `  curl ${user} -H 'X-P-Stream: app' -H 'Content-Type: application/json' -d '[{"level":"info","message":"hello"}]' ${url}/api/v1/ingest`,
     'Query them:',
     `  curl ${user} -H 'Content-Type: application/json' -d '{"query":"SELECT level, count(*) FROM app GROUP BY level"}' ${url}/api/v1/query`,
-    'Send a Prometheus here:',
+    'Send metrics from Prometheus:',
     `  echo 'remote_write: [{url: "${url}/v1/prometheus/write", basic_auth: ${basicAuth}${headers}}]' >> prometheus.yml`,
     '',
     '',

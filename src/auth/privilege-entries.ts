@@ -28,7 +28,7 @@ const privilegeEntry = members({
   resource: v.optional(
     members({
       dataset: v.optional(dataset),
-      stream: v.optional(v.pipe(v.string(), v.description('Another word for `dataset`.'))),
+      stream: v.optional(v.pipe(v.string(), v.description('Another name for `dataset`.'))),
       tag: v.optional(tag),
     }),
   ),

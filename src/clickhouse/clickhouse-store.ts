@@ -88,7 +88,7 @@ export class ClickHouseStore<Client extends Connection> implements Store, Result
    */
   #kill(id: string): void {
     this.command(`KILL QUERY WHERE Settings['log_comment'] = ${quoteString(id)} ASYNC`).catch((error) => {
-      this.#parts.log.warn({ err: error }, 'could not cancel a query whose client is gone');
+      this.#parts.log.warn({ err: error }, 'could not cancel a query whose client has disconnected');
     });
   }
 }

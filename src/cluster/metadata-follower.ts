@@ -83,7 +83,7 @@ export class MetadataFollower {
     } catch (error) {
       log.warn(
         { err: error },
-        'could not tell the other nodes that this node stops; they wait until its lease ends',
+        'could not tell the other nodes that this node is stopping; they wait until its lease ends',
       );
     }
   }

@@ -52,7 +52,7 @@ export class ReceivedTotals {
     } catch (error) {
       if (!(error instanceof StoreError) || error.retryable) throw error;
       // Totals must not hold up rows.
-      log.error({ err: error, segment: segment.number }, 'what was received could not be counted');
+      log.error({ err: error, segment: segment.number }, 'the totals of received data could not be updated');
     }
     const there = new Set([...this.#options.segments()].map(({ number }) => number));
     for (const number of this.#added) if (!there.has(number)) this.#added.delete(number);

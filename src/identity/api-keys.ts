@@ -89,7 +89,7 @@ export class ApiKeyAdministration {
       }
       const count = this.#identityStore.apiKeys(tenant).length;
       if (count >= limits.maxApiKeysPerTenant) {
-        throw new AppError('too_many_identities', `there are ${count} API keys, no more are allowed`);
+        throw new AppError('too_many_identities', `there are ${count} API keys; no more are allowed`);
       }
       const known = requireRoles(this.#identityStore, tenant, roles);
       const shown = { roles: known, createdBy, createdAt, modifiedAt: createdAt };

@@ -41,7 +41,7 @@ export class RoleAdministration {
       if (isNew && this.#identityStore.roles(tenant).size >= limits.maxRolesPerTenant) {
         throw new AppError(
           'too_many_identities',
-          `there are ${limits.maxRolesPerTenant} roles, no more are allowed`,
+          `there are ${limits.maxRolesPerTenant} roles; no more are allowed`,
         );
       }
       this.#requireRoom(tenant, name, privileges);

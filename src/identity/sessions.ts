@@ -59,7 +59,7 @@ export class Sessions implements IdentitySource {
       expiresAtMs: nowMs + this.#lifetimeMs,
     });
     if (account === undefined) {
-      throw new AppError('login_failed', 'the identity provider names no tenant that there is for you');
+      throw new AppError('login_failed', 'the identity provider names no existing tenant for you');
     }
     const own = this.#sessionsOf(account);
     const [oldest] = own.size >= limits.maxSessionsPerUser ? own : [];

@@ -80,7 +80,7 @@ export class TenantAdministration {
     if (this.#options.multiTenant) return;
     throw new AppError(
       'tenant_not_supported',
-      'tenants are made and deleted where MILLRACE_MULTI_TENANT is true',
+      'tenants can be created and deleted only with MILLRACE_MULTI_TENANT=true',
     );
   }
 }

@@ -74,7 +74,7 @@ export class UserAdministration {
       if (this.#identityStore.users(tenant).length >= limits.maxUsersPerTenant) {
         throw new AppError(
           'too_many_identities',
-          `there are ${limits.maxUsersPerTenant} users, no more are allowed`,
+          `there are ${limits.maxUsersPerTenant} users; no more are allowed`,
         );
       }
       const known = requireRoles(this.#identityStore, tenant, roles);

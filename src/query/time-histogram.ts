@@ -75,7 +75,7 @@ function boundedRange({ startMicros, endMicros }: TimeRange): BoundedRange {
   if (startMicros !== undefined && endMicros !== undefined && startMicros < endMicros) {
     return { startMicros, endMicros };
   }
-  throw new AppError('bad_time_range', 'counts need a startTime and an endTime behind it');
+  throw new AppError('bad_time_range', 'counts need a startTime and a later endTime');
 }
 
 function binWidth(lengthMicros: number, bins: number | undefined): number {

@@ -160,7 +160,7 @@ export class TranslationPool {
         const { reason } = reply;
         this.#options.log.warn(
           { reason, tenant: task.tenant, bytes: Buffer.byteLength(task.text) },
-          'a thread that translates was replaced after a query was too much for it',
+          'a translation thread was replaced after a query exceeded its bounds',
         );
         this.#replace(thread);
         throw tooComplex(reason);
@@ -207,7 +207,7 @@ export class TranslationPool {
   #onStartFailed(thread: TranslationThread, error: unknown): void {
     this.#threads.delete(thread);
     if (this.#closed) return;
-    this.#options.log.error({ err: error }, 'a thread that translates did not start');
+    this.#options.log.error({ err: error }, 'a translation thread did not start');
     if (this.#threads.size > 0) return;
     for (const waiting of this.#waiting.drain()) waiting.reject(error);
   }

@@ -34,7 +34,7 @@ export type AnswerCatalog = (
 ) => Promise<void>;
 
 /**
- * One life of a thread that translates.
+ * One life of a translation thread.
  *
  *     starting ──▶ idle ◀──▶ busy
  *         └─────────┴───┬──────┘
@@ -114,7 +114,7 @@ export class TranslationThread {
       if (this.#state === 'starting') this.#state = 'idle';
     } catch (thrown) {
       void this.end();
-      throw new Error(`a thread that translates cannot be started: ${errorText(thrown)}`, { cause: thrown });
+      throw new Error(`a translation thread cannot be started: ${errorText(thrown)}`, { cause: thrown });
     } finally {
       stopTimer();
     }

@@ -54,7 +54,10 @@ export class DiskGuard {
     try {
       this.#judge(await measure());
     } catch (error) {
-      log.error({ err: error }, 'the space on the disk could not be measured; what was known of it stands');
+      log.error(
+        { err: error },
+        'the free space on the disk could not be measured; the last known value is used',
+      );
     }
     if (!this.#stopped)
       this.#cancelTimer = timers.after(limits.diskCheckIntervalMs, () => void this.#watch());
@@ -70,7 +73,7 @@ export class DiskGuard {
     }
     this.#refusal = new AppError(
       'log_full',
-      `${availableBytes} bytes are left on the disk; the last ${Math.ceil(headroomBytes)} are kept for what was acknowledged already`,
+      `${availableBytes} bytes are left on the disk; the last ${Math.ceil(headroomBytes)} are kept for data that is already acknowledged`,
     );
     if (!wasRefusing) {
       this.#options.log.error(

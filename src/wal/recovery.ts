@@ -62,7 +62,7 @@ async function recoverSegment(
       log.error(
         { segment: name, position, bytes },
         isNewest
-          ? 'a part of the newest segment is damaged, or was being written when the power went; it was set aside and the rest is kept'
+          ? 'a part of the newest segment is damaged, or was being written when the power failed; it was set aside and the rest is kept'
           : 'a part of the log is damaged; it was set aside and the rest is kept',
       );
       metrics.walDamagedBytes.inc(bytes);

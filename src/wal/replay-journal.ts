@@ -149,7 +149,7 @@ export class ReplayJournal {
     }
     const damagedLines = found.filter((group) => group === undefined).length;
     if (damagedLines > 0) {
-      log.warn({ file: name, damagedLines }, 'lines of the replay journal are damaged; they are left out');
+      log.warn({ file: name, damagedLines }, 'lines of the replay journal are damaged and are ignored');
     }
     return entry;
   }

@@ -118,7 +118,7 @@ export class Engine {
         metrics.engineRestarts.inc({ reason });
         log.error(
           { reason, ranMs, stderr: current.stderr },
-          'the embedded engine ended; it is started again',
+          'the embedded engine ended; it is being restarted',
         );
         // One that was ended for a query is sound.
         failures = reason === 'stuck_query' || ranMs >= limits.engineStableMs ? 0 : failures + 1;
@@ -137,7 +137,7 @@ export class Engine {
       const started = await this.#start();
       this.#options.log.info(
         { openedMs: Math.round(performance.now() - startedMs) },
-        'the embedded engine runs',
+        'the embedded engine is running',
       );
       return started;
     } catch (error) {

@@ -145,5 +145,5 @@ export class RecordRows implements ExportDraft {
 }
 
 function checkLate(problem: string | undefined, what: string): void {
-  if (problem !== undefined) throw new AppError('bad_record', `A ${what} behind its records: ${problem}`);
+  if (problem !== undefined) throw new AppError('bad_record', `A ${what} after its records: ${problem}`);
 }

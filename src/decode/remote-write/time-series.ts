@@ -67,7 +67,7 @@ export class TimeSeriesReader {
     const unwritten = series.writeRows(rows.days);
     // Its points are among the rows already.
     if (unwritten !== undefined)
-      throw new AppError('body_too_large', `Of the series ${series.describe()}: ${unwritten}`);
+      throw new AppError('body_too_large', `Series ${series.describe()}: ${unwritten}`);
     rows.endSeries(series);
     return 'stored';
   }

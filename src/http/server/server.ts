@@ -152,7 +152,7 @@ export function createHttpServer(maxConnections = defaultMaxConnections()): Http
 }
 
 function refuseConnection(res: HttpResponse, maxConnections: number): void {
-  const error = new AppError('overloaded', `there are ${maxConnections} connections, as many as may be`);
+  const error = new AppError('overloaded', `there are ${maxConnections} connections; no more are allowed`);
   send(res, problemReply(error), { headOnly: false, connection: 'close' }, nobodyAsks);
 }
 

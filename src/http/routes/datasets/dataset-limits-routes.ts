@@ -47,7 +47,7 @@ export function datasetLimitsRoutes(limits: Pick<DatasetLimits, 'get' | 'set'>, 
         group: 'Datasets',
         summary: 'Set the limits of a dataset',
         details:
-          'They replace those that it had, and can only be narrower than what its tenant has. A dataset that holds ' +
+          'They replace all earlier limits, and can only be narrower than those of the tenant. A dataset that holds ' +
           'no events has `datasetIngestBytesPerSecond` alone.',
         replies: [limitsReply],
         errors: ['dataset_not_found', 'dataset_changed'],

@@ -128,7 +128,7 @@ export function datasetRoutes({
       reference: {
         group: 'Datasets',
         summary: 'Delete a dataset',
-        details: 'With all that was written to it before, on any node.',
+        details: 'This removes everything that was written to it before, on any node.',
         replies: [{ status: 200, description: 'The dataset is deleted.', content: textContent }],
         errors: ['dataset_not_found'],
       },

@@ -90,7 +90,7 @@ export function apiKeyRoutes(keys: ApiKeyAdministration, audit: AuditLog): Route
       reference: {
         group: 'Identities',
         summary: 'Show an API key',
-        details: 'The audit log notes who has asked for it.',
+        details: 'The audit trail records who has asked for it.',
         parameter: keyId,
         replies: [{ status: 200, description: 'The key in full.', content: jsonContent(apiKey) }],
         errors: ['not_found', 'secret_changed'],
@@ -107,7 +107,7 @@ export function apiKeyRoutes(keys: ApiKeyAdministration, audit: AuditLog): Route
       reference: {
         group: 'Identities',
         summary: 'Delete an API key',
-        details: 'The key is valid on no node once the reply is there.',
+        details: 'When the reply is sent, the key is invalid on all nodes.',
         parameter: keyId,
         replies: [{ status: 200, description: 'The key is deleted.', content: jsonContent(deletedKey) }],
         errors: ['not_found', 'identity_changed'],

@@ -22,7 +22,7 @@ export interface LoginRouteOptions {
 
 const codePath = '/api/v1/o/code';
 
-const redirects = { status: 303, description: 'The way on is in the header `Location`.' };
+const redirects = { status: 303, description: 'A redirect to the URL in the header `Location`.' };
 const redirectParameter = queryParameters({
   redirect: v.optional(
     v.pipe(
@@ -48,7 +48,7 @@ export function loginRoutes(options: LoginRouteOptions): Route[] {
       reference: {
         group: 'Sign-in',
         summary: 'Sign out',
-        details: 'Ends the session here and, where the provider has a place for it, there.',
+        details: 'Ends the session here and, if the provider supports it, also there.',
         replies: [redirects],
         errors: ['forbidden', 'oidc_unavailable'],
       },
@@ -75,7 +75,7 @@ export function loginRoutes(options: LoginRouteOptions): Route[] {
       query: answerParameters,
       reference: {
         group: 'Sign-in',
-        summary: 'Come back from the identity provider',
+        summary: 'Return from the identity provider',
         replies: [redirects],
         errors: ['login_failed', 'forbidden', 'oidc_unavailable', 'overloaded', 'store_unavailable'],
       },

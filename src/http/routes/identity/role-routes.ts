@@ -50,7 +50,7 @@ export function roleRoutes(roles: RoleAdministration, audit: AuditLog): Route[] 
       reference: {
         group: 'Identities',
         summary: 'Show the default role',
-        details: 'Those whom the identity provider vouches for and gives no role have this one.',
+        details: 'People who sign in at the identity provider and get no role from it have this one.',
         replies: [
           {
             status: 200,

@@ -91,7 +91,8 @@ export function tenantRoutes(tenants: TenantAdministration, audit: AuditLog): Ro
       reference: {
         group: 'Tenants',
         summary: 'Set the limits of a tenant',
-        details: 'They replace those that it had. For what is left out, the settings of the service hold.',
+        details:
+          'They replace all earlier limits of the tenant. For a limit that is left out, that of the service applies.',
         parameter: tenantName,
         replies: [limitsReply],
         errors: ['tenant_not_found', 'identity_changed'],
@@ -111,7 +112,7 @@ export function tenantRoutes(tenants: TenantAdministration, audit: AuditLog): Ro
       reference: {
         group: 'Tenants',
         summary: 'Delete a tenant',
-        details: 'With all that it has: users, keys, roles and datasets.',
+        details: 'This also deletes its users, keys, roles and datasets.',
         parameter: tenantName,
         replies: [{ status: 200, description: 'The tenant is deleted.', content: textContent }],
         errors: ['tenant_not_found', 'tenant_unchangeable', 'identity_changed'],

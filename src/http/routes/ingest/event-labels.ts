@@ -16,7 +16,7 @@ export function eventLabels(extensions: ReadonlyMap<string, string>): EventLabel
   for (const [header, value] of extensions) {
     if (!labelHeader.test(header)) continue;
     if (header.replace(labelHeader, '') === '') {
-      throw new AppError('bad_header', `the header ${header} lacks the rest of its name`);
+      throw new AppError('bad_header', `the header ${header} needs a name after this prefix`);
     }
     // Beyond ASCII there is no saying which characters the bytes were meant for.
     if (!printable.test(value)) {

@@ -36,7 +36,7 @@ const eventErrors = ['bad_json', 'bad_event', 'event_too_large', 'too_many_colum
 
 const event = v.record(v.string(), v.unknown());
 const eventsReference: BodyReference = {
-  description: 'An array of objects, a single object, or one object a line.',
+  description: 'An array of objects, a single object, or one object per line.',
   content: {
     'application/json': v.union([v.array(event), event]),
     ...Object.fromEntries(ndjsonTypes.map((type) => [type, bytes])),
@@ -97,7 +97,7 @@ export function ingestRoutes({ ingest, maxBodyBytes }: IngestRouteOptions): Rout
       reference: {
         group: 'Ingest',
         summary: 'Write events into the dataset that a header names',
-        details: `All of a body is taken, or nothing. The first events create the dataset. ${labels}`,
+        details: `Either all events of a body are stored, or none. The first events create the dataset. ${labels}`,
         replies: [accepted],
         errors: [...ingestErrors, ...eventErrors, 'idempotency_key_reused'],
       },
@@ -112,7 +112,7 @@ export function ingestRoutes({ ingest, maxBodyBytes }: IngestRouteOptions): Rout
       reference: {
         group: 'Ingest',
         summary: 'Write events into a dataset that exists',
-        details: `All of a body is taken, or nothing. ${labels}`,
+        details: `Either all events of a body are stored, or none. ${labels}`,
         replies: [accepted],
         errors: [...ingestErrors, ...eventErrors, 'idempotency_key_reused'],
       },

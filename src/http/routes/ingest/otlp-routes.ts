@@ -89,7 +89,7 @@ export const otlpRoutes = ({ ingest, maxBodyBytes }: OtlpRouteOptions): Route[] 
       reference: {
         group: 'Ingest',
         summary: `Write ${name} by OTLP/HTTP`,
-        details: 'What can be stored of a request is, and the reply counts the rest.',
+        details: 'The valid part of a request is stored, and the reply counts the rest.',
         replies: [
           {
             status: 200,

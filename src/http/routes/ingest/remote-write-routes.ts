@@ -63,8 +63,8 @@ export function remoteWriteRoutes({ ingest, maxBodyBytes }: RemoteWriteRouteOpti
         group: 'Ingest',
         summary: 'Write samples by Prometheus Remote Write 1.0 or 2.0',
         details:
-          'A rate limit is answered with 503 here: Prometheus throws away what was answered with 429, and repeats what ' +
-          'was answered with 503.',
+          'A request beyond the rate limit gets 503 here, since Prometheus drops a request after 429, and repeats it ' +
+          'after 503.',
         replies: [
           {
             status: 200,

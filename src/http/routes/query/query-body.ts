@@ -80,7 +80,7 @@ const bounds: Omit<JsonBodyOptions, 'description'> = {
   kind: 'an object of a few texts, and of values of parameters',
 };
 
-const anyQueryBody = jsonBody(query, { ...bounds, description: 'A query and the time it is about.' });
+const anyQueryBody = jsonBody(query, { ...bounds, description: 'A query and its time range.' });
 
 /**
  * The body of a query. A member that is not known is refused: a misspelled `startTime` would otherwise

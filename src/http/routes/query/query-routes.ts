@@ -34,7 +34,7 @@ const resultInObject = v.object({
 });
 const result: ReplyReference = {
   status: 200,
-  description: 'The result. A failure after its beginning was sent breaks the connection off.',
+  description: 'The result. If the query fails after a part of it was sent, the connection is closed.',
   content: {
     'application/json': v.union([records, resultInObject]),
     'application/x-ndjson': bytes,
@@ -74,7 +74,7 @@ export function queryRoutes(query: Query): Route[] {
         group: 'Query',
         summary: 'Run a query',
         details:
-          'The form of the result is that of the parameter `format`, else that of the header `Accept`, else JSON.',
+          'The parameter `format` sets the format of the result, otherwise the header `Accept`; the default is JSON.',
         replies: [result],
         errors: [...sqlErrors, ...readErrors, 'sql_too_large', 'not_acceptable'],
       },
@@ -133,7 +133,7 @@ async function answer(
   withFields: boolean,
 ): Promise<Reply> {
   if (withFields && format !== 'json')
-    throw new AppError('bad_request', 'fields=true is for the format json alone');
+    throw new AppError('bad_request', 'fields=true works only with the format json');
   const result = await query.run({ ...questionOf(request, body), format });
   return await resultReply(result, format, withFields);
 }

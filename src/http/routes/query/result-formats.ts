@@ -28,7 +28,7 @@ export const resultParameters = queryParameters({
   format: v.optional(
     v.pipe(
       v.picklist(resultFormats, `may be ${resultFormats.join(', ')}`),
-      v.description('The form of the result; it goes before `Accept`.'),
+      v.description('The format of the result; it takes precedence over `Accept`.'),
     ),
   ),
   fields: v.optional(

@@ -53,7 +53,7 @@ export function statusRoutes(options: StatusRouteOptions): Route[] {
         replies: [
           {
             status: 200,
-            description: 'It is, also while it starts.',
+            description: 'It is alive. A starting process is, too.',
             content: jsonContent(v.object({ status: v.literal('alive') })),
           },
         ],
