@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { Service } from '../test/support/service.ts';
 import { apiFiles } from './reference/api-files.ts';
-import { configurationReference } from './reference/configuration.ts';
-import { errorsReference } from './reference/errors.ts';
-import { metricsReference } from './reference/metrics.ts';
-import { sqlReference } from './reference/sql.ts';
+import { configurationReference } from './reference/configuration-reference.ts';
+import { errorsReference } from './reference/errors-reference.ts';
+import { metricsReference } from './reference/metrics-reference.ts';
+import { sqlReference } from './reference/sql-reference.ts';
 
 /** `npm run docs`: writes the pages of `docs/reference` that are made from the code. */
 const service = await Service.start();

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
+import { mistakesAreFound } from './find-mistakes.ts';
 import { heldUnderAttack, listAttacks } from './hostile/run.ts';
 import { keptThroughKills } from './kills.ts';
-import { mistakesAreFound } from './mistakes.ts';
 import { keptInSimulation } from './simulations.ts';
 
 /**

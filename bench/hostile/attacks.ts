@@ -1,10 +1,10 @@
-import { administrationAttacks } from './admin.ts';
+import { administrationAttacks } from './administration-attacks.ts';
 import type { Attack } from './attack.ts';
-import { httpAttacks } from './http.ts';
-import { ingestAttacks } from './ingest.ts';
-import { queryAttacks } from './queries.ts';
-import { signInAttacks } from './signin.ts';
-import { translationAttacks } from './sql.ts';
+import { httpAttacks } from './http-attacks.ts';
+import { ingestAttacks } from './ingest-attacks.ts';
+import { queryAttacks } from './query-attacks.ts';
+import { signInAttacks } from './sign-in-attacks.ts';
+import { translationAttacks } from './translation-attacks.ts';
 
 /** All attacks, by subject. */
 export const attacks: Readonly<Record<string, readonly Attack[]>> = {

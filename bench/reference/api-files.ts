@@ -1,5 +1,5 @@
 import { readVersion } from '../../src/lib/version.ts';
-import { apiReference } from './api.ts';
+import { apiReference } from './api-reference.ts';
 import { documentedRoutes } from './documented-routes.ts';
 import { openApiDocument } from './openapi.ts';
 

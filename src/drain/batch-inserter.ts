@@ -56,7 +56,7 @@ import { InsertParts } from './insert-parts.ts';
 import { mergedBlocks } from './merged-blocks.ts';
 import type { ProvisionedBatch } from './provisioning.ts';
 import { findRefusedRows, type Refusal } from './refused-rows.ts';
-import { blocksOf, countRows, type Rows, takeRows, withoutRows } from './rows.ts';
+import { blocksOf, countRows, type Rows, takeRows, withoutRows } from './row-ranges.ts';
 import type { SampleSorter } from './sample-sorter.ts';
 import { batchRows, nameOf, segmentsOf, type TableBatch } from './table-batch.ts';
 

@@ -34,7 +34,7 @@ import type { Clock, Timers } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { ulid } from '../lib/ulid.ts';
 import { mergedBlocks } from './merged-blocks.ts';
-import { blocksOf, countRows, halveRows, type Rows } from './rows.ts';
+import { blocksOf, countRows, halveRows, type Rows } from './row-ranges.ts';
 import type { TableBatch } from './table-batch.ts';
 
 export interface InDoubtInsert {

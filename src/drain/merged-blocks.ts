@@ -8,7 +8,7 @@ import { UnreadableBlock } from '../columnar/native-reader.ts';
 import type { Timers } from '../lib/clock.ts';
 import { limits } from '../limits/limits.ts';
 import type { ColumnSpec } from '../model/column.ts';
-import type { BlockOfRows, Rows } from './rows.ts';
+import type { BlockOfRows, Rows } from './row-ranges.ts';
 
 /** The same rows in the same order. The event loop gets a turn between two blocks. */
 export async function mergedBlocks(

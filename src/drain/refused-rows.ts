@@ -1,6 +1,6 @@
 import { StoreError } from '../clickhouse/store-error.ts';
 import type { RowRange } from '../model/block.ts';
-import { halveRows, type Rows } from './rows.ts';
+import { halveRows, type Rows } from './row-ranges.ts';
 
 /** Rows that are next to each other and are refused for the same reason. */
 export interface Refusal extends RowRange {

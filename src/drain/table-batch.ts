@@ -7,7 +7,7 @@ import {
   tablesOfKind,
 } from '../model/dataset.ts';
 import type { SealedSegment, SegmentRecord } from '../wal/segment.ts';
-import type { Rows } from './rows.ts';
+import type { Rows } from './row-ranges.ts';
 
 /** The rows that one segment, or several, hold for one table. They become one insert. */
 export interface TableBatch {

@@ -1,7 +1,7 @@
 /** Every page of the documentation with commands is followed, step by step, against a real service. */
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { metricsReference } from '../../bench/reference/metrics.ts';
+import { metricsReference } from '../../bench/reference/metrics-reference.ts';
 import { onPath } from '../support/child.ts';
 import { collectorProblem } from '../support/collector.ts';
 import { DocumentedPage, programsOf, showsAs, stepsOf } from '../support/documented-page.ts';

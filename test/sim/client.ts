@@ -5,7 +5,7 @@ import { encodeRecord, placeRecord, type WalRecord } from '../../src/wal/record.
 import type { Random } from '../support/random.ts';
 import type { SentRequest } from './ledger.ts';
 import type { Life } from './life.ts';
-import { encodeRows, type Row } from './rows.ts';
+import { encodeRows, type Row } from './simulated-rows.ts';
 import type { World } from './world.ts';
 
 const tenant = defaultTenant;

@@ -1,6 +1,6 @@
 import type { Random } from '../support/random.ts';
-import type { Row } from './rows.ts';
-import type { ModelTable } from './table.ts';
+import type { ModelTable } from './model-table.ts';
+import type { Row } from './simulated-rows.ts';
 
 /** `<database>`.`<table>` of ClickHouse, each in backquotes. */
 const table = '`(.+?)`\\.`(.+?)`';

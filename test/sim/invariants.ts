@@ -5,7 +5,7 @@ import type { Backlog } from '../../src/wal/backlog.ts';
 import { segmentHeaderBytes } from '../../src/wal/record.ts';
 import { type SealedSegment, segmentName } from '../../src/wal/segment.ts';
 import type { Wal } from '../../src/wal/wal.ts';
-import { decodeRows } from './rows.ts';
+import { decodeRows } from './simulated-rows.ts';
 import type { World } from './world.ts';
 
 /**

@@ -4,8 +4,8 @@ import { seededRandom } from '../support/random.ts';
 import { SimDisk } from './disk.ts';
 import { Faults } from './faults.ts';
 import { Ledger } from './ledger.ts';
+import { ModelStore } from './model-store.ts';
 import { Scheduler } from './scheduler.ts';
-import { ModelStore } from './store.ts';
 
 /** All that outlives a life of the service. Everything in it follows from the seed. */
 export class World {

@@ -17,7 +17,7 @@ import { noCounts } from '../../model/counts.ts';
 import type { DecodeBounds } from '../decode-bounds.ts';
 import type { DecodedBody, EventOptions } from '../task.ts';
 import { ascii, JsonReader } from '../wire/json-reader.ts';
-import { JsonTextCopier } from '../wire/json-text.ts';
+import { JsonTextCopier } from '../wire/json-text-copier.ts';
 import { EventColumns, type Field } from './event-columns.ts';
 import { EventRules } from './event-rules.ts';
 import { FieldNode } from './field-tree.ts';

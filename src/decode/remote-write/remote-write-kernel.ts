@@ -20,7 +20,7 @@ import type { DecodeTask } from '../task.ts';
 import { declaredSnappyLength, decodeBody } from '../wire/decompression.ts';
 import { type Global, KernelBlocks, type KernelColumnExports } from './kernel-blocks.ts';
 import type { MessageHash } from './label-messages.ts';
-import type { SymbolHash } from './symbols.ts';
+import type { SymbolHash } from './symbol-table.ts';
 
 /** What the kernel exports; where it has numbers of 64 bits, there are BigInts here. */
 interface KernelExports extends KernelColumnExports {

@@ -16,7 +16,7 @@ import type { DecodedBody, MetricsTask } from '../task.ts';
 import { fieldTag, ProtobufReader } from '../wire/protobuf-reader.ts';
 import { decodeWithKernel, type FieldWalk } from './kernel-walk.ts';
 import type { RemoteWriteKernel } from './remote-write-kernel.ts';
-import { LabelRefs, type SymbolHash, SymbolTable } from './symbols.ts';
+import { LabelRefs, type SymbolHash, SymbolTable } from './symbol-table.ts';
 import { TimeSeriesReader, type TimeSeriesTags } from './time-series.ts';
 
 const requestSymbol = fieldTag(4, 'bytes');

@@ -16,7 +16,7 @@ import type {
 } from '../ir.ts';
 import type { MetricColumn } from '../metric-tables.ts';
 import { dayPlaceholder, timePlaceholder } from '../placeholders.ts';
-import { type PrintQuery, printExpression } from './expression.ts';
+import { type PrintQuery, printExpression } from './print-expression.ts';
 
 /** Prometheus' marker for the end of a series, as the bits of a double (model/value/value.go, StaleNaN). */
 const staleMarkerBits = 0x7ff0000000000002n;

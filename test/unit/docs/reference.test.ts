@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { configurationReference } from '../../../bench/reference/configuration.ts';
-import { errorsReference } from '../../../bench/reference/errors.ts';
-import { refusals, sqlReference } from '../../../bench/reference/sql.ts';
+import { configurationReference } from '../../../bench/reference/configuration-reference.ts';
+import { errorsReference } from '../../../bench/reference/errors-reference.ts';
+import { refusals, sqlReference } from '../../../bench/reference/sql-reference.ts';
 import { AppError, errorDefinitions } from '../../../src/errors.ts';
 import { parseQuery } from '../../../src/sql/syntax/parse.ts';
 import { translate } from '../../../src/sql/translate.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { StoreError } from '../../../src/clickhouse/store-error.ts';
 import { findRefusedRows } from '../../../src/drain/refused-rows.ts';
-import { type Rows, takeRows, withoutRows } from '../../../src/drain/rows.ts';
+import { type Rows, takeRows, withoutRows } from '../../../src/drain/row-ranges.ts';
 import type { RowRange } from '../../../src/model/block.ts';
 import { eventBlocks } from '../../support/blocks.ts';
 

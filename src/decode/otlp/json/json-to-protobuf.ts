@@ -14,7 +14,7 @@ import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../../errors.ts';
 import { limits } from '../../../limits/limits.ts';
 import { ascii, JsonReader } from '../../wire/json-reader.ts';
-import { JsonTextCopier } from '../../wire/json-text.ts';
+import { JsonTextCopier } from '../../wire/json-text-copier.ts';
 import { fieldTag } from '../../wire/protobuf-reader.ts';
 import type { Bits } from '../../wire/protobuf-values.ts';
 import { ProtobufWriter } from '../../wire/protobuf-writer.ts';

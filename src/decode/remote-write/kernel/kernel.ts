@@ -7,7 +7,7 @@
  *     1.0   labels, then samples of one day, nothing else
  *     2.0   references to symbols (`symbols.ts`), then samples of one day, then metadata or nothing
  *
- *     Label     of a new series as in `new-series.ts`; of others any, since its bytes were checked before
+ *     Label     of a new series as in `write-new-series.ts`; of others any, since its bytes are checked
  *     Sample    value (absent if it is zero), then timestamp
  *
  * A series is known when the table has the hash of its labels and says that its row for the day of the
@@ -19,12 +19,12 @@
  * use of what was read: there is slack behind each region.
  */
 import { hashBytes } from './hash';
-import { readLabelMessages, skipLabels } from './label-messages';
 import { readLabelRefs } from './label-refs';
-import { dayBits, dayBitsBytes, messageAddress, tableAddress } from './memory';
+import { dayBits, dayBitsBytes, messageAddress, tableAddress } from './memory-layout';
 import { beginMetadata, forgetUnconfirmed, takeMetadata } from './metadata';
-import { beginSeries, metricId, seriesId, writeRow } from './new-series';
+import { readLabelMessages, skipLabels } from './read-label-messages';
 import { anyDay, beginSamples, dayMs, keepSamples, readDay, readSamples } from './samples';
+import { dayOf, fillSlot, findSlot, isConfirmed, isFree, metricIdOf, seriesIdOf } from './series-slots';
 import {
   hashOfDescription,
   hashOfGivenRefs,
@@ -33,7 +33,7 @@ import {
   readSymbolTable,
   takeSymbolTable,
 } from './symbols';
-import { dayOf, fillSlot, findSlot, isConfirmed, isFree, metricIdOf, seriesIdOf } from './table';
+import { beginSeries, metricId, seriesId, writeRow } from './write-new-series';
 
 export { keysOffset } from './dictionary';
 export {
@@ -65,12 +65,12 @@ export {
   tableBytes,
   timestamps,
   values,
-} from './memory';
+} from './memory-layout';
 export { descriptions, unconfirmedDescription } from './metadata';
-export { newPairs, newRows, newValueBytes } from './new-series';
 export { rows } from './samples';
 export { unsnappy } from './snappy';
 export { symbolCount } from './symbols';
+export { newPairs, newRows, newValueBytes } from './write-new-series';
 
 const timeseries1: u8 = 0x0a;
 const timeseries2: u8 = 0x2a;

@@ -1,7 +1,7 @@
 /** Labels of a new series as version 2.0 has them: references to symbols, which `readRefs` has read. */
-import { refsAddress, symbolPlaces } from './memory';
-import { addLabel, beginLabels, endLabels } from './new-series';
+import { refsAddress, symbolPlaces } from './memory-layout';
 import { refCount } from './symbols';
+import { addLabel, beginLabels, endLabels } from './write-new-series';
 
 /** @returns whether they can be taken */
 export function readLabelRefs(): bool {

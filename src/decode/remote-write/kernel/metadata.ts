@@ -5,9 +5,9 @@
  *
  * It is taken if it need not be stored: if its row for today is durable, or in this request already.
  */
-import { metadataTableAddress } from './memory';
+import { metadataTableAddress } from './memory-layout';
+import { dayOf, findSlot, isConfirmed, isFree, sequenceOf } from './series-slots';
 import { hashOfDescription, symbolCount } from './symbols';
-import { dayOf, findSlot, isConfirmed, isFree, sequenceOf } from './table';
 
 const seriesMetadata: u8 = 0x2a;
 const metadataType: u8 = 0x08;

@@ -1,7 +1,7 @@
 /**
  * Samples of one series, into the columns. Both versions write them in the same way: value, then timestamp.
  */
-import { metricIds, rowCapacity, seriesIds, timestamps, values } from './memory';
+import { metricIds, rowCapacity, seriesIds, timestamps, values } from './memory-layout';
 
 const seriesSample: u8 = 0x12;
 const sampleValue: u8 = 0x09;

@@ -4,7 +4,7 @@
  * two bits of an element's first byte tell which, and how many bytes the offset of a copy takes.
  */
 import { copyWords } from './bytes';
-import { bodyAddress, messageAddress } from './memory';
+import { bodyAddress, messageAddress } from './memory-layout';
 
 const literal: u32 = 0;
 const copyOffset1: u32 = 1;

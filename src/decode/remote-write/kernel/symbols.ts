@@ -18,7 +18,7 @@ import {
   symbolCapacity,
   symbolHashes,
   symbolPlaces,
-} from './memory';
+} from './memory-layout';
 
 const requestSymbol: u8 = 0x22;
 const seriesRefs: u8 = 0x0a;

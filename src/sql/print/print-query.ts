@@ -15,9 +15,9 @@ import {
 } from '../ir.ts';
 import { bool, type SqlType, storeType, text } from '../types.ts';
 import { bounded, boundedList } from './bounded.ts';
-import { printExpression, printSorts } from './expression.ts';
+import { printRows } from './literal-rows.ts';
+import { printExpression, printSorts } from './print-expression.ts';
 import { printRead } from './relation.ts';
-import { printRows } from './rows.ts';
 
 /** A query whose output columns are `o1`, `o2`, …. */
 function printQuery(query: QueryIr): string {

@@ -107,7 +107,7 @@ export function sqlReference(): string {
   ]);
   const understood = [...families, ['operators', codes(operatorNames)], ['types', codes(typeNames)]];
   const refused = refusals.map(({ construct, instead }) => [construct, instead]);
-  return referencePage('SQL reference', 'bench/reference/sql.ts', [
+  return referencePage('SQL reference', 'bench/reference/sql-reference.ts', [
     'Millrace understands one `SELECT` in PostgreSQL syntax. [SQL](../query/sql.md) explains the parts that differ.',
     '## Functions, operators and types',
     markdownTable(['kind', 'names'], understood),

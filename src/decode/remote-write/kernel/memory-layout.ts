@@ -11,7 +11,7 @@
  *     body          as received
  *     message       the body decompressed
  *     columns       metric_id, series_id, timestamp, value: one value for each sample
- *     new series    scratch for the labels of one, then the columns of their rows (`new-series.ts`)
+ *     new series    scratch for the labels of one, then the columns of their rows (`write-new-series.ts`)
  *
  * The capacities are no bounds for clients: what does not fit goes through the decoder in TypeScript alone.
  *

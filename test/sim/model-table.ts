@@ -1,5 +1,5 @@
 import type { Random } from '../support/random.ts';
-import type { Row } from './rows.ts';
+import type { Row } from './simulated-rows.ts';
 
 /** What one insert makes of the rows of one partition in one chunk. */
 export interface Part {

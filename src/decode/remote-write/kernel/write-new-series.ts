@@ -26,7 +26,7 @@ import {
   placesAddress,
   seriesCapacity,
   valueCapacity,
-} from './memory';
+} from './memory-layout';
 import { xxHash32, xxHash64 } from './xxhash';
 
 /** `__name__` as a word. */

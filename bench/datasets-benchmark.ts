@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Service, sumOfMetric } from '../test/support/service.ts';
-import { type Administration, measureAdministration } from './dataset-administration.ts';
+import { type Administration, measureAdministration } from './dataset-administration-benchmark.ts';
 import { partsOfTables } from './gauges.ts';
 import { idleRate, warmUpMs } from './measure.ts';
 import { cpuSeconds, residentBytes } from './proc.ts';

@@ -1,5 +1,5 @@
 /** Labels as version 1.0 has them: a message for each, side by side. */
-import { addLabel, beginLabels, endLabels } from './new-series';
+import { addLabel, beginLabels, endLabels } from './write-new-series';
 
 const seriesLabel: u8 = 0x0a;
 const nameField: u8 = 0x0a;

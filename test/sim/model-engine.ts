@@ -1,6 +1,6 @@
 import { StoreError } from '../../src/clickhouse/store-error.ts';
 import { ModelComparisons } from './comparison.ts';
-import { ModelTable } from './table.ts';
+import { ModelTable } from './model-table.ts';
 
 const unknownTable = 60;
 const noSuchColumn = 16;

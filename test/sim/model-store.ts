@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib';
 import type { InsertBatch, Store } from '../../src/clickhouse/store.ts';
 import { StoreError } from '../../src/clickhouse/store-error.ts';
-import { ModelEngine } from './engine.ts';
 import type { Faults } from './faults.ts';
-import { decodeRows, type Row } from './rows.ts';
+import { ModelEngine } from './model-engine.ts';
+import type { ModelTable, Part } from './model-table.ts';
 import type { Scheduler, SimProcess } from './scheduler.ts';
-import type { ModelTable, Part } from './table.ts';
+import { decodeRows, type Row } from './simulated-rows.ts';
 
 /** Codes that a failing ClickHouse answers with; undefined: the connection broke. */
 const failureCodes = [undefined, 159, 202, 241, 243, 252, 319, 999] as const;

@@ -16,9 +16,9 @@ import {
 import { sqlError, unsupported } from '../sql-error.ts';
 import { type SqlType, sameType, storeType, text } from '../types.ts';
 import type { QueryContext, ResolvedQuery, VisibleCte } from './environment.ts';
-import { resolveExpression } from './expression.ts';
 import { limitOf } from './limit.ts';
 import { coerceOutputs, mapOutputs, matchColumns } from './outputs.ts';
+import { resolveExpression } from './resolve-expression.ts';
 import { emptyFrom, Scope } from './scope.ts';
 import { ColumnNames } from './scope-columns.ts';
 import { resolveSelect } from './select.ts';
