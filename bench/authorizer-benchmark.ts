@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Authorizer } from '../src/auth/authorizer.ts';
 import type { PresentedCredential } from '../src/auth/credentials.ts';
 import { limits } from '../src/limits/limits.ts';
-import { markdownTable } from './table.ts';
+import { markdownTable } from './markdown-table.ts';
 
 const manyKeys = 10_000;
 const principal = { kind: 'apiKey', name: 'bench', tenant: 'default', privileges: [] } as const;

@@ -12,8 +12,8 @@ import { insertSettings } from '../src/clickhouse/insert-settings.ts';
 import { renderSettings } from '../src/clickhouse/statement-settings.ts';
 import { quoteString } from '../src/lib/quote.ts';
 import { removeFolder, temporaryFolder } from '../test/support/child.ts';
+import { markdownTable } from './markdown-table.ts';
 import { percentile } from './sender.ts';
-import { markdownTable } from './table.ts';
 
 const seriesCount = 20_000;
 const metricCount = 200;

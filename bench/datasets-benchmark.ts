@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Service, sumOfMetric } from '../test/support/service.ts';
 import { type Administration, measureAdministration } from './dataset-administration-benchmark.ts';
 import { partsOfTables } from './gauges.ts';
+import { markdownTable } from './markdown-table.ts';
 import { idleRate, warmUpMs } from './measure.ts';
 import { cpuSeconds, residentBytes } from './proc.ts';
 import { startMillrace } from './receivers.ts';
 import { percentile, sendAll, sendAtRate } from './sender.ts';
-import { markdownTable } from './table.ts';
 import { jsonWorkload } from './workloads.ts';
 
 const datasetCounts = [1, 100, 2000];

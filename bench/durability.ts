@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onPath } from '../test/support/child.ts';
 import { type Service, sumOfMetric } from '../test/support/service.ts';
+import { markdownTable } from './markdown-table.ts';
 import { idleRate, warmUpMs } from './measure.ts';
 import { cpuSeconds } from './proc.ts';
 import { type Receiver, startMillrace } from './receivers.ts';
 import { percentile, sendAll, sendAtRate } from './sender.ts';
-import { markdownTable } from './table.ts';
 import type { Workload } from './workloads.ts';
 
 /** As in the other measurements of the highest load. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type Mistake, mistakes } from '../test/sim/mistakes.ts';
-import { markdownTable } from './table.ts';
+import { markdownTable } from './markdown-table.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 

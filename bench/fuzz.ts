@@ -7,7 +7,7 @@ import { RemoteWriteKernel } from '../src/decode/remote-write/remote-write-kerne
 import { checkOtlpInput, otlpFuzzInput } from '../test/support/otlp-fuzz.ts';
 import { checkMetricsInput, metricsFuzzInput } from '../test/support/otlp-metrics-fuzz.ts';
 import { checkInput, fuzzInput } from '../test/support/remote-write-fuzz.ts';
-import { markdownTable } from './table.ts';
+import { markdownTable } from './markdown-table.ts';
 
 const usage = `npm run fuzz [-- <option> …]: bodies against the decoder and its oracles
 

@@ -10,9 +10,9 @@ import { quoteString } from '../src/lib/quote.ts';
 import { MetadataLog } from '../src/metadata/metadata-log.ts';
 import { removeFolder, temporaryFolder } from '../test/support/child.ts';
 import { Service } from '../test/support/service.ts';
+import { markdownTable } from './markdown-table.ts';
 import { cpuSeconds } from './proc.ts';
 import { percentile, sendAll } from './sender.ts';
-import { markdownTable } from './table.ts';
 
 const keyCount = 10_000;
 const secret = 'what the keys of the benchmark are sealed with';

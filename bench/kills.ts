@@ -1,6 +1,6 @@
 import { runKillRounds } from '../test/support/kill-rounds.ts';
 import { runStoreKillRounds } from '../test/support/store-kill-rounds.ts';
-import { markdownTable } from './table.ts';
+import { markdownTable } from './markdown-table.ts';
 
 export interface KillOptions {
   /** How often the service is killed (SIGKILL) during ingest, on one data directory. */

@@ -1,13 +1,21 @@
-/** Rows of cells as a Markdown table; the first column is text, the others are right-aligned. */
-export function markdownTable(header: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
-  const widths = header.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+/**
+ * Rows of cells as a Markdown table that is aligned in its source, too.
+ * @param columns `figures`: all columns but the first are right-aligned; `text`: none is
+ */
+export function markdownTable(
+  head: readonly string[],
+  rows: ReadonlyArray<readonly string[]>,
+  columns: 'figures' | 'text' = 'figures',
+): string {
+  const widths = head.map((_, column) =>
+    Math.max(3, ...[head, ...rows].map((cells) => cells[column]?.length ?? 0)),
   );
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, column) => pad(cell, widths[column] ?? 0, column)).join(' | ')} |`;
-  const rule = `|${widths.map((width, column) => '-'.repeat(width + 1) + (column === 0 ? '-' : ':')).join('|')}|`;
-  return [line(header), rule, ...rows.map(line)].join('\n');
+  const isRight = (column: number): boolean => columns === 'figures' && column > 0;
+  const padded = (cell: string, column: number): string =>
+    isRight(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0);
+  const line = (cells: readonly string[]): string => `| ${cells.map(padded).join(' | ')} |`;
+  const rule = widths.map((width, column) =>
+    isRight(column) ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width),
+  );
+  return [line(head), `| ${rule.join(' | ')} |`, ...rows.map(line)].join('\n');
 }
-
-const pad = (cell: string, width: number, column: number): string =>
-  column === 0 ? cell.padEnd(width) : cell.padStart(width);

@@ -1,9 +1,9 @@
+import { markdownTable } from './markdown-table.ts';
 import { type Measurement, measure, medianOf } from './measure.ts';
 import { metricCaseName, otlpMetricCases, otlpMetricWorkload } from './otlp-metric-workloads.ts';
 import { missingPeers } from './otlp-peers.ts';
 import { caseName, otlpCases, otlpWorkload } from './otlp-workloads.ts';
 import { millrace } from './receivers.ts';
-import { markdownTable } from './table.ts';
 
 /** What is measured, by name. */
 const cases = [

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createChdbConnection } from 'chdb/connection';
 import { authorization, type Service } from '../test/support/service.ts';
+import { markdownTable } from './markdown-table.ts';
 import { MinimalHttpClient } from './minimal-http-client.ts';
 import { cpuSeconds, residentBytes } from './proc.ts';
 import { type QueryHarness, queryHarness } from './query-harness.ts';
 import { startMillrace } from './receivers.ts';
 import { remoteWriteWorkload } from './remote-write-workloads.ts';
 import { percentile, sendAll } from './sender.ts';
-import { markdownTable } from './table.ts';
 import { jsonWorkload, type Workload } from './workloads.ts';
 
 const connections = 4;

@@ -1,6 +1,6 @@
 import type { BarGroup } from './chart.ts';
+import { markdownTable } from './markdown-table.ts';
 import type { Measurement } from './measure.ts';
-import { markdownTable } from './table.ts';
 
 /** The result of all receivers with one workload: figures, or why there are none. */
 export interface CaseResults {

@@ -1,5 +1,5 @@
 import { simulateMany } from '../test/sim/many.ts';
-import { markdownTable } from './table.ts';
+import { markdownTable } from './markdown-table.ts';
 
 /** One mistake often shows in hundreds of rows. */
 const maxShownViolations = 5;

@@ -6,7 +6,7 @@ import { type Random, seededRandom } from '../test/support/random.ts';
 import { compareBatches, type SentBatch } from '../test/support/sent-and-stored.ts';
 import { Service } from '../test/support/service.ts';
 import { gaugeTitles, judge, medians, type Sample, takeSample } from './gauges.ts';
-import { markdownTable } from './table.ts';
+import { markdownTable } from './markdown-table.ts';
 
 /**
  * `npm run soak [-- --minutes n --seed n]`: a moderate load for a long time, to see whether anything grows.

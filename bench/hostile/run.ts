@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Child } from '../../test/support/child.ts';
 import { answers, type Service, sumOfMetric } from '../../test/support/service.ts';
+import { markdownTable } from '../markdown-table.ts';
 import { processTree } from '../proc.ts';
-import { markdownTable } from '../table.ts';
 import type { Answer } from './answer.ts';
 import type { Attack } from './attack.ts';
 import { type AttackSetup, openAttackSetup } from './attack-setup.ts';

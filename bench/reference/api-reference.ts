@@ -1,6 +1,7 @@
 import { decide } from '../../src/auth/policy.ts';
 import type { Route, RouteGroup } from '../../src/http/server/route.ts';
 import { type Action, privilegeNames } from '../../src/model/identity.ts';
+import { markdownTable } from '../markdown-table.ts';
 import { errorsOf } from './common-errors.ts';
 import type { JsonSchema, OpenApiDocument, Operation } from './openapi.ts';
 
@@ -221,14 +222,12 @@ function resolved(schema: JsonSchema, document: OpenApiDocument): JsonSchema {
   return found;
 }
 
-/** A table with its columns aligned. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [head, ...rows].map((row) => row.map(cell));
-  const widths = head.map((_, column) => Math.max(3, ...all.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]): string =>
-    `| ${row.map((text, column) => text.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  const [first = [], ...others] = all;
-  return [line(first), line(widths.map((width) => '-'.repeat(width))), ...others.map(line)].join('\n');
-}
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  markdownTable(
+    head,
+    rows.map((row) => row.map(cell)),
+    'text',
+  );
 
+/** Text of a cell, in which a bar or the end of a line would end the cell. */
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');

@@ -1,6 +1,7 @@
 import { optionGroups } from '../../src/config/config.ts';
 import { flagOf, type Option } from '../../src/config/option.ts';
-import { code, markdownTable, referencePage } from './markdown.ts';
+import { markdownTable } from '../markdown-table.ts';
+import { code, referencePage } from './markdown.ts';
 
 const units = ['TiB', 'GiB', 'MiB', 'KiB'] as const;
 
@@ -34,6 +35,7 @@ export function configurationReference(): string {
         sentence(option.meaning),
         option.allowed.replaceAll('|', '\\|'),
       ]),
+      'text',
     ),
   ]);
   const [first] = Object.values(optionGroups).flat();

@@ -1,5 +1,6 @@
 import { type ErrorDefinition, errorDefinitions } from '../../src/errors.ts';
-import { code, markdownTable, referencePage } from './markdown.ts';
+import { markdownTable } from '../markdown-table.ts';
+import { code, referencePage } from './markdown.ts';
 
 /** `docs/reference/errors.md`: every error code, sorted by name. */
 export function errorsReference(): string {
@@ -20,6 +21,6 @@ export function errorsReference(): string {
     'Match on `code`: codes are stable, texts are not. `retry` says whether the same request can succeed later; ' +
       'such a reply carries `Retry-After`. OTLP routes answer with `google.rpc.Status` instead, in the encoding ' +
       'of the request, and remote write answers `rate_limited` with 503, since Prometheus drops a request after 429.',
-    markdownTable(['code', 'HTTP', 'SQLSTATE', 'retry', 'meaning'], rows),
+    markdownTable(['code', 'HTTP', 'SQLSTATE', 'retry', 'meaning'], rows, 'text'),
   ]);
 }

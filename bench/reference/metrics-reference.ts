@@ -1,5 +1,6 @@
 import { createMetrics } from '../../src/lib/metrics.ts';
-import { code, markdownTable, referencePage } from './markdown.ts';
+import { markdownTable } from '../markdown-table.ts';
+import { code, referencePage } from './markdown.ts';
 
 /** One metric as `/metrics` declares it. */
 interface Declared {
@@ -44,6 +45,6 @@ export function metricsReference(text: string): string {
       '`nodejs_` (CPU, memory, descriptors, garbage collection, event-loop lag) are those of ' +
       '[prom-client](https://github.com/siimon/prom-client). [Metrics and alerts](../operations/monitoring.md) says ' +
       'which ones to watch.',
-    markdownTable(['metric', 'type', 'labels', 'meaning'], rows),
+    markdownTable(['metric', 'type', 'labels', 'meaning'], rows, 'text'),
   ]);
 }

@@ -1,7 +1,8 @@
 import { functionFamilies } from '../../src/sql/functions/function-table.ts';
 import { operatorNames } from '../../src/sql/functions/operators.ts';
 import { typeNames } from '../../src/sql/resolve/type-names.ts';
-import { code, markdownTable, referencePage } from './markdown.ts';
+import { markdownTable } from '../markdown-table.ts';
+import { code, referencePage } from './markdown.ts';
 
 /** Something that PostgreSQL has and a query is refused for, by name. */
 export interface Refusal {
@@ -110,9 +111,9 @@ export function sqlReference(): string {
   return referencePage('SQL reference', 'bench/reference/sql-reference.ts', [
     'Millrace understands one `SELECT` in PostgreSQL syntax. [SQL](../query/sql.md) explains the parts that differ.',
     '## Functions, operators and types',
-    markdownTable(['kind', 'names'], understood),
+    markdownTable(['kind', 'names'], understood, 'text'),
     '## Refused constructs',
     'A query with one of these gets an error that names the construct, with line and column.',
-    markdownTable(['construct', 'use instead'], refused),
+    markdownTable(['construct', 'use instead'], refused, 'text'),
   ]);
 }

@@ -13,6 +13,7 @@
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../../errors.ts';
 import { limits } from '../../../limits/limits.ts';
+import { highBits, lowBits } from '../../wire/double-bits.ts';
 import { ascii, JsonReader } from '../../wire/json-reader.ts';
 import { JsonTextCopier } from '../../wire/json-text-copier.ts';
 import { fieldTag } from '../../wire/protobuf-reader.ts';
@@ -123,9 +124,6 @@ function openJson(body: Buffer): JsonReader {
   const hasMark = body.subarray(0, byteOrderMark.length).equals(byteOrderMark);
   return new JsonReader(body, hasMark ? byteOrderMark.length : 0);
 }
-
-const doubles = new Float64Array(1);
-const halves = new Int32Array(doubles.buffer);
 
 /**
  * Converts messages of one kind. Made once for each thread: it learns in which order fields come, and keeps
@@ -268,10 +266,11 @@ export class JsonToProtobuf {
         readSigned64(reader, bits);
         out.fixed64(bits.low, bits.high);
         break;
-      case 'double':
-        doubles[0] = readDouble(reader);
-        out.fixed64(halves[0] as number, halves[1] as number);
+      case 'double': {
+        const value = readDouble(reader);
+        out.fixed64(lowBits(value), highBits(value));
         break;
+      }
       case 'int64':
         readSigned64(reader, bits);
         out.varint64(bits.low, bits.high);

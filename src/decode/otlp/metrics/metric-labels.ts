@@ -18,6 +18,7 @@ import { isAscii } from 'node:buffer';
 import type { ByteWriter } from '../../../lib/byte-writer.ts';
 import { LabelHash } from '../../metrics/label-hash.ts';
 import type { EncodedLabels, LabelList, LabelRange } from '../../metrics/label-list.ts';
+import { highBits, lowBits } from '../../wire/double-bits.ts';
 import { fieldTag, ProtobufReader, type TextRange } from '../../wire/protobuf-reader.ts';
 import { type AttributeRange, AttributeTexts } from '../attribute-texts.ts';
 import type { MetricOrigin } from './metric-origin.ts';
@@ -68,9 +69,6 @@ const empty = Buffer.alloc(0);
 const metricParts = Uint32Array.of(0, 1, 2, 3, 4, 5, 6);
 /** And of what makes a series: the metric, the point, the variant, its number. */
 const seriesParts = Uint32Array.of(0, 1, 2, 3);
-
-const numberBits = new Float64Array(1);
-const numberHalves = new Int32Array(numberBits.buffer);
 
 /** The text of a bucket's bound or a quantile: the shortest decimal that reads back as the same double. */
 const numberText = (value: number): string =>
@@ -163,9 +161,8 @@ export class MetricLabels implements EncodedLabels {
     this.#variant = variant;
     this.#number = number;
     this.#seriesHashes[4] = variant.key;
-    numberBits[0] = number;
-    this.#seriesHashes[6] = numberHalves[0] as number;
-    this.#seriesHashes[7] = numberHalves[1] as number;
+    this.#seriesHashes[6] = lowBits(number);
+    this.#seriesHashes[7] = highBits(number);
   }
 
   #hashPart(part: number, { start, end }: TextRange): void {

@@ -1,3 +1,4 @@
+import { highBits, lowBits } from '../../wire/double-bits.ts';
 import { fieldTag, type ProtobufReader } from '../../wire/protobuf-reader.ts';
 import { signedOf } from '../../wire/protobuf-values.ts';
 import { seriesVariants } from './metric-labels.ts';
@@ -8,9 +9,6 @@ import type { SampleWriter } from './sample-writer.ts';
 const fields: PointFieldNumbers = { attributes: 7, exemplars: 5, flags: 8 };
 const asDouble = fieldTag(4, 'fixed64');
 const asInt = fieldTag(6, 'fixed64');
-
-const doubles = new Float64Array(1);
-const halves = new Int32Array(doubles.buffer);
 
 /**
  * A `NumberDataPoint`, of a gauge or a sum: one sample. An integer beyond 2^53 becomes the nearest double.
@@ -49,9 +47,9 @@ export class NumberPoint implements PointReader {
     this.#hasValue = true;
     const { low, high } = this.#reader;
     if (isInteger) {
-      doubles[0] = signedOf(this.#reader);
-      this.#valueLow = halves[0] as number;
-      this.#valueHigh = halves[1] as number;
+      const value = signedOf(this.#reader);
+      this.#valueLow = lowBits(value);
+      this.#valueHigh = highBits(value);
     } else {
       this.#valueLow = low;
       this.#valueHigh = high;

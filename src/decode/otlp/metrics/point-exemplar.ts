@@ -1,4 +1,5 @@
 import type { Exemplar } from '../../metrics/exemplar-columns.ts';
+import { highBits, lowBits } from '../../wire/double-bits.ts';
 import { fieldTag, type ProtobufReader } from '../../wire/protobuf-reader.ts';
 import { doubleOf, signedOf } from '../../wire/protobuf-values.ts';
 import { ExemplarLabels } from './exemplar-labels.ts';
@@ -11,9 +12,6 @@ const spanId = fieldTag(4, 'bytes');
 const traceId = fieldTag(5, 'bytes');
 const asInt = fieldTag(6, 'fixed64');
 const filteredAttributes = fieldTag(7, 'bytes');
-
-const doubles = new Float64Array(1);
-const halves = new Int32Array(doubles.buffer);
 
 /** An `Exemplar` of a data point. One object is filled again and again. */
 export class PointExemplar implements Exemplar {
@@ -71,8 +69,7 @@ export class PointExemplar implements Exemplar {
   #setValue(isInteger: boolean): void {
     const { low, high } = this.#reader;
     this.value = isInteger ? signedOf(this.#reader) : doubleOf(this.#reader);
-    doubles[0] = this.value;
-    this.valueLow = isInteger ? (halves[0] as number) : low;
-    this.valueHigh = isInteger ? (halves[1] as number) : high;
+    this.valueLow = isInteger ? lowBits(this.value) : low;
+    this.valueHigh = isInteger ? highBits(this.value) : high;
   }
 }

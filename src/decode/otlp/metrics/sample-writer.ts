@@ -6,6 +6,7 @@ import { HistogramColumns, type NativeHistogram } from '../../metrics/histogram-
 import { roomProblem } from '../../metrics/metric-rows.ts';
 import { type Sample, SampleColumns } from '../../metrics/sample-columns.ts';
 import type { SeriesResolver } from '../../metrics/series-resolver.ts';
+import { highBits, lowBits } from '../../wire/double-bits.ts';
 import type { MetricLabels, SeriesVariant } from './metric-labels.ts';
 import type { PointExemplar } from './point-exemplar.ts';
 import type { PointHeader } from './point-header.ts';
@@ -13,9 +14,6 @@ import type { PointHeader } from './point-header.ts';
 const dayMs = 86_400_000;
 /** Prometheus' marker for the end of a series, the halves of a double (model/value/value.go, StaleNaN). */
 export const staleMarker = { low: 0x0000_0002, high: 0x7ff0_0000 } as const;
-
-const doubles = new Float64Array(1);
-const halves = new Int32Array(doubles.buffer);
 
 /** The rows of data points: the header's point, as samples of one or several series. */
 export class SampleWriter implements Sample {
@@ -76,8 +74,7 @@ export class SampleWriter implements Sample {
    * @returns why the series cannot be stored, or undefined
    */
   add(variant: SeriesVariant, value: number, number = 0): string | undefined {
-    doubles[0] = value;
-    return this.addBits(variant, halves[0] as number, halves[1] as number, number);
+    return this.addBits(variant, lowBits(value), highBits(value), number);
   }
 
   /** The same with the bits of the value. */

@@ -1,6 +1,7 @@
 import { quoteString } from '../../../lib/quote.ts';
 import { apply } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
+import type { Expr } from '../../ir.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
 import { arrayOf, bool, int4, text } from '../../types.ts';
 import {
@@ -13,12 +14,17 @@ import {
 } from '../definition.ts';
 import { byAlphabet, checkExact, type EngineRegex, engineRegex } from './regex.ts';
 
-/** The flags of a call: `i`, and `g` where it has a meaning. */
-function flagsOf(written: string, allowed: string, site: CallSite): ReadonlySet<string> {
+/** The flags of a call, which may have none: `i`, and `g` where it has a meaning. */
+function flagsOf(given: Expr | undefined, allowed: string, site: CallSite): ReadonlySet<string> {
+  const written = given === undefined ? '' : constantText(given, 'the flags', site, { sample: '' });
   const unknown = [...written].find((flag) => !allowed.includes(flag));
   if (unknown !== undefined) throw unsupported(`${site.name} with the flag ${unknown}`, site.at);
   return new Set(written);
 }
+
+/** The regular expression of a call, which is its second argument. */
+const patternOf = (args: readonly Expr[], site: CallSite): string =>
+  constantText(args[1], 'the regular expression', site);
 
 /** The engine's form of a replacement: `\\1` and `\\\\` are the same in both, `\\&` is `\\0`. */
 function replacementOf(written: string, groups: number, site: CallSite): string {
@@ -37,12 +43,8 @@ function exactRegex(pattern: string, ignoreCase: boolean, site: CallSite): Engin
 
 const replace: SpecialForm = (args, site) => {
   checkCount(args, 3, 4, site);
-  const flags = flagsOf(
-    args[3] === undefined ? '' : constantText(args[3], 'the flags', site, { sample: '' }),
-    'gi',
-    site,
-  );
-  const pattern = constantText(args[1], 'the regular expression', site);
+  const flags = flagsOf(args[3], 'gi', site);
+  const pattern = patternOf(args, site);
   const regex = exactRegex(pattern, flags.has('i'), site);
   const to = replacementOf(constantText(args[2], 'the replacement', site), regex.groups, site);
   const render = flags.has('g') ? 'replaceRegexpAll' : 'replaceRegexpOne';
@@ -72,12 +74,8 @@ function regexOfGroups(pattern: string, ignoreCase: boolean, site: CallSite) {
 /** The groups of the first match, or all of it where there are no groups; NULL without a match. */
 const match: SpecialForm = (args, site) => {
   checkCount(args, 2, 3, site);
-  const flags = flagsOf(
-    args[2] === undefined ? '' : constantText(args[2], 'the flags', site, { sample: '' }),
-    'i',
-    site,
-  );
-  const pattern = constantText(args[1], 'the regular expression', site);
+  const flags = flagsOf(args[2], 'i', site);
+  const pattern = patternOf(args, site);
   const { regex, groups } = regexOfGroups(pattern, flags.has('i'), site);
   const found = (a: string): string =>
     groups === 0 ? `[extract(${a}, ${regex})]` : `extractGroups(${a}, ${regex})`;
@@ -92,12 +90,8 @@ const match: SpecialForm = (args, site) => {
 /** A row for the first match, or with `g` for each: its groups, or all of it where there are no groups. */
 const matches: SpecialForm = (args, site) => {
   checkCount(args, 2, 3, site);
-  const flags = flagsOf(
-    args[2] === undefined ? '' : constantText(args[2], 'the flags', site, { sample: '' }),
-    'gi',
-    site,
-  );
-  const pattern = constantText(args[1], 'the regular expression', site);
+  const flags = flagsOf(args[2], 'gi', site);
+  const pattern = patternOf(args, site);
   const { regex, groups, canBeEmpty } = regexOfGroups(pattern, flags.has('i'), site);
   if (canBeEmpty) throw unsupported(`${site.name} of what may be empty`, site.at);
   const all = (a: string): string =>
@@ -114,7 +108,7 @@ const matches: SpecialForm = (args, site) => {
 
 /** `substring (s from 'pattern')`: the first group, or all of the match. */
 export const substringByRegex: SpecialForm = (args, site) => {
-  const pattern = constantText(args[1], 'the regular expression', site);
+  const pattern = patternOf(args, site);
   const regex = engineRegex(pattern, false, site);
   checkGroups(regex, site);
   checkExact(regex, pattern, site);
@@ -128,12 +122,8 @@ export const substringByRegex: SpecialForm = (args, site) => {
 
 const like: SpecialForm = (args, site) => {
   checkCount(args, 2, 3, site);
-  const flags = flagsOf(
-    args[2] === undefined ? '' : constantText(args[2], 'the flags', site, { sample: '' }),
-    'i',
-    site,
-  );
-  const pattern = constantText(args[1], 'the regular expression', site);
+  const flags = flagsOf(args[2], 'i', site);
+  const pattern = patternOf(args, site);
   const regex = engineRegex(pattern, flags.has('i'), site).unicode;
   const value = coerce(argument(args, 0), text, site.at);
   return apply(`match ${regex}`, bool, (a) => `match(${a}, ${quoteString(regex)})`, value);
@@ -141,7 +131,7 @@ const like: SpecialForm = (args, site) => {
 
 const count: SpecialForm = (args, site) => {
   checkCount(args, 2, 2, site);
-  const pattern = constantText(args[1], 'the regular expression', site);
+  const pattern = patternOf(args, site);
   const { unicode: regex, groups } = exactRegex(pattern, false, site);
   if (groups > 0) throw unsupported('regexp_count with groups', site.at);
   const value = coerce(argument(args, 0), text, site.at);
@@ -156,7 +146,7 @@ const count: SpecialForm = (args, site) => {
 /** The parts between matches, of which none may be empty. */
 const split: SpecialForm = (args, site) => {
   checkCount(args, 2, 2, site);
-  const pattern = constantText(args[1], 'the regular expression', site);
+  const pattern = patternOf(args, site);
   const { unicode: regex, groups, canBeEmpty } = exactRegex(pattern, false, site);
   if (canBeEmpty || groups > 0) {
     throw sqlError('sql_unsupported', `${site.name} by what may be empty, or by groups`, site.at);
