@@ -8,7 +8,7 @@ import { join } from 'node:path';
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
 /**
- * A process and all that it has started and that still runs: the service has its engine in one of its own.
+ * A process and all its running descendants: the service has its engine in a child process.
  */
 export function processTree(pid: number): readonly number[] {
   const tasks = entriesOf(`/proc/${pid}/task`);
@@ -38,8 +38,8 @@ function ownCpuSeconds(pid: number): number {
 
 /**
  * Resident memory now (`VmRSS`) and at its highest (`VmHWM`), bytes, with that of its children.
- * Each has its highest at a moment of its own, and what they share counts for each, so that the
- * sums are bounds from above.
+ * Each process peaks at a different time, and shared memory counts for each of them, so the sums are upper
+ * bounds.
  */
 export function residentBytes(pid: number): { readonly now: number; readonly peak: number } {
   const pids = processTree(pid);
@@ -70,7 +70,7 @@ const readIfThere = (file: string): string => unlessGone('', () => readFileSync(
 
 const entriesOf = (folder: string): readonly string[] => unlessGone([], () => readdirSync(folder));
 
-/** What is read from /proc, or something else where it belongs to what has ended a moment ago. */
+/** What is read from /proc, or a default if the process has just ended. */
 export function unlessGone<Value>(otherwise: Value, read: () => Value): Value {
   try {
     return read();

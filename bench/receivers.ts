@@ -21,7 +21,7 @@ export interface Receiver {
 /** How to start a receiver, on an empty data directory. */
 export interface ReceiverKind {
   readonly name: string;
-  /** What must be on the PATH; unset for the program of this repository. */
+  /** The program that must be on the PATH; unset for that of this repository. */
   readonly program?: string;
   readonly takes: readonly Workload['protocol'][];
   readonly start: (workload: Workload) => Promise<Receiver>;
@@ -96,7 +96,8 @@ const victoriaMetrics: ReceiverKind = {
         `-storageDataPath=${dataDir}`,
         `-httpListenAddr=127.0.0.1:${port}`,
         '-loggerLevel=WARN',
-        // It is asked for the number of samples, of up to 2 million series if each scrape has new ones.
+        // Allows a query for the number of samples: there are up to 2 million series if each scrape has new
+        // ones.
         '-search.maxUniqueTimeseries=4000000',
         '-search.maxQueryDuration=10m',
       ],

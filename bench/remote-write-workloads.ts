@@ -5,7 +5,7 @@ import { seed, type Workload } from './workloads.ts';
 
 const seriesCount = 20_000;
 const scrapeIntervalMs = 15_000;
-/** Scrapes that are sent before the clock starts where the series are to be known. */
+/** Scrapes that are sent before the clock starts, if the series must be known. */
 const warmUpScrapes = 10;
 
 /**
@@ -86,7 +86,7 @@ export function remoteWriteWorkload(name: keyof typeof remoteWriteCases, request
   };
 }
 
-/** What Prometheus sends of the metric with each series in version 2.0, and apart from them in 1.0. */
+/** Metadata of the metric. Prometheus sends it with each series in version 2.0, and separately in 1.0. */
 const metadataOf = (index: number): TestMetadata => ({
   type: index % 4 === 0 ? 2 : 1,
   help: `Requests that the service has answered on its endpoint ${index % 200}.`,

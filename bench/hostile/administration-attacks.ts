@@ -2,7 +2,7 @@ import type { Answer } from './answer.ts';
 import { type Attack, flood, pick, repeated, wrapped } from './attack.ts';
 import type { Attacker } from './attacker.ts';
 
-/** Attacks by who administers a tenant of its own, on the others. */
+/** Attacks by the administrator of one tenant on the others. */
 
 const changes = [
   'overloaded',
@@ -187,7 +187,7 @@ export const administrationAttacks: readonly Attack[] = [
       );
     },
   },
-  // The last ones: what they make stays in memory.
+  // These run last, since what they create stays in memory.
   {
     name: 'roles-heavy',
     aim: '100 roles of 1,000 privileges with long tags on one key, which then asks 20 small queries',

@@ -1,12 +1,12 @@
-/** What came of one hostile request. */
+/** The outcome of one hostile request. */
 export interface Answer {
   /**
-   * Of HTTP; `closed` without a reply; `left` by the attacker itself, or not sent any more since its time was
-   * over; `none` within the time that each request has.
+   * The HTTP status. `closed`: the connection ended without a reply. `left`: the attacker gave up, or did not
+   * send the request because its time was over. `none`: no reply within the time for a request.
    */
   readonly status: number | 'closed' | 'left' | 'none';
   /** Of an error of the service. */
   readonly code?: string;
-  /** From the begin of the request to the end of the reply. */
+  /** From the start of the request to the end of the reply. */
   readonly tookMs?: number;
 }

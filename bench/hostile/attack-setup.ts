@@ -3,7 +3,7 @@ import { buildWriteRequest } from '../../test/support/remote-write.ts';
 import { authorization, Service } from '../../test/support/service.ts';
 import { Attacker } from './attacker.ts';
 
-/** Who shares the service: one that is attacked through, and one that must not notice. */
+/** The tenants that share the service: one attacks, and the other one must not notice. */
 export const tenants = { attacker: 'mallory', victim: 'alice' } as const;
 
 export interface AttackSetupOptions {
@@ -22,8 +22,8 @@ export interface AttackSetup {
   readonly service: Service;
   readonly victim: Victim;
   /**
-   * One for each attack: it ends with it. Readers get keys of their own, since whoever has asked for too much
-   * may be made to wait.
+   * Each attack has its own attacker. Its readers get new keys, since a key whose query did not stop is
+   * paused for a while.
    */
   attacker(): Promise<Attacker>;
 }

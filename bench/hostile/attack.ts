@@ -1,25 +1,25 @@
 import type { Answer } from './answer.ts';
 import type { Attacker, Party } from './attacker.ts';
 
-/** How large an attack is made: as a bound has to hold it, or so that it costs a test little time. */
+/** The size of an attack: large enough to test a bound, or small enough for a quick test. */
 export type Size = 'full' | 'small';
 
 /**
- * A hostile request, or a few of them at once. Replies may be 2xx, 4xx and 503, each request has to have one,
- * and what happens to others meanwhile is measured by whoever runs the attack.
+ * A hostile request, or a few of them at once. Each request must get a reply, which may be 2xx, 4xx or 503.
+ * The caller measures what happens to others meanwhile.
  */
 export interface Attack {
-  /** Unique, as `--only` takes it. */
+  /** Unique; `--only` selects by it. */
   readonly name: string;
-  /** What it goes after, in one line. */
+  /** Its target, in one line. */
   readonly aim: string;
-  /** Codes of which every error must have one, where that is known. */
+  /** If known: each error must have one of these codes. */
   readonly codes?: readonly string[];
   /**
-   * It is left out of the tests: at a size that costs no time it would be no attack, or another test has it.
+   * True if the tests leave it out: a quick version would not be an attack, or another test covers it.
    */
   readonly fullOnly?: true;
-  /** True where a connection may end without a reply: framing errors, and senders that are too slow. */
+  /** True if a connection may end without a reply: framing errors, and senders that are too slow. */
   readonly mayClose?: true;
   run(attacker: Attacker, size: Size): Promise<readonly Answer[]>;
 }
@@ -39,7 +39,7 @@ export const repeated = (
     ? Array<string>(count).fill(part).join(separator)
     : Array.from({ length: count }, (_, index) => part(index)).join(separator);
 
-/** `before` and `after` around a text, so many times. */
+/** `text` nested in `before` and `after`, so many times. */
 export const wrapped = (count: number, before: string, middle: string, after: string): string =>
   `${before.repeat(count)}${middle}${after.repeat(count)}`;
 

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from './answer.ts';
 
-/** Who sends a hostile request: what its credentials allow. */
+/** The senders of hostile requests, by what their credentials allow. */
 export type Party =
   /** Reads the rows of one dataset that carry a tag. */
   | 'reader'
@@ -20,11 +20,11 @@ export interface HostileRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string | Uint8Array;
-  /** Goes away this long after the request was sent, whatever comes. */
+  /** Disconnects this long after the request was sent, with or without a reply. */
   readonly leaveAfterMs?: number;
-  /** Takes nothing of the reply for so long. */
+  /** Reads nothing of the reply for this long. */
   readonly readAfterMs?: number;
-  /** Takes the text of a reply that is no error. */
+  /** Gets the text of a reply that is not an error. */
   readonly onText?: (text: string) => void;
 }
 
@@ -38,12 +38,12 @@ export interface AttackerParts {
 /** Bytes of a reply that are kept, to find the code of an error in them. */
 const keptReplyBytes = 64 * 1024;
 
-/** How long each request is waited for: a little longer than any may take. */
+/** How long to wait for a reply: a little longer than any request may take. */
 const answerWaitMs = 16_000;
 
 /**
- * Sends hostile requests, for as long as it has. Once it was stopped, it sends none that were not begun; once
- * it has ended, whatever is open is closed.
+ * Sends hostile requests until its time is over. After `stop` it starts no further requests. After `end` all
+ * its connections are closed.
  */
 export class Attacker {
   readonly #parts: AttackerParts;
@@ -63,7 +63,7 @@ export class Attacker {
     return this.#parts.tenant;
   }
 
-  /** Headers that say who asks. */
+  /** The headers with the credentials. */
   credentials(party: Party): Readonly<Record<string, string>> {
     const { tenant, keys } = this.#parts;
     return party === 'nobody' ? { 'x-p-tenant': tenant } : { 'x-p-tenant': tenant, 'x-api-key': keys[party] };
@@ -137,8 +137,8 @@ export class Attacker {
   }
 
   /**
-   * Bytes as they are over a connection of their own, in pieces where that matters; what has come back when
-   * the server closes it, when `replies` have come, or after a while.
+   * Sends raw bytes over a new connection, in pieces if that matters. Returns what has arrived when the
+   * server closes the connection, when `replies` replies have arrived, or after a while.
    */
   raw(pieces: readonly (string | Uint8Array)[], options: RawOptions = {}): Promise<readonly Answer[]> {
     const { pauseMs = 0, replies = 1, waitMs = 12_000 } = options;
@@ -160,7 +160,7 @@ export class Attacker {
     });
   }
 
-  /** Opens connections, and holds them until the end or for so long. @returns how many the server took */
+  /** Opens connections, and holds them until the end or for so long. @returns how many the server accepted */
   async hold(count: number, firstBytes: string, heldMs: number): Promise<Answer> {
     const connections = Array.from(
       { length: count },
@@ -177,12 +177,12 @@ export class Attacker {
     });
   }
 
-  /** From now on nothing is begun. */
+  /** From now on no request is started. */
   stop(): void {
     this.#stopped = true;
   }
 
-  /** Ends whatever is under way. */
+  /** Ends all requests in progress. */
   end(): void {
     this.#stopped = true;
     for (const ending of this.#endings) ending();
@@ -233,7 +233,7 @@ async function read(
       if ((status >= 400 || onText !== undefined) && kept.length < keptReplyBytes)
         kept += chunk.toString('utf8');
     });
-    // A reply that breaks off has been begun all the same.
+    // A reply that breaks off has started all the same.
     reply.once('close', () => {
       if (status < 400) onText?.(kept);
       resolve(answerOf(status, kept));

@@ -2,7 +2,7 @@ import type { Answer } from './answer.ts';
 import { type Attack, flood, pick, repeated, type Size, wrapped } from './attack.ts';
 import type { Attacker } from './attacker.ts';
 
-/** Attacks on what reads requests: framing, headers, paths, connections. */
+/** Attacks on the code that reads requests: framing, headers, paths, connections. */
 
 const framingCodes = ['bad_request', 'bad_header', 'headers_too_large'];
 
@@ -14,8 +14,8 @@ const headersOf = (attacker: Attacker, party: 'reader' | 'ingestor'): string[] =
   Object.entries(attacker.credentials(party)).map(([name, value]) => `${name}: ${value}`);
 
 /**
- * Each on a connection of its own. Who gets no reply is closed after ten seconds, for which
- * the tests do not wait.
+ * Each on its own connection. A connection without a reply is closed after ten seconds; the tests do not wait
+ * that long.
  */
 const each = async (attacker: Attacker, texts: readonly string[], size: Size): Promise<readonly Answer[]> => {
   const waitMs = pick([12_000, 1000], size);
@@ -61,8 +61,8 @@ export const httpAttacks: readonly Attack[] = [
         bodies.map(async ([framing, body]): Promise<Answer> => {
           const text = request('POST /api/v1/ingest HTTP/1.1', [...credentials, ...framing], body);
           const [first, second] = await attacker.raw([text], { replies: 2, waitMs: 1500 });
-          // What stood behind the body was answered, too. No status stands for that, so it is none that may
-          // be.
+          // The bytes after the body were answered, too. That is never allowed, so the result is a status
+          // that no reply may have.
           if (second !== undefined) return { status: 500, code: 'request_smuggled' };
           return first?.status === 'none' ? { status: 'closed' } : (first ?? { status: 'none' });
         }),

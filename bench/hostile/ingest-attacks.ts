@@ -6,7 +6,7 @@ import { type Attack, flood, pick, repeated, type Sizes, wrapped } from './attac
 import type { Attacker } from './attacker.ts';
 
 /**
- * Attacks on what takes data in: the readers of bodies, and what rows, series and columns cost behind them.
+ * Attacks on ingest: on the readers of bodies, and on the cost of rows, series and columns after them.
  */
 
 const MiB = 1024 * 1024;
@@ -16,7 +16,7 @@ const ndjson = { 'content-type': 'application/x-ndjson' } as const;
 // Bodies by hand ----------------------------------------------------------------------------------------
 
 const text = (value: string): Buffer => Buffer.from(value);
-/** Many equal fields, without as many small buffers. */
+/** Many equal fields, without a small buffer for each. */
 const times = (count: number, field: Buffer): Buffer => Buffer.alloc(count * field.length, field);
 const joined = (count: number, field: (index: number) => Buffer): Buffer =>
   Buffer.concat(Array.from({ length: count }, (_, index) => field(index)));
@@ -100,7 +100,8 @@ const metricOf = (kind: number, points: Buffer): Buffer =>
 
 /** An `AnyValue` within itself, so many times. @param field 5 for arrays, 6 for maps */
 function nested(depth: number, field: 5 | 6): Buffer {
-  // From the inside out, into one buffer from its end: nesting by concatenation would take the square.
+  // Written from the inside out, from the end of one buffer: nesting by concatenation would take quadratic
+  // time.
   const parts: Buffer[] = [stringValue('x')];
   let length = parts[0]?.length ?? 0;
   for (let level = 0; level < depth; level += 1) {
@@ -146,7 +147,7 @@ function histogramPoint(bounds: number, attribute: string): Buffer {
   );
 }
 
-/** Unlike any that was there: new series and columns are new each time. */
+/** A name that was never used: new series and columns must be new each time. */
 const unique = (): string => `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
 
 interface BodyAttack extends Omit<Attack, 'run'> {

@@ -3,8 +3,8 @@ import type { Attack } from './attack.ts';
 import type { Probe } from './victim-thread.ts';
 
 /**
- * What must hold while the service is attacked, with a limit of queries of five seconds and on a quiet
- * machine.
+ * The bounds that must hold while the service is attacked, on an idle machine with a query limit of five
+ * seconds.
  */
 export const bounds = {
   replyMs: 15_000,
@@ -20,9 +20,9 @@ export interface Measured {
   /** How long the slowest request waited for its reply; what is sent slowly on purpose does not count. */
   readonly replyMs: number;
   readonly worstMs: Readonly<Record<Probe, number>>;
-  /** What the victim was answered other than 2xx. */
+  /** Replies to the victim other than 2xx. */
   readonly failures: readonly string[];
-  /** From the last reply on, until no core was busy any more or five seconds were over. */
+  /** From the last reply until no core was busy any more, or for five seconds. */
   readonly cpuSecondsAfter: number;
   /** CPU seconds in the second that follows those five. */
   readonly busyCores: number;
@@ -34,12 +34,12 @@ export interface Measured {
 /** A reply that a hostile request may have. */
 export function isAllowed({ status }: Answer, { mayClose }: Pick<Attack, 'mayClose'>): boolean {
   if (status === 'left') return true;
-  // 505 is what the server says to other versions of HTTP, and to bytes that are no request.
+  // The server answers 505 to other versions of HTTP, and to bytes that are not a request.
   if (status === 'closed' || status === 505) return mayClose === true;
   return typeof status === 'number' && ((status >= 200 && status < 500) || status === 503);
 }
 
-/** Which bounds an attack broke, one line each; none if it broke none. */
+/** The bounds that an attack broke, one line each. */
 export function brokenBounds(attack: Attack, measured: Measured): readonly string[] {
   const { answers, replyMs, worstMs, failures, busyCores, peakBytes, ended } = measured;
   const wrong = answers.filter((answer) => !isAllowed(answer, attack));

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { cpuSeconds, processTree, residentBytes, unlessGone } from '../proc.ts';
 
 /**
- * Linux only: a service and all that it has started, each process counted once. One that has
- * ended counts nothing.
+ * Linux only: a service and all processes that it has started, each counted once. A process that has ended
+ * does not count.
  */
 
 /** CPU seconds of all of them, and of those that have ended. */
@@ -16,7 +16,7 @@ export function forgetPeaks(pid: number): void {
     unlessGone(undefined, () => writeFileSync(`/proc/${each}/clear_refs`, '5'));
 }
 
-/** The peaks of all of them together: no less than the peak of all together. */
+/** The sum of the peaks of all of them, which is at least the peak of their sum. */
 export const treePeakBytes = (pid: number): number => unlessGone(0, () => residentBytes(pid).peak);
 
 export const treeResidentBytes = (pid: number): number => unlessGone(0, () => residentBytes(pid).now);

@@ -1,8 +1,10 @@
 import { type Attack, flood, pick, repeated, sqlAttack } from './attack.ts';
 
-/** Attacks on the engine and on what brings its results: queries that are short, allowed, and endless. */
+/**
+ * Attacks on the engine and on the transport of its results: queries that are short, allowed, and endless.
+ */
 const many = 'generate_series(1, 1000000)';
-/** What a query may end with that asks for too much, beside a result. */
+/** How a query that asks for too much may end, other than with a result. */
 const bounded = [
   'query_timeout',
   'query_memory',
@@ -18,7 +20,7 @@ const bounded = [
   'store_unavailable',
 ];
 
-/** Ones that need no more than their text. */
+/** Attacks that are only a text. */
 const endless: ReadonlyArray<readonly [name: string, aim: string, sql: string, fullOnly?: true]> = [
   ['cross-join', 'a cross join of 10^12 rows', `SELECT count(*) FROM ${many} a, ${many} b`],
   [

@@ -20,19 +20,19 @@ export interface HostileOptions {
 const queryTimeoutMs = 5000;
 const events = 100_000;
 /**
- * An attack of many requests begins none of them later than this, and is ended when all must have been
+ * An attack of many requests starts none of them later than this. It is ended when all of them must have been
  * answered.
  */
 const sendingMs = 8000;
 const attackMs = sendingMs + bounds.replyMs + 2000;
-/** One that does not answer, or is still busy, so long after all this is killed and started again. */
+/** A service that does not answer, or is still busy, this long afterwards is killed and restarted. */
 const recoveryMs = 5000;
 const settleMs = 5000;
 const windowMs = 500;
-/** Of memory that an attack may leave to the next one. */
+/** How much memory an attack may leave behind for the next one. */
 const largestLeftBytes = 0.9e9;
 
-/** The attacks with their subjects and what they go after, one a line. */
+/** The attacks with their subjects and targets, one per line. */
 export function listAttacks(options: HostileOptions): string {
   return chosen(options)
     .map(({ subject, attack: { name, aim } }) => `${subject.padEnd(15)} ${name.padEnd(26)} ${aim}`)
@@ -141,7 +141,7 @@ async function measure(setup: AttackSetup, victim: VictimProbe, attack: Attack):
 
 const shownExit = ({ exit }: Child): string => `ended with ${exit?.signal ?? exit?.code}`;
 
-/** Children that are there no more, each of which has a successor. */
+/** Children that have ended, each of which has a successor. */
 const restartsAmong = (before: readonly number[], after: readonly number[]): number =>
   before.filter((pid) => !after.includes(pid)).length;
 
@@ -160,7 +160,7 @@ async function cpuAfter(child: Child): Promise<Pick<Measured, 'cpuSecondsAfter' 
   const first = treeCpuSeconds(pid);
   let last = first;
   let busyCores = 0;
-  // One window more than the time to settle: what is busy in that one is busy after it.
+  // One window more than the time to settle: a core that is busy in that window is busy after it.
   for (let waitedMs = 0; waitedMs <= settleMs + windowMs; waitedMs += windowMs) {
     await sleep(windowMs);
     const now = treeCpuSeconds(pid);
@@ -187,9 +187,9 @@ async function startAgain(service: Service): Promise<void> {
 }
 
 /**
- * Waits for a moment without work of the last attack: data that is still inserted, and queries that run on.
- * Memory that it left counts as its own: the next attack gets a service that was started again, and that is
- * at rest itself: a start compiles, opens tables and merges their parts.
+ * Waits until the last attack causes no more work, such as inserts and queries that still run. If it left
+ * memory in use, the next attack gets a restarted service, which is at rest itself: a start compiles, opens
+ * tables and merges their parts.
  */
 async function settled(setup: AttackSetup): Promise<void> {
   if (await becomesQuiet(setup)) return;

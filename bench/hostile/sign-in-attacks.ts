@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Attack, flood, pick } from './attack.ts';
 
-/** Attacks on what says who asks. Nobody here has credentials that are good. */
+/** Attacks on authentication. Nobody here has valid credentials. */
 
 const basic = (name: string, password: string): string =>
   `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;

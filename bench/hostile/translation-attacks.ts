@@ -1,11 +1,10 @@
 import { type Attack, flood, pick, repeated, sqlAttack, wrapped } from './attack.ts';
 
 /**
- * Attacks on the way from the text of a query to the store's: parser, resolver, printer, and
- * readers of literals.
+ * Attacks on the translation of queries: parser, resolver, printer, and readers of literals.
  */
 export const translationAttacks: readonly Attack[] = [
-  // Patterns and literals: text of the client that something scans.
+  // Patterns and literals: text of the client that is scanned.
   sqlAttack({
     name: 'regex-classes',
     aim: 'two ways to read `[^`: doubles with each class (functions/regex.ts)',
@@ -247,7 +246,7 @@ export const translationAttacks: readonly Attack[] = [
         ? `SELECT p_timestamp AT TIME ZONE '${'a'.repeat(n)}' FROM app`
         : `SELECT count(p_timestamp${" AT TIME ZONE 'Europe/Berlin'".repeat(60)}) FROM app`,
   }),
-  // What multiplies.
+  // Constructs that multiply.
   sqlAttack({
     name: 'stars-1000',
     aim: 'SELECT *,*,… of 900 columns: expansion before the text is bounded',
@@ -348,7 +347,7 @@ export const translationAttacks: readonly Attack[] = [
     codes: ['sql_too_large', 'sql_too_complex', 'sql_unsupported', 'sql_unknown_function'],
     sql: (n) => `SELECT 1 FROM unnest(${repeated(n, 'ARRAY[1]', ',')})`,
   }),
-  // Many of a thing.
+  // Many of the same construct.
   sqlAttack({
     name: 'relations-5000',
     aim: 'FROM app a0, app a1, …',

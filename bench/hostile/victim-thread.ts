@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
 /**
- * The victim, in a thread of its own so that what the attacker does in this process delays no clock: it asks
- * whether the service lives, runs a small query, and sends an event, each on a connection of its own, one
- * after another at a steady small rate. It tells how long the slowest of each took since it was asked last,
- * those that still wait among them.
+ * The victim. It has a thread of its own, so that the attacker's work in this process does not delay its
+ * clock. It asks for liveness, runs a small query and sends an event, each on its own connection, one after
+ * another at a steady low rate. It reports how long the slowest of each took since the last report, including
+ * those that still wait.
  */
 export interface VictimOptions {
   readonly url: string;
@@ -25,7 +25,7 @@ export interface ProbeReport {
 
 export type VictimReport = Readonly<Record<Probe, ProbeReport>>;
 
-/** The thread is asked by any message, answers with a report, and begins anew. */
+/** Any message asks for a report. The thread answers with it and starts a new one. */
 const intervalsMs: Readonly<Record<Probe, number>> = { liveness: 50, query: 200, ingest: 200 };
 const maxFailures = 3;
 /** More bytes than `maxInlineBodyBytes`. */
@@ -109,7 +109,7 @@ class ProbeLoop {
       case 'liveness':
         return { path: '/api/v1/liveness' };
       case 'query': {
-        // Every other one is of a text that nobody has asked before.
+        // Every other query has a text that was never used before.
         const own = this.#number % 2 === 0 ? ` WHERE num < ${1000 + this.#number}` : '';
         return {
           path: '/api/v1/query',
@@ -118,7 +118,8 @@ class ProbeLoop {
         };
       }
       case 'ingest': {
-        // One event is decoded where it arrives; every other time it is as many as go to a worker.
+        // A single event is decoded in the main thread. Every other time, there are enough events for a
+        // worker.
         const count = this.#number % 2 === 0 ? eventsForWorker : 1;
         const events = Array.from({ length: count }, (_, index) => ({ level: 'info', num: index }));
         return { path: '/api/v1/ingest', headers, body: JSON.stringify(events) };

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { VictimOptions, VictimReport } from './victim-thread.ts';
 
-/** Asks the thread of the victim. */
+/** Talks to the thread of the victim. */
 export class VictimProbe {
   readonly #worker: Worker;
 
@@ -10,7 +10,7 @@ export class VictimProbe {
     this.#worker = new Worker(new URL('./victim-thread.js', import.meta.url), { workerData: options });
   }
 
-  /** What the victim has seen since it was asked last. */
+  /** What the victim has seen since the last report. */
   async report(): Promise<VictimReport> {
     const reply = once(this.#worker, 'message');
     this.#worker.postMessage('report');

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../src/errors.ts';
 import type { Route } from '../../src/http/server/route.ts';
 
-/** Before anybody looks at the path. */
+/** Errors before the path is read. */
 const ofEveryRequest = [
   'bad_framing',
   'bad_header',
@@ -10,7 +10,7 @@ const ofEveryRequest = [
   'shutting_down',
   'internal',
 ] as const;
-/** Where somebody must be known, and act in a tenant. */
+/** Errors of routes that need credentials and a tenant. */
 const ofCallers = [
   'unauthenticated',
   'credentials_ambiguous',

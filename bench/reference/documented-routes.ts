@@ -2,7 +2,10 @@ import { type RouteTableParts, routeTable } from '../../src/http/routes/route-ta
 import type { Route } from '../../src/http/server/route.ts';
 import { limits } from '../../src/limits/limits.ts';
 
-/** A part that no handler is asked for: the reference is made from what routes say, not from what they do. */
+/**
+ * A part that is never called: the reference is made from the descriptions of routes, not from their
+ * handlers.
+ */
 const neverAsked = new Proxy(
   {},
   {
@@ -12,7 +15,7 @@ const neverAsked = new Proxy(
   },
 );
 
-/** All routes, as they are with an identity provider and metrics at the same address. */
+/** All routes of a service with an identity provider and with metrics on the same address. */
 export function documentedRoutes(): readonly Route[] {
   const part = neverAsked as never;
   const parts: RouteTableParts = {

@@ -104,7 +104,7 @@ const header = (name: string, description: string, required = false) => ({
   schema: { type: 'string' },
 });
 
-/** What several operations share, by the name under which they do. */
+/** Parts that several operations share, by name. */
 class Components {
   readonly #schemas = new Map<string, JsonSchema>([
     [
@@ -143,7 +143,7 @@ class Components {
   schema(schema: Schema<unknown>): JsonSchema {
     const { $schema: _, ...made } = toJsonSchema(schema, {
       target: 'draft-2020-12',
-      // What the code checks and JSON Schema has no word for; it is in the description.
+      // Checks that JSON Schema cannot express; they are in the description.
       ignoreActions: ['check'],
     });
     return this.#lifted(made) as JsonSchema;
@@ -357,8 +357,7 @@ const mapValues = <From, To>(
 const minSharedUses = 3;
 
 /**
- * After these nobody can say where the next request begins, and whatever the protocol, they
- * are problem details.
+ * After these the start of the next request is unknown. They are problem details, whatever the protocol.
  */
 const endingCodes: ReadonlySet<ErrorCode> = new Set(['bad_framing', 'headers_too_large']);
 

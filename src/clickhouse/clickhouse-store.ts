@@ -18,8 +18,8 @@ export interface StoreParts<Client extends Connection> {
   /** The memory of client queries. */
   readonly memory: QueryMemory;
   /**
-   * Kills a query that continues after it was cancelled, and everything else in the engine; set only
-   * where that is possible.
+   * Kills a query that continues after it was cancelled, with everything else in the engine. Set only where
+   * that is possible.
    */
   readonly endStuckQuery?: () => void;
   /** Releases what the connections needed. */

@@ -98,7 +98,7 @@ export class ComparisonTable {
   }
 
   /**
-   * How many of the rows were loaded, and how many of these the target lacks.
+   * The number of rows that were loaded, and the number of these that the target lacks.
    * @throws StoreError
    */
   async compare(part: Part): Promise<{ readonly loaded: number; readonly missing: number }> {

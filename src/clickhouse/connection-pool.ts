@@ -43,7 +43,7 @@ interface Waiter<Client> {
  * A fixed number of connections with one statement at a time on each. Other statements wait, up to a bound.
  *
  * Waiting statements are served fairly: tenants in turn, and within each tenant its users, each in order. If
- * somebody floods the pool, his own statements are refused (`NestedFairQueue`).
+ * somebody floods the pool, only their own statements are refused (`NestedFairQueue`).
  *
  * A connection whose statement failed is closed and replaced: the embedded engine puts what a failed query
  * has already produced before the next result on the same connection, which would show rows of one query to
@@ -141,8 +141,8 @@ export class ConnectionPool<Client extends Connection> {
   }
 
   /**
-   * Does not wait: callers have stopped before. Statements that are still running keep their
-   * connection until they end.
+   * Does not wait, since callers have stopped by now. A statement that still runs keeps its connection until
+   * it ends.
    */
   async close(): Promise<void> {
     this.#closed = true;

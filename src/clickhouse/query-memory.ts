@@ -22,11 +22,11 @@ export interface QueryMemoryOptions {
  * The memory of all queries, in shares that never add up to more than the whole: one large share, which is
  * half of it, and a small one for each query that runs.
  *
- * A query gets the large share if that is free, or else a small one. One that runs out of a small share,
- * before anything of its result was given away, begins again with the large one, for which it waits in turn.
- * So what a query may use does not depend on who else is there, only when it may. Inserts have nothing to do
- * with it, so that no query can keep them out, as one could with a bound that the engine keeps for a user or
- * for all: there, four queries made half of the inserts fail.
+ * A query gets the large share if that is free, otherwise a small one. If a query runs out of a small share
+ * before any of its result was delivered, it starts again with the large one, for which it waits its turn. So
+ * other queries affect only when a query gets its memory, not how much. Inserts are not part of this, so no
+ * query can keep them out. With a bound that the engine keeps for a user or for all statements, four queries
+ * made half of the inserts fail.
  */
 export class QueryMemory {
   readonly #smallBytes: number;

@@ -16,9 +16,9 @@ export interface QueryStreamParts<Client extends Connection> extends QueryTurnPa
 }
 
 /**
- * One query and its output. A result that is expected to be small is asked for as a whole, where the
- * transport has a shorter way for that. If it turns out not to be small, and likewise if the query runs out
- * of a small share of the memory, the query begins again; nothing of its result was given away by then.
+ * One query and its output. If the result is expected to be small and the transport has a shorter way for
+ * that, it is requested as a whole. If it turns out not to be small, or if the query runs out of a small
+ * share of the memory, the query starts again; nothing of its result was delivered by then.
  */
 export class QueryStream<Client extends Connection> implements ResultStream {
   readonly #parts: QueryStreamParts<Client>;
@@ -99,7 +99,7 @@ export class QueryStream<Client extends Connection> implements ResultStream {
     }
   }
 
-  /** Whether it ran out of a share that is not all that it may use. Then the next try gets that. */
+  /** Whether it ran out of a share that is smaller than all that it may use. The next try then gets all. */
   #mayBeginAgain(failure: unknown, share: MemoryShare): boolean {
     if (share.isLarge || !(failure instanceof StoreError) || failure.clickHouseCode !== memoryLimitExceeded) {
       return false;
@@ -121,8 +121,8 @@ const allowedBytes = ({ settings }: QueryStatement, name: string): number =>
   Number(settings[name] ?? Number.POSITIVE_INFINITY);
 
 /**
- * Whether the result can be expected to stay below the bound of what is in memory as a whole. If it does not,
- * the statement fails before anything of it was given away, and is streamed instead.
+ * Whether the result is expected to stay below the bound for results that are in memory as a whole. If it
+ * does not, the statement fails before any of its result was delivered, and is streamed instead.
  */
 const isExpectedSmall = (statement: QueryStatement, maxRows: number | undefined): boolean =>
   maxRows !== undefined &&

@@ -43,7 +43,7 @@ export class QueryTurn<Client extends Connection> implements StreamControl {
   #grace: NodeJS.Timeout | undefined;
   #healthy = false;
   #release = (): void => {};
-  /** What still needs the connection; undefined when that has settled. */
+  /** The work that still needs the connection; undefined when it has settled. */
   #work: Promise<void> | undefined;
   #isEnding = false;
   /** The client may take long over the last chunk; the connection does not wait for it. */

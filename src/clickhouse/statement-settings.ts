@@ -20,5 +20,5 @@ export function renderShared(settings: StatementSettings): string {
   return text;
 }
 
-/** For statements that may be longer than a server's default limit. */
+/** For statements that may exceed the default length limit of a server. */
 export const statementSettings = { max_query_size: String(limits.maxStatementBytes) } as const;

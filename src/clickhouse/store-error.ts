@@ -49,7 +49,7 @@ const retryableCodes: ReadonlySet<number> = new Set([
 
 /** The store lacks memory for a statement. */
 export const memoryLimitExceeded = 241;
-/** It is not known whether an insert was stored or still will be. */
+/** It is unknown whether an insert was stored, or still will be. */
 export const unknownStatusOfInsert = 319;
 
 export class StoreError extends Error {

@@ -25,9 +25,12 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** ClickHouse as the queries of clients see it: what they give may be larger than memory. */
+/** ClickHouse as the queries of clients see it: their results may be larger than memory. */
 export interface ResultStore {
-  /** Begins when the result is asked for. Reading it throws `StoreError`, `AppError` or what aborted it. */
+  /**
+   * Starts when the result is first read. Reading it throws `StoreError`, `AppError` or the reason of the
+   * abort.
+   */
   stream(query: string, options: StreamOptions): ResultStream;
 }
 
@@ -42,8 +45,8 @@ export interface StreamOptions {
   /** The result has no more rows, if that is known: small results take a shorter way. */
   readonly maxRows?: number | undefined;
   /**
-   * Rendered into the statement's own SETTINGS clause; once for each object, so that queries
-   * had better share them.
+   * Rendered into the statement's own SETTINGS clause. This is cached by object, so queries should share
+   * objects.
    */
   readonly settings: Readonly<Record<string, string | number>>;
   /** Aborting it cancels the query in the engine; its reason is then thrown, if that is an `AppError`. */
@@ -57,18 +60,18 @@ export type StreamFormat = 'JSONEachRow' | 'CSVWithNames' | 'ArrowStream' | 'Par
 export interface ResultChunk {
   readonly parts: readonly Uint8Array[];
   /**
-   * Nothing follows, and the query has ended: there is no need to ask for more. False where that is not
-   * known.
+   * True if nothing follows and the query has ended, so that there is no need to read on. False if that is
+   * not known.
    */
   readonly isLast: boolean;
 }
 
 /**
- * The output of a query, made no faster than it is read. Iterate once. Whoever stops early cancels the query.
- * Where the first chunk is the last one too, it is the whole result.
+ * The output of a query, produced no faster than it is read. Iterate over it once; stopping early cancels the
+ * query. If the first chunk is also the last one, it is the whole result.
  */
 export interface ResultStream extends AsyncIterable<ResultChunk> {
-  /** Known when the result has been read to its end, if the store tells. */
+  /** Known when the result has been read to its end, if the store reports it. */
   readonly progress: ReadProgress | undefined;
 }
 

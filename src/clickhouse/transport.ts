@@ -3,13 +3,13 @@ import { quoteString } from '../lib/quote.ts';
 import { renderShared, type StatementSettings } from './statement-settings.ts';
 import type { InsertBatch, ReadProgress, ResultChunk, StreamFormat } from './store.ts';
 
-/** How statements and batches get to ClickHouse: all in which embedded and remote differ. */
+/** How statements and batches get to ClickHouse. The embedded and the remote store differ only in this. */
 export interface Transport<Client> {
   /** Runs a statement; its whole output. */
   execute(client: Client, statement: string): Promise<Uint8Array>;
   /**
-   * Runs a query; its output as it is made and no faster than it is taken. When whoever takes it stops, the
-   * connection may be needed for longer, which `control` is told.
+   * Runs a query and yields its output as it is produced, no faster than it is consumed. When the consumer
+   * stops, the connection may be needed for longer; `control` is told so.
    */
   stream(
     client: Client,
@@ -28,8 +28,8 @@ export interface StreamControl {
   /** Aborted when nobody waits for the query any more; the engine is then asked to stop it already. */
   readonly signal: CancelSignal;
   /**
-   * The same as `work`, and its end as soon as nobody waits for the query any more. @throws
-   * unknown the signal's reason
+   * Settles as `work` does, or as soon as nobody waits for the query any more. @throws unknown the signal's
+   * reason
    */
   unlessAborted<T>(work: Promise<T>): Promise<T>;
   /** Keeps the connection until `work` settles, though nobody waits for the query any more. */
@@ -47,7 +47,7 @@ export interface StreamStatement {
   readonly isSmall: boolean;
 }
 
-/** What stands behind a query. */
+/** The clauses at the end of a query. */
 export function endingOf({ format, settings, id }: Omit<StreamStatement, 'query' | 'isSmall'>): string {
   const others = renderShared(settings);
   return `FORMAT ${format}\nSETTINGS log_comment = ${quoteString(id)}${others === '' ? '' : `, ${others}`}`;

@@ -1,6 +1,6 @@
 /**
- * Gets one batch into the store: all of its rows once, except those that the store refuses for good, which go
- * to the dead letters. One bad row never holds up what comes with it or after it.
+ * Stores one batch: all of its rows once, except those that the store refuses permanently, which go to the
+ * dead letters. A bad row never holds up the rows that come with it or after it.
  *
  * A refusal is final by ClickHouse's error code (`clickhouse/store-error.ts`); everything else is tried again
  * until it succeeds. What to do about a refusal is found out by experiment, on a trial table that takes what
@@ -32,10 +32,11 @@
  * Where it is not known what an earlier insert of the batch has done, the store's memory of the token is not
  * enough (`in-doubt-insert.ts`). Batches for which the store has too little memory go the same way, in parts.
  *
- * This holds as long as a table judges the same row in the same way. Where somebody changes a table by hand
- * after an insert whose answer was lost, so that it now refuses rows which it has, these are a dead letter as
- * well; and if that insert had stored only the first blocks of a batch of more than a million rows, the
- * blocks behind the cut move up, and as many rows as were cut are taken for stored that are not.
+ * This holds as long as a table judges the same row in the same way. There is one exception: an insert's
+ * answer is lost, and then somebody changes the table by hand, so that it refuses rows that it already has.
+ * These rows become a dead letter as well. If that insert had stored only the first blocks of a batch of more
+ * than a million rows, the blocks after the refused rows also move up, and as many rows as were left out are
+ * wrongly taken for stored.
  */
 
 import type { Catalog } from '../catalog/catalog.ts';
@@ -78,16 +79,16 @@ interface Attempt extends ProvisionedBatch {
   /** The last one of the batch. */
   readonly segment: number;
   readonly rows: Rows;
-  /** What is not to be inserted: the dead letters have it. */
+  /** Rows that are left out, since the dead letters have them. */
   dead: readonly RowRange[];
   /** An insert of it may have been sent before, and it is not known what became of it. */
   readonly inDoubt: boolean;
   readonly signal: AbortSignal;
 }
 
-/** What is remembered of a table that refuses batches, until it takes a whole one. */
+/** The state of a table that refuses batches, kept until it takes a whole one. */
 interface RefusalHistory {
-  /** Refusals one after another that the rows do not explain. */
+  /** Consecutive refusals that the rows do not explain. */
   unexplained: number;
   /** How many trials the next batch gets. */
   trials: number;
@@ -152,7 +153,7 @@ export class BatchInserter {
       stop();
     } catch (error) {
       this.#parts.noteFailure(nameOf(batch), error);
-      // Its tables may have been dropped under the insert.
+      // Its tables may have been dropped during the insert.
       if (catalog.hasEnded(tenant, dataset)) return true;
       if (!(error instanceof StoreError) || error.retryable) throw error;
       await this.#handleRefusal(attempt, left, error);
@@ -198,7 +199,7 @@ export class BatchInserter {
     }
   }
 
-  /** Which rows are the reason; none if it is not they. */
+  /** The rows that are the reason; none if the reason is something else. */
   async #explain(
     attempt: Attempt,
     left: readonly Rows[],
@@ -213,7 +214,7 @@ export class BatchInserter {
         await table.insert({ columns, token: attempt.token, blocks: blocksOf(rows) }, attempt.signal);
       };
       try {
-        // An experiment without rows: what is refused here is not refused because of them.
+        // A trial without rows: if this is refused, the rows are not the reason.
         await trial();
         const { refusals, usedUp } = await findRefusedRows(left, trial, history.trials);
         history.trials = usedUp
@@ -258,8 +259,8 @@ export class BatchInserter {
   }
 
   /**
-   * A table that takes what is left of a batch is not broken; one that takes all of it refuses nothing any
-   * more.
+   * A table that takes the rest of a batch is not broken. One that takes all of a batch no longer refuses
+   * anything.
    */
   #noteSuccess({ batch, dead }: Attempt): void {
     this.#parts.noteSuccess(nameOf(batch));

@@ -11,8 +11,8 @@ export class PendingSegment {
   /** An earlier run of the process left it, and may have sent inserts of it. */
   readonly isRecovered: boolean;
   /**
-   * What of it is in no job yet: low-volume datasets that wait for more rows, by the names of their first
-   * tables, and recovered batches that are not complete yet, by the files of their manifests.
+   * The parts of it that are in no job yet: low-volume datasets that wait for more rows, by the names of
+   * their first tables, and recovered batches that are not complete yet, by the files of their manifests.
    */
   readonly waiting = new Set<string>();
   /** The jobs that take rows of it. */
@@ -49,7 +49,7 @@ export class TableQueue {
   }
 }
 
-/** What tables take from one segment, or from several, each in one insert. */
+/** The rows that tables take from one segment, or from several, each table in one insert. */
 export class InsertJob {
   /** In their order. */
   readonly segments: readonly PendingSegment[];
@@ -61,7 +61,7 @@ export class InsertJob {
   readonly inDoubt = new Set<TableQueue>();
   /** Notified when one of its segments is gone, when its checkpoint has grown, and when the drain stops. */
   readonly gate = new Signal();
-  /** Under way: its checkpoint grows. */
+  /** Pending while its checkpoint is written. */
   checkpointing: Promise<void> | undefined;
   readonly #stored: string[] = [];
   readonly #last: SealedSegment;
@@ -109,6 +109,6 @@ export class InsertJob {
 export interface BatchPlan {
   /** In their order. */
   readonly segments: readonly PendingSegment[];
-  /** One of each table; of a dataset, that of its first table comes first. */
+  /** One for each table. Within a dataset, the batch of its first table comes first. */
   readonly batches: readonly TableBatch[];
 }

@@ -182,8 +182,8 @@ export class Drain {
   }
 
   /**
-   * For how long some low-volume table should have been flushed that waits still: the store is slower than
-   * what comes.
+   * How long the most overdue low-volume table should have been flushed already. It is overdue if the store
+   * is too slow for what arrives.
    */
   get overdueMs(): number {
     return Math.max(0, -(this.#lowVolume.dueInMs ?? 0));
@@ -234,8 +234,8 @@ export class Drain {
   // Low-volume tables are flushed ------------------------------------------------------------------------
 
   /**
-   * Flushes the tables whose wait is over, unless an earlier batched job moves. To be called when either may
-   * have changed.
+   * Flushes the tables whose wait is over, unless an earlier batched job can still move. Call it when either
+   * may have changed.
    */
   #flushDue(): void {
     this.#cancelFlush();
@@ -259,8 +259,8 @@ export class Drain {
     const [oldest] = segments;
     if (oldest === undefined) throw new Error('BUG: a batched job without segments');
     const write = () => this.#options.backlog.writeManifest(segments, tables);
-    // One after another: a later run sends a job whose manifest it finds before what waits, also before what
-    // came earlier.
+    // Manifests become durable one after another: a later run sends a job with a manifest before everything
+    // that waits, even before rows that came earlier.
     this.#manifests = this.#manifests.then(() => untilDone(write, this.#retrying(oldest, 'write manifest')));
     this.#startBatchedJob(plan, this.#manifests);
   }
@@ -281,7 +281,7 @@ export class Drain {
     const queue = this.#queues.get(name) ?? new TableQueue(name, batch.firstTable);
     this.#queues.set(name, queue);
     const previous = queue.newest;
-    // Of what an earlier run left, it had sent each table the first insert at most.
+    // An earlier run can have sent at most the first insert of each table that it left.
     const isRecovered = job.segments.some((pending) => pending.isRecovered);
     if (isRecovered && previous === undefined) job.inDoubt.add(queue);
     job.missing.add(queue);
@@ -376,7 +376,8 @@ export class Drain {
   #checkpointIfStuck(job: InsertJob): void {
     if (!this.#gated.has(job) || job.checkpointing !== undefined || job.uncheckpointed().length === 0) return;
     const willBeGone = () => job.segments.some(({ isStored }) => isStored);
-    // What another batched job holds back takes as long as its tables wait, so nobody waits for it.
+    // Tables that another batched job holds back wait as long as that job's tables do, so nobody waits for
+    // them.
     const delays = (other: InsertJob) => (other === job || !other.isBatched) && this.#canMove(other);
     if (willBeGone() || job.segments.some(({ jobs }) => [...jobs].some(delays))) return;
     const { backlog } = this.#options;

@@ -2,15 +2,15 @@
  * Inserts a batch that is in doubt: the store may have it already, in whole or in part, and its memory of
  * tokens cannot be trusted:
  *
- * - ClickHouse writes a token down shortly before the rows get their place. A server that is killed between
- *   the two believes the token afterwards: it would take the repeated insert for stored.
- * - It syncs the rows of an insert and not its memory of the token, so that a power cut may leave rows whose
- *   token is forgotten: it would take the repeated insert for a new one.
+ * - ClickHouse records a token shortly before it commits the rows. A server that is killed between the two
+ *   trusts the token afterwards: it would take the repeated insert for stored.
+ * - It syncs the rows of an insert, but not the record of its token. So a power cut may leave rows whose
+ *   token is forgotten: the server would take the repeated insert for a new one.
  *
  * So the rows themselves are looked for, and those that are missing are inserted:
  *
- * 1. If an insert of the batch still runs that nobody waits for any more, under whatever token, the try ends
- *    here and is repeated later.
+ * 1. If an abandoned insert of the batch still runs, under whatever token, the try ends here and is repeated
+ *    later.
  * 2. Missing rows are inserted under the batch's own token. Should an earlier insert arrive late after all,
  *    the store takes the two for the same one.
  * 3. If rows are still missing then, the store had the token without them. They are inserted under a token
@@ -40,9 +40,9 @@ import type { TableBatch } from './table-batch.ts';
 export interface InDoubtInsert {
   readonly batch: TableBatch;
   readonly token: string;
-  /** What of the batch is to be in the table. */
+  /** The rows of the batch that the table must have. */
   readonly rows: readonly Rows[];
-  /** In so many parts of about the same size, each of which takes less memory of the store than all. */
+  /** The number of parts of about equal size, each of which needs less memory in the store than the whole. */
   readonly parts: number;
   readonly signal: AbortSignal;
 }
@@ -77,7 +77,7 @@ export async function insertMissing(context: InsertContext, insert: InDoubtInser
     for (let part = 0; part < parts; part += 1) {
       loaded += await insertPart(context, insert, comparison, { part, of: parts });
     }
-    // The store may have died and lost what it was to compare, which is not worth a sync.
+    // The store may have crashed and lost the rows to compare, which are not synced.
     if (loaded !== countRows(rows)) {
       const message = `${loaded} of ${countRows(rows)} rows were there to be compared`;
       throw new StoreError(message, unknownStatusOfInsert, undefined);
@@ -105,7 +105,7 @@ async function insertPart(
         'the store knew an insert whose rows it does not have; they were inserted',
       );
     }
-    // All of them: as it was sent before, and straight from here.
+    // All rows are missing: they are sent directly again, without the comparison table.
     if (missing === countRows(rows)) {
       const blocks = await mergedBlocks(rows, clock);
       await store.insert({ database, table, columns, token: name, blocks }, signal);
@@ -114,7 +114,7 @@ async function insertPart(
   return (await comparison.compare(part)).loaded;
 }
 
-/** Pieces of so many rows at most, as far as the rows can be cut. */
+/** Pieces of at most so many rows, as far as the rows can be split. */
 function cut(rows: Rows, maxRows: number): Rows[] {
   const halves = rows.to - rows.from > maxRows ? halveRows(rows) : undefined;
   return halves === undefined ? [rows] : halves.flatMap((half) => cut(half, maxRows));

@@ -8,9 +8,9 @@ interface MemoryShortage {
 }
 
 /**
- * In how many parts the batches of a table are inserted: in one, unless the store refuses that for lack of
- * memory several times in a row. Each time it does, the number of parts doubles. After each batch that it
- * takes, the number is halved.
+ * In how many parts the batches of a table are inserted. It is one, until the store lacks memory for a batch
+ * several times in a row; each time this happens, the number of parts doubles. After each batch that
+ * succeeds, the number is halved.
  */
 export class InsertParts {
   /** Only tables that are short of memory. */

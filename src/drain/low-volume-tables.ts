@@ -6,17 +6,18 @@
  * inserted at once. The others are low-volume tables: they wait, and take what several segments hold for them
  * in one insert.
  *
- * - The wait grows with the number of datasets that wait, so that they make a bounded number of inserts a
- *   second. It is bounded itself, and so are the bytes that wait. Each dataset has its own wait, which begins
- *   with the first of its rows that wait. Datasets whose waits end at the same time are flushed together, a
- *   bounded number at once, those that have waited for longest first. Where so many wait that the bound on
- *   the wait applies, some are flushed early, so that not more waits end at once than the store can take.
+ * - The wait grows with the number of datasets that wait, so that the number of inserts per second is
+ *   bounded. The wait itself is bounded, and so are the bytes that wait. Each dataset has its own wait, which
+ *   begins with the first of its waiting rows. Datasets whose waits end at the same time are flushed
+ *   together, up to a bound, those that have waited longest first. If so many wait that the bound on the wait
+ *   applies, some are flushed early, so that no more waits end at once than the store can take.
  * - The tables of a dataset stay together, so that a sample never comes before its series. A dataset that
  *   waits takes along what comes for it meanwhile, however much that is, so that its rows stay in order.
- * - Which tables of a segment may be inserted at once depends on the segment alone; a dataset that waits
- *   already only takes more of them along. A later run of the process finds the same segments, so it inserts
- *   alone what was, or may have been, inserted alone before. This is why `maxUnbatchedTables` may only grow
- *   and `minUnbatchedBytes` only shrink from one version of this program to the next.
+ * - Which tables of a segment may be inserted at once depends only on the segment. The one exception is that
+ *   a dataset that already waits takes its tables of the segment along. A later run of the process finds the
+ *   same segments, so it inserts alone what was, or may have been, inserted alone before. This is why
+ *   `maxUnbatchedTables` may only grow and `minUnbatchedBytes` only shrink from one version of this program
+ *   to the next.
  */
 import type { Clock } from '../lib/clock.ts';
 import { limits } from '../limits/limits.ts';
@@ -46,7 +47,7 @@ export class LowVolumeTables {
   /** By the dataset's first table; the dataset that has waited for longest comes first. */
   readonly #waiting = new Map<string, WaitingDataset>();
   #bytes = 0;
-  /** When waits ended last by themselves, or began after there were none. */
+  /** When waits last ended by themselves, or when the first of the current ones began. */
   #lastFlushMs = 0;
 
   constructor(options: LowVolumeOptions, clock: Clock) {
@@ -137,8 +138,8 @@ export class LowVolumeTables {
   }
 
   /**
-   * How many datasets are flushed before their time, at the lowest steady rate at which none waits for too
-   * long. Each wait demands one rate: that all whose waits end no later have been flushed by then.
+   * How many datasets are flushed early, at the lowest steady rate at which none waits too long. The end of
+   * each wait requires a rate: at that rate, all datasets whose waits end by then are flushed by then.
    */
   get #early(): number {
     if (!this.#isCrowded) return 0;
@@ -152,7 +153,7 @@ export class LowVolumeTables {
     return Math.floor(early);
   }
 
-  /** How often datasets are flushed early: not so often that it is less than one at a time. */
+  /** How often datasets are flushed early: as often as possible with at least one dataset each time. */
   get #intervalMs(): number {
     return Math.max(limits.earlyFlushIntervalMs, Math.ceil(this.#options.maxWaitMs / this.#waiting.size));
   }

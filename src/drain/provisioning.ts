@@ -10,14 +10,14 @@ export interface ProvisionedBatch {
   /** For the dataset's own table, or for that of its successor. */
   readonly batch: TableBatch;
   readonly token: string;
-  /** Why its table cannot be as the batch needs it, if the store refuses that for good. */
+  /** Why the table cannot be made as the batch needs it, if the store refuses that permanently. */
   readonly refusal: StoreError | undefined;
 }
 
 /**
- * Provisioning: finds the table that a batch goes to, and has the tables and columns made that it needs,
- * before its insert begins. So thousands of datasets that are new at the same time keep no insert of another
- * one waiting, and no new column of another one either.
+ * Provisioning: before the insert of a batch begins, finds its table and creates the tables and columns that
+ * it needs. So even thousands of new datasets do not delay the inserts, or the new columns, of other
+ * datasets.
  */
 export class Provisioning {
   readonly #catalog: Pick<Catalog, 'destination' | 'hasEnded' | 'ensure' | 'isReady'>;

@@ -5,10 +5,10 @@ import type { Drain } from './drain.ts';
 import { firstTablesOf } from './table-batch.ts';
 
 /**
- * Read your writes, for readers that miss something which was acknowledged a moment ago: waits until all that
- * the log holds now of some datasets is in the store, or until a bound. It seals no segment early, so that
- * readers cannot make inserts small. Of the low-volume tables that wait for more rows, it flushes those of
- * these datasets alone.
+ * Read your writes, for readers that miss something that was acknowledged a moment ago. Waits until the store
+ * has all rows of some datasets that are in the log now, up to a time limit. It seals no segment early, so
+ * readers cannot make inserts small. Of the low-volume tables that wait for more rows, it flushes only those
+ * of these datasets.
  * @param ids of the datasets
  * @returns false at once if the log holds nothing that the store lacks
  */

@@ -59,7 +59,7 @@ export class ReceivedTotals {
     this.#added.add(segment.number);
   }
 
-  /** What the log has of a dataset and the table does not. @param date `YYYY-MM-DD` */
+  /** The part of a dataset's totals that is in the log and not in the table yet. @param date `YYYY-MM-DD` */
   pending(tenant: string, id: string, date: string | undefined): ReceivedAmount {
     const day = date === undefined ? undefined : parseDay(date);
     const sum = { events: 0, bytes: 0 };

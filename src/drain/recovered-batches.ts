@@ -58,8 +58,8 @@ export class RecoveredBatches {
   }
 
   /**
-   * A segment leaves the log when the store has all jobs that take rows of it: one that is gone shows that
-   * this is so.
+   * A segment leaves the log when the store has all jobs that take rows of it. So if one is gone, the store
+   * has the job.
    */
   #isPending(manifest: BatchManifest): boolean {
     return this.#segmentsOf(manifest).length === manifest.segments.length;

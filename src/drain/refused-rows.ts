@@ -10,8 +10,8 @@ export interface Refusal extends RowRange {
 /**
  * Finds the rows that a trial refuses, by halving: first between requests, then inside them.
  *
- * Breadth first, so that when the trials are used up, what is left undecided are small pieces all over rather
- * than half of everything. Those are refused as they are, with the good rows in them.
+ * It searches breadth first. So when the trials are used up, only small pieces are still undecided, and not
+ * half of all rows. Those pieces are refused as a whole, with the good rows in them.
  *
  * @param trial throws a `StoreError` for rows that are refused
  * @param maxTrials after as many, pieces are not halved any more; at most twice as many trials are made

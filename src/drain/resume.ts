@@ -13,8 +13,8 @@ export interface Resumed {
 }
 
 /**
- * Takes up what an earlier run of the process left in the log: its datasets exist, and its segments are to be
- * drained. To be called before the log is opened for writing.
+ * Hands over what an earlier run of the process left in the log: the catalog learns its datasets, and the
+ * drain gets its segments. Call it before the log is opened for writing.
  */
 export function resume({ segments }: Recovery, { catalog, backlog, drain, onRecord }: Resumed): void {
   for (const segment of segments) {

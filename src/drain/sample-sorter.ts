@@ -1,5 +1,6 @@
 /**
- * Batches of samples in the order of their table: by metric, series and, as long as senders keep to it, time.
+ * Puts batches of samples into the order of their table: by metric, series and, if senders keep the order,
+ * time.
  *
  * The store sorts what it is given, unless it is sorted already. A counting sort in WebAssembly
  * (`sorter/sorter.ts`) is cheaper: samples of few series come again and again. An insert of 2 million samples
@@ -13,7 +14,7 @@ import type { Timers } from '../lib/clock.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import { limits } from '../limits/limits.ts';
 
-/** What the sorter exports; where it has numbers of 64 bits, there are BigInts here. */
+/** The exports of the sorter. Its 64-bit numbers are BigInts here. */
 interface SorterExports {
   readonly memory: { readonly buffer: ArrayBuffer };
   begin(rows: number, maxSeries: number, scratchBytes: number, tableSeed: bigint): void;
@@ -84,8 +85,8 @@ export class SampleSorter {
   }
 
   /**
-   * All rows of the blocks as one block. The same blocks in the same order make the same one.
-   * @returns undefined for what is left to the store: too many rows or series, or columns of another kind
+   * All rows of the blocks as one block. The same blocks in the same order give the same result.
+   * @returns undefined if the store has to sort them: too many rows or series, or columns of another kind
    */
   sort(blocks: readonly Block[]): Promise<Uint8Array | undefined> {
     return this.#turns.run(() => this.#sort(blocks));
@@ -142,8 +143,8 @@ export class SampleSorter {
   #rowsSincePause = 0;
 
   /**
-   * Others have their turn now and then: 16,384 samples take a fraction of a millisecond. With a promise for
-   * each block it was 7.8 us for one of 50 samples, in place of 6.9.
+   * Yields to other work now and then: 16,384 samples take a fraction of a millisecond. With a promise per
+   * block, a block of 50 samples took 7.8 us instead of 6.9.
    */
   #pauseIsDue(rows: number): boolean {
     this.#rowsSincePause += rows;

@@ -13,9 +13,10 @@ const zeros = Buffer.alloc(limits.walMaxPreallocatedBytes);
 /**
  * The segment that takes records. Used by one writer at a time.
  *
- * A write over what is in the file already costs half as much as one that makes it longer, for which the file
- * system finds blocks and writes its journal. So one that makes it longer preallocates space for the next
- * ones, too: zeros, which no reader takes for a record. A sealed segment has no preallocated space.
+ * A write into the existing length of a file costs half as much as one that extends it, for which the file
+ * system allocates blocks and writes its journal. So a write that extends the file also preallocates space
+ * for the next ones, filled with zeros, which no reader takes for a record. A sealed segment has no
+ * preallocated space.
  */
 export class ActiveSegment {
   readonly number: number;
@@ -59,12 +60,15 @@ export class ActiveSegment {
     return this.#sinceMicros;
   }
 
-  /** True from a write until its bytes count; so after a failure, when the file may hold any part of them. */
+  /**
+   * True from a write until its bytes count. It stays true after a failure, when the file may hold any part
+   * of them.
+   */
   get torn(): boolean {
     return this.#torn;
   }
 
-  /** Puts the bytes behind the durable ones, durably, without making them count. */
+  /** Appends the bytes durably, but does not count them yet. */
   write(group: readonly EncodedRecord[]): Promise<void> {
     this.#torn = true;
     const buffers: Uint8Array[] = [];
@@ -126,8 +130,8 @@ export class ActiveSegment {
 }
 
 /**
- * As much as there is in the file, up to a bound; none where it would not be enough for several groups like
- * the last.
+ * As much as the file holds already, up to a bound; none if that is too little for several groups like the
+ * last one.
  */
 function preallocationBehind(position: number, groupBytes: number): number {
   const bytes = Math.min(position, limits.walMaxPreallocatedBytes);

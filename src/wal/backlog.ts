@@ -80,7 +80,7 @@ export class Backlog {
     try {
       for (const record of missing) {
         const blocks = await readBlocks(file, record);
-        // Another holder may have been faster.
+        // Another holder may have loaded them already.
         if (record.blocks === undefined) this.#retainedBytes += blockBytes(record);
         record.blocks ??= blocks;
       }
@@ -105,8 +105,8 @@ export class Backlog {
   }
 
   /**
-   * These tables take their rows of these segments together, from the segment on that is given for each.
-   * Durable when it returns. Safe to repeat after a failure.
+   * These tables take their rows of these segments in one insert, each from its given segment on. Durable
+   * when it returns. Safe to repeat after a failure.
    */
   async writeManifest(
     segments: readonly SealedSegment[],
@@ -120,7 +120,7 @@ export class Backlog {
       const manifest = await writeManifest(this.#files, number, numbers, tables);
       for (const segment of segments) segment.manifests.push(manifest);
     } catch (error) {
-      // What is left of it says the same as the one that succeeds after it.
+      // What remains of it says the same as the file that succeeds later.
       segments.at(-1)?.checkpoint.files.push(manifestName(number, numbers));
       throw error;
     }

@@ -10,8 +10,8 @@
  * - For each of the tables, what the segments hold of it, from its first one on, makes one insert.
  * - The segments leave the log when the store has all of the job, and not before. So a job of which a segment
  *   is not there any more is done.
- * - What the checkpoint of its last segment (`checkpoints.ts`) says of a table is about all that the job has
- *   of it.
+ * - If the checkpoint of its last segment (`checkpoints.ts`) names a table, the store has all rows of the job
+ *   for that table.
  * - The file is removed after the last of its segments.
  */
 import { recoverSidecar, writeSidecar } from './sidecar-file.ts';
@@ -52,7 +52,7 @@ export async function recoverManifests(
 ): Promise<BatchManifest[]> {
   const found: BatchManifest[] = [];
   for (const file of (await files.list()).filter((name) => fileName.test(name))) {
-    // One that is not as it was written says nothing: no insert has relied on it.
+    // A damaged one is ignored: no insert has relied on it.
     const content = (await recoverSidecar(files, file)) as Content | undefined;
     if (content === undefined || !content.segments.some((segment) => segments.has(segment))) {
       await files.remove(file);

@@ -2,16 +2,16 @@
  * The checkpoint of a segment: the tables that the store has already, while others of the segment cannot
  * move.
  *
- * Without a checkpoint nothing is known but the store's own memory of tokens, and that is short: it holds a
- * number of inserts, and a table that goes on past the segment would push the segment's insert out of it. So
- * the checkpoint comes first (`drain/drain.ts`). A start that finds the segment leaves these tables out.
+ * Without a checkpoint, only the store's own memory of tokens would tell, and that is short: it holds a fixed
+ * number of inserts, and a table that goes on after the segment would push the segment's insert out. So the
+ * checkpoint is written first (`drain/drain.ts`). A start that finds the segment leaves these tables out.
  *
  * It is written as sidecar files (`sidecar-file.ts`) with the name `<20 digits of the
  * segment>.stored-<count>` and the content `{"segment":…,"tables":["<database>.<table>",…]}`.
  *
  * - The files of a segment add up. One is never changed, and its name never used again, whatever a failure
  *   left.
- * - One that is damaged, incomplete or of another segment says nothing: nobody has relied on it.
+ * - A file that is damaged, incomplete or of another segment is ignored: nothing has relied on it.
  * - They are removed after their segment. What a crash leaves of them without it is removed at the next
  *   start.
  */

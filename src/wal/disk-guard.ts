@@ -18,9 +18,9 @@ export interface DiskGuardOptions {
 /**
  * Refuses new writes before the disk is full.
  *
- * A full disk cannot empty itself: the segment under way must be sealed, the store needs room to take what is
- * in the log, and only then does the log give its room back. So some is kept from new requests, and they are
- * refused while less is left. The disk is measured every so often and never by a request.
+ * A full disk cannot empty itself. The active segment must be sealed, and the store needs space for the rows
+ * in the log; only then does the log free its space. So some space is reserved, and new requests are refused
+ * while less is free. The disk is measured every so often and never by a request.
  */
 export class DiskGuard {
   readonly #options: DiskGuardOptions;

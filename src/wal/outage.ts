@@ -4,8 +4,8 @@ import { hasErrorCode } from '../lib/files.ts';
 import { limits } from '../limits/limits.ts';
 
 /**
- * A log that cannot be written, and knows it: requests are refused at once with the reason, and only a probe
- * touches the disk, once in a while, until it succeeds.
+ * The state of a log that cannot be written. Requests are refused at once with the reason, and only a
+ * periodic probe touches the disk, until it succeeds.
  */
 export class Outage {
   readonly #timers: Timers;

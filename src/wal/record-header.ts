@@ -12,9 +12,9 @@ export interface RecordHeader {
   readonly kind: DatasetKind;
   /** Whether the id was presumed before the store had been read (`catalog/catalog.ts`). */
   readonly presumed?: true | undefined;
-  /** How the request is known again; absent when it is not, and in logs of before this existed. */
+  /** How a retry of the request is recognised. Absent if it cannot be, and in logs of older versions. */
   readonly request?: StoredRequest | undefined;
-  /** Absent in logs of before this existed. */
+  /** Absent in logs of older versions. */
   readonly received?: Receipt | undefined;
   readonly blocks: readonly BlockHeader[];
 }
@@ -70,7 +70,7 @@ function countsJson(counts: DecodeCounts): string {
   );
 }
 
-/** What JSON has as it is; names of datasets and hashes are made of nothing else. */
+/** Characters that JSON does not escape. Names of datasets and hashes contain no others. */
 const plainText = /^[\w:+.~-]*$/;
 
 const textJson = (text: string): string => (plainText.test(text) ? `"${text}"` : JSON.stringify(text));

@@ -85,7 +85,7 @@ async function recoverSegment(
 
 const copyBytes = 1024 * 1024;
 
-/** Where the zeros begin with which a file ends; `from` if there is nothing else behind it. */
+/** Where the zeros at the end of a file begin; `from` if there is nothing but zeros after it. */
 async function zerosStart(file: WalFile, from: number, size: number): Promise<number> {
   let start = from;
   for (let position = from; position < size; position += copyBytes) {
@@ -119,8 +119,8 @@ async function setAside(
 }
 
 /**
- * Writes over a file what it holds, and syncs it. A sync alone does not do: after one that failed in an
- * earlier run, the kernel shows bytes that it has given up writing.
+ * Writes a file's own contents again and syncs it. A sync alone is not enough: after a failed one in an
+ * earlier run, the kernel still shows bytes that it has given up writing.
  */
 async function writeAgain(files: WalFiles, name: string): Promise<void> {
   const size = await files.size(name);

@@ -6,7 +6,7 @@ import type { WalFile } from './wal-files.ts';
 /** What a segment file holds, by position in the file. */
 export interface SegmentScan {
   readonly records: readonly SegmentRecord[];
-  /** Bytes that are no whole record, each range with a whole record behind it. */
+  /** Ranges of bytes that are not a whole record, each followed by a whole record. */
   readonly damaged: ReadonlyArray<{ readonly start: number; readonly end: number }>;
   /** Behind the last whole record. */
   readonly end: number;
@@ -29,7 +29,7 @@ export async function scanSegment(
       position = found.end;
       continue;
     }
-    // What lies inside of a record, even of a damaged one, is a client's data, whatever it looks like.
+    // Bytes inside a record, even a damaged one, are a client's data, whatever they look like.
     const next = await findRecord(file, segment, found?.end ?? position + 1, size);
     if (next === undefined) break;
     damaged.push({ start: position, end: next });

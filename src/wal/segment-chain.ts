@@ -31,7 +31,7 @@ export class SegmentChain {
     return this.#active !== undefined && this.#active.records.length > 0 ? this.#active : undefined;
   }
 
-  /** The segment to write to, if there is one and nothing is to be cut off it first. */
+  /** The segment to write to, if there is one from which nothing must be cut off first. */
   get ready(): ActiveSegment | undefined {
     return this.#active?.torn === false ? this.#active : undefined;
   }
@@ -57,8 +57,8 @@ export class SegmentChain {
 
   /**
    * Seals the active segment, if it has records. The next one is made first, so that it can be removed as
-   * soon as the store has it. Without a next one it moves on all the same: a full disk gets its room back in
-   * no other way.
+   * soon as the store has it. If the next one cannot be made, the segment is sealed all the same: this is the
+   * only way in which a full disk gets space back.
    * @throws if a failed write or preallocated space could not be cut off, or the next segment not be made
    */
   async seal(): Promise<void> {

@@ -22,7 +22,7 @@ export interface SealedSegment {
   readonly records: readonly SegmentRecord[];
   /** The tables of it that the store has, as far as that is durable. */
   readonly checkpoint: Checkpoint;
-  /** What of it goes into the store together with rows of other segments. Durable. */
+  /** The parts of it that go into the store together with rows of other segments. Durable. */
   readonly manifests: BatchManifest[];
 }
 

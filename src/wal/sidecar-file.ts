@@ -20,8 +20,8 @@ export async function writeSidecar(files: WalFiles, name: string, value: object)
 }
 
 /**
- * Reads a sidecar file that an earlier run of the process left. What can be read of it need not be on the
- * disk, so a good one is written and synced once more.
+ * Reads a sidecar file that an earlier run of the process left. A file that can be read is not necessarily on
+ * the disk, so a good one is written and synced once more.
  * @returns undefined for one that is not as it was written: nobody has relied on it
  */
 export async function recoverSidecar(files: WalFiles, name: string): Promise<unknown> {

@@ -61,8 +61,9 @@
  *   one exists.
  * - Removal is durable when it returns. A segment that came back could be stored a second time: the store
  *   remembers a bounded number of tokens, and a power cut may make it forget some of them.
- * - While the disk is full or takes no segment, requests are refused without touching it (`outage.ts`). A
- *   probe tries to make the next segment once a second; when it has one, the log works again.
+ * - While the disk is full, or a segment cannot be made, requests are refused without touching the disk
+ *   (`outage.ts`). A probe tries to make the next segment once a second; when it has one, the log works
+ *   again.
  *
  * ## Recovery
  *
@@ -122,7 +123,7 @@ export class Wal {
   readonly #options: WalOptions;
   readonly #chain: SegmentChain;
   readonly #queue: Append[] = [];
-  /** So many requests are likely to come together: `#awaitGroup`. */
+  /** How many requests are likely to come together: `#awaitGroup`. */
   #expected = 0;
   #onGathered = () => {};
   #sealWanted = false;
@@ -254,8 +255,8 @@ export class Wal {
   }
 
   /**
-   * Lets requests that are ready at the same time join the group, by one turn of the event loop; and those
-   * who were answered last, since most senders have the next request ready: for them it waits a moment.
+   * Lets requests that are ready at the same time join the group, by one turn of the event loop. It also
+   * waits a moment for the senders that were answered last, since most of them have their next request ready.
    */
   async #awaitGroup(): Promise<void> {
     const { clock } = this.#options;

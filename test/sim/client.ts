@@ -81,7 +81,7 @@ async function readBack(world: World, life: Life, request: SentRequest): Promise
   }
 }
 
-/** As many tables as make it interesting, in the order in which the drain inserts them. */
+/** A varying number of tables, in the order in which the drain inserts them. */
 const tablesUsed = { events: ['events'], metrics: ['series', 'samples'] } as const;
 
 interface RandomBlock {
@@ -128,13 +128,13 @@ const eventColumns = (random: Random): readonly ColumnSpec[] => {
 
 const metricColumns: readonly ColumnSpec[] = [{ name: 'series_id', type: 'UInt64' }];
 
-/** Of a few bytes, of several sectors, or such that a reader of the log could take it for a record. */
+/** A few bytes, several sectors, or bytes that a reader of the log could mistake for a record. */
 function randomPadding(random: Random): Uint8Array {
   if (random.chance(0.1)) return forgedRecord();
   return Buffer.alloc(random.chance(0.3) ? random.integer(0, 2000) : random.integer(0, 40), 0x78);
 }
 
-/** Whole, but for another place. */
+/** A whole record, but for another position. */
 function forgedRecord(): Uint8Array {
   const rows = [{ id: forgedId, day: 1 }];
   const bytes = encodeRows(rows, Buffer.alloc(0));

@@ -22,7 +22,7 @@ export class SimDisk {
   #durableNames = new Map<string, Inode>();
   #changes: NameChange[] = [];
   readonly #stale: Buffer[] = [];
-  /** What a correct program never does to its files. */
+  /** Things that a correct program never does to its files. */
   readonly violations: string[] = [];
   openFiles = 0;
 
@@ -64,7 +64,7 @@ export class SimDisk {
     const { random } = this.#faults;
     const broken = new Set<string>();
     for (const change of this.#changes) {
-      // The changes of one name happen in their order: none behind the first that did not happen.
+      // The changes of one name happen in order: none after the first that did not happen.
       if (broken.has(change.name)) continue;
       if (random.chance(0.5)) apply(this.#durableNames, change);
       else broken.add(change.name);

@@ -26,7 +26,7 @@ export class Faults {
   readonly #rates: Rates;
   readonly #until: Record<Episode, number> = { full: 0, broken: 0, away: 0 };
   #stuck: { readonly table: string; readonly untilMs: number } | undefined;
-  /** In a quiet time nothing fails. */
+  /** While this is true, nothing fails. */
   quiet = false;
 
   constructor(scheduler: Scheduler) {
@@ -74,7 +74,7 @@ export class Faults {
     return this.chance(this.#rates.slowInsert);
   }
 
-  /** Whether a table takes no inserts, as long as minutes, while others do. */
+  /** Whether a table takes no inserts, for up to minutes, while other tables do. */
   stuck(table: string): boolean {
     if (this.quiet) return false;
     const { nowMs } = this.#scheduler;

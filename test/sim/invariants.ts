@@ -19,8 +19,8 @@ export function checkRecovered(world: World, segments: readonly SealedSegment[])
 }
 
 /**
- * What goes to the store under a token must be what every later life finds under it, and nothing goes there
- * before its labels: a reader would find samples without.
+ * Rows that go to the store under a token must be the ones that every later life finds under it. No sample is
+ * stored before its labels, since a reader would find it without them.
  */
 export function checkInserted(world: World, node: string, batch: InsertBatch): void {
   checkToken(world, node, batch.token);
@@ -44,7 +44,7 @@ function checkToken(world: World, node: string, token: string): void {
   }
 }
 
-/** A service that has stopped in quiet times has left nothing behind. */
+/** A service that has stopped without faults has left nothing behind. */
 export function checkRest(world: World, wal: Wal, backlog: Backlog): void {
   const expectZero = (what: string, figure: number) => {
     if (figure !== 0) world.violate(`${what}: ${figure} at rest`);
@@ -63,8 +63,8 @@ export function checkRest(world: World, wal: Wal, backlog: Backlog): void {
 }
 
 /**
- * Acknowledged is stored exactly once, the rest at most once, and what was never sent not at all. What lies
- * in the tables of a deleted dataset, which nobody reads any more, does not count.
+ * Acknowledged rows are stored exactly once, other rows at most once, and rows that were never sent not at
+ * all. Tables of a deleted dataset do not count, since nobody reads them any more.
  */
 export function checkPromise(world: World, catalog: Pick<Catalog, 'hasEnded'>): void {
   // By id alone: what was written before the store was read may belong to a dataset with another id.

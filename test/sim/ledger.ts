@@ -1,4 +1,4 @@
-/** What became of a request, as its sender knows. */
+/** What the sender of a request knows about its outcome. */
 export type Outcome = 'waiting' | 'acknowledged' | 'refused' | 'unanswered';
 
 export interface SentRequest {
@@ -25,7 +25,7 @@ export interface Ending {
   readonly sent: readonly SentRequest[];
 }
 
-/** The memory of all senders: it outlives the service, and is what the store is measured against. */
+/** The memory of all senders. It outlives the service, and the content of the store is compared with it. */
 export class Ledger {
   readonly requests: SentRequest[] = [];
   /** Deletions of which it is not known how they ended. */
@@ -64,7 +64,7 @@ export class Ledger {
   }
 
   /**
-   * The service is gone; who waits for an answer gets none. A deletion that has not happened by now never
+   * The service is gone, so senders that wait get no answer. A deletion that has not happened by now never
    * will.
    */
   disconnect(): void {

@@ -20,7 +20,7 @@ export interface Life {
   readonly drain: Drain;
   readonly monitor: StoreMonitor;
   readonly wal: Wal;
-  /** At most this long does a sender wait before it sends again. */
+  /** The longest pause of a sender between two requests. */
   readonly pauseMs: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A mistake that somebody could make in the durable path: a piece of its source, which is there once, and
- * another.
+ * A mistake that somebody could make in the durable path: a piece of its source that occurs once, and its
+ * replacement.
  */
 export interface Mistake {
   readonly what: string;

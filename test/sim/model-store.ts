@@ -18,9 +18,9 @@ const tooManyParts = 252;
  * passes.
  *
  * An embedded store dies with its process. A remote one goes on with an insert whose sender is gone, and dies
- * by itself now and then. A store that dies may have written down a part as stored that it has not got. If it
- * dies because the power was cut, it may have lost parts of inserts that were under way, any of its memory of
- * inserts, and rows that were loaded to be compared.
+ * by itself now and then. A store that dies may have recorded a part as stored that it does not have. After a
+ * power cut, it may also have lost parts of unfinished inserts, any of its records of inserts, and rows that
+ * were loaded for a comparison.
  */
 export class ModelStore {
   readonly #faults: Faults;
@@ -29,7 +29,7 @@ export class ModelStore {
   readonly #engine: ModelEngine;
   /** Checksum of what was inserted under each token. */
   readonly #contents = new Map<string, number>();
-  /** What inserts have committed that are still under way. */
+  /** Parts that unfinished inserts have committed. */
   #unreturned: PlacedPart[] = [];
   /** What inserts are about to commit. */
   readonly #coming = new Set<PlacedPart>();
@@ -181,8 +181,8 @@ export class ModelStore {
       }
       await goOn();
     } finally {
-      // It syncs a part, and its name, when it commits it: an insert that has ended, well or not, is done
-      // with that.
+      // It syncs a part and its name when it commits the part, so an insert that has ended, with or without
+      // success, is synced.
       if (this.#deaths === life)
         this.#unreturned = this.#unreturned.filter((placed) => !own.includes(placed));
       const index = this.#running.indexOf(token);

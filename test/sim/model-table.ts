@@ -10,8 +10,8 @@ export interface Part {
 }
 
 /**
- * Inserts that a table remembers. The engine counts parts and remembers 10,000; so few show at once when
- * something comes later than it may: a segment that was stored and comes again with others in between.
+ * The number of inserts that a table remembers. The engine counts parts and remembers 10,000. A small number
+ * shows at once if an insert is repeated too late: a segment that was stored and is sent again after others.
  */
 const rememberedTokens = 2;
 
@@ -53,7 +53,7 @@ export class ModelTable {
   }
 
   /**
-   * Writes down that a part is there, which comes before the part: a kill between the two leaves it at that.
+   * Records that a part exists, before the part does: a kill between the two leaves only the record.
    * @returns false if that is known already
    */
   remember(part: Part): boolean {
@@ -67,14 +67,14 @@ export class ModelTable {
     return true;
   }
 
-  /** What was written down was not synced, and the power went. */
+  /** The power failed before the record was synced. */
   forget(random: Random): void {
     for (const token of [...this.#placesByToken.keys()]) {
       if (random.chance(0.5)) this.#placesByToken.delete(token);
     }
   }
 
-  /** The part did not reach the disk before the power went. What was written down of it may have. */
+  /** The part did not reach the disk before the power failed. The record of it may have. */
   undo(part: Part): void {
     for (const id of part.ids) {
       const left = (this.rows.get(id) ?? 0) - 1;

@@ -4,9 +4,9 @@ import type { Random } from '../support/random.ts';
 /**
  * Owns time and the order of everything that happens.
  *
- * Whoever waits, for an operation to end or for a timer, waits here. One step lets one of them go on, chosen
- * by the seed, and returns when nothing more can happen without another step. So a run with the same seed
- * takes the same way, and the world can be stopped between any two steps.
+ * Everything that waits for an operation or a timer waits here. One step lets one waiter continue, chosen by
+ * the seed, and returns when nothing more can happen without another step. So runs with the same seed are the
+ * same, and the world can be stopped between any two steps.
  */
 export class Scheduler {
   readonly random: Random;
@@ -49,12 +49,12 @@ export class Scheduler {
     return true;
   }
 
-  /** Lets happen what needs no step: by the next turn of the real event loop, all of it has. */
+  /** Runs everything that needs no step: it is done by the next turn of the real event loop. */
   async settle(): Promise<void> {
     await new Promise(setImmediate);
   }
 
-  /** Nobody of this process will ever go on. */
+  /** No waiter of this process ever continues. */
   drop(process: SimProcess): void {
     const kept = this.#ready.filter((waiter) => waiter.process !== process);
     this.#ready.splice(0, this.#ready.length, ...kept);
@@ -125,7 +125,7 @@ export class SimProcess implements Clock, Timers {
     });
   }
 
-  /** As long as an operation of the outside world takes: a few turns, now and then seconds. */
+  /** Takes as long as an outside operation does: a few turns, sometimes seconds. */
   async delay(): Promise<void> {
     const { random } = this.#scheduler;
     if (random.chance(0.02)) await this.wait(random.integer(1, 5000));

@@ -22,8 +22,8 @@ const maxQuietSteps = 30_000;
 const foreverMs = 1e9;
 
 /**
- * One run: some lives of the service on one disk and one store, under faults, each ended at a random moment;
- * then one that outlives its faults and one without any, after which every promise is checked.
+ * One run: some lives of the service on one disk and one store, under faults, each ended at a random moment.
+ * Then one life in which the faults end, and one without any. After these, every promise is checked.
  * @param traced tells the story of the run on stderr
  */
 export async function simulate(seed: number, traced = false): Promise<RunReport> {
@@ -68,14 +68,14 @@ class Run {
     world.faults.quiet = true;
     const troubledSteps = [0, 300, 1000][world.scheduler.random.integer(0, 2)] ?? 0;
     const last = good() ? await this.#lastLife(3, troubledSteps) : undefined;
-    // Nobody writes: what the life before finished must stay so through a power cut.
+    // Nobody writes: what the previous life finished must survive a power cut.
     if (good()) await this.#lastLife(0, 0);
     if (!good() || last === undefined) return;
     checkPromise(world, last.catalog);
     checkOrder(world);
   }
 
-  /** Ends between any two steps, killed or by a power cut; at times while it obeys a signal to stop. */
+  /** Ends between any two steps, by a kill or a power cut, sometimes while it is stopping after a signal. */
   async #troubledLife(): Promise<void> {
     const world = this.#world;
     const { random } = world.scheduler;
@@ -104,7 +104,7 @@ class Run {
   }
 
   /**
-   * Ends of its own accord, in quiet times, and then has left nothing behind.
+   * Stops by itself, without faults, and must then have left nothing behind.
    * @param troubledSteps at its beginning it has faults for so many steps, and lives on when they pass
    */
   async #lastLife(clients: number, troubledSteps: number): Promise<Life | undefined> {
@@ -121,7 +121,7 @@ class Run {
       world.faults.quiet = true;
       const ended =
         (await this.#mustEnd(serving)) &&
-        // What failed to be removed is removed with the next segment, so there must be one.
+        // A file whose removal failed is removed with the next segment, so there must be one.
         (await this.#mustEnd(new Task(this.#clients.bind(this, life, clients, 10)))) &&
         (await this.#mustEnd(new Task(stop(life, foreverMs))));
       if (ended) checkRest(world, life.wal, life.backlog);
@@ -152,7 +152,7 @@ class Run {
     await Promise.all(clients.map((client) => runClient(this.#world, life, client, requests)));
   }
 
-  /** Steps until a task ends, or something is so, or for so many steps. */
+  /** Steps until a task ends, a condition is true, or so many steps were made. */
   async #until(task: Task, maxSteps: number, reached = () => false): Promise<void> {
     await this.#world.scheduler.settle();
     for (let left = maxSteps; left > 0 && !task.done && !task.failed && !reached(); left -= 1) {

@@ -19,7 +19,7 @@ export class World {
   readonly ledger = new Ledger();
   readonly log: Logger;
   readonly powerCuts: boolean;
-  /** The same in all lives: what one inserted alone, the next one must, too. */
+  /** The same in all lives: a table that one life inserts alone, the next one must insert alone, too. */
   readonly lowVolume: LowVolumeOptions;
   readonly #violations: string[] = [];
   readonly #traced: boolean;
@@ -51,7 +51,7 @@ export class World {
     return [...this.#violations, ...this.disk.violations, ...this.store.violations];
   }
 
-  /** The process is gone; where power cuts happen, the power at times with it. */
+  /** The process is gone, sometimes by a power cut, if these happen. */
   crash(powerCutChance: number): void {
     this.ledger.disconnect();
     if (this.powerCuts && this.scheduler.random.chance(powerCutChance)) {
@@ -70,7 +70,7 @@ export class World {
     this.trace(() => `VIOLATION: ${what}`);
   }
 
-  /** Tells the story of a run that is looked at closely. */
+  /** Logs the steps of a run that is traced. */
   trace(line: () => string): void {
     if (this.#traced) process.stderr.write(`${this.scheduler.nowMs.toFixed(0).padStart(8)} ms  ${line()}\n`);
   }

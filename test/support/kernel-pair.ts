@@ -19,7 +19,7 @@ export const compiled = compileKernel();
 export const kernel = new RemoteWriteKernel(compiled);
 
 /**
- * The kernel is shared by all tests, and so is its table: a dataset of its own gives a run its own series.
+ * All tests share the kernel and its table. Each run has its own dataset, and so its own series.
  */
 let datasets = 0;
 export const newDataset = (): string => `d${++datasets}`;
@@ -27,7 +27,7 @@ export const newDataset = (): string => `d${++datasets}`;
 export const dayMs = 86_400_000;
 export const noonMs = 1_763_640_000_000;
 
-/** What a property of messages may take. */
+/** The number of runs and the time limit of a property of messages. */
 export const runs = (numRuns: number) => ({ numRuns, interruptAfterTimeLimit: 5000 }) as const;
 
 export const taskOf = (
@@ -57,8 +57,8 @@ export const fillTable = (): void => {
 };
 
 /**
- * Makes the table grow if it is about to: the kernel leaves the new series for which it would. How full the
- * tests before have left it is chance, since their messages are.
+ * Makes the table grow if it is nearly full, since the kernel skips a new series that would make it grow. How
+ * full earlier tests have left it is random, as their messages are.
  */
 const makeRoom = (): void => {
   if (kernel.table.room >= 100) return;

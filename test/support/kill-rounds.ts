@@ -128,8 +128,8 @@ async function sendUntilKilled(
   };
   const senders = kinds.flatMap((kind) => Array.from({ length: connections[kind] }, () => sendOnAndOn(kind)));
   const kill = async (): Promise<void> => {
-    // A new process on a slow machine can need hundreds of milliseconds for its first reply; killed before, a
-    // round would try nothing.
+    // A new process on a slow machine can need hundreds of milliseconds for its first reply. If it is killed
+    // before that, the round tests nothing.
     await firstReply;
     await sleep(killAfterMs);
     killed = true;

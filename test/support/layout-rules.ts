@@ -4,8 +4,8 @@ import type { Module } from './modules.ts';
 export type LayoutRule = (modules: readonly Module[]) => string[];
 
 /**
- * Folders (or files) of `src/` in the order in which they may build on each other: each may import what
- * stands in a group before its own, and itself.
+ * Folders (or files) of `src/` in the order in which they may build on each other: each may import itself and
+ * the groups before its own.
  */
 const layers: ReadonlyArray<readonly string[]> = [
   ['errors', 'limits'],
@@ -21,7 +21,7 @@ const layers: ReadonlyArray<readonly string[]> = [
   ['app'],
   ['main'],
 ];
-/** Known where the program is put together and started; everybody else is handed values. */
+/** `config` is known only where the program is composed and started; everything else is given values. */
 const configImports = new Set(['errors', 'limits', 'lib']);
 const configImporters = new Set(['app', 'main']);
 /** Threads load what they need and nothing of the service around it. */
@@ -133,7 +133,7 @@ export const frontEndsHoldNoPolicy: LayoutRule = (modules) =>
 
 const pureUnits = new Set(['decode', 'sql', 'columnar', 'model']);
 const isPure = (path: string): boolean => pureUnits.has(unitOf(path)) || path === 'src/auth/policy.ts';
-/** The outside world, in Node's words. `zlib` and `buffer` compute; these reach out. */
+/** Node's modules for the outside world. `zlib` and `buffer` only compute and are not among them. */
 const outsideWorld =
   /^(node:)?(fs|net|http|https|http2|tls|dgram|dns|child_process|cluster|worker_threads)(\/|$)/;
 

@@ -19,8 +19,8 @@ export type OtlpFuzzVerdict = 'stored' | 'partly stored' | 'refused' | 'unreadab
 
 const receivedMicros = 1_763_650_000_654_321;
 /**
- * How many requests are short: what goes wrong with one record goes wrong a dozen times as
- * often in the same time.
+ * How many requests are short. A dozen of these take the time of a long one, so they try more cases with one
+ * record.
  */
 export const shortness = 0.85;
 
@@ -42,7 +42,7 @@ export function otlpFuzzInput(seed: number, number: number): OtlpFuzzInput {
 const refusals: ReadonlySet<string> = new Set(['bad_protobuf', 'bad_json', 'bad_record', 'body_too_large']);
 
 /**
- * Decodes an input and compares it with the oracle, where that can know what it is.
+ * Decodes an input and compares it with the oracle, if the oracle can read it.
  * @throws Error when the decoder did anything but store what it must and refuse what it must
  */
 export function checkOtlpInput(decoder: Decoder, input: OtlpFuzzInput, sequence: number): OtlpFuzzVerdict {

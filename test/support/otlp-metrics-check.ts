@@ -13,7 +13,7 @@ const defaults = {
   series: {},
 } as const;
 
-/** What a decoder that knew nothing made of a request, in the words of the oracle. */
+/** The result of a new decoder for a request, in the form of the oracle's. */
 export function storedMetrics(result: DecodeResult): ExpectedMetrics {
   const rows = Object.fromEntries(
     tables.map((table) => {

@@ -30,7 +30,7 @@ const list = (message: Message | null | undefined, name: string): readonly Messa
   (message?.[name] ?? []) as readonly Message[];
 const text = (message: Message | null | undefined, name: string): string => String(message?.[name] ?? '');
 
-/** Text of a row: what the decoder leaves out of a block is there with its default. */
+/** Text of a row. Columns that the decoder leaves out of a block have their defaults. */
 export const rowText = (series: string, row: Readonly<Record<string, unknown>>): string => {
   const columns = { start_timestamp: '0', ...row };
   return JSON.stringify([series, Object.entries(columns).sort(([a], [b]) => (a < b ? -1 : 1))]);

@@ -35,7 +35,7 @@ export const metricsJson = (request: Fields, style?: JsonStyle): Buffer =>
 const hashes = await xxhash();
 export const receivedMicros = 1_763_640_000_000_000;
 
-/** Of all decoders here: the memory of outcomes is large, and no two tasks have the same number. */
+/** For all decoders here: they remember many outcomes, so no two tasks may have the same number. */
 const outcomes = new DecodeOutcomes();
 let tasks = 0;
 

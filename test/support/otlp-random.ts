@@ -139,7 +139,7 @@ export class OtlpGenerator {
     return this.#list(6, () => this.#pair() as unknown as TestRequest);
   }
 
-  /** Without anything that cannot be stored: what that means for records is another test's. */
+  /** Everything in it can be stored: records that cannot be are the subject of another test. */
   #resource(): TestRequest {
     const ref = (): TestRequest => ({
       ...this.#maybe('schemaUrl', () => this.#pick(texts)),

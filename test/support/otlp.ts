@@ -148,7 +148,7 @@ function objectForJson(value: TestRequest, style: JsonStyle): Record<string, unk
         ['droppedAttributesCount', null],
       ]
     : [];
-  // The nulls come first: what a field that comes twice means is the business of another test.
+  // The nulls come first: repeated fields are the subject of another test.
   const all = [...strangers, ...(style.reversed ? fields.toReversed() : fields)];
   return Object.fromEntries(all);
 }

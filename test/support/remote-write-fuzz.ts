@@ -1,7 +1,7 @@
 /**
  * Random Remote Write messages of both versions: whole ones with fields in odd orders and forms, values at
- * their bounds and contradictions in them; the same with bytes changed; and bytes at random. An input is made
- * of a seed and a number alone, so that a failure can be had again.
+ * their bounds and contradictions in them; the same with bytes changed; and bytes at random. An input depends
+ * only on a seed and a number, so that a failure can be reproduced.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { compressSync } from 'snappy';
@@ -83,7 +83,7 @@ function checkResult(result: DecodeResult, input: FuzzInput): FuzzVerdict {
   }
   if (result.code === 'bad_series') {
     const expected = expectedRows(input.version, input.message);
-    // What is wrong with a series may be said before what comes behind it turns out to be no message.
+    // A problem of a series may be reported before the bytes after it turn out not to be a message.
     if (typeof expected === 'object') throw new Error(`Refused for nothing: ${result.message}`);
     return 'refused';
   }
@@ -173,7 +173,7 @@ const symbolTables = words
     return {
       refs: new Map(symbols.map((symbol, ref) => [symbol, ref])),
       whole: Buffer.concat(fields),
-      // Of the missing ones nothing must be left of an earlier request.
+      // Nothing of an earlier request may remain in the missing ones.
       cut: Buffer.concat(fields.slice(0, 8)),
     };
   });

@@ -236,7 +236,7 @@ function isValidHistogram(fields: HistogramFields): boolean {
   if (!fitsSchema(fields, zeroCount)) return false;
   if ((isFloat !== isZeroFloat && zeroCount !== 0) || count < 0 || zeroCount < 0) return false;
   const total = [...negative, ...positive].reduce((sum, one) => sum + one, zeroCount);
-  // What is not a number is not too much.
+  // A NaN does not exceed a bound.
   if (isFloat) return !(total - count > 1e-6 * Math.max(1, count));
   return total <= count || total > Number.MAX_SAFE_INTEGER;
 }
@@ -282,7 +282,10 @@ function histogramValuesText(fields: HistogramFields): string {
   ]);
 }
 
-/** Whether an integer and a float are both there where only one may be: which one came last is not told. */
+/**
+ * Whether an integer and a float are both present where only one may be: the order in which they came is
+ * unknown.
+ */
 function isAmbiguous({ histograms }: SeriesMessage): boolean {
   const both = (fields: HistogramFields, name: string): boolean =>
     fields[`${name}Int`] !== undefined && fields[`${name}Float`] !== undefined;

@@ -22,7 +22,7 @@ export interface StoreKill {
   readonly round: number;
   /** From the server's readiness to the moment from which inserts hang. */
   readonly killedAfterMs: number;
-  /** Where the insert hung that the kill met: before it was run, or after it was and before its answer. */
+  /** Where the insert hung at the kill: before it was run, or between its commit and its answer. */
   readonly when: 'before' | 'after';
   /** From the kill to the start of the server. */
   readonly awayMs: number;
@@ -40,7 +40,7 @@ export interface StoreKillReport extends Comparison {
 
 /** Acknowledged before its kill, on average: a round with next to none would try little. */
 const minRowsPerRound = 650;
-/** What came in while the server was mostly away is inserted in a row, on a machine that may be busy. */
+/** Everything that arrived while the server was down is inserted now, on a machine that may be busy. */
 const drainTimeoutMs = 300_000;
 /** More than the service sends at the same time. */
 const hangingInserts = 100;

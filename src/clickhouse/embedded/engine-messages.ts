@@ -1,4 +1,4 @@
-/** What the service and its engine process say to each other, over the channel of `child_process.fork`. */
+/** The messages between the service and its engine process, over the channel of `child_process.fork`. */
 
 /** What the engine process is to open, and how. */
 export interface EngineArguments {
@@ -8,7 +8,7 @@ export interface EngineArguments {
   readonly lockFile: string;
   /** How long another process may still hold it. */
   readonly lockWaitMs: number;
-  /** Settings of the engine, and of all statements, unless they have others. */
+  /** Settings of the engine, and defaults of all statements. */
   readonly settings: Readonly<Record<string, string | number>>;
 }
 
@@ -34,5 +34,5 @@ export type FromEngine =
   | { readonly kind: 'error'; readonly id: number; readonly message: string }
   | { readonly kind: 'pong' };
 
-/** Of the engine process: its end of a pipe from the service that ends when the service does. */
+/** The engine process's end of a pipe from the service. The pipe ends when the service does. */
 export const guardDescriptor = 4;

@@ -6,13 +6,13 @@ import { StoreError, toStoreError } from '../store-error.ts';
 import { allocatorEnvironment } from './allocator.ts';
 import type { EngineArguments, FromEngine, ToEngine } from './engine-messages.ts';
 
-/** Why an engine process is not there any more. */
+/** Why an engine process has ended. */
 export type EngineEnd =
-  /** It ended by itself: a fault, its memory, somebody's signal. */
+  /** It ended by itself: a fault, a lack of memory, a signal. */
   | 'ended'
   /** It did not answer, and was killed. */
   | 'unresponsive'
-  /** A query did not end when it was to, and the process was killed. */
+  /** A query did not end when it should have, and the process was killed. */
   | 'stuck_query'
   /** The same of a statement of the service, or of an insert. */
   | 'stuck_statement'
@@ -38,9 +38,9 @@ interface Waiting {
  *     started ── locked ──▶ (the directory is this process's) ── open ──▶ opened ── run … ──▶ ended
  *        └───────────────────────── exit, a signal, kill() ──────────────────────────────────────▲
  *
- * When it has ended, whatever was under way has failed, and what became of it is not known. A process
- * that does not answer for long is killed: its event loop is asked, not its queries; while it opens, the
- * engine has its event loop.
+ * When it has ended, every statement in progress has failed, with an unknown result. A process that does not
+ * answer for long is killed. That is about its event loop, not its queries; while the engine opens, it blocks
+ * the event loop.
  */
 export class EngineProcess {
   /** Settles when the process is gone; never rejects. */
@@ -51,7 +51,7 @@ export class EngineProcess {
   #nextId = 0;
   #end: EngineEnd | undefined;
   #whyKilled: EngineEnd | undefined;
-  /** The end of what it wrote on stderr. */
+  /** The last part of what it wrote to stderr. */
   #stderr = '';
   #onStep: ((step: FromEngine) => void) | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
@@ -83,9 +83,9 @@ export class EngineProcess {
         resolve(this.#end);
       };
       this.#child.once('error', (error) => onEnd(errorText(error)));
-      // `close` rather than `exit`: by then all that it said was read.
+      // `close` rather than `exit`: by then all its messages have been read.
       this.#child.once('close', (code, signal) => onEnd(signal ?? `exit code ${code}`));
-      // What it sent is read before, and nothing can be sent from now on.
+      // Its messages have been read by now, and nothing can be sent from now on.
       this.#child.once('disconnect', () => this.kill('ended'));
     });
   }
@@ -131,7 +131,7 @@ export class EngineProcess {
     });
   }
 
-  /** A connection that is not needed any more; nothing runs on it. */
+  /** Closes a connection that is no longer needed; nothing runs on it. */
   disconnect(connection: number): void {
     if (this.#end === undefined) this.#send({ kind: 'disconnect', connection });
   }
@@ -153,7 +153,7 @@ export class EngineProcess {
   }
 
   #send(message: ToEngine): void {
-    // A channel that is closed belongs to a process that ends: its end is what is told of it.
+    // A closed channel belongs to a process that ends; the end itself is what gets reported.
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 

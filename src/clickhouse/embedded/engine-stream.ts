@@ -10,15 +10,15 @@ import type { NamedPipes } from './named-pipe.ts';
  * thread of the event loop; and make a document of each block.) Nothing of it goes through the
  * JavaScript of the engine's process.
  *
- * A small result comes on a shorter way: as the value of the call, which the engine's process sends whole.
+ * A small result takes a shorter way: as the value of the call, which the engine's process sends as a whole.
  *
- * What it read from its tables nobody tells: its summary counts the rows of the result. The statement's end
- * is when its promise settles. What it wrote until then is in the pipe, and is read first.
+ * How much the engine read from its tables is not known: its summary counts the rows of the result. The
+ * statement has ended when its promise settles. What it wrote by then is in the pipe, and is read first.
  *
- * When nobody wants the output any more, it is read on and dropped until the query has ended: with its
- * pipe full or without a reader, the engine would wait in a call of the system, where it does not notice
- * that it is to stop. That begins when the query is aborted, also while whoever takes the output is still
- * busy with the last piece.
+ * When nobody wants the output any more, it is still read, and dropped, until the query has ended. With a
+ * full pipe or without a reader, the engine would wait in a system call, where it does not notice that it
+ * should stop. This begins as soon as the query is aborted, even while the consumer is still busy with the
+ * last piece.
  */
 export function engineStream(pipes: NamedPipes): Transport<EngineConnection>['stream'] {
   const throughPipe = pipeStream(pipes);

@@ -6,16 +6,16 @@
  *        └───────────────── it ended ────────────────────────────▶ away
  *     close() in any state: closed, for good
  *
- * Why a process: the engine looks at its time limits and at KILL QUERY between blocks only. Measured with
- * 1,000 rows of 1,000 characters and `(a{1,100}){1,10}b`, which takes 46 ms a row: neither was noticed within
- * 12 s, and no size of blocks helps (256 rows are 12 s of one core). Regular expressions, functions over
- * large arrays (6 s) and the like are all of that kind; sorts, joins, windows, aggregation and recursion end
- * within a third of a second. A process can be killed. It also keeps a fault of the engine, and what it does
- * to the signals of faults, away from the service.
+ * Why a process of its own: the engine checks its time limits and KILL QUERY only between blocks. Measured
+ * with 1,000 rows of 1,000 characters and `(a{1,100}){1,10}b`, which takes 46 ms a row: neither was noticed
+ * within 12 s, and no block size helps (256 rows take 12 s of one core). Regular expressions and functions
+ * over large arrays (6 s) behave like this; sorts, joins, windows, aggregation and recursion end within a
+ * third of a second. A process can be killed. It also isolates the service from faults of the engine and from
+ * its signal handlers.
  *
- * Towards those who use it, it is like a server that restarts: what was under way fails without a code of
- * ClickHouse, and nobody knows what became of it. Inserts are exact through that by their tokens; those that
- * a kill left without rows are taken back before the tables are read (`token-repair.ts`).
+ * To its users it behaves like a server that restarts: statements in progress fail without a ClickHouse code,
+ * and their result is unknown. Inserts stay exact through their tokens; tokens that a kill left without rows
+ * are revoked before the tables are read (`token-repair.ts`).
  */
 import { errorText } from '../../errors.ts';
 import { backoffMs, sleep } from '../../lib/backoff.ts';
@@ -76,7 +76,7 @@ export class Engine {
     );
   }
 
-  /** A connection of its own, that lives through the engine's restarts. */
+  /** A separate connection, which survives restarts of the engine. */
   connect(): EngineConnection {
     this.#nextConnection += 1;
     const connection = this.#nextConnection;
@@ -91,7 +91,7 @@ export class Engine {
     };
   }
 
-  /** Ends the process that runs, with all that it does; another one follows. */
+  /** Ends the running process with all its statements. A new one is started. */
   replace(reason: Exclude<EngineEnd, 'closed'>): void {
     this.#running?.kill(reason);
   }

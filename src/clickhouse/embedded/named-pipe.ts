@@ -52,7 +52,7 @@ export class NamedPipes {
   async open(): Promise<OpenPipe> {
     const path = this.#idle.pop() ?? (await this.#make());
     const reading = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    // Kept open until the writer has ended: a pipe without any writer would be at its end for the reader.
+    // Kept open until the writer has ended: without any writer, the reader would see the end of the pipe.
     const writing = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
     const source = new Socket({ fd: reading, readable: true, writable: false });
     let finished = false;

@@ -37,9 +37,9 @@ export async function readReply(reply: HttpReply, signal?: CancelSignal): Promis
 }
 
 /**
- * The same for an answer that is too large to be held: its output, piece by piece, then how much was read
- * for it. Nothing of an exception is among the output, so the last bytes of it wait until it is clear
- * that none begins there.
+ * The same for an answer that is too large for memory: its output piece by piece, then how much was read for
+ * it. The output contains no part of an exception, so its last bytes are held back until it is clear that no
+ * exception begins there.
  * @throws StoreError as `readReply` does
  */
 export async function* streamReply(
@@ -95,7 +95,7 @@ class ExceptionSplitter {
     return this.#held;
   }
 
-  /** What stands from the opening on; undefined if there was none. */
+  /** The bytes from the opening on; undefined if there was none. */
   get exception(): Buffer | undefined {
     return this.#exception;
   }
@@ -115,7 +115,7 @@ class ExceptionSplitter {
     return all.subarray(0, end);
   }
 
-  /** How many of the last bytes may be the first ones of an opening. */
+  /** How many bytes at the end may be the beginning of an opening. */
   #beginningAtEnd(bytes: Buffer): number {
     const from = Math.max(0, bytes.byteLength - this.#opening.byteLength + 1);
     for (let start = bytes.indexOf(0x0d, from); start >= 0; start = bytes.indexOf(0x0d, start + 1)) {
@@ -126,7 +126,7 @@ class ExceptionSplitter {
   }
 }
 
-/** More than any exception has that can be told from its output. */
+/** More than the length of any exception that can be told from the output. */
 const maxExceptionBytes = 64 * 1024;
 
 function lateError(exception: Buffer | undefined, tag: string, failure: unknown): StoreError | undefined {

@@ -57,7 +57,7 @@ export function openRemoteStore(options: RemoteStoreOptions): Store & ResultStor
       request_timeout: requestTimeoutMs,
       max_open_connections: 1,
       keep_alive: { idle_socket_ttl: limits.storeIdleConnectionMs, eagerly_destroy_stale_sockets: true },
-      // Whatever fails is thrown, and logged by whoever knows what it means.
+      // Failures are thrown. The caller, which knows what they mean, logs them.
       log: { level: ClickHouseLogLevel.OFF },
     });
   const maxWaiting = limits.maxQueuedStatements;
@@ -95,7 +95,7 @@ function httpTransport(origin: string): Transport<ClickHouseClient> {
     thrown instanceof StoreError
       ? thrown
       : new StoreError(`no answer from ClickHouse at ${origin}: ${reasonOf(thrown)}`, undefined, thrown);
-  /** Sends a statement, with data behind it or without, and reads the whole answer. */
+  /** Sends a statement, with or without data after it, and reads the whole answer. */
   const send = async (
     client: ClickHouseClient,
     request: { query: string; values?: Readable },
@@ -138,8 +138,8 @@ function httpTransport(origin: string): Transport<ClickHouseClient> {
       }
     },
     insert: async (client, batch, signal) => {
-      // The statement leads the body, since an address could not hold one with a thousand columns. The client
-      // puts `query` into the address unless it is empty.
+      // The statement is at the start of the body, since a URL cannot hold one with a thousand columns. The
+      // client puts `query` into the URL unless it is empty.
       const body = Readable.from([Buffer.from(insertStatement(batch)), ...batch.blocks]);
       await send(client, { query: '', values: body }, insertReply, signal);
     },

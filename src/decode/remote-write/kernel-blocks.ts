@@ -9,7 +9,7 @@ export interface Global {
   readonly value: number;
 }
 
-/** Where the columns are, and how much is in them: `kernel/memory.ts`. */
+/** Where the columns are, and how much is in them: `kernel/memory-layout.ts`. */
 export interface KernelColumnExports {
   readonly metricIds: Global;
   readonly seriesIds: Global;

@@ -19,7 +19,7 @@ export interface DeadCommandOptions {
   readonly dataDir: string;
   readonly openStore: () => Promise<Store>;
   readonly log: Logger;
-  /** Takes a line of the answer. */
+  /** Gets each line of the output. */
   readonly print: (line: string) => void;
 }
 
@@ -49,7 +49,7 @@ export async function listDeadLetters(options: DeadCommandOptions): Promise<void
 function rowOf(name: string, note: DeadNote): string[] {
   const { tenant, dataset, rows, time, error } = note;
   const where = tenant === defaultTenant ? dataset : `${tenant}/${dataset}`;
-  // ClickHouse quotes what clients sent, and that may hold anything a terminal obeys.
+  // ClickHouse quotes what clients sent, which may contain control sequences for a terminal.
   const reason = error.message.replace(/[\s\p{Cc}]+/gu, ' ').slice(0, maxReasonWidth);
   return [name, where, String(rows), time, error.code === null ? '' : String(error.code), reason];
 }
@@ -59,7 +59,7 @@ const maxReasonWidth = 160;
 
 /**
  * Inserts the rows of dead letters again, each under the token that it has had since it was written, and
- * removes those that the store took. Tried twice, a letter is stored once.
+ * removes those that the store took. A letter that is tried twice is stored once.
  * @returns false if the store refused some again; they stay
  * @throws AppError `not_found`, LockHeld
  */
@@ -128,7 +128,7 @@ async function insertLetter(
 }
 
 /**
- * With the data directory in hand, and the letters that were asked for, none of them still in use by the log.
+ * Runs with the data directory locked and the named letters found; the log needs none of them any more.
  */
 async function withTakenLetters(
   options: DeadCommandOptions,

@@ -6,9 +6,9 @@
  *     .native   the rows as ClickHouse Native blocks, as they would have been inserted
  *     .json     the note (`note.ts`): whose they are, why they are here, under which token to try again
  *
- * - The note makes the letter. It is written after the rows and their name are durable, so what has a note is
- *   complete. Rows without one, or half a note, are what a crash left of a letter that was not finished or
- *   not quite removed; in the first case the log still has the rows.
+ * - A letter exists if it has a note. The note is written after the rows and their name are durable, so a
+ *   letter with a note is complete. Rows without a note, or half a note, are left by a crash while a letter
+ *   was written or removed; in the first case the log still has the rows.
  * - As long as the segment is in the log, its letters are the record of what was decided about it: a drain
  *   that begins again leaves out what they hold (`drain/batch-inserter.ts`). So they can be dropped or sent
  *   again only when it is gone.
@@ -53,7 +53,7 @@ export class DeadLetters implements TenantHolder {
     return [...new Set(names)].sort();
   }
 
-  /** The rows of a batch that are here already, from an earlier try. */
+  /** The rows of a batch that are already in dead letters, from an earlier try. */
   async rangesOf(batch: string): Promise<RowRange[]> {
     const start = `${stemOf(batch)}-`;
     const ranges: RowRange[] = [];
@@ -107,7 +107,8 @@ export class DeadLetters implements TenantHolder {
   }
 
   /**
-   * Tenants or datasets have ended. The drain leaves out their rows, so that it needs no letters about them.
+   * Removes the letters of deleted tenants and datasets. The drain leaves out their rows, so it does not need
+   * these letters.
    */
   async forgetEnded(hasEnded: HasEnded): Promise<void> {
     for (const name of this.names()) {

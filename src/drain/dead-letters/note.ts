@@ -18,7 +18,7 @@ export interface DeadNote {
   /** Token of the batch that they were part of, and their places in it. */
   readonly batch: string;
   readonly ranges: readonly RowRange[];
-  /** Under which they are inserted when somebody tries again. */
+  /** The token under which the rows are inserted when somebody retries them. */
   readonly token: string;
   /** ClickHouse's number and words. */
   readonly error: { readonly code: number | null; readonly message: string };
@@ -34,7 +34,7 @@ export function readNote(text: string): DeadNote | undefined {
   try {
     note = JSON.parse(text) as Partial<DeadNote>;
   } catch (error) {
-    // The crash that cut it off also kept it from counting.
+    // It was cut off by a crash, so nothing has relied on it.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }

@@ -3,8 +3,8 @@
  * sort. One pass finds the series of each sample and counts, then the series are sorted, and a second pass
  * puts each sample behind those of its series that came before it.
  *
- * Each series gets an ordinal, counted up in the order in which they come. Senders repeat their series in the
- * same order, so that of the next sample it is nearly always the next ordinal, which costs no search.
+ * Each series gets an ordinal, in the order in which the series first occur. Senders repeat their series in
+ * the same order, so the next sample nearly always has the next ordinal, which needs no search.
  *
  * From `begin` on its memory holds, one behind the other:
  *

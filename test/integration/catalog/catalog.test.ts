@@ -217,7 +217,7 @@ describe('the catalog', () => {
     for (const each of [catalog, other, await openCatalog()]) {
       expect(each.optionsOf('default', 'asked')).toEqual(options);
       expect(each.get('default', 'asked')).toMatchObject({ ready: true });
-      // Columns that are there for the order key are nobody's business before they have values.
+      // Columns that exist only for the order key are not shown before they have values.
       expect([...(each.get('default', 'asked')?.columns.keys() ?? [])]).toEqual(['p_timestamp']);
     }
     await catalog.datasets.setRetention('default', 'asked', { description: '', days: 1 });

@@ -174,7 +174,8 @@ it('a write that could not know of an earlier deletion goes to the dataset of th
   expect(early.destination(tenant, 'gone', 'events', true)).toBe('gone.2');
   expect(early.get(tenant, 'gone')).toMatchObject({ id: 'gone.2' });
   expect(early.destination(tenant, 'later', 'events', true)).toBe('later');
-  // What was written with certainty has no heir, and neither has what was deleted later.
+  // A write whose dataset was known for certain does not move to a successor, and neither does one that was
+  // deleted later.
   expect(early.destination(tenant, 'reborn', 'events', false)).toBe(undefined);
   await early.end(tenant, 'later');
   expect(early.destination(tenant, 'later', 'events', true)).toBeUndefined();

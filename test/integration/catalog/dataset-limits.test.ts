@@ -37,7 +37,7 @@ it('hold on every node and after a restart, beside the retention, until they or 
   await two.refresh();
   await one.limits.set(tenant, 'bounded', { maxColumns: 10, maxEventBytes: 2048 });
   const retention = { description: '', days: 3 };
-  // The other node has not read of the limits.
+  // The other node has not read the limits yet.
   await two.catalog.datasets.setRetention(tenant, 'bounded', retention);
   await one.refresh();
   for (const { catalog } of [one, two, await openNode('later')]) {
@@ -50,7 +50,7 @@ it('hold on every node and after a restart, beside the retention, until they or 
     });
   }
 
-  // A PUT takes the place of the last one, whatever was narrower before.
+  // A PUT replaces the last one, whatever was narrower before.
   await two.limits.set(tenant, 'bounded', { maxColumns: 20 });
   await one.refresh();
   expect(one.limits.get(tenant, 'bounded')).toMatchObject({

@@ -55,7 +55,7 @@ it('new columns of one dataset hold up neither writes nor inserts of others', as
   wal.seal();
   await asked.promise;
   await waitFor(async () => (await countOf('quick')) === 1);
-  // The log takes what comes, for the dataset that waits, too.
+  // The log takes all writes, also for the dataset that waits.
   await write('quick', [{ other: 1 }]);
   await write('slow', [{ other: 1 }]);
   expect(await columnsOf('slow')).toEqual(['p_timestamp']);

@@ -14,13 +14,16 @@ import { openEmbedded, testStore } from '../../support/embedded.ts';
 import { packageRoot } from '../../support/package-root.ts';
 
 /**
- * Takes 46 ms a row, of a million, and looks neither at its time nor at who asks it to stop before it
- * has a block of them.
+ * Takes 46 ms for each of a million rows, and checks its time limit and cancellation only after a whole
+ * block.
  */
 const endless = `SELECT count() FROM numbers(1000000)
   WHERE match(leftPad(toString(number), 1000, 'a'), '(a{1,100}){1,10}b')`;
 
-/** Takes 100 seconds, one for each block: the engine ends what sleeps longer than three in one. */
+/**
+ * Takes 100 seconds, one for each block: the engine ends a query that sleeps longer than three seconds in one
+ * block.
+ */
 const sleeping = 'SELECT sleepEachRow(1) FROM (SELECT number FROM numbers(100) SETTINGS max_block_size = 1)';
 
 interface Opened {
@@ -71,7 +74,7 @@ async function insertUntilStored(store: Store, id: number): Promise<void> {
   }
 }
 
-/** Queries under way that hold this word, as the service itself may ask whatever clients do. */
+/** Running queries that contain this word: the service may run queries of its own at any time. */
 async function runningOf(store: Store, word: string): Promise<number> {
   const like = `SELECT count() FROM system.processes WHERE query LIKE '%${word}%' AND query NOT LIKE '%processes%'`;
   return Number(
@@ -95,7 +98,7 @@ test('a query that does not stop ends with the engine, which comes back with all
   );
   const ended = Promise.allSettled(stuck);
   await expect.poll(() => runningOf(store, 'leftPad')).toBe(stuck.length);
-  // All connections are taken. What the same one has waiting is not to be next.
+  // All connections are taken. The waiting queries of the same user must not be next.
   const waiting = expect(ask(endless, 'hostile')).rejects.toMatchObject({ code: 'queries_paused' });
   let inserted = 0;
   let over = false;
@@ -103,7 +106,7 @@ test('a query that does not stop ends with the engine, which comes back with all
     while (!over) await insertUntilStored(store, inserted++);
   })();
   client.abort();
-  // Whoever asked is answered while the engine is still at it.
+  // The client is answered while the engine still works on the query.
   for (const { reason } of (await ended) as PromiseRejectedResult[])
     expect(reason).toMatchObject({ code: 'query_cancelled' });
   expect(isGone(before)).toBe(false);
@@ -120,7 +123,7 @@ test('a query that does not stop ends with the engine, which comes back with all
   // No connection was lost.
   const together = Array.from({ length: limits.storeQueryConnections }, () => ask('SELECT sleep(1)'));
   expect(await Promise.all(together)).toEqual(together.map(() => '0'));
-  // Who did this has to wait; nobody else does.
+  // The user who did this has to wait; nobody else does.
   await expect(ask('SELECT 1', 'hostile')).rejects.toMatchObject({ code: 'queries_paused' });
 });
 

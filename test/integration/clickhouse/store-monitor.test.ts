@@ -65,7 +65,7 @@ describe('the monitor of the store', () => {
   it('does not wait long for a store that hangs', async () => {
     server = await ClickHouseServer.start();
     server.pause();
-    // The longest that it waits is over in a moment here; an answer never comes.
+    // Its longest wait is over in a moment here, and no answer ever comes.
     const waits: number[] = [];
     const clock: Clock & Timers = {
       ...systemClock,

@@ -51,13 +51,13 @@ test('an insert whose token was written down when the process was killed, and wh
   renameSync(join(folder, part), join(folder, `tmp_insert_${part}`));
   const second = await open();
   expect(await ids(second)).toEqual([1, 2]);
-  // All of them come again, since their segments may be left.
+  // All of them are repeated, since their segments may still be in the log.
   await insert(second, 1, 2, 3);
   expect(await ids(second)).toEqual([1, 2, 3]);
   await second.command(`OPTIMIZE TABLE ${table} FINAL`);
   await second.close();
 
-  // What is merged is there; a line that was cut off says nothing.
+  // A merged part exists; an incomplete line is ignored.
   appendFileSync(tokenLog(directory).path, '1\t20');
   const third = await open();
   await insert(third, 1, 2, 3, 4);

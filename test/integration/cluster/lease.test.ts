@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => store?.close());
 
-/** A node of its own in the real registry, which has read as far as it is told, by a clock that is turned. */
+/** A node in the real registry. The test says how far it has read, and sets its clock. */
 class Node {
   readonly clock = new ManualClock();
   identities = 0;
@@ -41,7 +41,7 @@ class Node {
         ...systemClock,
         nowMicros: () => this.clock.nowMicros(),
         monotonicMs: () => this.clock.monotonicMs(),
-        // Pauses take a moment, whatever their length; time goes on where the test says so.
+        // Pauses take a moment, whatever their length; the test moves the clock.
         after: (_, action) => systemClock.after(5, action),
       },
     });

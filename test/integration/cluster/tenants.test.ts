@@ -102,7 +102,7 @@ describe('the tenants', () => {
     await expect(tenants.create('DEFAULT', at)).rejects.toMatchObject({ code: 'tenant_exists' });
     expect(tenants.idOf('globex')).toBeUndefined();
     await tenants.end('Globex');
-    // Another database, also on a file system that takes both names for one.
+    // Another database, even on a file system that does not distinguish the two names.
     expect((await tenants.create('globex', at)).tenant.id).toBe('globex.2');
     expect(tenants.hasEnded('Globex')).toBe(true);
   });

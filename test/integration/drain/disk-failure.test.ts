@@ -13,7 +13,7 @@ const eventsPerBatch = 100;
 const tmpfsProblem = mountProblem(() => mountTmpfs(1));
 const ext4Problem = mountProblem(() => new Ext4Mount(8));
 
-/** Sends batch after batch, each once, and keeps what was acknowledged. */
+/** Sends batch after batch, each once, and remembers which were acknowledged. */
 class Sender {
   readonly #service: Service;
   readonly acknowledged = new Set<number>();
@@ -130,7 +130,7 @@ describe('a disk that fills up', () => {
       const service = await startOn(mount, 3000);
       const sender = new Sender(service);
       await sender.send();
-      // Room for the log and the store, and less than what new requests have to leave.
+      // Space for the log and the store, but less than new requests must leave free.
       const filler = fill(mount.path, 2 * MiB);
       // It looks once in a while.
       await expect.poll(() => sender.statusOfNothing()).toBe(503);
@@ -156,7 +156,7 @@ describe('a disk that fills up', () => {
         await expectRefusal(await sender.sendUntilRefused(), 'log_full');
         expect(await statusBeforeBody(service)).toBe(503);
         expect(await service.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-        // For a while nothing changes by itself, and nobody hammers the disk meanwhile.
+        // For a while nothing changes by itself, and nothing probes the disk without pauses.
         await sleep(1500);
         filler.remove();
         await sender.sendUntilTaken();
@@ -180,7 +180,8 @@ describe('a disk that becomes read-only', () => {
       const mount = new Ext4Mount(64);
       const service = await startOn(mount, 3000);
       const sender = new Sender(service);
-      // Some is in the store and its segment gone, some is in the log only: neither may come back twice.
+      // Some rows are in the store and their segment is gone, others are only in the log: none may be stored
+      // twice.
       for (let count = 0; count < 10; count += 1) await sender.send();
       await service.drained();
       for (let count = 0; count < 10; count += 1) await sender.send();

@@ -92,7 +92,7 @@ describe('a table that cannot move', () => {
       await second.write(free, [{ id: 9 }]);
       await second.wal.close();
       await vi.waitUntil(async () => (await ids(free)).includes(9), { timeout: 60_000 });
-      // The last one of the first run has no checkpoint, since nothing went on behind it.
+      // The last one of the first run has no checkpoint, since no later insert needed one.
       expect(inserted.length).toBeLessThanOrEqual(3);
       await second.drain.stop(0);
 
@@ -206,7 +206,7 @@ describe('a store that comes back', () => {
     });
     onTestFinished(() => monitor.stop());
     await monitor.start();
-    // Pauses of seconds have no end here but a wake.
+    // Pauses of seconds end here only by a wake-up.
     const clock: Clock & Timers = {
       ...systemClock,
       after: (ms, action) => (ms < 2000 ? systemClock.after(ms, action) : () => {}),

@@ -63,7 +63,7 @@ async function crashAt(
 const stored = async () =>
   (await test.rows<{ id: number }>(`SELECT \`id:num\` AS id FROM ${table} ORDER BY id`)).map(({ id }) => id);
 
-/** Every point of a drain, one after another, until one is not reached any more. */
+/** Every point of a drain, one after another, until a point is no longer reached. */
 async function crashEverywhere(
   image: (files: MemoryFiles) => MemoryFiles,
   between: () => Promise<void>,
@@ -108,7 +108,7 @@ describe('a poisoned batch, when the process stops in the middle of it,', () => 
       expect([...(await stored()), ...dead].sort(), where).toEqual([...good, ...bad].sort());
       places.add(dead.length);
     });
-    // What was decided before the crash stays so, and nothing else is.
+    // Decisions from before the crash stay, and no others are added.
     expect([...places]).toEqual([0, 1, 2]);
   }, 120_000);
 });

@@ -258,8 +258,8 @@ describe.each(stores)('%s', (_, open) => {
       const count = 'SELECT count() AS rows, uniqExact(`id:num`) AS distinct FROM t_default.`large.events`';
       let first = true;
       const store = withFault(test.store, async (batch, insert) => {
-        // As much as the store puts into one part, under the token of the whole: what an insert leaves that
-        // ends midway.
+        // As many rows as the store puts into one part, under the token of the whole batch: an insert that
+        // ends midway leaves this.
         if (first) await test.store.insert({ ...batch, blocks: batch.blocks.slice(0, 11) });
         first = false;
         try {
@@ -399,7 +399,8 @@ describe('inserts of one segment', () => {
       running += 1;
       most = Math.max(most, running);
       await insert();
-      // However long the tables of the others take to be made; then long enough for one too many to show.
+      // Waits until the tables of the others exist, however long that takes; then long enough to see one
+      // insert too many.
       const endMs = performance.now() + 20_000;
       do await new Promise((done) => setTimeout(done, 200));
       while (most < limits.maxParallelInserts && performance.now() < endMs);

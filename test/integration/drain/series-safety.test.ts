@@ -145,7 +145,7 @@ test('a worker that died is replaced by one that knows no series', async () => {
   const { send, sendBody, stored } = await setUp('died');
   await send([1], todayMs);
   await stored();
-  // From here on only a row that is sent anew can be there.
+  // From here on, a row can only be there if it was sent again.
   for (const table of ['samples', 'series']) {
     await engine.store.command(`TRUNCATE TABLE t_default.\`died.${table}\``);
   }

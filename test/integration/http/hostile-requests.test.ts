@@ -14,7 +14,7 @@ beforeAll(async () => {
   await node.identityStore.refresh();
 });
 afterAll(async () => {
-  // Whatever came, the service is there, and nobody has been made by accident.
+  // Whatever was sent, the service still runs, and no user was created by accident.
   expect(await node.json('GET', '/api/v1/roles')).toEqual({});
   expect(await node.json('GET', '/api/v1/users')).toEqual([{ id: 'admin', method: 'native' }]);
   expect(await node.json('GET', '/api/console/v1/apikeys')).toEqual([]);
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const authorization = root['authorization'] ?? '';
 
-/** What uWebSockets.js cannot parse it does not answer; it closes the connection ten seconds later. */
+/** uWebSockets.js does not answer what it cannot parse; it closes the connection ten seconds later. */
 const noReply = 0;
 
 /**

@@ -254,8 +254,7 @@ describe('while a credential is being checked', () => {
     };
     const loops = Array.from({ length: 90 }, loop);
     await waitFor(() => statuses.has(503));
-    // From the address of the attack: none other is to be had here. A wrong password of theirs
-    // is told to be wrong.
+    // From the address of the attack, since the test has no other one. A wrong password of theirs gets 401.
     expect((await about('admin:sesame')).status).toBe(200);
     const others = ['a', 'b', 'c'].map((name) => about(`${name}:wrong`));
     expect((await Promise.all(others)).map(({ status }) => status)).toEqual([401, 401, 401]);

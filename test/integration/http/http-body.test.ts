@@ -275,7 +275,8 @@ describe('a refusal before the body', () => {
     harness.ingest.reserveError = new AppError('overloaded', 'too many bodies');
     const pieces = Array.from({ length: 8 }, () => Buffer.alloc(60_000));
     const reply = await nodePost(pieces, { 'transfer-encoding': 'chunked' }).catch((error: unknown) => error);
-    // The connection is cut under the rest of the body, so a client that does not look up may miss the reply.
+    // The connection is closed while the rest of the body is sent, so a client that only writes may miss the
+    // reply.
     if (!(reply instanceof Error)) expect(reply).toMatchObject({ status: 503 });
     await settled();
     expect(harness.ingest.reserved).toEqual([65_536, 65_536]);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** What nobody who sent the request before it must be able to have served. */
+/** A request that must never be served for the sender of the one before it. */
 const smuggled = 'GET /api/v1/liveness HTTP/1.1\r\nHost: smuggled\r\n\r\n';
 const ingest = `POST /api/v1/ingest HTTP/1.1\r\nHost: test\r\nAuthorization: ${adminCredentials}\r\nX-P-Stream: app\r\n`;
 
@@ -131,7 +131,7 @@ describe('a header that is none', () => {
     Array.from({ length: 120 }, (_, index) => `X-${index}: a`).join('\r\n'),
   ];
 
-  // uWebSockets.js waits for more, though none could mend it: until ten seconds are over.
+  // uWebSockets.js waits ten seconds for more, although nothing could make it valid.
   it('gets no answer, and nothing behind it, until its connection is closed', async () => {
     const written = harness.ingest.requests.length;
     const clients = await Promise.all(heads.map((head) => outcomeOf(`${ingest}${head}\r\n\r\nabc`)));

@@ -40,7 +40,7 @@ const secrets = [
   `aB1${randomBytes(18).toString('base64url').slice(3)}`,
   randomBytes(32).toString('hex'),
 ];
-/** These are no names of anything. */
+/** These are not names of anything. */
 const unnameable = [
   `Bearer ${randomBytes(32).toString('base64url')}`,
   `eyJhbGciOiJSUzI1NiJ9.${randomBytes(120).toString('base64url')}.${randomBytes(64).toString('base64url')}`,
@@ -48,7 +48,7 @@ const unnameable = [
   '-hunter2-hunter2',
 ];
 
-/** These make what is named, or store in it: then it is a name. */
+/** These requests create what they name, or store data in it, so it is a name. */
 const making = new Set([
   'PUT /api/v1/logstream/{dataset}',
   'POST /api/v1/logstream/{dataset}',

@@ -196,7 +196,9 @@ describe('a large result', () => {
 });
 
 describe('time', () => {
-  /** The store's own words, since clients get no function that waits: 8 MB at once, then nothing for 15 s. */
+  /**
+   * In the store's own SQL, since clients have no function that waits: 8 MB at once, then nothing for 15 s.
+   */
   const pausing = `SELECT number, repeat('x', 1000) AS x, if(number < 8000, 0, sleepEachRow(3)) AS waited
     FROM numbers(8005)`;
   const pausingResult = (): QueryResult => ({

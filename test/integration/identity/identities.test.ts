@@ -436,7 +436,7 @@ describe('the audit log', () => {
     ]);
     const flood = Array.from({ length: 2 * limits.maxDenialLinesPerSecond }, () => ingest(apiKey('guess')));
     expect(new Set(await Promise.all(flood))).toEqual(new Set([401]));
-    // Of those who are not known there are as many, and they take nothing from those who are.
+    // Unknown clients have a bound of their own, and take no lines from known ones.
     expect(lines()).toHaveLength(1 + limits.maxAnonymousDenialLines);
     expect(await ingest(apiKey(key))).toBe(403);
     expect(lines().at(-1)).toMatchObject({ code: 'forbidden', by: { name: 'curious' } });

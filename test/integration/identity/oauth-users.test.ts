@@ -184,7 +184,7 @@ describe('a removed user of the identity provider', () => {
     await other.identityStore.refresh();
     for (const credential of [used, unused]) expect(await access(credential, other)).toEqual([401, 401]);
 
-    // A sign-in is of its own moment; of a token the provider says when, by a clock that may differ.
+    // A sign-in has the time of this service. A token has a time of the provider, whose clock may differ.
     const again = new Browser();
     await signIn(again);
     expect(await about(again)).toBe(200);
@@ -246,7 +246,7 @@ describe('the tenant of users of the identity provider', () => {
     await isListed('oauth:grace', tenants, root('umbrella'));
     expect((await tenants.send('DELETE', '/api/v1/tenants/umbrella')).status).toBe(200);
     expect(await about()).toBe(401);
-    // Made again, it is what the claim names; it knows none of the roles of the first one.
+    // Created again, the user has the roles of the claim, and none of those of the first user.
     await tenants.json('PUT', '/api/v1/tenants/umbrella');
     expect(await listed(tenants, root('umbrella'))).toEqual([]);
     expect(await about()).toBe(403);

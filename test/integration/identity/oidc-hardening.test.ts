@@ -12,7 +12,7 @@ beforeAll(async () => {
   key = await createSigningKey('key');
 });
 
-/** A provider that answers for its keys as the test says, and counts. */
+/** A provider whose answers about its keys the test sets, and which counts requests. */
 class OddProvider {
   readonly issuer: string;
   asked = 0;
@@ -81,7 +81,7 @@ describe('the keys of a provider', () => {
     const provider = await OddProvider.start((reply) => (healthy ? reply.end(goodKeys()) : answer(reply)));
     const { clock, verify } = verifierOf(provider);
     expect(await verify()).toBe('oidc_unavailable');
-    // A client of its own repeats a request whose connection broke.
+    // The HTTP client itself repeats a request whose connection broke.
     const { asked } = provider;
     expect(asked).toBeLessThanOrEqual(2);
     for (let index = 0; index < 5; index += 1)

@@ -189,7 +189,7 @@ describe('bearer tokens', () => {
       await Promise.all(
         Array.from({ length: 20 }, async (_, index) => access(bearer(await fresh(first + index)), other)),
       );
-    // Just read: a token with a key of whatever name does not make the provider be asked again.
+    // The keys were just read: a token with an unknown key does not cause another request to the provider.
     expect(new Set((await flood(0)).flat())).toEqual(new Set([401]));
     expect(provider.keysAsked).toBe(0);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + limits.oidcKeysCooldownMs + 1000 });
@@ -418,7 +418,7 @@ describe('a session', () => {
     ]) {
       expect([headers, await change(headers)]).toEqual([headers, 403]);
     }
-    // Whoever can set a header is no other site.
+    // A client that can set a header is not another site.
     expect(await change(root)).toBe(404);
     await node.json('PUT', '/api/v1/role/reading', [{ privilege: 'reader' }]);
   });

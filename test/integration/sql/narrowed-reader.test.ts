@@ -14,9 +14,9 @@ import { type Ask, asker, queryService } from '../../sql/querier.ts';
 import { openTestStore, type TestStore } from '../../support/embedded.ts';
 
 /**
- * A reader narrowed by a tag must not be able to tell the store apart from one that holds nothing but the
- * rows with that tag: not by results, and not by errors. So there are two tenants, one with all rows and one
- * with only those, and every query is asked of both.
+ * To a reader narrowed by a tag, the store must look like one that holds only the rows with that tag, in
+ * results and in errors. So there are two tenants, one with all rows and one with only those, and every query
+ * runs in both.
  */
 const trimmedTenant = 'trimmed';
 const tag: Tag = { field: 'level', value: 'info' };

@@ -1,4 +1,4 @@
-/** That queries for the value of an attribute read no more of the table than its indexes leave. */
+/** Queries for the value of an attribute read no more of the table than its indexes leave. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readableRows } from '../../../src/auth/policy.ts';
 import type { DatasetInfo } from '../../../src/catalog/dataset-entry.ts';
@@ -66,7 +66,7 @@ test.each([
 ])('of %s, few granules are read', async (from, rows) => {
   const sql = `select count(*) from ${from}`;
   expect(await ask(sql)).toEqual([[rows]]);
-  // A Bloom filter takes one in a hundred for another.
+  // A Bloom filter has one false positive in a hundred.
   if (!from.includes('join')) expect(await granulesRead(sql)).toBeLessThanOrEqual(2);
 });
 

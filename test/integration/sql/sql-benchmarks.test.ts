@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 
 /**
- * Which of several equal rows LIMIT keeps is nobody's to say: here they are ordered by their columns, too.
+ * LIMIT may keep any of several equal rows, so here the rows are also ordered by their columns.
  */
 function decided({ query }: SqlCase): string {
   const limited = /^(.*?)(\border by (?:(?!\border by\b).)*?)?\s+(limit \d+(?: offset \d+)?)$/is.exec(query);

@@ -3,7 +3,7 @@ import { noParameters } from '../../../src/sql/parameters.ts';
 import { ColumnMemory } from '../../../src/sql/translation/task-catalog.ts';
 import { runTask } from '../../../src/sql/translation/translation-task.ts';
 
-// In a process of its own: what overflows the parser's stack may leave its instance unusable.
+// In a separate process: a query that overflows the parser's stack may leave the parser unusable.
 test('what overflows the stack is no error of the query, and no bug', async () => {
   const task = {
     text: `select ${'1+'.repeat(100_000)}1`,

@@ -9,7 +9,7 @@ const rates = {
   inAll: { burst: inAll, perSecond: inAll },
 };
 
-/** How many of that many are said. */
+/** How many of so many refusals are written. */
 const flood = (bounds: DenialBounds, tenant: string, count: number, nowMs: number): number =>
   Array.from({ length: count }, () => bounds.admit(tenant, nowMs)).filter((said) => said !== undefined)
     .length;

@@ -10,7 +10,7 @@ const alice: Principal = { kind: 'apiKey', name: 'alice', tenant: 'default', pri
 const tenant = 'default';
 const key = (value: string): PresentedCredential => ({ header: 'x-api-key', value, tenant });
 
-/** Knows the key `good`; answers when it is let to. */
+/** Knows the key `good`; answers when the test lets it. */
 class Source implements IdentitySource {
   asked = 0;
   answer: (credentials: Credentials) => Promise<Identity | undefined> = async (credentials) =>

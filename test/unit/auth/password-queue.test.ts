@@ -16,7 +16,7 @@ const queueOf = (maxItems: number, ...waiting: ReadonlyArray<readonly [client: s
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** Floods of which none may hold up, or push out, somebody with another name from another client. */
+/** None of these floods may delay or push out somebody with another name from another client. */
 const floods: Readonly<Record<string, (index: number) => readonly [client: string, name: string]>> = {
   'one name from one client': () => ['a', 'admin'],
   'one name from many clients': (index) => [`a${index}`, 'admin'],

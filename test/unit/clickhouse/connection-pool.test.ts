@@ -7,7 +7,7 @@ import {
 } from '../../../src/clickhouse/connection-pool.ts';
 import { AppError } from '../../../src/errors.ts';
 
-/** A pool of connections that only count: what runs on them is not its concern. */
+/** A pool of connections that do nothing: only their number matters here. */
 function createPool(options: ConnectionPoolOptions) {
   const counts = { opened: 0, closed: 0 };
   const open = () => {
@@ -62,7 +62,7 @@ it('keeps what is spared for parties that have none', async () => {
   await other;
   expect(served.at(-1)).toBe('other');
   await (await noisy[0])?.();
-  // One is free, and who waits has one already.
+  // One is free, and the asker that waits has one already.
   expect(pool.waiting).toBe(2);
   await (await other)();
   await noisy[2];
