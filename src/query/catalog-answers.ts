@@ -4,12 +4,12 @@ import type { Timers } from '../lib/clock.ts';
 import { limits } from '../limits/limits.ts';
 import { auditDataset } from '../model/dataset.ts';
 import type { Principal, ReadableRows } from '../model/identity.ts';
+import { refusalOf } from '../sql/translation/refusal.ts';
 import type {
   CatalogAnswer,
   CatalogQuestion,
   DatasetAnswer,
 } from '../sql/translation/translation-messages.ts';
-import { refusalOf } from '../sql/translation/translation-task.ts';
 import { ColumnStates } from './column-states.ts';
 
 export interface CatalogAnswersParts {

@@ -16,6 +16,7 @@ import { type QueryTimes, StatementTemplate } from '../sql/placeholders.ts';
 import { typeOfOid } from '../sql/postgres-types.ts';
 import { located } from '../sql/sql-error.ts';
 import type { Translation } from '../sql/translate.ts';
+import { errorOf } from '../sql/translation/refusal.ts';
 import type { SqlType } from '../sql/types.ts';
 import { CatalogAnswers } from './catalog-answers.ts';
 import type { AnsweredReply, TranslationPool } from './translation-pool.ts';
@@ -242,9 +243,6 @@ const mayAppear: ReadonlySet<string> = new Set(['sql_unknown_column', 'sql_unkno
 /** @throws AppError what the reply says instead */
 function translationOf(reply: AnsweredReply): Translation {
   if (reply.kind === 'translated') return reply.translation;
-  if (reply.kind === 'refused') {
-    const { code, message, details } = reply.error;
-    throw new AppError(code, message, details && { details });
-  }
+  if (reply.kind === 'refused') throw errorOf(reply.error);
   throw new AppError('store_unavailable', `the dataset "${reply.dataset}" is new and not in the store yet`);
 }

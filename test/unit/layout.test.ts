@@ -14,6 +14,7 @@ import {
   noDeadFiles,
   onlyConfigReadsTheEnvironment,
   onlyHttpKnowsItsServer,
+  onlyThreadsTranslate,
   pureFoldersStayPure,
   theServerKnowsNoRoutes,
 } from '../support/layout-rules.ts';
@@ -131,6 +132,21 @@ const cases: readonly RuleCase[] = [
           'src/http/server/a.ts': "import 'uWebSockets.js';",
         },
         says: ['src/app/a.ts imports uWebSockets.js', 'src/http/routes/a.ts imports uWebSockets.js'],
+      },
+    ],
+  },
+  {
+    name: 'only threads load the translator of SQL',
+    rule: onlyThreadsTranslate,
+    broken: [
+      {
+        files: {
+          'src/query/a.ts': "import { run } from '../sql/translation/translation-task.ts';",
+          'src/sql/translation/translation-task.ts': "import '../syntax/parse.ts';",
+          'src/sql/syntax/parse.ts': empty,
+          'workers/translate.ts': "import '../src/sql/translation/translation-task.ts';",
+        },
+        says: ['src/query/a.ts loads the translator: src/sql/translation/translation-task.ts'],
       },
     ],
   },

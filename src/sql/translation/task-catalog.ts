@@ -5,6 +5,7 @@ import { type DatasetKind, databaseOf } from '../../model/dataset.ts';
 import { type DatasetColumns, describeColumns } from '../describe-dataset.ts';
 import type { SqlCatalog, SqlDataset } from '../sql-catalog.ts';
 import { isNamed } from '../syntax/identifier.ts';
+import { errorOf } from './refusal.ts';
 import type { CatalogAnswer, CatalogQuestion, DatasetAnswer } from './translation-messages.ts';
 
 /** Asks the main thread. */
@@ -159,8 +160,7 @@ export class TaskCatalog implements SqlCatalog {
   async #answer(question: CatalogQuestion): Promise<Omit<CatalogAnswer, 'isLast'>> {
     const answer = await this.#ask(question);
     if (answer.error === undefined) return answer;
-    const { code, message, details } = answer.error;
-    throw new AppError(code, message, details && { details });
+    throw errorOf(answer.error);
   }
 }
 

@@ -1,9 +1,9 @@
-import type { AppErrorOptions, ErrorCode } from '../../errors.ts';
 import type { DatasetKind } from '../../model/dataset.ts';
 import type { Tag } from '../../model/identity.ts';
 import type { RangeShape } from '../ir.ts';
 import type { GivenParameters } from '../parameters.ts';
 import type { Translation } from '../translate.ts';
+import type { Refusal } from './refusal.ts';
 
 /** What the main thread and the threads that translate tell each other: data only. */
 
@@ -51,13 +51,6 @@ export type TranslationOutcome =
   | { readonly kind: 'broken'; readonly reason: string }
   /** The translator has a bug. */
   | { readonly kind: 'failed'; readonly reason: string };
-
-/** An `AppError` as data. */
-export interface Refusal {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly details: AppErrorOptions['details'];
-}
 
 /** From a thread while it is at work on a task: what it needs to know of the catalog to go on. */
 export type CatalogQuestion =

@@ -4,8 +4,9 @@ import { relationPaths } from '../relation-names.ts';
 import { located } from '../sql-error.ts';
 import { parseQuery } from '../syntax/parse.ts';
 import { translate } from '../translate.ts';
+import { refusalOf } from './refusal.ts';
 import { type AskCatalog, type ColumnMemory, NamesMissing, TaskCatalog } from './task-catalog.ts';
-import type { Refusal, TranslationOutcome, TranslationTask } from './translation-messages.ts';
+import type { TranslationOutcome, TranslationTask } from './translation-messages.ts';
 
 export interface TaskParts {
   /** Of this program, for `version()`. */
@@ -32,8 +33,6 @@ export async function runTask(task: TranslationTask, parts: TaskParts): Promise<
     return { kind: 'failed', reason: thrown instanceof Error ? (thrown.stack ?? reason) : reason };
   }
 }
-
-export const refusalOf = ({ code, message, details }: AppError): Refusal => ({ code, message, details });
 
 class ParserFailed extends Error {}
 
