@@ -125,6 +125,8 @@ export function queryHarness(): QueryHarness {
           maxResultRows: limits.queryMaxResultRows,
           maxResultBytes: limits.queryMaxResultBytes,
         },
+        exportBounds: { timeoutMs: limits.exportTimeoutMs },
+        mayExport: () => false,
       });
       const { username, password } = Service.credentials;
       const account = administratorAccount(username, password);

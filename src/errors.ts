@@ -386,7 +386,7 @@ export const errorDefinitions = {
   query_result_too_large: permanent(
     400,
     'The result is larger than allowed',
-    'A result has at most 1,000,000 rows and 256 MiB. Add LIMIT, or aggregate.',
+    'A result has at most 1,000,000 rows and 256 MiB. The detail says which limit it passed, and how large it was. Add LIMIT, aggregate, or export it with `export=true`.',
     '54000',
   ),
   queries_paused: retryable(

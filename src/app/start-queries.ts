@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { readableRows } from '../auth/policy.ts';
+import { decide, readableRows } from '../auth/policy.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { ResultStore, Store } from '../clickhouse/store.ts';
 import type { Drain } from '../drain/drain.ts';
@@ -45,7 +45,9 @@ export function startQueries({ config, clock, log }: AppContext, version: string
       maxResultRows: limits.queryMaxResultRows,
       maxResultBytes: limits.queryMaxResultBytes,
     },
+    exportBounds: { timeoutMs: config.exportTimeoutMs },
     readableRows,
+    mayExport: (principal, dataset) => decide(principal, 'query.export', dataset),
     waitForPending: (tenant, names) =>
       waitForPending(
         wal,

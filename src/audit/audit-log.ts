@@ -29,6 +29,9 @@ export type IdentityChange =
   | 'dataset.limits'
   | 'dataset.retention';
 
+/** What somebody reads that administrators want to know of. */
+export type LargeRead = 'query.export';
+
 /** Who was refused, and what. */
 export interface Denial {
   /** Undefined when the credentials are not known. */
@@ -66,8 +69,13 @@ export class AuditLog {
     this.#trail = trail;
   }
 
-  /** A change that was made. `target` is the name of what was changed. */
-  changed({ principal, tenant }: Caller, from: string, action: IdentityChange, target: string): void {
+  /** What was done. `target` is the name of what was changed, or the names of what is read. */
+  changed(
+    { principal, tenant }: Caller,
+    from: string,
+    action: IdentityChange | LargeRead,
+    target: string,
+  ): void {
     this.#log.info({ audit: action, target, by: shown(principal), tenant, from }, 'administration');
     this.#trail.add(tenant, { ...nothing, audit: action, target, ...columns(principal), address: from });
   }

@@ -28,6 +28,7 @@ const rule = (scope: Scope, ...privileges: readonly PrivilegeName[]): Rule => ({
 const rules: Readonly<Record<Action, Rule>> = {
   ingest: rule('dataset', 'admin', 'writer', 'ingestor'),
   query: rule('visible', 'admin', 'writer', 'reader'),
+  'query.export': rule('visible', 'admin', 'exporter'),
   'dataset.list': rule('visible', 'admin', 'writer', 'reader'),
   'dataset.read': rule('dataset', 'admin', 'writer', 'reader'),
   'dataset.manage': rule('dataset', 'admin'),

@@ -49,13 +49,14 @@ export class ClickHouseStore<Client extends Connection> implements Store, Result
 
   stream(
     query: string,
-    { id, party: tenant, user = '', format, maxRows, settings, signal }: StreamOptions,
+    { id, party: tenant, user = '', format, maxRows, leavesLargeShare, settings, signal }: StreamOptions,
   ): ResultStream {
     const statement = { query, format, settings, id };
     const who = JSON.stringify([tenant, user]);
     const parts = {
       ...this.#parts,
       asker: { tenant, user },
+      leavesLargeShare: leavesLargeShare === true,
       kill: () => this.#kill(id),
       admit: () => this.#pauses.check(who),
       onStuck: () => this.#onStuck(id, who),

@@ -42,7 +42,10 @@ export class QueryMemory {
   /** The large share if it is free; a small one if not. */
   take(asker: Asker): MemoryShare {
     const large = this.#large.takeFree(asker);
-    if (large !== undefined) return this.#largeShare(asker);
+    return large === undefined ? this.takeSmall() : this.#largeShare(asker);
+  }
+
+  takeSmall(): MemoryShare {
     return { bytes: this.#smallBytes, isLarge: false, giveBack: () => {} };
   }
 

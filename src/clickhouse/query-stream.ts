@@ -13,6 +13,8 @@ type QueryStatement = Omit<StreamStatement, 'isSmall'>;
 export interface QueryStreamParts<Client extends Connection> extends QueryTurnParts<Client> {
   readonly transport: Transport<Client>;
   readonly memory: QueryMemory;
+  /** It has a small share of the memory, and never another one. */
+  readonly leavesLargeShare: boolean;
 }
 
 /**
@@ -86,11 +88,11 @@ export class QueryStream<Client extends Connection> implements ResultStream {
 
   /** A connection, and memory that belongs to the query until the engine is done with it. */
   async #take(): Promise<{ turn: QueryTurn<Client>; share: MemoryShare }> {
-    const { memory, asker } = this.#parts;
+    const { memory, asker, leavesLargeShare } = this.#parts;
     const large = this.#needsLargeShare ? await memory.takeLarge(asker, this.#signal) : undefined;
     try {
       const turn = await QueryTurn.take(this.#parts, this.#signal);
-      const share = large ?? memory.take(asker);
+      const share = large ?? (leavesLargeShare ? memory.takeSmall() : memory.take(asker));
       turn.whenOver(share.giveBack);
       return { turn, share };
     } catch (thrown) {
@@ -101,9 +103,8 @@ export class QueryStream<Client extends Connection> implements ResultStream {
 
   /** Whether it ran out of a share that is smaller than all that it may use. The next try then gets all. */
   #mayBeginAgain(failure: unknown, share: MemoryShare): boolean {
-    if (share.isLarge || !(failure instanceof StoreError) || failure.clickHouseCode !== memoryLimitExceeded) {
-      return false;
-    }
+    if (this.#parts.leavesLargeShare || share.isLarge) return false;
+    if (!(failure instanceof StoreError) || failure.clickHouseCode !== memoryLimitExceeded) return false;
     this.#needsLargeShare = allowedBytes(this.#statement, 'max_memory_usage') > share.bytes;
     return this.#needsLargeShare;
   }

@@ -44,6 +44,8 @@ export interface StreamOptions {
   readonly format: StreamFormat;
   /** The result has no more rows, if that is known: small results take a shorter way. */
   readonly maxRows?: number | undefined;
+  /** It never takes the large share of the memory, which others would wait for: it may run for long. */
+  readonly leavesLargeShare?: boolean;
   /**
    * Rendered into the statement's own SETTINGS clause. This is cached by object, so queries should share
    * objects.

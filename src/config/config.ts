@@ -41,6 +41,8 @@ export interface Config extends QuotaConfig, OperationConfig, EngineConfig {
   readonly replayWindowMs: number;
   readonly maxBodyBytes: number;
   readonly queryTimeoutMs: number;
+  /** Of a query whose result may have any size. */
+  readonly exportTimeoutMs: number;
   readonly queryMaxMemoryBytes: number;
   /** CPU time for the translation of one query. */
   readonly sqlTranslationCpuMs: number;
@@ -175,6 +177,13 @@ const options = {
     parse: integer(100, 86_400_000),
     allowed: 'a number of milliseconds from 100 to 86400000',
   },
+  exportTimeoutMs: {
+    env: 'MILLRACE_EXPORT_TIMEOUT_MS',
+    meaning: 'how long an export may take, with the reading of its result, in milliseconds',
+    fallback: String(limits.exportTimeoutMs),
+    parse: integer(100, 604_800_000),
+    allowed: 'a number of milliseconds from 100 to 604800000',
+  },
   queryMaxMemoryBytes: {
     env: 'MILLRACE_QUERY_MAX_MEMORY_BYTES',
     meaning:
@@ -284,6 +293,7 @@ function readConfig(texts: OptionTexts): Config {
     replayWindowMs: need(options.replayWindowMs),
     maxBodyBytes: need(options.maxBodyBytes),
     queryTimeoutMs: need(options.queryTimeoutMs),
+    exportTimeoutMs: need(options.exportTimeoutMs),
     queryMaxMemoryBytes: need(options.queryMaxMemoryBytes),
     sqlTranslationCpuMs: need(options.sqlTranslationCpuMs),
     queryMaxTotalMemoryBytes:

@@ -46,6 +46,19 @@ export const queryLimits = {
   queryBlockRows: 16_384,
   queryMaxResultRows: 1_000_000,
   queryMaxResultBytes: 256 * MiB,
+  /** From the beginning of an export until its client has taken all of it. */
+  exportTimeoutMs: 3_600_000,
+  /** Exports at the same time, of all tenants: half of the connections, so that queries have the others. */
+  maxExports: 2,
+  /** Exports of one user or key at the same time. */
+  maxExportsPerUser: 1,
+  /** Threads of an export, which is seldom faster than its client. */
+  exportMaxThreads: 2,
+  /**
+   * Memory after which an export sorts and groups on disk: half of a small share. With less, merging took
+   * more.
+   */
+  exportSpillBytes: 48 * MiB,
   /** How often the store is asked to cancel a query whose client is gone, until it has. */
   queryKillIntervalMs: 250,
   /** How long a cancelled query may continue. After that the embedded engine is killed and restarted. */

@@ -2,6 +2,7 @@
 export type Action =
   | 'ingest'
   | 'query'
+  | 'query.export'
   | 'dataset.list'
   | 'dataset.read'
   | 'dataset.manage'
@@ -9,7 +10,7 @@ export type Action =
   | 'tenant.manage'
   | 'service.read';
 
-export const privilegeNames = ['admin', 'writer', 'reader', 'ingestor'] as const;
+export const privilegeNames = ['admin', 'writer', 'reader', 'ingestor', 'exporter'] as const;
 export type PrivilegeName = (typeof privilegeNames)[number];
 
 /** Rows whose field has this value. */

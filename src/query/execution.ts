@@ -11,7 +11,7 @@ import { holdBeginning } from './hold-beginning.ts';
 import { JsonNumbers } from './json-numbers.ts';
 import type { QueryResult, QueryStatistics } from './request.ts';
 import type { ResultFormat } from './result-format.ts';
-import { queryFailure } from './store-failures.ts';
+import { queryFailure, resultTooLarge } from './store-failures.ts';
 
 export interface ExecutionParts {
   readonly store: ResultStore;
@@ -26,6 +26,8 @@ export interface Statement {
   readonly columns: readonly ResultColumn[];
   /** No result has more; undefined if that is not known. */
   readonly maxRows: number | undefined;
+  /** Names of those that it reads. */
+  readonly datasets: readonly string[];
 }
 
 /** What one query may use. */
@@ -38,11 +40,24 @@ export interface QueryBounds {
   readonly maxResultBytes: number;
 }
 
+/** What one export may use beside; its result has no bound. */
+export interface ExportBounds {
+  /** Until its whole result was taken. */
+  readonly timeoutMs: number;
+}
+
 export type Settings = StreamOptions['settings'];
 
 export interface ExecutionOptions
-  extends Pick<StreamOptions, 'party' | 'user' | 'format' | 'settings' | 'signal'> {
+  extends Pick<StreamOptions, 'party' | 'user' | 'format' | 'settings' | 'signal' | 'leavesLargeShare'> {
   readonly form: ResultFormat;
+  /** See `QueryBounds`. */
+  readonly timeoutMs: number;
+  /**
+   * Called when the query begins; what it returns when its output has ended, complete or not.
+   * @throws AppError if it may not begin now
+   */
+  readonly begin?: () => (sentBytes: number, isComplete: boolean) => void;
 }
 
 /**
@@ -52,27 +67,51 @@ export interface ExecutionOptions
 export class Execution implements QueryResult {
   readonly id = `millrace-${randomUUID()}`;
   readonly columns: readonly ResultColumn[];
+  readonly datasets: readonly string[];
   readonly #parts: ExecutionParts;
   readonly #deadline: Deadline;
   readonly #stream: ResultStream;
   /** Undefined if no column has numbers that JSON cannot write, or the result is not JSON. */
   readonly #numbers: JsonNumbers | undefined;
+  /**
+   * The store writes the end of a document also where the query fails: a Parquet file of half of the rows
+   * looks whole. So the latest chunk is held back until it is known that the query did not fail.
+   */
+  readonly #hasEnd: boolean;
   readonly #startedMs: number;
   #endedMs: number;
+  readonly #begin: ExecutionOptions['begin'];
+  #sentBytes = 0;
 
-  constructor(parts: ExecutionParts, { columns, sql, maxRows }: Statement, options: ExecutionOptions) {
-    const { store, clock, bounds } = parts;
-    const { party, user, form, format, settings } = options;
+  constructor(
+    parts: ExecutionParts,
+    { columns, sql, maxRows, datasets }: Statement,
+    options: ExecutionOptions,
+  ) {
+    const { store, clock } = parts;
+    const { party, user, form, format, settings, leavesLargeShare = false, timeoutMs } = options;
     this.#parts = parts;
     this.columns = columns;
+    this.datasets = datasets;
+    this.#begin = options.begin;
     const isNumber = columns.map(({ type }) => holdsFloats(type.sql));
     const isJson = form === 'json' || form === 'ndjson';
     this.#numbers = isJson && isNumber.includes(true) ? new JsonNumbers(isNumber) : undefined;
-    this.#deadline = new Deadline(options.signal, bounds.timeoutMs + limits.queryTimeoutSlackMs);
+    this.#hasEnd = form !== 'ndjson' && form !== 'csv';
+    this.#deadline = new Deadline(options.signal, timeoutMs + limits.queryTimeoutSlackMs);
     this.#startedMs = clock.monotonicMs();
     this.#endedMs = this.#startedMs;
     const { signal } = this.#deadline;
-    this.#stream = store.stream(sql, { id: this.id, party, user, format, maxRows, settings, signal });
+    this.#stream = store.stream(sql, {
+      id: this.id,
+      party,
+      user,
+      format,
+      maxRows,
+      leavesLargeShare,
+      settings,
+      signal,
+    });
   }
 
   get chunks(): AsyncIterable<ResultChunk> {
@@ -84,21 +123,31 @@ export class Execution implements QueryResult {
   }
 
   async *#output(): AsyncGenerator<ResultChunk, void> {
+    let held: ResultChunk | undefined;
     let last: ResultChunk | undefined;
+    let isComplete = false;
+    const ended = this.#begin?.();
     this.#deadline.start();
     try {
       for await (const { parts, isLast } of this.#stream) {
         const chunk = { parts: this.#named(parts), isLast };
-        if (!isLast) yield chunk;
-        else last = chunk;
+        for (const { byteLength } of chunk.parts) this.#sentBytes += byteLength;
+        if (isLast) last = chunk;
+        else if (!this.#hasEnd) yield chunk;
+        else {
+          if (held !== undefined) yield held;
+          held = chunk;
+        }
       }
+      isComplete = true;
     } catch (thrown) {
       throw this.#failure(thrown);
     } finally {
       this.#end();
+      ended?.(this.#sentBytes, isComplete);
     }
     const rest = this.#numbers?.end() ?? [];
-    yield { parts: [...(last?.parts ?? []), ...rest], isLast: true };
+    yield { parts: [...(held?.parts ?? []), ...(last?.parts ?? []), ...rest], isLast: true };
   }
 
   #named(parts: readonly Uint8Array[]): readonly Uint8Array[] {
@@ -113,6 +162,9 @@ export class Execution implements QueryResult {
 
   #failure(thrown: unknown): unknown {
     const failure = queryFailure(thrown);
+    if (failure instanceof AppError && failure.code === 'query_result_too_large') {
+      return resultTooLarge(failure, this.#parts.bounds, this.#sentBytes);
+    }
     if (failure instanceof AppError && failure.code === 'sql_failed') {
       this.#parts.log.warn({ err: failure.cause }, 'a query failed in the store');
     }

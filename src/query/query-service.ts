@@ -1,17 +1,21 @@
 import { AppError } from '../errors.ts';
 import { quotedName } from '../lib/credential-shape.ts';
 import { limits } from '../limits/limits.ts';
+import type { Principal } from '../model/identity.ts';
 import { postgresType } from '../sql/postgres-types.ts';
 import { narrowedSettings, semanticSettings } from '../sql/print/settings.ts';
 import type { Translation } from '../sql/translate.ts';
 import { typeLabel } from '../sql/types.ts';
 import {
   Execution,
+  type ExecutionOptions,
   type ExecutionParts,
+  type ExportBounds,
   type QueryBounds,
   type Settings,
   type Statement,
 } from './execution.ts';
+import { Exports } from './exports.ts';
 import type {
   CountsBin,
   CountsRequest,
@@ -27,27 +31,35 @@ import { countRows } from './time-histogram.ts';
 import { parseTimeRange } from './time-range.ts';
 import { type TranslationQuestion, Translator, type TranslatorParts } from './translator.ts';
 
-export interface QueryServiceParts extends TranslatorParts, ExecutionParts {}
+export interface QueryServiceParts extends TranslatorParts, ExecutionParts {
+  readonly exportBounds: ExportBounds;
+  /** Whether the principal may export from a dataset; without one, from any. */
+  mayExport(principal: Principal, dataset?: string): boolean;
+}
 
 /** SQL in, rows out: authorize, translate, execute. */
 export class QueryService implements Query {
   readonly #parts: QueryServiceParts;
   readonly #translator: Translator;
-  readonly #settings: { readonly full: FormSettings; readonly narrowed: FormSettings };
+  readonly #exports = new Exports();
+  readonly #settings: ScopedSettings;
+  readonly #exportSettings: ScopedSettings;
 
   constructor(parts: QueryServiceParts) {
     this.#parts = parts;
     this.#translator = new Translator(parts);
-    const common = { ...semanticSettings, ...boundSettings(parts.bounds) };
-    this.#settings = {
-      full: formSettings(common),
-      narrowed: formSettings({ ...common, ...narrowedSettings }),
-    };
+    this.#settings = scopedSettings(boundSettings(parts.bounds));
+    this.#exportSettings = scopedSettings(exportSettings(parts.bounds, parts.exportBounds));
   }
 
   async run(request: QueryRequest): Promise<QueryResult> {
+    if (request.isExport !== true) {
+      return this.#execute(await this.#translate(request), request, request.format);
+    }
+    this.#requireExport(request, []);
     const translation = await this.#translate(request);
-    return this.#execute(translation, request, request.format);
+    this.#requireExport(request, translation.datasets);
+    return this.#export(translation, request);
   }
 
   async explain(question: QueryQuestion): Promise<Explanation> {
@@ -87,16 +99,67 @@ export class QueryService implements Query {
     return { principal, tenant, sql, times, parameters, parameterTypes, signal };
   }
 
-  #execute(
-    statement: Statement & Pick<Translation, 'narrowed'>,
-    { tenant, principal, signal }: Pick<QueryRequest, 'tenant' | 'principal' | 'signal'>,
+  /** @throws AppError `forbidden` */
+  #requireExport({ principal }: QueryRequest, datasets: readonly string[]): void {
+    if (!this.#parts.mayExport(principal)) throw new AppError('forbidden', needsExporter);
+    const refused = datasets.find((name) => !this.#parts.mayExport(principal, name));
+    if (refused === undefined) return;
+    throw new AppError('forbidden', `${needsExporter} on dataset ${quotedName(refused)}`);
+  }
+
+  #execute(statement: FormStatement, request: Asked, form: ResultFormat): QueryResult {
+    const settings = this.#settings[statement.narrowed ? 'narrowed' : 'full'][form];
+    const { timeoutMs } = this.#parts.bounds;
+    return this.#begin(statement, request, form, { settings, timeoutMs });
+  }
+
+  #export(statement: FormStatement, request: QueryRequest): QueryResult {
+    const { tenant, principal, format: form } = request;
+    const { exportBounds, log, clock } = this.#parts;
+    const begin = () => {
+      const release = this.#exports.begin(JSON.stringify([tenant, userOf(principal)]));
+      const startedMs = clock.monotonicMs();
+      return (sentBytes: number, isComplete: boolean) => {
+        release();
+        const ms = Math.round(clock.monotonicMs() - startedMs);
+        log.info({ query: result.id, tenant, sentBytes, isComplete, ms }, 'an export ended');
+      };
+    };
+    const result = this.#begin(statement, request, form, {
+      settings: this.#exportSettings[statement.narrowed ? 'narrowed' : 'full'][form],
+      timeoutMs: exportBounds.timeoutMs,
+      leavesLargeShare: true,
+      begin,
+    });
+    return result;
+  }
+
+  #begin(
+    statement: FormStatement,
+    { tenant, principal, signal }: Asked,
     form: ResultFormat,
+    options: Pick<ExecutionOptions, 'settings' | 'timeoutMs' | 'leavesLargeShare' | 'begin'>,
   ): QueryResult {
     const { format } = storeOutputs[form];
-    const settings = this.#settings[statement.narrowed ? 'narrowed' : 'full'][form];
-    const user = `${principal.kind} ${principal.id ?? principal.name}`;
-    return new Execution(this.#parts, statement, { party: tenant, user, signal, form, format, settings });
+    const user = userOf(principal);
+    return new Execution(this.#parts, statement, { ...options, party: tenant, user, signal, form, format });
   }
+}
+
+type FormStatement = Statement & Pick<Translation, 'narrowed'>;
+type Asked = Pick<QueryRequest, 'tenant' | 'principal' | 'signal'>;
+
+const needsExporter = 'an export needs the privilege exporter or admin';
+const userOf = ({ kind, id, name }: Principal): string => `${kind} ${id ?? name}`;
+
+interface ScopedSettings {
+  readonly full: FormSettings;
+  readonly narrowed: FormSettings;
+}
+
+function scopedSettings(bounds: Settings): ScopedSettings {
+  const common = { ...semanticSettings, ...bounds };
+  return { full: formSettings(common), narrowed: formSettings({ ...common, ...narrowedSettings }) };
 }
 
 type FormSettings = Readonly<Record<ResultFormat, Settings>>;
@@ -121,6 +184,20 @@ const boundSettings = (bounds: QueryBounds): Settings => ({
   max_result_rows: bounds.maxResultRows,
   max_result_bytes: bounds.maxResultBytes,
   result_overflow_mode: 'throw',
+});
+
+/** Its result has no bound; what it sorts and groups goes to disk where that is much. */
+const exportSettings = (bounds: QueryBounds, { timeoutMs }: ExportBounds): Settings => ({
+  ...boundSettings({ ...bounds, timeoutMs, maxResultRows: 0, maxResultBytes: 0 }),
+  max_threads: Math.min(bounds.maxThreads, limits.exportMaxThreads),
+  max_bytes_before_external_sort: limits.exportSpillBytes,
+  max_bytes_before_external_group_by: limits.exportSpillBytes,
+  max_bytes_ratio_before_external_sort: 0,
+  max_bytes_ratio_before_external_group_by: 0,
+  // Several threads that write need more than a small share of the memory.
+  output_format_parallel_formatting: 0,
+  output_format_parquet_parallel_encoding: 0,
+  max_joined_block_size_rows: limits.queryBlockRows,
 });
 
 function checkStreamName(streamName: string | undefined, { datasets }: Translation): void {

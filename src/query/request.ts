@@ -28,6 +28,8 @@ export interface QueryQuestion {
 
 export interface QueryRequest extends QueryQuestion {
   readonly format: ResultFormat;
+  /** The result may have any size, for who may export; undefined: the usual bounds hold. */
+  readonly isExport?: boolean;
 }
 
 export interface QueryResult {
@@ -35,6 +37,8 @@ export interface QueryResult {
   readonly id: string;
   /** Output columns in order. */
   readonly columns: readonly ResultColumn[];
+  /** Names of the datasets that are read. */
+  readonly datasets: readonly string[];
   /**
    * The document, as the store makes it: iterate once. There is at least one chunk, and if the first is the
    * last it is the whole document. What it throws is an `AppError`.

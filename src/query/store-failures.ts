@@ -44,6 +44,39 @@ function each(
   return numbers.map((number) => [number, [code, message]]);
 }
 
+/** What the engine says of the limit that a result has passed (src/QueryPipeline/SizeLimits.cpp). */
+const passedLimit =
+  /max (rows|bytes): [\d.]{1,9}(?: [a-zA-Z]{1,9})?, current (?:rows|bytes): ([\d.]{1,9}(?: [a-zA-Z]{1,9})?)/;
+
+/**
+ * Says which limit a result has passed, how much of it there was, and what can be done.
+ * @param sentBytes how much of it was given to the client
+ */
+export function resultTooLarge(
+  failure: AppError,
+  { maxResultRows, maxResultBytes }: { readonly maxResultRows: number; readonly maxResultBytes: number },
+  sentBytes: number,
+): AppError {
+  const [, limit, current] =
+    passedLimit.exec(failure.cause instanceof Error ? failure.cause.message : '') ?? [];
+  const most = { rows: `${thousands(maxResultRows)} rows`, bytes: `${thousands(maxResultBytes)} bytes` };
+  const passed = limit === 'rows' || limit === 'bytes' ? most[limit] : `${most.rows} or ${most.bytes}`;
+  const had =
+    current === undefined ? '' : `; it had ${current}${limit === 'rows' ? ' rows' : ''} when it was stopped`;
+  const message = `the result has more than ${passed}${had}, and ${thousands(sentBytes)} bytes of it were made. Add LIMIT, aggregate, or export it with ?export=true, which needs the privilege exporter`;
+  return new AppError(failure.code, message, {
+    cause: failure.cause,
+    details: {
+      ...(limit === undefined ? {} : { limit }),
+      maxRows: maxResultRows,
+      maxBytes: maxResultBytes,
+      sentBytes,
+    },
+  });
+}
+
+const thousands = (count: number): string => count.toLocaleString('en-US');
+
 /**
  * What a client is told of a failure in the store. ClickHouse's own words stay in `cause`: they show physical
  * names and data.

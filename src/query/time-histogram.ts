@@ -15,7 +15,7 @@ const microsPerMinute = 60_000_000;
 const usualWidthsMicros = [1, 60, 24 * 60].map((minutes) => minutes * microsPerMinute);
 const maxUsualBins = 600;
 
-type CountStatement = Pick<Translation, 'sql' | 'columns' | 'narrowed' | 'maxRows'>;
+type CountStatement = Pick<Translation, 'sql' | 'columns' | 'narrowed' | 'maxRows' | 'datasets'>;
 
 export interface CountParts {
   translate(question: TranslationQuestion): Promise<Translation>;
@@ -90,7 +90,7 @@ function binWidth(lengthMicros: number, bins: number | undefined): number {
 
 /** The translation's only column is a time. */
 function binned(
-  { sql, narrowed }: Translation,
+  { sql, narrowed, datasets }: Translation,
   startMicros: number,
   widthMicros: number,
   maxRows: number,
@@ -101,6 +101,7 @@ function binned(
     columns: ['bin', 'count'].map((name) => ({ name, type: postgresType(int8) })),
     sql: `SELECT ${bin} AS bin, count() AS count FROM (${sql}) GROUP BY bin`,
     narrowed,
+    datasets,
     maxRows,
   };
 }

@@ -38,7 +38,9 @@ export function queryService(
       maxResultRows: 100_000,
       maxResultBytes: limits.queryMaxResultBytes,
     },
+    exportBounds: { timeoutMs: limits.exportTimeoutMs },
     readableRows: () => 'all',
+    mayExport: () => true,
     waitForPending: () => Promise.resolve(false),
     ...parts,
   });

@@ -48,7 +48,7 @@ export function routeTable(parts: RouteTableParts): readonly Route[] {
     ...ingestRoutes(ingest),
     ...remoteWriteRoutes(ingest),
     ...otlpRoutes(ingest),
-    ...queryRoutes(query),
+    ...queryRoutes(query, audit),
     ...datasetRoutes({ ...datasets, audit }),
     ...roleRoutes(identities.roles, audit),
     ...userRoutes(identities.users, audit),

@@ -130,6 +130,7 @@ export function resultOf(
   return {
     id: 'millrace-1',
     columns,
+    datasets: [],
     chunks: holdBeginning(chunks(), limits.queryReplyBufferBytes),
     statistics,
   };

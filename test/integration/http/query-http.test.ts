@@ -204,6 +204,7 @@ describe('time', () => {
   const pausingResult = (): QueryResult => ({
     id: 'pausing',
     columns: ['number', 'x', 'waited'].map((name) => ({ name, type: postgresType(textType) })),
+    datasets: [],
     chunks: holdBeginning(
       store.store.stream(pausing, {
         id: 'pausing',

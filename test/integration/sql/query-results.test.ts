@@ -247,6 +247,35 @@ describe.each(stores)('results of %s', (storeName, open) => {
       (await refusal(run(sql, 'ndjson', {}, serviceWith(changed)).then(({ chunks }) => wholeOf(chunks))))
         .code;
 
+    test('the error says which was passed, how much there was, and what to do', async () => {
+      const error = async (changed: Partial<typeof bounds>) =>
+        await refusal(run(large, 'ndjson', {}, serviceWith(changed)).then(({ chunks }) => wholeOf(chunks)));
+      const rows = await error({ maxResultRows: 1000 });
+      expect(rows.message).toMatch(
+        /^the result has more than 1,000 rows; it had [\d.]+( thousand)? rows when it was stopped, and [\d,]+ bytes of it were made\. /,
+      );
+      expect(rows.message).toContain('?export=true');
+      expect(rows.details).toEqual({
+        limit: 'rows',
+        maxRows: 1000,
+        maxBytes: bounds.maxResultBytes,
+        sentBytes: expect.any(Number),
+      });
+      const bytes = await error({ maxResultBytes: 2e6 });
+      expect(bytes.message).toMatch(/^the result has more than 2,000,000 bytes; it had [\d.]+ MiB when/);
+      expect(bytes.details).toMatchObject({ limit: 'bytes' });
+    });
+
+    test('an export has none', async () => {
+      const { chunks } = await run(
+        large,
+        'ndjson',
+        { isExport: true },
+        serviceWith({ maxResultRows: 1000, maxResultBytes: 1000 }),
+      );
+      expect((await wholeOf(chunks)).toString('utf8').trimEnd().split('\n')).toHaveLength(216_000);
+    });
+
     test('rows and bytes of the result, memory and time', async () => {
       expect(await failure({ maxResultRows: 200_000 }, large)).toBe('query_result_too_large');
       expect(await failure({ maxResultBytes: 1e6 }, large)).toBe('query_result_too_large');

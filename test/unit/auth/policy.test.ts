@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { decide, mayEnter, readableRows } from '../../../src/auth/policy.ts';
 import type { Action, Principal, Privilege, PrivilegeName, Tag } from '../../../src/model/identity.ts';
 
-const names: readonly PrivilegeName[] = ['admin', 'writer', 'reader', 'ingestor'];
+const names: readonly PrivilegeName[] = ['admin', 'writer', 'reader', 'ingestor', 'exporter'];
 const actions: readonly Action[] = [
   'ingest',
   'query',
+  'query.export',
   'dataset.list',
   'dataset.read',
   'dataset.manage',
@@ -23,21 +24,23 @@ const principal = (...privileges: Privilege[]): Principal => ({
 });
 
 /** Which privileges grant which action, in the order of `names`. */
-const granted: Readonly<Record<Action, readonly [boolean, boolean, boolean, boolean]>> = {
-  ingest: [true, true, false, true],
-  query: [true, true, true, false],
-  'dataset.list': [true, true, true, false],
-  'dataset.read': [true, true, true, false],
-  'dataset.manage': [true, false, false, false],
-  'identity.manage': [true, false, false, false],
-  'tenant.manage': [false, false, false, false],
-  'service.read': [true, true, true, false],
+const granted: Readonly<Record<Action, readonly [boolean, boolean, boolean, boolean, boolean]>> = {
+  ingest: [true, true, false, true, false],
+  query: [true, true, true, false, false],
+  'query.export': [true, false, false, false, true],
+  'dataset.list': [true, true, true, false, false],
+  'dataset.read': [true, true, true, false, false],
+  'dataset.manage': [true, false, false, false, false],
+  'identity.manage': [true, false, false, false, false],
+  'tenant.manage': [false, false, false, false, false],
+  'service.read': [true, true, true, false, false],
 };
 
 /** Whether a granting privilege on dataset `a` suffices when asked about: `a`, `b`, no dataset. */
 const scoped: Readonly<Record<Action, readonly [boolean, boolean, boolean]>> = {
   ingest: [true, false, false],
   query: [true, false, true],
+  'query.export': [true, false, true],
   'dataset.list': [true, false, true],
   'dataset.read': [true, false, false],
   'dataset.manage': [true, false, false],
@@ -129,7 +132,8 @@ describe('the rows that somebody may read', () => {
     fc.assert(
       fc.property(held, fc.constantFrom('a', 'b', 'c'), (privileges, dataset) => {
         const granting = privileges.filter(
-          (each) => each.privilege !== 'ingestor' && (each.dataset ?? dataset) === dataset,
+          (each) =>
+            !['ingestor', 'exporter'].includes(each.privilege) && (each.dataset ?? dataset) === dataset,
         );
         const tags = granting.flatMap((each) => (each.tag === undefined ? [] : [each.tag]));
         const all = tags.length < granting.length ? 'all' : tags;

@@ -8,6 +8,7 @@ import { readPage } from '../../support/markdown-pages.ts';
 const rows: ReadonlyArray<readonly [what: string, action: Action, dataset: string | undefined]> = [
   ['write events, logs, metrics, traces', 'ingest', 'app'],
   ['query', 'query', 'app'],
+  ['[export](query/sql.md#exports) what they may query', 'query.export', 'app'],
   ["read a dataset's schema, info, stats, retention, limits", 'dataset.read', 'app'],
   ['create or delete a dataset, set its retention and limits', 'dataset.manage', 'app'],
   ['manage roles, users and API keys', 'identity.manage', undefined],

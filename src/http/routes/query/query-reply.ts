@@ -1,14 +1,15 @@
 import type { ResultChunk } from '../../../clickhouse/store.ts';
+import { AppError } from '../../../errors.ts';
 import type { QueryResult, QueryStatistics } from '../../../query/request.ts';
 import type { ResultFormat } from '../../../query/result-format.ts';
-import type { BodyStream, Reply } from '../../server/reply.ts';
+import { type BodyStream, publicDetail, type Reply } from '../../server/reply.ts';
 import { mediaTypeOf } from './result-formats.ts';
 
 /**
  * The reply to a query. It begins with the first chunk of the result: a failure before that is thrown here
- * and becomes a reply of its own, one behind it breaks the connection off. What is known only at the end
- * (how long it took, what was read) is in the headers of a complete result, and behind the records where
- * these are in an object.
+ * and becomes a reply of its own, one behind it is the last line of a text, and breaks the connection off.
+ * What is known only at the end (how long it took, what was read) is in the headers of a complete result,
+ * and behind the records where these are in an object.
  * @param withFields an object around the records, which are JSON then
  * @throws AppError
  */
@@ -23,7 +24,7 @@ export async function resultReply(
   const contentType = mediaTypeOf[format];
   const id = ['Millrace-Query-Id', result.id] as const;
   if (!first.isLast) {
-    const body = restOf(first, chunks);
+    const body = restOf(first, chunks, isText(format));
     return { status: 200, contentType, body: withFields ? inObject(result, body) : body, headers: [id] };
   }
   return {
@@ -37,15 +38,26 @@ export async function resultReply(
 async function* restOf(
   first: ResultChunk,
   chunks: AsyncIterator<ResultChunk>,
+  saysWhy: boolean,
 ): AsyncGenerator<Uint8Array, void> {
   try {
     yield* first.parts;
     for (let next = await chunks.next(); next.done !== true; next = await chunks.next())
       yield* next.value.parts;
+  } catch (thrown) {
+    if (saysWhy && thrown instanceof AppError) yield problemLine(thrown);
+    throw thrown;
   } finally {
     await chunks.return?.();
   }
 }
+
+const isText = (format: ResultFormat): boolean =>
+  format === 'json' || format === 'ndjson' || format === 'csv';
+
+/** The last line of a text that breaks off. It is for people: programs see the connection that breaks. */
+const problemLine = (error: AppError): Uint8Array =>
+  Buffer.from(`\n${JSON.stringify({ error: { code: error.code, detail: publicDetail(error) } })}\n`);
 
 async function* inObject(result: QueryResult, body: BodyStream): AsyncGenerator<Uint8Array, void> {
   yield beginning(result);

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { AuditLog } from '../../../audit/audit-log.ts';
 import { AppError, type ErrorCode, errorDefinitions } from '../../../errors.ts';
 import type { Query, QueryQuestion } from '../../../query/request.ts';
 import type { ResultFormat } from '../../../query/result-format.ts';
@@ -62,7 +63,7 @@ const countsResult = v.object({
 });
 
 /** SQL over HTTP. Which datasets may be read is decided when they are named. */
-export function queryRoutes(query: Query): Route[] {
+export function queryRoutes(query: Query, audit?: Pick<AuditLog, 'changed'>): Route[] {
   return [
     serviceRoute({
       method: 'POST',
@@ -76,11 +77,21 @@ export function queryRoutes(query: Query): Route[] {
         details:
           'The parameter `format` sets the format of the result, otherwise the header `Accept`; the default is JSON.',
         replies: [result],
-        errors: [...sqlErrors, ...readErrors, 'sql_too_large', 'not_acceptable'],
+        errors: [...sqlErrors, ...readErrors, 'sql_too_large', 'not_acceptable', 'overloaded'],
       },
       body: queryBody,
-      handler: (request, { body, query: { format, fields } }) =>
-        answer(query, request, body, chooseFormat(format, request.accept), fields === 'true'),
+      handler: async (request, { body, query: { format, fields, export: exported } }) => {
+        const isExport = exported === 'true';
+        const from = request.clientAddress();
+        const form = {
+          format: chooseFormat(format, request.accept),
+          withFields: fields === 'true',
+          isExport,
+        };
+        const { reply, datasets } = await answer(query, request, body, form);
+        if (isExport) audit?.changed(request, from, 'query.export', datasets.join(', '));
+        return reply;
+      },
     }),
     serviceRoute({
       method: 'POST',
@@ -125,17 +136,22 @@ export function queryRoutes(query: Query): Route[] {
   ];
 }
 
+interface ResultOptions {
+  readonly format: ResultFormat;
+  readonly withFields: boolean;
+  readonly isExport: boolean;
+}
+
 async function answer(
   query: Query,
   request: AuthorizedRequest,
   body: QueryBody,
-  format: ResultFormat,
-  withFields: boolean,
-): Promise<Reply> {
+  { format, withFields, isExport }: ResultOptions,
+): Promise<{ readonly reply: Reply; readonly datasets: readonly string[] }> {
   if (withFields && format !== 'json')
     throw new AppError('bad_request', 'fields=true works only with the format json');
-  const result = await query.run({ ...questionOf(request, body), format });
-  return await resultReply(result, format, withFields);
+  const result = await query.run({ ...questionOf(request, body), format, isExport });
+  return { reply: await resultReply(result, format, withFields), datasets: result.datasets };
 }
 
 function questionOf(

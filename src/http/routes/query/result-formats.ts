@@ -31,6 +31,12 @@ export const resultParameters = queryParameters({
       v.description('The format of the result; it takes precedence over `Accept`.'),
     ),
   ),
+  export: v.optional(
+    v.pipe(
+      v.picklist(['true', 'false'], 'may be true or false'),
+      v.description('`true`: the result may have any size. It needs the privilege `exporter` or `admin`.'),
+    ),
+  ),
   fields: v.optional(
     v.pipe(
       v.picklist(['true', 'false'], 'may be true or false'),
