@@ -85,6 +85,11 @@ export const queryLimits = {
   parquetGroupRows: 65_536,
   parquetGroupBytes: 16 * MiB,
   /**
+   * What describes the columns of an Arrow batch or a Parquet file: in Parquet 100 bytes for each column of a
+   * group.
+   */
+  maxResultMetadataBytes: 16 * MiB,
+  /**
    * How much of a result is held back before the reply starts: an error up to here is a proper error reply.
    */
   queryReplyBufferBytes: 64 * KiB,
@@ -98,6 +103,8 @@ export const queryLimits = {
   maxTranslationCacheEntryBytes: 2 * MiB,
   /** Memory of a cached translation besides its texts, rounded up. */
   translationOverheadBytes: 1024,
+  /** Elements of a statement that the store takes, where each column has a cast: its default is 50,000. */
+  maxTypedResultElements: 150_000,
   /** Bins of the time range of a count request. */
   maxCountBins: 10_000,
   /**

@@ -9,6 +9,9 @@ import { holdsFloats } from '../sql/types.ts';
 import { Deadline } from './deadline.ts';
 import { holdBeginning } from './hold-beginning.ts';
 import { JsonNumbers } from './json-numbers.ts';
+import { ArrowLists } from './lists/arrow-lists.ts';
+import type { OutputFilter } from './lists/output-filter.ts';
+import { ParquetLists } from './lists/parquet-lists.ts';
 import type { QueryResult, QueryStatistics } from './request.ts';
 import type { ResultFormat } from './result-format.ts';
 import { queryFailure, resultTooLarge } from './store-failures.ts';
@@ -71,8 +74,8 @@ export class Execution implements QueryResult {
   readonly #parts: ExecutionParts;
   readonly #deadline: Deadline;
   readonly #stream: ResultStream;
-  /** Undefined if no column has numbers that JSON cannot write, or the result is not JSON. */
-  readonly #numbers: JsonNumbers | undefined;
+  /** Undefined if the output is as the store makes it. */
+  readonly #filter: OutputFilter | undefined;
   /**
    * The store writes the end of a document also where the query fails: a Parquet file of half of the rows
    * looks whole. So the latest chunk is held back until it is known that the query did not fail.
@@ -94,9 +97,7 @@ export class Execution implements QueryResult {
     this.columns = columns;
     this.datasets = datasets;
     this.#begin = options.begin;
-    const isNumber = columns.map(({ type }) => holdsFloats(type.sql));
-    const isJson = form === 'json' || form === 'ndjson';
-    this.#numbers = isJson && isNumber.includes(true) ? new JsonNumbers(isNumber) : undefined;
+    this.#filter = filterOf(columns, form);
     this.#hasEnd = form !== 'ndjson' && form !== 'csv';
     this.#deadline = new Deadline(options.signal, timeoutMs + limits.queryTimeoutSlackMs);
     this.#startedMs = clock.monotonicMs();
@@ -130,7 +131,7 @@ export class Execution implements QueryResult {
     this.#deadline.start();
     try {
       for await (const { parts, isLast } of this.#stream) {
-        const chunk = { parts: this.#named(parts), isLast };
+        const chunk = { parts: this.#filtered(parts), isLast };
         for (const { byteLength } of chunk.parts) this.#sentBytes += byteLength;
         if (isLast) last = chunk;
         else if (!this.#hasEnd) yield chunk;
@@ -146,13 +147,13 @@ export class Execution implements QueryResult {
       this.#end();
       ended?.(this.#sentBytes, isComplete);
     }
-    const rest = this.#numbers?.end() ?? [];
+    const rest = this.#filter?.end() ?? [];
     yield { parts: [...(held?.parts ?? []), ...(last?.parts ?? []), ...rest], isLast: true };
   }
 
-  #named(parts: readonly Uint8Array[]): readonly Uint8Array[] {
-    const numbers = this.#numbers;
-    return numbers === undefined ? parts : parts.flatMap((part) => numbers.push(part));
+  #filtered(parts: readonly Uint8Array[]): readonly Uint8Array[] {
+    const filter = this.#filter;
+    return filter === undefined ? parts : parts.flatMap((part) => filter.push(part));
   }
 
   #end(): void {
@@ -170,4 +171,14 @@ export class Execution implements QueryResult {
     }
     return failure;
   }
+}
+
+/** What the store cannot write: numbers in JSON that are none there, and arrays that are NULL. */
+function filterOf(columns: readonly ResultColumn[], form: ResultFormat): OutputFilter | undefined {
+  const hasLists = columns.some(({ type }) => type.sql.name === 'array');
+  if (form === 'arrow') return hasLists ? new ArrowLists() : undefined;
+  if (form === 'parquet') return hasLists ? new ParquetLists() : undefined;
+  if (form === 'csv') return undefined;
+  const isNumber = columns.map(({ type }) => holdsFloats(type.sql));
+  return isNumber.includes(true) ? new JsonNumbers(isNumber) : undefined;
 }

@@ -1,3 +1,5 @@
+import type { OutputFilter } from './lists/output-filter.ts';
+
 /**
  * Numbers that JSON cannot write. The store writes them as `"inf"`, `"-inf"`, `"nan"` and `"-nan"`, in
  * columns of numbers and in arrays of them; clients get `"Infinity"`, `"-Infinity"` and `null`, as in
@@ -40,7 +42,7 @@ const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
  * Takes an output in pieces, cut anywhere: lines, each with one row as a JSON object with all columns in
  * order, or with a bracket of the array around them.
  */
-export class JsonNumbers {
+export class JsonNumbers implements OutputFilter {
   readonly #isNumber: readonly boolean[];
   /** Of a line whose end has not come yet. */
   #begun: Buffer[] = [];

@@ -16,6 +16,7 @@ import {
   type Statement,
 } from './execution.ts';
 import { Exports } from './exports.ts';
+import { inForm } from './output-columns.ts';
 import type {
   CountsBin,
   CountsRequest,
@@ -141,8 +142,9 @@ export class QueryService implements Query {
     options: Pick<ExecutionOptions, 'settings' | 'timeoutMs' | 'leavesLargeShare' | 'begin'>,
   ): QueryResult {
     const { format } = storeOutputs[form];
+    const inThatForm = { ...statement, sql: inForm(statement.sql, statement.columns, form) };
     const user = userOf(principal);
-    return new Execution(this.#parts, statement, { ...options, party: tenant, user, signal, form, format });
+    return new Execution(this.#parts, inThatForm, { ...options, party: tenant, user, signal, form, format });
   }
 }
 

@@ -19,6 +19,12 @@ const json = {
   output_format_json_quote_denormals: 1,
 } as const;
 
+/** For columns with a type of their own each: arrays that can be NULL, and casts of many columns. */
+const typedColumns = {
+  allow_experimental_nullable_tuple_type: 1,
+  max_ast_elements: limits.maxTypedResultElements,
+} as const;
+
 /** How the store is to write a result. */
 export const storeOutputs: Readonly<Record<ResultFormat, StoreOutput>> = {
   json: { format: 'JSONEachRow', settings: { ...json, output_format_json_array_of_rows: 1 } },
@@ -31,13 +37,18 @@ export const storeOutputs: Readonly<Record<ResultFormat, StoreOutput>> = {
   arrow: {
     format: 'ArrowStream',
     // Not every reader of Arrow can decompress it. Text is text, not bytes.
-    settings: { output_format_arrow_compression_method: 'none', output_format_arrow_string_as_string: 1 },
+    settings: {
+      output_format_arrow_compression_method: 'none',
+      output_format_arrow_string_as_string: 1,
+      ...typedColumns,
+    },
   },
   parquet: {
     format: 'Parquet',
     settings: {
       output_format_parquet_compression_method: 'zstd',
       output_format_parquet_string_as_string: 1,
+      ...typedColumns,
       // The store holds a group until it is complete.
       output_format_parquet_row_group_size: limits.parquetGroupRows,
       output_format_parquet_row_group_size_bytes: limits.parquetGroupBytes,

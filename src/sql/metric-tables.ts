@@ -3,7 +3,18 @@
  * the physical columns (`schema/clickhouse/metrics.sql`).
  */
 import { quoteIdentifier } from '../lib/quote.ts';
-import { bool, float, int4, int8, map, type SqlType, text, timestamptz } from './types.ts';
+import {
+  bool,
+  doubleScale,
+  float,
+  int4,
+  int8,
+  map,
+  numeric,
+  type SqlType,
+  text,
+  timestamptz,
+} from './types.ts';
 
 export interface MetricColumn {
   readonly name: string;
@@ -50,6 +61,16 @@ const buckets = (side: 'negative' | 'positive'): readonly MetricColumn[] => [
   },
 ];
 
+/** Integers beyond 2^53 and fractions alike, so a double would lose some. */
+const countType = numeric(doubleScale, false);
+/** Fractions of 1e50 and more, infinities and NaN are no numeric, and NULL. */
+const exactCount = (name: 'count' | 'zero_count'): string => {
+  const fraction = `${name}_float`;
+  const isNumeric = `isFinite(${fraction}) AND abs(${fraction}) < 1e50`;
+  const decimal = (value: string): string => `toDecimal256(${value}, ${doubleScale})`;
+  return `multiIf(NOT is_float, ${decimal(`${name}_int`)}, ${isNumeric}, ${decimal(`toString(${fraction})`)}, NULL)`;
+};
+
 const samples: PointTable = {
   table: 'samples',
   columns: [timestamp, plain('value', float), startTimestamp],
@@ -67,15 +88,11 @@ const histograms: PointTable = {
   columns: [
     timestamp,
     startTimestamp,
-    { name: 'count', type: float, sql: 'if(is_float, count_float, toFloat64(count_int))' },
+    { name: 'count', type: countType, sql: exactCount('count') },
     plain('sum', float),
     { name: 'schema', type: int4, sql: 'toInt32(schema)' },
     plain('zero_threshold', float),
-    {
-      name: 'zero_count',
-      type: float,
-      sql: 'zero_count_float + toFloat64(zero_count_int)',
-    },
+    { name: 'zero_count', type: countType, sql: exactCount('zero_count') },
     ...buckets('negative'),
     ...buckets('positive'),
     { name: 'custom_values', type: text, sql: 'toJSONString(custom_values)' },

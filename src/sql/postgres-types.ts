@@ -48,6 +48,9 @@ const types: ReadonlyArray<readonly [type: SqlType, oid: number, arrayOid: numbe
   [map, 114, 199],
 ];
 
+/** The types that a column of a result or of a dataset can have; arrays are of these. */
+export const sqlTypes: readonly SqlType[] = types.map(([type]) => type);
+
 /** Types of parameters that are taken for others here: `name`, `real`, `character`, `character varying`. */
 const synonyms: ReadonlyArray<readonly [type: SqlType, oid: number, arrayOid: number]> = [
   [text, 19, 1003],

@@ -12,6 +12,8 @@ export type SqlType =
       readonly scale: number;
       /** True when PostgreSQL shows exactly `scale` digits too, so that the text form is known. */
       readonly exact: boolean;
+      /** Digits in all, where they were declared. */
+      readonly digits?: number;
     }
   | { readonly name: 'array'; readonly element: SqlType }
   | { readonly name: 'interval'; readonly form: IntervalForm };
@@ -76,6 +78,8 @@ export const fieldSqlType = {
 
 /** Digits of a decimal of the store (Decimal256). */
 export const maxNumericDigits = 76;
+/** Digits of a decimal that readers of Arrow and Parquet know (128 bits). */
+export const maxDecimalDigits = 38;
 /** Scales beyond this one leave too few digits before the point. */
 export const maxNumericScale = 60;
 /** Digits behind the point of a quotient. PostgreSQL gives at least 16 significant ones. */

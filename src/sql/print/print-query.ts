@@ -1,7 +1,7 @@
 import { quoteIdentifier, quoteString } from '../../lib/quote.ts';
 import { spend } from '../budget.ts';
 import { apply, columnOf } from '../build.ts';
-import { convert } from '../coerce.ts';
+import { castElements, convert } from '../coerce.ts';
 import { quoteGenerated, relationName } from '../generated-names.ts';
 import {
   type CteIr,
@@ -163,7 +163,10 @@ function shown(expr: Expr, distinct: boolean): Expr {
       undefined,
     );
   }
-  return type.name === 'array' ? shownArray(expr, type.element) : expr;
+  if (type.name !== 'array') return expr;
+  return type.element.name === 'interval'
+    ? shownArray(castElements(expr, text, undefined), text)
+    : shownArray(expr, type.element);
 }
 
 /** The inner array, or NULL, which the store has for a variant of a type only. */

@@ -112,7 +112,7 @@ function castToNumeric(expr: Expr, name: TypeName): Expr {
   if (precision < 1 || precision > 76 || scale < 0 || scale > Math.min(precision, maxNumericScale)) {
     throw unsupported(`numeric(${precision},${scale}), outside numeric(76,${maxNumericScale}),`, name.at);
   }
-  const type = numeric(scale, true);
+  const type = { ...numeric(scale, true), digits: precision };
   const value = castValue(expr, type, name.at);
   // A literal keeps the digits it was written with until it gets a scale here.
   const rounded = convert(value, type, name.at);

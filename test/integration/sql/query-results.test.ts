@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,8 @@ import { AppError } from '../../../src/errors.ts';
 import { quoteString } from '../../../src/lib/quote.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { defaultTenant } from '../../../src/model/dataset.ts';
+import { ArrowLists } from '../../../src/query/lists/arrow-lists.ts';
+import { ParquetLists } from '../../../src/query/lists/parquet-lists.ts';
 import type { QueryService } from '../../../src/query/query-service.ts';
 import type { QueryRequest } from '../../../src/query/request.ts';
 import { type ResultFormat, resultFormats } from '../../../src/query/result-format.ts';
@@ -143,6 +146,46 @@ describe.each(stores)('results of %s', (storeName, open) => {
       );
       expect(Number(groups?.n)).toBeGreaterThanOrEqual(Math.floor(216_000 / limits.parquetGroupRows));
       await rm(folder, { recursive: true });
+    });
+
+    test.each([
+      ['ArrowStream', () => new ArrowLists()],
+      ['Parquet', () => new ParquetLists()],
+    ] as const)('lists that can be NULL are the same however %s is cut', async (format, filter) => {
+      const pieces: Uint8Array[] = [];
+      const stream = store.store.stream(
+        `SELECT number AS n, if(number % 3 = 0, NULL, CAST(tuple([toNullable(number)]), 'Nullable(Tuple(list Array(Nullable(UInt64))))')) AS x
+           FROM numbers(20000)`,
+        {
+          id: randomUUID(),
+          party: defaultTenant,
+          format,
+          settings: {
+            allow_experimental_nullable_tuple_type: 1,
+            max_block_size: 5000,
+            output_format_arrow_compression_method: 'none',
+          },
+          signal: new AbortController().signal,
+        },
+      );
+      for await (const { parts } of stream) pieces.push(...parts);
+      const output = Buffer.concat(pieces);
+      const inPieces = (bytes: number) => {
+        const changed = filter();
+        const parts: Uint8Array[] = [];
+        for (let at = 0; at < output.byteLength; at += bytes) {
+          // The filter may write into what it is given.
+          parts.push(...changed.push(Buffer.from(output.subarray(at, at + bytes))));
+        }
+        return Buffer.concat([...parts, ...changed.end()]);
+      };
+      const whole = inPieces(output.byteLength);
+      for (const bytes of [1, 7, 8, 9, 4096]) expect(inPieces(bytes).equals(whole)).toBe(true);
+      if (format === 'Parquet') return;
+      const column = [...(tableFromIPC(whole).getChild('x') ?? [])] as (Iterable<bigint | null> | null)[];
+      expect(column.map((list) => list && [...list])).toEqual(
+        Array.from({ length: 20_000 }, (_, n) => (n % 3 === 0 ? null : [BigInt(n)])),
+      );
     });
 
     test('large results come whole in every form', async () => {
