@@ -185,6 +185,8 @@ class Generator {
   readonly #random: Random;
   readonly #version: Version;
   readonly #symbols: Symbols;
+  /** In the buckets of the histogram under way, and around its zero. */
+  #observations = 0;
 
   constructor(random: Random, version: Version) {
     this.#random = random;
@@ -274,13 +276,14 @@ class Generator {
     const random = this.#random;
     const isFloat = random.chance(0.4);
     const isCustom = random.chance(0.2);
+    this.#observations = isCustom ? 0 : 3;
     const negative = isCustom && random.chance(0.9) ? [] : this.#buckets(8, isFloat);
     const positive = this.#buckets(11, isFloat);
-    const count = random.chance(0.9) ? 1_000_000 : random.integer(0, 20);
+    const count = random.chance(0.8) ? this.#observations : random.integer(0, 60);
     const bounds = isCustom ? this.#list(40, (index) => fixed64(index * 1.5)) : [];
     const fields = [
       isFloat ? doubleField(2, count) : varintField(1, count),
-      doubleField(3, this.#double()),
+      doubleField(3, random.chance(0.2) ? Number.NaN : this.#double()),
       varintField(4, zigzag(isCustom ? -53 : random.integer(-5, 9))),
       doubleField(5, isCustom && random.chance(0.9) ? 0 : 0.001),
       isFloat ? doubleField(7, isCustom ? 0 : 2.5) : varintField(6, isCustom ? 0 : 3),
@@ -305,11 +308,14 @@ class Generator {
       return bytesField(field, this.#fields([varintField(1, zigzag(offset)), varintField(2, length)]));
     });
     if (random.chance(0.03)) buckets++;
-    const values = Array.from({ length: buckets }, (_, index) =>
-      isFloat
-        ? fixed64(random.integer(random.chance(0.01) ? -1 : 0, 9) / 4)
-        : varint(zigzag(random.integer(index === 0 ? 1 : -1, 3))),
-    );
+    let inBucket = 0;
+    const values = Array.from({ length: buckets }, () => {
+      if (isFloat) return fixed64(random.integer(random.chance(0.01) ? -1 : 0, 9) / 4);
+      const delta = random.integer(random.chance(0.01) ? -1 : Math.max(-2, -inBucket), 3);
+      inBucket += delta;
+      this.#observations += inBucket;
+      return varint(zigzag(delta));
+    });
     if (values.length === 0) return spans;
     const number = isFloat ? field + 2 : field + 1;
     if (random.chance(0.8)) return [...spans, packed(number, values)];

@@ -185,28 +185,30 @@ interface Span {
   length: number;
 }
 
-/** Buckets of a side as counts, or undefined if the encoding is contradictory. */
-function bucketCounts(
+/**
+ * Observations in the buckets of a side, nothing of a float histogram; undefined if the buckets contradict
+ * themselves.
+ */
+function observations(
   spans: readonly Span[],
   deltas: readonly string[],
   counts: readonly number[],
   isFloat: boolean,
-): readonly number[] | undefined {
+): bigint | undefined {
   const values = isFloat ? counts : deltas;
   if ((isFloat ? deltas : counts).length > 0) return undefined;
   if (spans.reduce((sum, { length }) => sum + length, 0) !== values.length) return undefined;
   if (spans.slice(1).some(({ offset }) => offset < 0)) return undefined;
   if (spans.reduce((sum, { offset, length }) => sum + offset + length, 0) > 0x7fff_ffff) return undefined;
-  if (isFloat) return counts.some((count) => count < 0) ? undefined : counts;
-  let running = 0n;
-  let isExact = true;
-  const absolute = deltas.map((delta) => {
-    running += BigInt(delta);
-    // Beyond what a double can tell there is no verdict on a single bucket.
-    isExact &&= Number.isSafeInteger(Number(running));
-    return isExact ? Number(running) : Math.abs(Number(running));
-  });
-  return absolute.some((count) => count < 0) ? undefined : absolute;
+  if (isFloat) return counts.some((count) => count < 0) ? undefined : 0n;
+  let inBucket = 0n;
+  let total = 0n;
+  for (const delta of deltas) {
+    inBucket = BigInt.asIntN(64, inBucket + BigInt(delta));
+    if (inBucket < 0n) return undefined;
+    total += inBucket;
+  }
+  return total;
 }
 
 /** The values of a repeated field. */
@@ -220,10 +222,9 @@ function histogramText(fields: HistogramFields): string | undefined {
 function isValidHistogram(fields: HistogramFields): boolean {
   const isFloat = fields['countFloat'] !== undefined;
   const isZeroFloat = fields['zeroCountFloat'] !== undefined;
-  const count = Number(fields[isFloat ? 'countFloat' : 'countInt'] ?? 0);
   const zeroCount = Number(fields[isZeroFloat ? 'zeroCountFloat' : 'zeroCountInt'] ?? 0);
   const side = (name: 'negative' | 'positive') =>
-    bucketCounts(
+    observations(
       listOf<Span>(fields, `${name}Spans`),
       listOf<string>(fields, `${name}Deltas`),
       listOf<number>(fields, `${name}Counts`),
@@ -234,11 +235,11 @@ function isValidHistogram(fields: HistogramFields): boolean {
   if (!isTime(fields.timestamp) || !isTime(fields.startTimestamp)) return false;
   if (Number(fields['resetHint']) < 0 || Number(fields['resetHint']) > 3) return false;
   if (!fitsSchema(fields, zeroCount)) return false;
-  if ((isFloat !== isZeroFloat && zeroCount !== 0) || count < 0 || zeroCount < 0) return false;
-  const total = [...negative, ...positive].reduce((sum, one) => sum + one, zeroCount);
-  // A NaN does not exceed a bound.
-  if (isFloat) return !(total - count > 1e-6 * Math.max(1, count));
-  return total <= count || total > Number.MAX_SAFE_INTEGER;
+  if (isFloat !== isZeroFloat && zeroCount !== 0) return false;
+  if (isFloat) return !(Number(fields['countFloat']) < 0 || zeroCount < 0);
+  const count = BigInt((fields['countInt'] ?? '0') as string);
+  const total = BigInt.asUintN(64, negative + positive + BigInt((fields['zeroCountInt'] ?? '0') as string));
+  return Number.isNaN(Number(fields['sum'])) ? total <= count : total === count;
 }
 
 function fitsSchema(fields: HistogramFields, zeroCount: number): boolean {
@@ -246,7 +247,7 @@ function fitsSchema(fields: HistogramFields, zeroCount: number): boolean {
   const bounds = listOf<number>(fields, 'customValues');
   if (schema !== -53) return schema >= -4 && schema <= 8 && bounds.length === 0;
   const isAscending = bounds.every(
-    (bound, index) => Number.isFinite(bound) && (index === 0 || bound > (bounds[index - 1] ?? 0)),
+    (bound, index) => bound < Infinity && (index === 0 || bound > (bounds[index - 1] ?? 0)),
   );
   const spans = listOf<Span>(fields, 'positiveSpans');
   const end = spans.reduce((sum, { offset, length }) => sum + offset + length, 0);

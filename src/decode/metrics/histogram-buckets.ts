@@ -1,6 +1,6 @@
 import { limits } from '../../limits/limits.ts';
 import { fieldTag, type ProtobufReader } from '../wire/protobuf-reader.ts';
-import { doubleOf, readRepeated, signedOf, zigzag32, zigzag64 } from '../wire/protobuf-values.ts';
+import { addTo, type Bits, doubleOf, readRepeated, zigzag32, zigzag64 } from '../wire/protobuf-values.ts';
 import type { BucketColumns } from './histogram-arrays.ts';
 
 /** Numbers of the fields that hold one side's buckets in the message `Histogram`. */
@@ -23,8 +23,6 @@ const maxBucketIndex = 0x7fff_ffff;
  */
 export class BucketSide {
   readonly columns: BucketColumns;
-  /** Observations in all buckets; beyond 2^53 about. */
-  total = 0;
   /** Index of the first bucket, and of the one behind the last. */
   firstIndex = 0;
   endIndex = 0;
@@ -36,9 +34,14 @@ export class BucketSide {
   #spansOverlap = false;
   #deltas = 0;
   #counts = 0;
-  /** Observations in the bucket whose delta was read last. */
-  #inBucket = 0;
-  #isExact = true;
+  /**
+   * Of an integer histogram: the observations in the bucket whose delta was read last, a signed integer of 64
+   * bits, and in all buckets, modulo 2^64. In halves: V8 keeps these out of the heap.
+   */
+  #inBucketLow = 0;
+  #inBucketHigh = 0;
+  #totalLow = 0;
+  #totalHigh = 0;
   #hasNegativeCount = false;
   readonly #reader: ProtobufReader;
 
@@ -56,11 +59,9 @@ export class BucketSide {
   }
 
   begin(): void {
-    this.total = 0;
+    this.#inBucketLow = this.#inBucketHigh = this.#totalLow = this.#totalHigh = 0;
     this.firstIndex = this.endIndex = 0;
     this.#spans = this.#bucketsInSpans = this.#deltas = this.#counts = 0;
-    this.#inBucket = 0;
-    this.#isExact = true;
     this.#spansOverlap = this.#hasNegativeCount = false;
   }
 
@@ -104,24 +105,32 @@ export class BucketSide {
   }
 
   readonly #onDelta = (): void => {
-    zigzag64(this.#reader);
-    this.#inBucket += signedOf(this.#reader);
-    // A sum beyond 2^53 is rounded, and so are those that follow: no ground to refuse anything.
-    if (Math.abs(this.#inBucket) > Number.MAX_SAFE_INTEGER) this.#isExact = false;
-    this.#addBucket(this.#isExact ? this.#inBucket : Math.abs(this.#inBucket));
+    const reader = this.#reader;
+    zigzag64(reader);
+    const low = (this.#inBucketLow + reader.low) | 0;
+    const carry = low >>> 0 < reader.low >>> 0 ? 1 : 0;
+    const high = (this.#inBucketHigh + reader.high + carry) | 0;
+    this.#inBucketLow = low;
+    this.#inBucketHigh = high;
+    if (high < 0) this.#hasNegativeCount = true;
+    const totalLow = (this.#totalLow + low) | 0;
+    this.#totalHigh = (this.#totalHigh + high + (totalLow >>> 0 < low >>> 0 ? 1 : 0)) | 0;
+    this.#totalLow = totalLow;
     if (this.#deltas++ >= limits.maxHistogramBuckets) return;
-    this.columns.deltas.elements.append(this.#reader.low, this.#reader.high);
+    this.columns.deltas.elements.append(reader.low, reader.high);
   };
 
   readonly #onCount = (): void => {
-    this.#addBucket(doubleOf(this.#reader));
+    const { low, high } = this.#reader;
+    // The sign first: it is there in few.
+    if (high < 0 && doubleOf(this.#reader) < 0) this.#hasNegativeCount = true;
     if (this.#counts++ >= limits.maxHistogramBuckets) return;
-    this.columns.counts.elements.append(this.#reader.low, this.#reader.high);
+    this.columns.counts.elements.append(low, high);
   };
 
-  #addBucket(count: number): void {
-    this.total += count;
-    if (count < 0) this.#hasNegativeCount = true;
+  /** Adds the observations in all buckets of an integer histogram, modulo 2^64. */
+  addTotalTo(sum: Bits): void {
+    addTo(sum, { low: this.#totalLow, high: this.#totalHigh });
   }
 
   /** @returns what is wrong with the buckets of a histogram of that form, or undefined */

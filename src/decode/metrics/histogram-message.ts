@@ -1,12 +1,14 @@
 import { limits } from '../../limits/limits.ts';
 import { fieldTag, type ProtobufReader } from '../wire/protobuf-reader.ts';
 import {
+  addTo,
   type Bits,
   clear,
+  compareUnsigned,
   doubleOf,
   keep,
   readRepeated,
-  unsignedOf,
+  unsignedText,
   zigzag32,
 } from '../wire/protobuf-values.ts';
 import type { HistogramArrays } from './histogram-arrays.ts';
@@ -37,16 +39,17 @@ const finestSchema = 8;
 const customBucketsSchema = -53;
 const lastResetHint = 3;
 
-/**
- * Counts of a float histogram are results of arithmetic: their sum may miss the total by this, relatively.
- */
-const floatTolerance = 1e-6;
-
 const bits = (): Bits => ({ low: 0, high: 0 });
 
 /**
  * A native histogram, the message `Histogram` of both versions. One object is filled again and again; the
  * values of which it may have many go straight into the columns.
+ *
+ * It is taken if Prometheus takes it, by the rules of `Histogram.Validate` and `FloatHistogram.Validate` in
+ * https://github.com/prometheus/prometheus/tree/main/model/histogram. Beyond them are refused: more buckets than
+ * `limits.maxHistogramBuckets`, buckets with an index beyond 31 bits, an unknown reset hint, and integers
+ * among floats, which Prometheus leaves out in silence. Of the schemas 9 to 52, which Prometheus merges into
+ * buckets of schema 8, none is taken.
  */
 export class HistogramMessage implements NativeHistogram {
   readonly timestamp = bits();
@@ -154,8 +157,10 @@ export class HistogramMessage implements NativeHistogram {
 
   readonly #onBound = (): void => {
     const bound = doubleOf(this.#reader);
-    // NaN fails as well; plus infinity is the bound of the last bucket and never sent.
-    if (!(bound > this.#lastBound && bound < Number.POSITIVE_INFINITY)) this.#boundsAscend = false;
+    // NaN fails as well. Plus infinity is the bound of the last bucket and never sent; minus infinity may be
+    // the first one.
+    const ascends = this.#bounds === 0 ? bound >= Number.NEGATIVE_INFINITY : bound > this.#lastBound;
+    if (!(ascends && bound < Number.POSITIVE_INFINITY)) this.#boundsAscend = false;
     this.#lastBound = bound;
     if (this.#bounds++ >= limits.maxHistogramBuckets) return;
     this.#customValues.elements.append(this.#reader.low, this.#reader.high);
@@ -186,35 +191,44 @@ export class HistogramMessage implements NativeHistogram {
     if (bounds > limits.maxHistogramBuckets) {
       return `it has ${bounds} custom bounds, at most ${limits.maxHistogramBuckets} are allowed`;
     }
-    if (!this.#boundsAscend) return 'its custom bounds are not finite numbers in ascending order';
+    if (!this.#boundsAscend) return 'its custom bounds are not numbers below infinity in ascending order';
     const { firstIndex, endIndex } = this.#positive;
     // One bucket more than bounds: the last one has no upper bound.
     if (firstIndex < 0 || endIndex > bounds + 1) {
       return `its spans reach from bucket ${firstIndex} to ${endIndex}, and its ${bounds} custom bounds make ${bounds + 1} buckets`;
     }
     if (!this.#negative.isEmpty) return 'it has custom bounds and negative buckets';
-    if (this.#numberOf(this.zeroCount, this.isZeroFloat) !== 0 || doubleOf(this.zeroThreshold) !== 0) {
+    if (this.#hasZeroCount || doubleOf(this.zeroThreshold) !== 0) {
       return 'it has custom bounds and a zero bucket';
     }
     return undefined;
   }
 
   #countProblem(): string | undefined {
-    const count = this.#numberOf(this.count, this.isFloat);
-    const zeroCount = this.#numberOf(this.zeroCount, this.isZeroFloat);
-    if (this.isFloat !== this.isZeroFloat && zeroCount !== 0) {
+    if (this.isFloat !== this.isZeroFloat && this.#hasZeroCount) {
       return 'of its count and its zero count one is an integer and one a float';
     }
-    if (count < 0 || zeroCount < 0) return 'it has a count below zero';
-    const total = this.#negative.total + this.#positive.total + zeroCount;
-    const isLess = this.isFloat
-      ? total - count > floatTolerance * Math.max(1, count)
-      : // Sums beyond 2^53 are rounded, so there is no verdict.
-        total > count && total <= Number.MAX_SAFE_INTEGER;
-    return isLess ? `its count is ${count}, less than the ${total} in its buckets` : undefined;
+    if (this.isFloat) {
+      // Floats add up to about their total, whose error nobody knows: Prometheus does not compare them either.
+      const isNegative = doubleOf(this.count) < 0 || doubleOf(this.zeroCount) < 0;
+      return isNegative ? 'it has a count below zero' : undefined;
+    }
+    const { count, zeroCount } = this;
+    const total = bits();
+    this.#negative.addTotalTo(total);
+    this.#positive.addTotalTo(total);
+    addTo(total, zeroCount);
+    const order = compareUnsigned(count, total);
+    if (order < 0) {
+      return `its count is ${unsignedText(count)}, less than the ${unsignedText(total)} in its buckets`;
+    }
+    // An observation that is no number is in no bucket, and makes the sum no number.
+    if (order === 0 || Number.isNaN(doubleOf(this.sum))) return undefined;
+    return `its count is ${unsignedText(count)}, and its buckets hold ${unsignedText(total)}, which must be the same unless its sum is NaN`;
   }
 
-  #numberOf(value: Readonly<Bits>, isFloat: boolean): number {
-    return isFloat ? doubleOf(value) : unsignedOf(value);
+  get #hasZeroCount(): boolean {
+    const { low, high } = this.zeroCount;
+    return this.isZeroFloat ? doubleOf(this.zeroCount) !== 0 : (low | high) !== 0;
   }
 }

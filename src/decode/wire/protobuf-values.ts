@@ -21,6 +21,14 @@ export function keep(bits: Bits, reader: ProtobufReader): void {
   bits.high = reader.high;
 }
 
+/** Adds to a value, in 64 bits: beyond them it begins again, as in languages that have such integers. */
+export function addTo(sum: Bits, { low, high }: Readonly<Bits>): void {
+  const newLow = (sum.low + low) | 0;
+  const carry = newLow >>> 0 < low >>> 0 ? 1 : 0;
+  sum.low = newLow;
+  sum.high = (sum.high + high + carry) | 0;
+}
+
 const scratch = new DataView(new ArrayBuffer(8));
 
 /** The double with these bits. */
@@ -47,6 +55,14 @@ export function zigzag64(reader: ProtobufReader): void {
   reader.low = ((low >>> 1) | (high << 31)) ^ sign;
   reader.high = (high >>> 1) ^ sign;
 }
+
+/** Which of two unsigned integers is the larger one: below zero if it is the second. */
+export const compareUnsigned = (first: Readonly<Bits>, second: Readonly<Bits>): number =>
+  (first.high >>> 0) - (second.high >>> 0) || (first.low >>> 0) - (second.low >>> 0);
+
+/** An unsigned integer in decimal digits, exactly. */
+export const unsignedText = ({ low, high }: Readonly<Bits>): string =>
+  ((BigInt(high >>> 0) << 32n) | BigInt(low >>> 0)).toString();
 
 /**
  * Reads a field of a repeated number, packed or not; each value is in the reader's halves when

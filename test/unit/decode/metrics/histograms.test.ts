@@ -61,6 +61,7 @@ describe('a native histogram is stored as sent:', () => {
     const count = '18446744073709551615';
     const row = stored({
       countInt: count,
+      sum: Number.NaN,
       positiveSpans: [span(0, 1)],
       positiveDeltas: ['9007199254740993'],
     });
@@ -117,9 +118,9 @@ describe('a histogram is refused', () => {
       'than the 7',
     ],
     [
-      'of floats with fewer observations than in its buckets',
-      { countFloat: 4.9, positiveSpans: [span(0, 1)], positiveCounts: [5] },
-      'less than the 5',
+      'with more observations than in its buckets',
+      { ...bucket, countInt: 6, sum: 9 },
+      'and its buckets hold 5',
     ],
     [
       'with more spans than buckets',
