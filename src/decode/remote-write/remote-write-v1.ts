@@ -14,11 +14,15 @@ import type { DecodedBody, MetricsTask } from '../task.ts';
 import { fieldTag, ProtobufReader } from '../wire/protobuf-reader.ts';
 import { decodeWithKernel, type FieldWalk } from './kernel-walk.ts';
 import { LabelMessages, type MessageHash } from './label-messages.ts';
+import { otherVersion } from './other-version.ts';
 import type { RemoteWriteKernel } from './remote-write-kernel.ts';
 import { TimeSeriesReader, type TimeSeriesTags } from './time-series.ts';
 
 const requestTimeseries = fieldTag(1, 'bytes');
 const requestMetadata = fieldTag(3, 'bytes');
+/** What a message of version 2.0 has at its top, in numbers that this version leaves free. */
+const symbolOfV2 = fieldTag(4, 'bytes');
+const timeseriesOfV2 = fieldTag(5, 'bytes');
 const seriesTags: TimeSeriesTags = {
   sample: fieldTag(2, 'bytes'),
   exemplar: fieldTag(3, 'bytes'),
@@ -109,6 +113,7 @@ class WriteRequestWalk implements FieldWalk {
     const tag = reader.tag(end);
     if (tag === requestTimeseries) this.#readSeries(reader.lengthEnd(end));
     else if (tag === requestMetadata) this.#readMetadata(reader.lengthEnd(end));
+    else if (tag === symbolOfV2 || tag === timeseriesOfV2) throw otherVersion('2.0', '1.0');
     else reader.skip(tag, end);
     return reader.position;
   }

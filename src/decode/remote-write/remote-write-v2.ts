@@ -15,12 +15,16 @@ import { Refusals } from '../refusals.ts';
 import type { DecodedBody, MetricsTask } from '../task.ts';
 import { fieldTag, ProtobufReader } from '../wire/protobuf-reader.ts';
 import { decodeWithKernel, type FieldWalk } from './kernel-walk.ts';
+import { otherVersion } from './other-version.ts';
 import type { RemoteWriteKernel } from './remote-write-kernel.ts';
 import { LabelRefs, type SymbolHash, SymbolTable } from './symbol-table.ts';
 import { TimeSeriesReader, type TimeSeriesTags } from './time-series.ts';
 
 const requestSymbol = fieldTag(4, 'bytes');
 const requestTimeseries = fieldTag(5, 'bytes');
+/** What a message of version 1.0 has at its top, in numbers that this version reserves for it. */
+const timeseriesOfV1 = fieldTag(1, 'bytes');
+const metadataOfV1 = fieldTag(3, 'bytes');
 const seriesTags: TimeSeriesTags = {
   sample: fieldTag(2, 'bytes'),
   histogram: fieldTag(3, 'bytes'),
@@ -143,6 +147,7 @@ class RequestWalk implements FieldWalk {
     reader.position = position;
     const tag = reader.tag(end);
     if (tag === requestTimeseries) this.#readTimeSeries(reader.lengthEnd(end));
+    else if (tag === timeseriesOfV1 || tag === metadataOfV1) throw otherVersion('1.0', '2.0');
     else reader.skip(tag, end);
     return reader.position;
   }

@@ -19,12 +19,13 @@ const contentTypes = {
   2: 'application/x-protobuf;proto=io.prometheus.write.v2.Request',
 } as const;
 
-async function write(version: 1 | 2, dataset: string, body: Uint8Array) {
+/** @param declared what the Content-Type says; `none` leaves it out */
+async function write(declared: 1 | 2 | 'none', dataset: string, body: Uint8Array) {
   const reply = await fetch(`${service.url}/v1/prometheus/write`, {
     method: 'POST',
     headers: {
       authorization,
-      'content-type': contentTypes[version],
+      ...(declared === 'none' ? {} : { 'content-type': contentTypes[declared] }),
       'content-encoding': 'snappy',
       'x-p-stream': dataset,
     },
@@ -51,7 +52,7 @@ const histogram: TestHistogram = {
   sum: 18.5,
   schema: 1,
   zeroThreshold: 0.001,
-  zeroCountInt: 2,
+  zeroCountInt: 3,
   positiveSpans: [
     { offset: -2, length: 2 },
     { offset: 1, length: 1 },
@@ -141,7 +142,7 @@ describe('a request of version 2.0', () => {
         sum: 18.5,
         schema: 1,
         zero_threshold: 0.001,
-        zero_count: 2,
+        zero_count: 3,
         negative_spans: '[[0,1]]',
         negative_buckets: '[14]',
         positive_spans: '[[-2,2],[1,1]]',
@@ -246,6 +247,41 @@ describe('a request of version 1.0', () => {
     expect((await write(1, 'many', buildWriteRequest(series))).status).toBe(200);
     const sql = 'SELECT count(*) AS n, count(DISTINCT instance) AS hosts, sum(value) AS total FROM many';
     expect(await query(sql)).toEqual([{ n: 10_000, hosts: 10_000, total: 49_995_000 }]);
+  });
+});
+
+describe('a histogram that Prometheus refuses', () => {
+  const broken = { labels: { __name__: 'broken' }, histograms: [{ ...histogram, countInt: 22 }] };
+
+  test('is refused in version 2.0, and the rest is stored', async () => {
+    const reply = await write(2, 'broken2', buildRequestV2([requests, latency, broken]));
+    expect(reply).toMatchObject({ status: 400, written: ['1', '2', '1'] });
+    expect(reply.text).toContain('its count is 22, and its buckets hold 21');
+    expect(await query('SELECT metric_name FROM broken2.histograms')).toEqual([
+      { metric_name: 'latency' },
+      { metric_name: 'latency' },
+    ]);
+  });
+
+  test('is refused in version 1.0, with all of its request', async () => {
+    const reply = await write(1, 'broken1', buildWriteRequest([requests, broken]));
+    expect(reply).toMatchObject({ status: 400, written: [null, null, null] });
+    await expect(service.query('SELECT 1 FROM broken1')).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+describe('a body of another version than the declared one is refused:', () => {
+  const bodies = { 1: buildWriteRequest([requests]), 2: buildRequestV2([requests]) };
+
+  test.each([
+    [1, 2, [null, null, null]],
+    ['none', 2, [null, null, null]],
+    [2, 1, ['0', '0', '0']],
+  ] as const)('declared as %s, and of version %d', async (declared, actual, written) => {
+    const reply = await write(declared, 'mistaken', bodies[actual]);
+    expect(reply).toMatchObject({ status: 400, written });
+    expect(reply.text).toContain(`The body is a message of Remote Write ${actual}.0`);
+    await expect(service.query('SELECT 1 FROM mistaken')).rejects.toMatchObject({ status: 400 });
   });
 });
 
