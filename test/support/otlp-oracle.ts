@@ -6,7 +6,7 @@ import { limits } from '../../src/limits/limits.ts';
 import type { NativeRow, NativeValue } from './native-rows.ts';
 import { requestTypes, type Signal } from './otlp.ts';
 
-/** The rows of the table, and the number of refused records. */
+/** The rows of the table, and the number of records that are refused or stored but for an id. */
 export interface ExpectedRows {
   readonly rows: readonly NativeRow[];
   readonly refused: number;
@@ -35,8 +35,8 @@ export function expectedRows(signal: Signal, message: Uint8Array, receivedMicros
         const shared = { ...resourceColumns(resource), ...scopeColumns(scope) };
         const own =
           signal === 'logs' ? logColumns(record, receivedMicros) : spanColumns(record, receivedMicros);
-        if (own === undefined) refused++;
-        else rows.push({ ...shared, ...own });
+        if (own === undefined || hasWrongId(record)) refused++;
+        if (own !== undefined) rows.push({ ...shared, ...own });
       }
     }
   }
@@ -130,6 +130,16 @@ function scopeColumns(wrapper: Message): NativeRow {
 const endNanos = BigInt(limits.maxSampleTimestampMs + 1) * 1_000_000n;
 const nanos = (message: Message, name: string): bigint => BigInt(text(message, name));
 
+const isWrongId = (id: unknown, bytes: number): boolean =>
+  id !== undefined && (id as Buffer).length !== bytes && (id as Buffer).length > 0;
+
+/** Whether an id of a log record or a span, or of a link, has a wrong length. */
+const hasWrongId = (message: Message): boolean =>
+  isWrongId(message['traceId'], 16) ||
+  isWrongId(message['spanId'], 8) ||
+  isWrongId(message['parentSpanId'], 8) ||
+  list(message, 'links').some(hasWrongId);
+
 function hexId(message: Message, name: string, bytes: number): string {
   const id = message[name] as Buffer;
   return id.length === bytes && id.some((byte) => byte !== 0) ? id.toString('hex') : '';
@@ -170,7 +180,7 @@ function spanColumns(span: Message, receivedMicros: number): NativeRow | undefin
   const events = list(span, 'events');
   const links = list(span, 'links');
   const times = [start, end, ...events.map((event) => nanos(event, 'timeUnixNano'))];
-  if (times.some((time) => time >= endNanos)) return undefined;
+  if (times.some((time) => time >= endNanos) || hasWrongId({ ...span, links: [] })) return undefined;
   const timestamp = start || end || BigInt(receivedMicros) * 1000n;
   const status = span['status'] as Message | null;
   return unlessTooDeep(() => ({

@@ -38,6 +38,8 @@ export class Draft {
   isUtf8 = false;
   /** Why it cannot be stored; undefined if it can. */
   problem: string | undefined;
+  /** What of it is left out while the rest is stored; the first of several. */
+  warning: string | undefined;
 
   constructor(body: Buffer) {
     this.body = body;
@@ -45,7 +47,7 @@ export class Draft {
 
   begin(): void {
     this.own.length = 0;
-    this.problem = undefined;
+    this.problem = this.warning = undefined;
   }
 
   /** The memory that the range of a text is in; good until something is written into `own`. */
@@ -80,6 +82,10 @@ export class Draft {
 
   refuse(problem: string): void {
     this.problem ??= problem;
+  }
+
+  warn(warning: string): void {
+    this.warning ??= warning;
   }
 }
 

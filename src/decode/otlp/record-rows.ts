@@ -3,10 +3,10 @@ import { MapColumn } from '../../columnar/dictionary-columns.ts';
 import type { BlockColumn } from '../../columnar/native-block.ts';
 import { AppError } from '../../errors.ts';
 import { limits } from '../../limits/limits.ts';
-import type { RefusedPart } from '../../model/counts.ts';
 import { noCounts } from '../../model/counts.ts';
 import { requestBounds } from '../decode-bounds.ts';
 import { MemoryBudget } from '../memory-budget.ts';
+import type { DecodedBody } from '../task.ts';
 import { AttributeList } from './attribute-list.ts';
 import { Draft, type DraftText } from './draft.ts';
 import { ResourceColumns, type ResourceDraft, type ScopeDraft } from './resource-columns.ts';
@@ -43,6 +43,8 @@ export class RecordRows implements ExportDraft {
   readonly #shared: ResourceColumns;
   readonly #problems: string[] = [];
   #refused = 0;
+  /** Records that are stored, but for a part of them. */
+  #warned = 0;
   #resourceStart = 0;
   #scopeStart = 0;
 
@@ -95,17 +97,26 @@ export class RecordRows implements ExportDraft {
     }
     const problem = this.record.problem ?? this.scope.problem ?? this.resource.problem;
     if (problem !== undefined) {
-      const number = this.rows + this.#refused + 1;
-      if (this.#refused++ < limits.maxReportedProblems) {
-        this.#problems.push(`${this.#what} ${number} of the request: ${problem}`);
-      }
+      this.#report(problem);
+      this.#refused++;
       return false;
+    }
+    if (this.record.warning !== undefined) {
+      this.#report(this.record.warning);
+      this.#warned++;
     }
     this.budget.spend(rowBytes, 'its records: send fewer at a time');
     this.rows++;
     this.attributes.appendRow();
     this.#droppedColumn.append(this.droppedAttributes);
     return true;
+  }
+
+  /** Notes what is wrong with the record that ends. */
+  #report(problem: string): void {
+    if (this.#problems.length === limits.maxReportedProblems) return;
+    const number = this.rows + this.#refused + 1;
+    this.#problems.push(`${this.#what} ${number} of the request: ${problem}`);
   }
 
   /** @throws AppError `bad_record` if the scope came behind its records and cannot be stored */
@@ -136,11 +147,16 @@ export class RecordRows implements ExportDraft {
     return [this.#attributeColumn, this.#droppedColumn, ...this.#shared.columns];
   }
 
-  /** @param counted under which the records are counted */
-  refusals(counted: 'logs' | 'spans'): { readonly refused?: RefusedPart } {
-    if (this.#refused === 0) return {};
-    const counts = { ...noCounts, [counted]: this.#refused, problems: this.#refused };
-    return { refused: { counts, problems: this.#problems } };
+  /**
+   * What was stored and what was not.
+   * @param counted under which the records are counted
+   */
+  outcome(counted: 'logs' | 'spans'): Pick<DecodedBody, 'counts' | 'refused'> {
+    const problems = this.#refused + this.#warned;
+    const counts = { ...noCounts, [counted]: this.rows, problems };
+    if (problems === 0) return { counts };
+    const refused = { ...noCounts, [counted]: this.#refused, problems };
+    return { counts, refused: { counts: refused, problems: this.#problems } };
   }
 }
 

@@ -10,6 +10,8 @@ import { auth, type Harness, maxBodyBytes, RawClient, someCounts, startServer } 
 const json = 'application/json';
 const protobuf = 'application/x-protobuf';
 const statusType = otlpType('RpcStatus');
+const badRequestType = otlpType('BadRequest');
+const badRequestUrl = 'type.googleapis.com/google.rpc.BadRequest';
 const signals = [
   {
     path: '/v1/logs',
@@ -54,6 +56,8 @@ beforeEach(() => {
 interface Status {
   readonly code: number;
   readonly message: string;
+  /** In JSON: an `Any` is its message with its type. */
+  readonly details?: ReadonlyArray<Readonly<Record<string, unknown>>>;
 }
 
 /** The body of an error, which must be in that encoding and say so to the letter. */
@@ -61,7 +65,13 @@ async function statusOf(reply: Response, type: string): Promise<Status> {
   expect(reply.headers.get('content-type')).toBe(type);
   if (type === json) return (await reply.json()) as Status;
   const bytes = new Uint8Array(await reply.arrayBuffer());
-  return statusType.toObject(statusType.decode(bytes)) as Status;
+  const { details, ...status } = statusType.toObject(statusType.decode(bytes), { bytes: Buffer }) as Status;
+  if (details === undefined) return status;
+  const inJson = details.map(({ typeUrl, value }) => ({
+    '@type': typeUrl,
+    ...badRequestType.toObject(badRequestType.decode(value as Buffer)),
+  }));
+  return { ...status, details: inJson };
 }
 
 describe.each(cases)('$path in $type', ({ path, type, response, counted, field, formats, dataset }) => {
@@ -154,6 +164,48 @@ describe.each(cases)('$path in $type', ({ path, type, response, counted, field, 
     expect(message).toContain(code);
     expect(message.includes('the reason')).toBe(code !== 'internal');
     expect(reply.headers.get('retry-after')).toBe(http === 503 ? '1' : null);
+  });
+
+  test.each([
+    ['bad_protobuf', 'body'],
+    ['bad_json', 'body'],
+    ['bad_encoding', 'body'],
+    ['bad_record', 'body'],
+    ['bad_dataset_name', 'X-P-Stream'],
+    ['bad_header', 'header'],
+  ] as const)('%s says in its details what is wrong with which part', async (code, part) => {
+    server.ingest.respond = () => {
+      throw new AppError(code, 'the reason, ä "quoted"');
+    };
+    expect((await statusOf(await post('body'), type)).details).toEqual([
+      {
+        '@type': badRequestUrl,
+        fieldViolations: [{ field: part, description: 'the reason, ä "quoted"', reason: code.toUpperCase() }],
+      },
+    ]);
+  });
+
+  test.each(['kind_conflict', 'body_too_large', 'overloaded', 'internal'] as const)(
+    '%s, which is no bad request, has no details',
+    async (code) => {
+      server.ingest.respond = () => {
+        throw new AppError(code, 'the reason');
+      };
+      expect((await statusOf(await post('body'), type)).details).toBeUndefined();
+    },
+  );
+
+  test('a warning: 200, nothing rejected, and what is left out', async () => {
+    server.ingest.refused = {
+      counts: { ...noCounts, problems: 1 },
+      problems: ['an id is left out'],
+    };
+    const reply = await post('body');
+    expect(reply.status).toBe(200);
+    const partialSuccess = (await responseOf(reply))['partialSuccess'] as Record<string, unknown>;
+    expect(partialSuccess['errorMessage']).toBe('an id is left out');
+    // In protobuf zero and nothing are the same.
+    expect(Number(partialSuccess[field] ?? 0)).toBe(0);
   });
 
   test('who may not write learns it in the same form', async () => {

@@ -2,7 +2,6 @@
 import { Column64, StringColumn, UIntColumn } from '../../../columnar/columns.ts';
 import { LowCardinalityColumn } from '../../../columnar/dictionary-columns.ts';
 import { encodeTableBlock } from '../../../columnar/native-block.ts';
-import { noCounts } from '../../../model/counts.ts';
 import type { DecodeBounds } from '../../decode-bounds.ts';
 import type { DecodedBody } from '../../task.ts';
 import { type Bits, clear } from '../../wire/protobuf-values.ts';
@@ -23,8 +22,8 @@ export class LogRows extends RecordRows {
   readonly severityText = new DraftText();
   readonly body = new DraftText();
   flags = 0;
-  readonly traceId = new HexId(16);
-  readonly spanId = new HexId(8);
+  readonly traceId = new HexId(16, 'its trace id');
+  readonly spanId = new HexId(8, 'its span id');
   readonly eventName = new DraftText();
 
   readonly #received: Readonly<Bits>;
@@ -69,6 +68,9 @@ export class LogRows extends RecordRows {
     const { record, observedTime } = this;
     if (!isStorable(this.time) || !isStorable(observedTime))
       record.refuse('its time is beyond the year 2106');
+    // A log record with an id that is not valid belongs to no trace (opentelemetry/proto/logs/v1/logs.proto).
+    const idProblem = this.traceId.problem ?? this.spanId.problem;
+    if (idProblem !== undefined) record.warn(`${idProblem}, and is left out`);
     this.checkLength(this.body, 'body');
     this.checkLength(this.severityText, 'severity text');
     this.checkLength(this.eventName, 'event name');
@@ -90,8 +92,7 @@ export class LogRows extends RecordRows {
 
   finish(): DecodedBody {
     const { rows } = this;
-    const counts = { ...noCounts, logs: rows };
-    if (rows === 0) return { blocks: [], counts, ...this.refusals('logs') };
+    if (rows === 0) return { blocks: [], ...this.outcome('logs') };
     const columns = [
       this.#timestamp,
       this.#observed,
@@ -104,6 +105,6 @@ export class LogRows extends RecordRows {
       this.#bodies,
       ...this.columns,
     ];
-    return { blocks: [encodeTableBlock('logs', columns, rows)], counts, ...this.refusals('logs') };
+    return { blocks: [encodeTableBlock('logs', columns, rows)], ...this.outcome('logs') };
   }
 }

@@ -16,6 +16,7 @@ const dataPoint = fieldTag(1, 'bytes');
 
 const onePoint: Lost = { points: 1 };
 const oneExemplar: Lost = { exemplars: 1 };
+const nothing: Lost = {};
 
 export interface DataPointParts {
   readonly reader: ProtobufReader;
@@ -113,6 +114,12 @@ export class DataPoints {
       problem = rows.addExemplar(exemplar);
     }
     if (problem !== undefined) this.#refuse(oneExemplar, 'An exemplar', problem);
+    else if (exemplar.labels.warning !== undefined) this.#warn(exemplar.labels.warning);
+  }
+
+  #warn(warning: string): void {
+    const { rows, refusals } = this.#parts;
+    refusals.add(nothing, () => `An exemplar of the series ${rows.describeSeries()}: ${warning}`);
   }
 
   #refuse(lost: Lost, what: string, problem: string): void {

@@ -21,6 +21,7 @@ export class ExemplarLabels implements LabelSource {
   readonly #attributes: AttributeTexts;
   readonly #attributeTag: number;
   #problem: string | undefined;
+  #warning: string | undefined;
   #start = 0;
   #end = 0;
 
@@ -35,7 +36,7 @@ export class ExemplarLabels implements LabelSource {
   begin(start: number, end: number): void {
     this.#start = start;
     this.#end = end;
-    this.#problem = undefined;
+    this.#problem = this.#warning = undefined;
     this.traceId.start = this.traceId.end = this.spanId.start = this.spanId.end = 0;
   }
 
@@ -45,6 +46,11 @@ export class ExemplarLabels implements LabelSource {
 
   problem(): string | undefined {
     return this.#problem;
+  }
+
+  /** What was left out of them when they were read, or undefined. */
+  get warning(): string | undefined {
+    return this.#warning;
   }
 
   isAscii(): boolean {
@@ -64,6 +70,9 @@ export class ExemplarLabels implements LabelSource {
       const { start, end } = this[key];
       const { name, bytes } = idLabels[key];
       const id = this.#message.subarray(start, end);
+      if (id.length !== bytes && id.length > 0) {
+        this.#warning ??= `its ${name} has ${id.length} bytes and not ${bytes}, and is left out`;
+      }
       // Of another length, or all zeros: no id.
       if (id.length !== bytes || id.every((byte) => byte === 0)) continue;
       const nameStart = text.length;

@@ -112,8 +112,8 @@ export class SpanEvents extends SpanItems {
 }
 
 export class SpanLinks extends SpanItems {
-  readonly traceId = new HexId(16);
-  readonly spanId = new HexId(8);
+  readonly traceId = new HexId(16, 'the trace id of a link');
+  readonly spanId = new HexId(8, 'the span id of a link');
   readonly traceState = new DraftText();
   flags = 0;
   readonly #traceIds: ArrayColumn<StringColumn>;
@@ -144,6 +144,8 @@ export class SpanLinks extends SpanItems {
   override end(): boolean {
     if (!super.end()) return false;
     const { draft, traceState } = this;
+    const idProblem = this.traceId.problem ?? this.spanId.problem;
+    if (idProblem !== undefined) draft.warn(`${idProblem}, and is left out`);
     this.traceId.appendTo(this.#traceIds.elements);
     this.spanId.appendTo(this.#spanIds.elements);
     this.#traceStates.elements.append(draft.bytesOf(traceState), traceState.start, traceState.end);

@@ -2,7 +2,6 @@
 import { Column64, StringColumn, UIntColumn } from '../../../columnar/columns.ts';
 import { LowCardinalityColumn } from '../../../columnar/dictionary-columns.ts';
 import { encodeTableBlock } from '../../../columnar/native-block.ts';
-import { noCounts } from '../../../model/counts.ts';
 import { requestBounds } from '../../decode-bounds.ts';
 import type { DecodedBody } from '../../task.ts';
 import { type Bits, clear } from '../../wire/protobuf-values.ts';
@@ -21,9 +20,9 @@ const noDuration: Readonly<Bits> = { low: 0, high: -0x8000_0000 };
 
 /** Fields of the span under way, filled by the reader of its encoding. */
 export class SpanRows extends RecordRows {
-  readonly traceId = new HexId(16);
-  readonly spanId = new HexId(8);
-  readonly parentSpanId = new HexId(8);
+  readonly traceId = new HexId(16, 'its trace id');
+  readonly spanId = new HexId(8, 'its span id');
+  readonly parentSpanId = new HexId(8, 'its parent span id');
   readonly traceState = new DraftText();
   readonly name = new DraftText();
   kind = 0;
@@ -94,6 +93,9 @@ export class SpanRows extends RecordRows {
     const { record } = this;
     if (!isStorable(this.start) || !isStorable(this.endTime))
       record.refuse('its time is beyond the year 2106');
+    // A span needs its ids: without them it would be in no trace, or at another place in it.
+    const idProblem = this.traceId.problem ?? this.spanId.problem ?? this.parentSpanId.problem;
+    if (idProblem !== undefined) record.refuse(idProblem);
     this.checkLength(this.name, 'name');
     this.checkLength(this.statusMessage, 'status message');
     if (!super.endRecord()) {
@@ -137,8 +139,7 @@ export class SpanRows extends RecordRows {
 
   finish(): DecodedBody {
     const { rows } = this;
-    const counts = { ...noCounts, spans: rows };
-    if (rows === 0) return { blocks: [], counts, ...this.refusals('spans') };
+    if (rows === 0) return { blocks: [], ...this.outcome('spans') };
     const columns = [
       this.#timestamp,
       this.#duration,
@@ -157,6 +158,6 @@ export class SpanRows extends RecordRows {
       ...this.links.columns,
       ...this.columns,
     ];
-    return { blocks: [encodeTableBlock('spans', columns, rows)], counts, ...this.refusals('spans') };
+    return { blocks: [encodeTableBlock('spans', columns, rows)], ...this.outcome('spans') };
   }
 }

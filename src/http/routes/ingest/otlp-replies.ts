@@ -3,7 +3,7 @@
  * encoding of the request, under exactly its media type, and errors as `google.rpc.Status`.
  */
 import protobuf from 'protobufjs/minimal.js';
-import { AppError } from '../../../errors.ts';
+import { AppError, type ErrorCode } from '../../../errors.ts';
 import type { Acknowledgement } from '../../../ingest/ingest-request.ts';
 import { type ContentTypeRule, mediaTypeOf } from '../../server/content-type.ts';
 import { publicDetail, type Reply, refusalHeaders, withReplayed } from '../../server/reply.ts';
@@ -34,17 +34,52 @@ const statusCodes: ReadonlyMap<number, number> = new Map([
 ]);
 const invalidArgument = 3;
 
-/** An error as `google.rpc.Status`, in JSON unless the request was protobuf. */
+const badRequestUrl = 'type.googleapis.com/google.rpc.BadRequest';
+
+/** The part of a request that is wrong, where it is not the body. */
+const wrongParts: Readonly<Partial<Record<ErrorCode, string>>> = {
+  bad_header: 'header',
+  bad_framing: 'header',
+  bad_dataset_name: 'X-P-Stream',
+  tenant_required: 'X-P-Tenant',
+  tenant_not_supported: 'X-P-Tenant',
+  bad_tenant_name: 'X-P-Tenant',
+  credentials_ambiguous: 'Authorization',
+};
+
+/**
+ * What is wrong with which part of a request, for `google.rpc.BadRequest`
+ * (https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto).
+ */
+const fieldViolation = (error: AppError) => ({
+  field: wrongParts[error.code] ?? 'body',
+  description: publicDetail(error),
+  reason: error.code.toUpperCase(),
+});
+
+/**
+ * An error as `google.rpc.Status`, in JSON unless the request was protobuf. A bad request has a
+ * `google.rpc.BadRequest` among its details.
+ */
 export function otlpRefusal(error: AppError, contentType: string): Reply {
   const { status } = error.definition;
   const code = statusCodes.get(status) ?? invalidArgument;
   const message = `${publicDetail(error)} (${error.code})`;
   const headers = refusalHeaders(error);
+  const violation = status === 400 ? fieldViolation(error) : undefined;
   if (mediaTypeOf(contentType) !== otlpProtobuf) {
-    return { status, contentType: otlpJson, body: JSON.stringify({ code, message }), headers };
+    const details = violation && [{ '@type': badRequestUrl, fieldViolations: [violation] }];
+    return { status, contentType: otlpJson, body: JSON.stringify({ code, message, details }), headers };
   }
-  const body = protobuf.Writer.create().uint32(8).int32(code).uint32(18).string(message).finish();
-  return { status, contentType: otlpProtobuf, body: [body], headers };
+  const writer = protobuf.Writer.create().uint32(8).int32(code).uint32(18).string(message);
+  if (violation !== undefined) {
+    const { field, description, reason } = violation;
+    // An Any: its type, and the bytes of a BadRequest with one violation.
+    writer.uint32(26).fork().uint32(10).string(badRequestUrl).uint32(18).fork();
+    writer.uint32(10).fork().uint32(10).string(field).uint32(18).string(description);
+    writer.uint32(26).string(reason).ldelim().ldelim().ldelim();
+  }
+  return { status, contentType: otlpProtobuf, body: [writer.finish()], headers };
 }
 
 /** How a signal counts what is refused of a request while the rest is stored. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decodeJsonLogs } from '../../../../src/decode/otlp/logs/json-logs.ts';
 import { decodeProtobufLogs } from '../../../../src/decode/otlp/logs/protobuf-logs.ts';
 import { decodeJsonTraces } from '../../../../src/decode/otlp/traces/json-traces.ts';
+import { decodeProtobufTraces } from '../../../../src/decode/otlp/traces/protobuf-traces.ts';
 import { limits } from '../../../../src/limits/limits.ts';
 import { caughtCode, caughtError } from '../../../support/caught.ts';
 import { nativeRows } from '../../../support/native-rows.ts';
@@ -46,6 +47,13 @@ describe('JSON is read as the Collector reads it', () => {
     ['{"doubleValue":"NaN"}', 'NaN'],
     ['{"doubleValue":"-Infinity"}', '-Infinity'],
     ['{"doubleValue":"1.5"}', '1.5'],
+    ['{"doubleValue":-0}', '-0'],
+    ['{"doubleValue":-0.0}', '-0'],
+    ['{"doubleValue":"-0"}', '-0'],
+    ['{"doubleValue":-0e5}', '-0'],
+    ['{"doubleValue":0}', '0'],
+    ['{"doubleValue":-1e-400}', '-0'],
+    ['{"arrayValue":{"values":[{"doubleValue":-0},{"doubleValue":0}]}}', '[-0,0]'],
     ['{"doubleValue":1e400}', 'Infinity'],
     ['{"doubleValue":12345678901234567890}', '12345678901234567000'],
     ['{"boolValue":false}', 'false'],
@@ -187,6 +195,105 @@ describe('a record that cannot be stored is refused alone, and named', () => {
     for (const { blocks, refused } of both(...bad)) {
       expect(blocks).toEqual([]);
       expect([refused?.counts.logs, refused?.problems.length]).toEqual([30, limits.maxReportedProblems]);
+    }
+  });
+});
+
+test('a double of minus zero is -0 in both encodings', () => {
+  const minusZero = { doubleValue: -0 };
+  const nested = {
+    arrayValue: { values: [minusZero, { kvlistValue: { values: [{ key: 'k', value: minusZero }] } }] },
+  };
+  const record = {
+    body: minusZero,
+    ...withAttributes({ key: 'a', value: minusZero }, { key: 'b', value: nested }),
+  };
+  for (const { blocks } of both(record)) {
+    expect(blocks.flatMap(nativeRows)).toMatchObject([
+      {
+        body: '-0',
+        attributes: [
+          ['a', '-0'],
+          ['b', '[-0,{"k":-0}]'],
+        ],
+      },
+    ]);
+  }
+});
+
+describe('an id of a wrong length', () => {
+  const trace = Buffer.alloc(16, 7);
+  const span = Buffer.alloc(8, 7);
+  const spansOf = (...spans: readonly TestRequest[]) => {
+    const body: TestRequest = { resourceSpans: [{ scopeSpans: [{ spans }] }] };
+    return [
+      decodeJsonTraces(encodeJson(body), receivedMicros),
+      decodeProtobufTraces(encodeProtobuf('traces', body), receivedMicros),
+    ];
+  };
+  const whole = { traceId: trace, spanId: span, name: 'whole' };
+
+  test.each([
+    ['trace id', { traceId: trace.subarray(1) }, 'its trace id has 15 bytes and not 16'],
+    ['trace id', { traceId: Buffer.alloc(17, 7) }, 'its trace id has 17 bytes and not 16'],
+    ['trace id of zeros', { traceId: Buffer.alloc(3) }, 'its trace id has 3 bytes and not 16'],
+    ['span id', { spanId: trace }, 'its span id has 16 bytes and not 8'],
+    ['id of the parent', { parentSpanId: Buffer.alloc(1, 7) }, 'its parent span id has 1 bytes and not 8'],
+  ])('refuses its span: %s', (_, ids, words) => {
+    for (const { blocks, counts, refused } of spansOf(whole, { ...whole, ...ids, name: 'broken' }, whole)) {
+      expect(blocks.flatMap(nativeRows).map((each) => each['name'])).toEqual(['whole', 'whole']);
+      expect(counts).toMatchObject({ spans: 2, problems: 1 });
+      expect(refused?.counts).toMatchObject({ spans: 1, problems: 1 });
+      expect(refused?.problems).toEqual([`span 2 of the request: ${words}`]);
+    }
+  });
+
+  test('is left out of a link, which stays, and is named', () => {
+    const links = [
+      { traceId: trace, spanId: span },
+      { traceId: trace.subarray(2), spanId: span },
+    ];
+    for (const { blocks, counts, refused } of spansOf({ ...whole, links }, whole)) {
+      expect(blocks.flatMap(nativeRows)[0]).toMatchObject({
+        links_trace_id: [trace.toString('hex'), ''],
+        links_span_id: [span.toString('hex'), span.toString('hex')],
+      });
+      expect(counts).toMatchObject({ spans: 2, problems: 1 });
+      expect(refused).toMatchObject({
+        counts: { spans: 0, problems: 1 },
+        problems: ['span 1 of the request: the trace id of a link has 14 bytes and not 16, and is left out'],
+      });
+    }
+  });
+
+  test('is left out of a log record, which stays, and is named', () => {
+    const records = [
+      { severityText: 'a', traceId: trace, spanId: span },
+      { severityText: 'b', traceId: trace.subarray(1), spanId: span },
+      { severityText: 'c', traceId: trace, spanId: trace },
+    ];
+    for (const { blocks, counts, refused } of both(...records)) {
+      expect(blocks.flatMap(nativeRows).map((each) => [each['trace_id'], each['span_id']])).toEqual([
+        [trace.toString('hex'), span.toString('hex')],
+        ['', span.toString('hex')],
+        [trace.toString('hex'), ''],
+      ]);
+      expect(counts).toMatchObject({ logs: 3, problems: 2 });
+      expect(refused).toMatchObject({
+        counts: { logs: 0, problems: 2 },
+        problems: [
+          'log record 2 of the request: its trace id has 15 bytes and not 16, and is left out',
+          'log record 3 of the request: its span id has 16 bytes and not 8, and is left out',
+        ],
+      });
+    }
+  });
+
+  test('is none if it is empty or all zeros', () => {
+    const none = { traceId: Buffer.alloc(16), spanId: Buffer.alloc(0), parentSpanId: Buffer.alloc(8) };
+    for (const { counts, refused } of [...spansOf({ ...none, links: [none] }), ...both(none)]) {
+      expect(counts).toMatchObject({ problems: 0 });
+      expect(refused).toBeUndefined();
     }
   });
 });

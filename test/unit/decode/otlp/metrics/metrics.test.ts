@@ -272,6 +272,27 @@ describe('histograms', () => {
     ]);
   });
 
+  test('have exemplars without the ids whose length is wrong, and say so', () => {
+    const exemplars = [
+      { ...noon, asDouble: 2.5, traceId: Buffer.alloc(15, 0xab), spanId: Buffer.alloc(8, 0xcd) },
+      { ...noon, asDouble: 3, traceId: Buffer.alloc(16, 0xab), spanId: Buffer.alloc(0) },
+    ];
+    const result = decode([histogram({ ...point, exemplars })]);
+    expect(rowsBySeries(result, 'exemplars').map(({ labels }) => labels)).toEqual([
+      [['span_id', 'cd'.repeat(8)]],
+      [['trace_id', 'ab'.repeat(16)]],
+    ]);
+    expect(decoded(result)).toMatchObject({
+      counts: { exemplars: 2, problems: 1 },
+      refused: {
+        counts: { exemplars: 0, points: 0, problems: 1 },
+        problems: [
+          'An exemplar of the series {__name__="h_bucket", a="1", le="2.5"}: its trace_id has 15 bytes and not 16, and is left out',
+        ],
+      },
+    });
+  });
+
   test('that were not recorded end all their series', () => {
     const rows = sampleRows(decode([histogram({ ...noon, flags: 1 })]));
     expect(rows.map((row) => row.split(' ').at(-1))).toEqual(Array(3).fill(String(0x7ff0000000000002n)));
