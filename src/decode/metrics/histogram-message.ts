@@ -45,9 +45,9 @@ const bits = (): Bits => ({ low: 0, high: 0 });
  * A native histogram, the message `Histogram` of both versions. One object is filled again and again; the
  * values of which it may have many go straight into the columns.
  *
- * It is taken if Prometheus takes it, by the rules of `Histogram.Validate` and `FloatHistogram.Validate` in
- * https://github.com/prometheus/prometheus/tree/main/model/histogram. Beyond them are refused: more buckets than
- * `limits.maxHistogramBuckets`, buckets with an index beyond 31 bits, an unknown reset hint, and integers
+ * It is taken if Prometheus takes it, by the rules of `Histogram.Validate` and `FloatHistogram.Validate`
+ * (https://github.com/prometheus/prometheus/tree/main/model/histogram). Beyond them are refused: more buckets
+ * than `limits.maxHistogramBuckets`, an index of a bucket beyond 31 bits, an unknown reset hint, and integers
  * among floats, which Prometheus leaves out in silence. Of the schemas 9 to 52, which Prometheus merges into
  * buckets of schema 8, none is taken.
  */
@@ -209,7 +209,8 @@ export class HistogramMessage implements NativeHistogram {
       return 'of its count and its zero count one is an integer and one a float';
     }
     if (this.isFloat) {
-      // Floats add up to about their total, whose error nobody knows: Prometheus does not compare them either.
+      // Floats add up to about their total, and nobody knows how far from it: Prometheus does not compare
+      // them either.
       const isNegative = doubleOf(this.count) < 0 || doubleOf(this.zeroCount) < 0;
       return isNegative ? 'it has a count below zero' : undefined;
     }

@@ -1,5 +1,4 @@
 import type { BodyEncoding } from '../../decode/task.ts';
-import { hasZstd } from '../../decode/wire/zstd.ts';
 import { AppError } from '../../errors.ts';
 
 /**
@@ -41,24 +40,12 @@ const encodingNames: ReadonlyMap<string, BodyEncoding> = new Map([
 
 /**
  * The coding that a Content-Encoding header names (empty when absent).
- * @param canUnzstd whether this version of Node can decompress zstd
  * @throws AppError `unsupported_encoding`
  */
-export function acceptEncoding(
-  header: string,
-  accepted: readonly BodyEncoding[],
-  canUnzstd = hasZstd,
-): BodyEncoding {
+export function acceptEncoding(header: string, accepted: readonly BodyEncoding[]): BodyEncoding {
   const encoding = encodingNames.get(header) ?? encodingNames.get(header.toLowerCase());
-  const supported = canUnzstd ? accepted : accepted.filter((each) => each !== 'zstd');
-  if (encoding !== undefined && supported.includes(encoding)) return encoding;
-  const reason =
-    encoding === 'zstd' && accepted.includes('zstd')
-      ? `zstd takes Node.js 22.15 or newer, and this is ${process.version}: `
-      : '';
-  throw new AppError(
-    'unsupported_encoding',
-    `${reason}this route takes Content-Encoding ${supported.join(', ')}`,
-    { details: { supported } },
-  );
+  if (encoding !== undefined && accepted.includes(encoding)) return encoding;
+  throw new AppError('unsupported_encoding', `this route takes Content-Encoding ${accepted.join(', ')}`, {
+    details: { supported: accepted },
+  });
 }

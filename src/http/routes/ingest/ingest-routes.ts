@@ -65,7 +65,7 @@ export function ingestRoutes({ ingest, maxBodyBytes }: IngestRouteOptions): Rout
     maxBytes: maxBodyBytes,
     // Many clients post JSON without saying so.
     contentType: acceptMediaTypes(['application/json', ...ndjsonTypes]),
-    encodings: ['identity', 'gzip', 'deflate', 'snappy'],
+    encodings: ['identity', 'gzip', 'deflate', 'snappy', 'zstd'],
     reference: eventsReference,
   };
   const body: BodyRules = {
