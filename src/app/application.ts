@@ -7,6 +7,7 @@ import { TenantDatabases } from '../catalog/tenant-databases.ts';
 import type { Config } from '../config/config.ts';
 import { DatasetAdministration } from '../datasets/dataset-administration.ts';
 import { DatasetChanges } from '../datasets/dataset-changes.ts';
+import { DatasetMetrics } from '../datasets/dataset-metrics.ts';
 import { DatasetRetention } from '../datasets/dataset-retention.ts';
 import { DatasetQuestions } from '../datasets/details.ts';
 import { DatasetLimits } from '../datasets/limits-of-dataset.ts';
@@ -48,7 +49,7 @@ import { recoverWal } from '../wal/recovery.ts';
 import { ReplayJournal } from '../wal/replay-journal.ts';
 import { Wal } from '../wal/wal.ts';
 import { openWalDirectory } from '../wal/wal-files.ts';
-import { registerWalGauges } from '../wal/wal-gauges.ts';
+import { registerDiskGauges, registerWalGauges } from '../wal/wal-gauges.ts';
 import type { AppContext } from './app-context.ts';
 import { startIdentities } from './start-identities.ts';
 import { startQueries } from './start-queries.ts';
@@ -72,6 +73,7 @@ export interface App {
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, directory, log } = options;
   const context: AppContext = { config, directory, log, clock: systemClock, metrics: createMetrics() };
+  context.metrics.buildInfo.set({ version: options.version, node_version: process.version }, 1);
   const server = createHttpServer();
   // The server listens first: health checks get an answer even while a long log is still being read.
   const address = await server.listen(config.httpAddr.host, config.httpAddr.port);
@@ -80,6 +82,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   const logParts = await startLog(context, storeParts);
   const ingestParts = await startIngest(context, storeParts, logParts);
   const queryParts = startQueries(context, options.version, { ...storeParts, ...logParts });
+  const datasetMetrics = config.metricsDatasets
+    ? DatasetMetrics.start({ ...storeParts, metrics: context.metrics, timers: context.clock, log })
+    : undefined;
   const identities = await startIdentities(context, storeParts, options.adminPassword, ingestParts.trail);
   storeParts.cleaner.add(identities.identityStore, logParts.replays, storeParts.catalog);
   storeParts.cleaner.add(new TenantDatabases(storeParts.store), storeParts.received, logParts.deadLetters);
@@ -155,6 +160,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       logParts.disk.stop();
       await identities.stop();
       await storeParts.cleaner.stop();
+      await datasetMetrics?.stop();
       storeParts.monitor.stop();
       await storeParts.store.close();
     },
@@ -243,6 +249,7 @@ async function startLog(context: AppContext, storeParts: StoreParts) {
   registerWalGauges(metrics.registry, wal);
   registerDrainGauges(metrics.registry, drain);
   const disk = await DiskGuard.start({ measure: () => diskSpace(directory.path), timers: clock, log });
+  registerDiskGauges(metrics.registry, disk);
   drain.start();
   return { wal, drain, received, deadLetters, replays, journal, disk };
 }

@@ -1,4 +1,4 @@
-import { type Address, integer, parseAddress } from '../lib/option-values.ts';
+import { type Address, boolean, integer, parseAddress } from '../lib/option-values.ts';
 import { limits } from '../limits/limits.ts';
 import { needOption, type Option, type OptionTexts, readOption } from './option.ts';
 
@@ -8,6 +8,8 @@ export interface OperationConfig {
   readonly metricsAddr: Address | undefined;
   /** Whether `/metrics` requires credentials. */
   readonly metricsAuth: 'none' | 'required';
+  /** Whether `/metrics` shows rows and bytes of the largest datasets, by name. */
+  readonly metricsDatasets: boolean;
   /** How long the event loop may be stuck before the process is killed; 0 for no limit. */
   readonly watchdogMs: number;
 }
@@ -27,6 +29,14 @@ export const operationOptions = {
     parse: (text) => (text === 'none' || text === 'required' ? text : undefined),
     allowed: 'none, required',
   },
+  metricsDatasets: {
+    env: 'MILLRACE_METRICS_DATASETS',
+    meaning:
+      'whether /metrics shows rows and bytes of the largest datasets; whoever reads it sees the names of datasets and tenants then',
+    fallback: 'false',
+    parse: boolean,
+    allowed: 'true, false',
+  },
   watchdogMs: {
     env: 'MILLRACE_WATCHDOG_MS',
     meaning: 'how long the event loop may be stuck before the process is killed, in milliseconds',
@@ -40,5 +50,6 @@ export const operationOptions = {
 export const readOperation = (texts: OptionTexts): OperationConfig => ({
   metricsAddr: readOption<Address>(operationOptions.metricsAddr, texts),
   metricsAuth: needOption<'none' | 'required'>(operationOptions.metricsAuth, texts),
+  metricsDatasets: needOption<boolean>(operationOptions.metricsDatasets, texts),
   watchdogMs: needOption(operationOptions.watchdogMs, texts),
 });

@@ -6,14 +6,39 @@ const durationBuckets = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ];
 
-/** The service's metrics on `/metrics`. Labels have few values and never contain client input. */
+/**
+ * The service's metrics on `/metrics`. Labels have few values and never contain client input, but for the
+ * names of datasets and tenants where an operator asks for these.
+ */
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
   // Process CPU, memory, descriptors, garbage collection and event-loop lag.
   collectDefaultMetrics({ register: registry });
+  // Gauges with the suffix of counters; the same without it have the numbers by type.
+  for (const what of ['handles', 'requests', 'resources']) {
+    registry.removeSingleMetric(`nodejs_active_${what}_total`);
+  }
   return {
     registry,
+    buildInfo: new Gauge({
+      name: 'millrace_build_info',
+      help: 'Always 1: the versions of the service and of Node.js.',
+      labelNames: ['version', 'node_version'] as const,
+      registers,
+    }),
+    datasetRows: new Gauge({
+      name: 'millrace_dataset_rows',
+      help: 'Rows (events, log records, spans or samples) of the largest datasets in the store; with MILLRACE_METRICS_DATASETS=true.',
+      labelNames: ['tenant', 'dataset'] as const,
+      registers,
+    }),
+    datasetBytes: new Gauge({
+      name: 'millrace_dataset_disk_bytes',
+      help: 'Bytes that the largest datasets take on the disk of the store; with MILLRACE_METRICS_DATASETS=true.',
+      labelNames: ['tenant', 'dataset'] as const,
+      registers,
+    }),
     httpRequests: new FastCounters({
       name: 'millrace_http_requests_total',
       help: 'Requests answered, by route pattern, method and status.',

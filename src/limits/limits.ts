@@ -45,6 +45,10 @@ export const limits = {
    * Requests in between wait.
    */
   metricsIntervalMs: 50,
+  /** How often the store adds up the sizes of datasets, where `/metrics` shows them: it reads all parts. */
+  datasetMetricsIntervalMs: 60_000,
+  /** Datasets that `/metrics` shows one by one, the largest ones: each is two series for Prometheus. */
+  maxDatasetMetrics: 200,
   /** `Retry-After` of a 503 if nothing better is known. */
   retryAfterSeconds: 1,
   /** The body of a query: a small JSON document with the query, a time range and a name. */

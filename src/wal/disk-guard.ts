@@ -25,6 +25,7 @@ export interface DiskGuardOptions {
 export class DiskGuard {
   readonly #options: DiskGuardOptions;
   #refusal: AppError | undefined;
+  #space: DiskSpace = { availableBytes: 0, totalBytes: 0 };
   #cancelTimer = () => {};
   #stopped = false;
 
@@ -37,6 +38,16 @@ export class DiskGuard {
     const guard = new DiskGuard(options);
     await guard.#watch();
     return guard;
+  }
+
+  /** What was measured last. */
+  get space(): DiskSpace {
+    return this.#space;
+  }
+
+  /** Bytes that new requests leave free. */
+  get headroomBytes(): number {
+    return Math.min(limits.diskHeadroomBytes, this.#space.totalBytes * limits.diskHeadroomShare);
   }
 
   /** @throws AppError `log_full` */
@@ -63,8 +74,10 @@ export class DiskGuard {
       this.#cancelTimer = timers.after(limits.diskCheckIntervalMs, () => void this.#watch());
   }
 
-  #judge({ availableBytes, totalBytes }: DiskSpace): void {
-    const headroomBytes = Math.min(limits.diskHeadroomBytes, totalBytes * limits.diskHeadroomShare);
+  #judge(space: DiskSpace): void {
+    this.#space = space;
+    const { headroomBytes } = this;
+    const { availableBytes } = space;
     const wasRefusing = this.#refusal !== undefined;
     if (availableBytes >= headroomBytes) {
       this.#refusal = undefined;

@@ -155,6 +155,11 @@ export class Wal {
     return this.#options.backlog.bytes + (this.#chain.withRecords?.recordBytes ?? 0);
   }
 
+  /** How many bytes there may be before writes are refused. */
+  get maxBytes(): number {
+    return this.#options.maxBytes;
+  }
+
   /** Segments with records that the store does not have yet. */
   get pendingSegments(): number {
     return this.#options.backlog.size + (this.#chain.withRecords === undefined ? 0 : 1);

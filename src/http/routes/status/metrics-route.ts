@@ -8,7 +8,10 @@ import type { Route } from '../../server/route.ts';
 export interface MetricsRouteOptions {
   readonly registry: Pick<Metrics['registry'], 'metrics' | 'contentType'>;
   readonly clock: Pick<Clock, 'monotonicMs'> & Pick<Timers, 'after'>;
-  /** Whether scrapers come with credentials. Without, too, no label or value stems from a client. */
+  /**
+   * Whether scrapers come with credentials. Without, too, no label or value stems from a client, unless the
+   * operator wants the names of datasets in them.
+   */
   readonly needsCredentials: boolean;
 }
 
