@@ -1,14 +1,22 @@
 #!/usr/bin/env node
 import { join } from 'node:path';
-import { banner } from './app/banner.ts';
+import { banner, serviceUrl } from './app/banner.ts';
 import { StoreError } from './clickhouse/store-error.ts';
 import { type Config, type DeadAction, helpText, prepareProcess, readCommand } from './config/config.ts';
 import { ConfigError } from './config/option.ts';
 import { AppError } from './errors.ts';
-import { loadOrCreatePassword, takeDataDirectory } from './lib/data-directory.ts';
+import {
+  isPasswordUnshown,
+  loadOrCreatePassword,
+  noteAddress,
+  notePasswordShown,
+  notePasswordUnshown,
+  takeDataDirectory,
+} from './lib/data-directory.ts';
 import { endOnUncaughtErrors } from './lib/fatal.ts';
-import { createLogger } from './lib/log.ts';
+import { createLogger, type Logger } from './lib/log.ts';
 import { LockHeld } from './lib/process-lock.ts';
+import { StartError } from './lib/start-error.ts';
 import { readVersion } from './lib/version.ts';
 import { startWatchdog } from './lib/watchdog.ts';
 
@@ -23,7 +31,7 @@ async function main(): Promise<void> {
   if (command.name === 'help') process.stdout.write(helpText());
   else if (command.name === 'version') process.stdout.write(`millrace ${readVersion()}\n`);
   else if (command.name === 'dead') await runDeadCommand(command.action, command.config);
-  else await serve(command.config);
+  else await serve(command.config, command.warnings);
 }
 
 async function runDeadCommand(action: DeadAction, config: Config): Promise<void> {
@@ -64,8 +72,9 @@ async function runDeadCommand(action: DeadAction, config: Config): Promise<void>
   }
 }
 
-async function serve(config: Config): Promise<void> {
+async function serve(config: Config, warnings: readonly string[]): Promise<void> {
   const log = createLogger(config.logLevel);
+  for (const warning of warnings) log.warn(warning);
   const stopRequested = firstSignal();
   // The thread needs no stop: it ends with the process.
   if (config.watchdogMs > 0)
@@ -73,27 +82,60 @@ async function serve(config: Config): Promise<void> {
   const version = readVersion();
   // Imported here because it loads native code, which reads the settings of `prepareProcess`. It
   // also keeps --help fast.
-  const { startApp } = await import('./app/application.ts');
-  const directory = await takeDataDirectory(config.dataDir);
+  const starting = import('./app/application.ts').then((module) => start(module, config, version, log));
+  const running = await Promise.race([starting, stopRequested]);
+  if (typeof running === 'string') {
+    // As a kill would leave it: the log has what was acknowledged.
+    log.info({ signal: running }, 'stopped before the start was complete');
+    return;
+  }
+  const signal = await stopRequested;
+  log.info({ signal }, 'stopping');
+  await running.stop();
+  log.info('stopped');
+}
+
+/** Starts the service. @returns when it takes requests */
+async function start(
+  { startApp }: typeof import('./app/application.ts'),
+  config: Config,
+  version: string,
+  log: Logger,
+): Promise<{ stop(): Promise<void> }> {
+  const { dataDir } = config;
+  const directory = await takeDataDirectory(dataDir);
   try {
-    const kept = config.adminPassword === undefined ? await loadOrCreatePassword(config.dataDir) : undefined;
-    const adminPassword = config.adminPassword ?? kept?.password ?? '';
+    if (config.adminPassword === undefined) await notePasswordUnshown(dataDir);
+    const adminPassword = config.adminPassword ?? (await loadOrCreatePassword(dataDir)).password;
+    const isUnshown = config.adminPassword === undefined && isPasswordUnshown(dataDir);
     const app = await startApp({ config, directory, adminPassword, version, log });
     const { address } = app;
+    const removeAddress = await noteAddress(dataDir, serviceUrl(address));
     log.info({ address: `${address.host}:${address.port}`, version, pid: process.pid }, 'listening');
     process.stdout.write(
-      banner({ version, config, address, newPassword: kept?.made === true ? kept.password : undefined }),
+      banner({ version, config, address, newPassword: isUnshown ? adminPassword : undefined }),
     );
-    const signal = await stopRequested;
-    log.info({ signal }, 'stopping');
-    await app.stop();
-    log.info('stopped');
-  } finally {
+    if (isUnshown) await notePasswordShown(dataDir);
+    return {
+      stop: async () => {
+        try {
+          await removeAddress();
+          await app.stop();
+        } finally {
+          await directory.release();
+        }
+      },
+    };
+  } catch (error) {
     await directory.release();
+    throw error;
   }
 }
 
-/** A second signal while the service is stopping ends the process at once. */
+/**
+ * The first signal ends a start that is under way, however far it is. A second signal while the service is
+ * stopping ends the process at once.
+ */
 function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((done) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => done(signal));
@@ -101,7 +143,9 @@ function firstSignal(): Promise<NodeJS.Signals> {
 }
 
 function fail(thrown: unknown): void {
-  const known = [ConfigError, LockHeld, AppError, StoreError].some((kind) => thrown instanceof kind);
+  const known = [ConfigError, StartError, LockHeld, AppError, StoreError].some(
+    (kind) => thrown instanceof kind,
+  );
   const text =
     thrown instanceof Error ? (known ? thrown.message : (thrown.stack ?? thrown.message)) : String(thrown);
   process.stderr.write(`millrace: ${text}\n`);

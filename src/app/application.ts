@@ -51,6 +51,7 @@ import { Wal } from '../wal/wal.ts';
 import { openWalDirectory } from '../wal/wal-files.ts';
 import { registerDiskGauges, registerWalGauges } from '../wal/wal-gauges.ts';
 import type { AppContext } from './app-context.ts';
+import { listenOrExplain } from './listen.ts';
 import { startIdentities } from './start-identities.ts';
 import { startQueries } from './start-queries.ts';
 import { type StoreParts, startStore } from './start-store.ts';
@@ -76,7 +77,10 @@ export async function startApp(options: AppOptions): Promise<App> {
   context.metrics.buildInfo.set({ version: options.version, node_version: process.version }, 1);
   const server = createHttpServer();
   // The server listens first: health checks get an answer even while a long log is still being read.
-  const address = await server.listen(config.httpAddr.host, config.httpAddr.port);
+  const address = await listenOrExplain(server, config.httpAddr, {
+    flag: '--http-addr',
+    env: 'MILLRACE_HTTP_ADDR',
+  });
   const metricsServer = await listenForMetrics(config.metricsAddr, log);
   const storeParts = await startStore(context);
   const logParts = await startLog(context, storeParts);
@@ -175,7 +179,10 @@ const openApi = (): Promise<Uint8Array> =>
 async function listenForMetrics(address: Address | undefined, log: Logger): Promise<HttpServer | undefined> {
   if (address === undefined) return undefined;
   const server = createHttpServer();
-  const { host, port } = await server.listen(address.host, address.port);
+  const { host, port } = await listenOrExplain(server, address, {
+    flag: '--metrics-addr',
+    env: 'MILLRACE_METRICS_ADDR',
+  });
   log.info({ address: `${host}:${port}` }, 'listening for scrapes of /metrics');
   return server;
 }

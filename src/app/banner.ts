@@ -16,10 +16,9 @@ export interface BannerOptions {
  * commands read the password from its file, so the password itself is not saved in the shell's history.
  */
 export function banner({ version, config, address, newPassword }: BannerOptions): string {
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  const url = `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${address.port}`;
-  const file = join(config.dataDir, 'admin-password');
-  const own = config.adminPassword !== undefined;
+  const url = serviceUrl(address);
+  const file = config.adminPasswordFile ?? join(config.dataDir, 'admin-password');
+  const own = config.adminPassword !== undefined && config.adminPasswordFile === undefined;
   const password = own ? '"$MILLRACE_ADMIN_PASSWORD"' : `"$(cat ${quote(file)})"`;
   const tenant = config.multiTenant ? ` -H 'X-P-Tenant: ${defaultTenant}'` : '';
   const user = `-u ${config.adminUsername}:${password}${tenant}`;
@@ -36,7 +35,7 @@ export function banner({ version, config, address, newPassword }: BannerOptions)
     `  administrator: ${config.adminUsername}${newPassword === undefined ? '' : `, password: ${newPassword}`}`,
     ...(own
       ? []
-      : [`  the password is kept in ${file}${newPassword === undefined ? '' : ' and not shown again'}`]),
+      : [`  the password is ${config.adminPasswordFile === undefined ? 'kept ' : ''}in ${file}${newPassword === undefined ? '' : ' and not shown again'}`]),
     '',
     'Send events:',
     `  curl ${user} -H 'X-P-Stream: app' -H 'Content-Type: application/json' -d '[{"level":"info","message":"hello"}]' ${url}/api/v1/ingest`,
@@ -47,6 +46,12 @@ export function banner({ version, config, address, newPassword }: BannerOptions)
     '',
     '',
   ].join('\n');
+}
+
+/** Where the service is reached from the same machine. */
+export function serviceUrl({ host: given, port }: HttpAddress): string {
+  const host = given.includes(':') ? `[${given}]` : given;
+  return `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${port}`;
 }
 
 /** A path for a shell. */

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { type ClickHouseAddress, clickHouseUrlSyntax, parseClickHouseUrl } from '../lib/clickhouse-url.ts';
+import { closestNames } from '../lib/closest-names.ts';
 import { splitCommandLine } from '../lib/command-line.ts';
 import { type Networks, parseNetworks } from '../lib/ip-address.ts';
 import { type LogLevel, logLevels } from '../lib/log.ts';
@@ -11,8 +12,18 @@ import { type EngineConfig, readEngine } from './engine-options.ts';
 import { defaultQueryMemoryBytes, defaultTotalQueryMemoryBytes } from './memory.ts';
 import { type OidcConfig, oidcOptions, readOidc } from './oidc-options.ts';
 import { type OperationConfig, operationOptions, readOperation } from './operation-options.ts';
-import { ConfigError, flagOf, needOption, type Option, type OptionTexts, readOption } from './option.ts';
+import {
+  ConfigError,
+  fileOf,
+  flagOf,
+  needOption,
+  type Option,
+  type OptionTexts,
+  readOption,
+  variablesOf,
+} from './option.ts';
 import { type QuotaConfig, quotaOptions, readQuotas } from './quota-options.ts';
+import { checkVariables } from './unknown-variables.ts';
 
 /**
  * The only reader of the environment and the command line. All other code is given values.
@@ -28,6 +39,8 @@ export interface Config extends QuotaConfig, OperationConfig, EngineConfig {
   readonly adminUsername: string;
   /** Undefined: generated at the first start and kept in the data directory. */
   readonly adminPassword: string | undefined;
+  /** The file that it was read from; undefined: none. */
+  readonly adminPasswordFile: string | undefined;
   /** Undefined: generated at the first start and kept in the data directory. */
   readonly secret: string | undefined;
   /** Undefined: the embedded engine. */
@@ -54,7 +67,7 @@ export interface Config extends QuotaConfig, OperationConfig, EngineConfig {
 
 /** The command of the command line. */
 export type Command =
-  | { readonly name: 'serve'; readonly config: Config }
+  | { readonly name: 'serve'; readonly config: Config; readonly warnings: readonly string[] }
   | { readonly name: 'dead'; readonly action: DeadAction; readonly config: Config }
   | { readonly name: 'help' }
   | { readonly name: 'version' };
@@ -218,7 +231,7 @@ const options = {
 } as const satisfies {
   readonly [K in Exclude<
     keyof Config,
-    keyof (QuotaConfig & OperationConfig & EngineConfig) | 'oidc'
+    keyof (QuotaConfig & OperationConfig & EngineConfig) | 'oidc' | 'adminPasswordFile'
   >]: Option<Config[K]>;
 };
 
@@ -231,7 +244,8 @@ export const optionGroups: Readonly<Record<string, ReadonlyArray<Option<unknown>
 };
 const allOptions = Object.values(optionGroups).flat();
 
-const flagNames = new Set(allOptions.map(({ env }) => flagOf(env)));
+const variableNames = allOptions.flatMap(variablesOf);
+const flagNames = new Set(variableNames.map(flagOf));
 /** Arguments without a value. */
 const switchNames = new Set(['--help', '-h', '--version', '-v', '--all', '--yes']);
 
@@ -245,16 +259,20 @@ export function readCommand(args = process.argv.slice(2), environment = process.
   if (switches.has('--version') || switches.has('-v')) return { name: 'version' };
   if (unknown !== undefined) throw new ConfigError(unknownArgument(unknown));
   if (incomplete !== undefined) throw new ConfigError(`${incomplete} needs a value, such as ${incomplete}=…`);
+  const warnings = checkVariables(environment, variableNames);
   const config = readConfig({ flags, environment });
   const [first, ...rest] = words;
   if (first === 'dead') return { name: 'dead', action: readDeadAction(rest, switches), config };
   const [stray] = [...words, ...switches];
   if (stray !== undefined) throw new ConfigError(unknownArgument(stray));
-  return { name: 'serve', config };
+  return { name: 'serve', config, warnings };
 }
 
-const unknownArgument = (argument: string): string =>
-  `${argument} is not an option of millrace; see millrace --help`;
+function unknownArgument(argument: string): string {
+  const [meant] = closestNames(argument, [...flagNames, ...switchNames]);
+  const hint = meant === undefined ? 'see millrace --help' : `did you mean ${meant}?`;
+  return `${argument} is not an option of millrace; ${hint}`;
+}
 
 function readDeadAction(words: readonly string[], switches: ReadonlySet<string>): DeadAction {
   const [verb, ...names] = words;
@@ -283,6 +301,7 @@ function readConfig(texts: OptionTexts): Config {
     dataDir: need(options.dataDir),
     adminUsername: need(options.adminUsername),
     adminPassword: read(options.adminPassword),
+    adminPasswordFile: fileOf(options.adminPassword, texts),
     secret: read(options.secret),
     clickhouseUrl: read(options.clickhouseUrl),
     multiTenant: need(options.multiTenant),
@@ -321,10 +340,13 @@ export function prepareProcess(): void {
 }
 
 export function helpText(): string {
-  const rows = allOptions.flatMap(({ env, meaning, fallback, allowed }) => [
+  const rows = allOptions.flatMap(({ env, meaning, fallback, allowed, secret }) => [
     `  ${flagOf(env)}, ${env}`,
     `      ${meaning}`,
     `      ${allowed}${fallback === undefined ? '' : `; default ${fallback}`}`,
+    ...(secret === true
+      ? [`      or the file that holds it: ${variablesOf({ env, secret }).slice(1).map(flagOf)}`]
+      : []),
   ]);
   return [
     'millrace: telemetry ingestion with a columnar store and SQL',

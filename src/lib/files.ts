@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /** The text of a file; undefined if it does not exist. */
@@ -44,14 +44,31 @@ export async function replaceFile(file: string, text: string, mode: number): Pro
  * Creates a directory and its parents, if they do not exist. When this returns, they survive a power failure.
  */
 export async function makeDirectory(path: string, mode?: number): Promise<void> {
-  const first = await mkdir(path, { recursive: true, ...(mode === undefined ? {} : { mode }) });
-  if (first === undefined) return;
-  const top = dirname(resolve(first));
-  let parent = resolve(path);
-  do {
-    parent = dirname(parent);
-    await syncDirectory(parent);
-  } while (parent !== top);
+  const missing: string[] = [];
+  for (let each = resolve(path); !(await isDirectory(each)); each = dirname(each)) missing.unshift(each);
+  // Not by `recursive`: below /proc, Node.js tries for ever.
+  for (const each of missing) {
+    try {
+      await mkdir(each, mode);
+    } catch (error) {
+      // Another process was faster.
+      if (!hasErrorCode(error, 'EEXIST')) throw error;
+    }
+  }
+  for (const each of missing) await syncDirectory(dirname(each));
+}
+
+/** @throws Error `ENOTDIR` if it is something else, or below something else */
+async function isDirectory(path: string): Promise<boolean> {
+  let isOne: boolean;
+  try {
+    isOne = (await stat(path)).isDirectory();
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT')) return false;
+    throw error;
+  }
+  if (!isOne) throw Object.assign(new Error(`ENOTDIR: ${path} is not a directory`), { code: 'ENOTDIR' });
+  return true;
 }
 
 /** Whether an error of Node has this code, such as `ENOENT`. */

@@ -16,6 +16,10 @@ const MiB = 1024 * KiB;
 const GiB = 1024 * MiB;
 
 export const limits = {
+  // Start ------------------------------------------------------------------------------------------------
+  /** A file that a variable `…_FILE` names: it holds one secret, and somebody may name the wrong file. */
+  secretFileMaxBytes: 64 * KiB,
+
   // HTTP -------------------------------------------------------------------------------------------------
   /** One request body, as sent and after decompression. OTLP collectors send up to a few MiB. */
   maxBodyBytes: 64 * MiB,

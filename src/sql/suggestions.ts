@@ -1,55 +1,9 @@
-/**
- * Of more names than these, the others are not compared: it is for a message, and a catalog can have a
- * million.
- */
-const maxCandidates = 5000;
-
-/** Names that somebody may have meant: the closest few by edit distance, for error messages. */
-function closest(name: string, candidates: Iterable<string>): readonly string[] {
-  const wanted = name.toLowerCase();
-  const maxDistance = Math.max(1, Math.floor(wanted.length / 3));
-  return [...firstOf(candidates)]
-    .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toLowerCase(), maxDistance) }))
-    .filter(({ distance }) => distance <= maxDistance)
-    .sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1))
-    .slice(0, 3)
-    .map(({ candidate }) => candidate);
-}
-
-function firstOf(candidates: Iterable<string>): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const candidate of candidates) {
-    names.add(candidate);
-    if (names.size >= maxCandidates) break;
-  }
-  return names;
-}
+import { closestNames } from '../lib/closest-names.ts';
 
 /** `; did you mean "x"?`, or nothing. */
 export function suggestion(name: string, candidates: Iterable<string>): string {
-  const names = closest(name, candidates);
+  const names = closestNames(name, candidates);
   return names.length === 0
     ? ''
     : `; did you mean ${names.map((each) => JSON.stringify(each)).join(' or ')}?`;
-}
-
-/** Levenshtein's distance by rows; anything above `max` counts as `max + 1`. */
-function editDistance(left: string, right: string, max: number): number {
-  if (Math.abs(left.length - right.length) > max) return max + 1;
-  let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= left.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= right.length; column += 1) {
-      const substitution = left[row - 1] === right[column - 1] ? 0 : 1;
-      current.push(
-        Math.min(
-          (previous[column] ?? max) + 1,
-          (current[column - 1] ?? max) + 1,
-          (previous[column - 1] ?? max) + substitution,
-        ),
-      );
-    }
-    previous = current;
-  }
-  return previous[right.length] ?? max + 1;
 }

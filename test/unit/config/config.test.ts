@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { helpText, readCommand } from '../../../src/config/config.ts';
 import { defaultQueryMemoryBytes } from '../../../src/config/memory.ts';
 import { ConfigError } from '../../../src/config/option.ts';
+import { removeFolder, temporaryFolder } from '../../support/child.ts';
 
 const read = (args: string[], environment: NodeJS.ProcessEnv = {}) => {
   const command = readCommand(args, environment);
@@ -175,6 +178,102 @@ describe('the configuration', () => {
     it('does not repeat its secret', () => {
       expect(() => read(['--oidc-client-secret', 'ä secret'], both)).toThrow(
         /^(?!.*secret").*cannot be used/,
+      );
+    });
+  });
+
+  describe('secrets in files', () => {
+    const folder = temporaryFolder('config-secrets');
+    afterAll(() => removeFolder(folder));
+    const path = join(folder, 'secret');
+    const write = (text: string) => {
+      writeFileSync(path, text);
+      return path;
+    };
+
+    it.each(['\n', '\r\n', ''])('are read without the line break at their end: %j', (end) => {
+      const file = write(`correct horse ${end}`);
+      expect(read(['--admin-password-file', file]).adminPassword).toBe('correct horse ');
+      expect(read([], { MILLRACE_ADMIN_PASSWORD_FILE: file }).adminPassword).toBe('correct horse ');
+      expect(read([], { MILLRACE_SECRET_FILE: write(`${'s'.repeat(40)}${end}`) }).secret).toBe(
+        's'.repeat(40),
+      );
+    });
+
+    it('are checked like those that are given, and not repeated', () => {
+      const file = write('short');
+      expect(() => read([], { MILLRACE_ADMIN_PASSWORD_FILE: file })).toThrow(
+        /^MILLRACE_ADMIN_PASSWORD_FILE cannot be used(?!.*short)/,
+      );
+    });
+
+    it('cannot be given both ways', () => {
+      const file = write('correct horse');
+      const both = { MILLRACE_ADMIN_PASSWORD: 'correct horse', MILLRACE_ADMIN_PASSWORD_FILE: file };
+      expect(() => read([], both)).toThrow(
+        'MILLRACE_ADMIN_PASSWORD and MILLRACE_ADMIN_PASSWORD_FILE are both set; set one of them',
+      );
+      expect(() =>
+        read(['--admin-password-file', file], { MILLRACE_ADMIN_PASSWORD: 'correct horse' }),
+      ).toThrow(ConfigError);
+    });
+
+    it('that cannot be read, or are no secret, are refused with the variable', () => {
+      const read1 = (file: string) => () => read([], { MILLRACE_SECRET_FILE: file });
+      expect(read1(join(folder, 'none'))).toThrow(/^MILLRACE_SECRET_FILE names a file that cannot be read/);
+      expect(read1(folder)).toThrow(/^MILLRACE_SECRET_FILE names a file that cannot be read/);
+      expect(read1(write('x'.repeat(70_000)))).toThrow('larger than 65536 bytes');
+    });
+
+    it('are no way for other options', () => {
+      expect(() => read(['--data-dir-file', path])).toThrow('--data-dir-file is not an option');
+    });
+  });
+
+  describe('variables that nobody knows', () => {
+    const warnings = (environment: NodeJS.ProcessEnv) => {
+      const command = readCommand([], environment);
+      return command.name === 'serve' ? command.warnings : [];
+    };
+
+    it.each([
+      ['MILLRACE_HTTP_ADR', 'MILLRACE_HTTP_ADDR'],
+      ['MILLRACE_HTTP_ADDRESS', 'MILLRACE_HTTP_ADDR'],
+      ['MILLRACE_DATADIR', 'MILLRACE_DATA_DIR'],
+      ['MILRACE_WORKERS', 'MILLRACE_WORKERS'],
+      ['millrace_workers', 'MILLRACE_WORKERS'],
+      ['MILLRACE_ADMIN_PASSWORD_FIL', 'MILLRACE_ADMIN_PASSWORD_FILE'],
+    ])('%s is %s misspelt', (name, meant) => {
+      expect(() => warnings({ [name]: 'secret' })).toThrow(ConfigError);
+      expect(() => warnings({ [name]: 'secret' })).toThrow(
+        `the environment has ${name}, which millrace does not know; did you mean ${meant}?`,
+      );
+    });
+
+    it('are a warning where they are like none, since a newer version may know them', () => {
+      expect(warnings({ MILLRACE_COLOUR_OF_LOGS: 'blue', PATH: '/bin' })).toEqual([
+        'the environment has MILLRACE_COLOUR_OF_LOGS, which millrace does not know',
+      ]);
+    });
+
+    it('are left alone where Kubernetes sets them for a Service of this name', () => {
+      const links = {
+        MILLRACE_SERVICE_HOST: '10.0.0.1',
+        MILLRACE_SERVICE_PORT: '8000',
+        MILLRACE_SERVICE_PORT_HTTP: '8000',
+        MILLRACE_PORT: 'tcp://10.0.0.1:8000',
+        MILLRACE_PORT_8000_TCP: 'tcp://10.0.0.1:8000',
+        MILLRACE_PORT_8000_TCP_PROTO: 'tcp',
+        MILLRACE_PORT_8000_TCP_PORT: '8000',
+        MILLRACE_PORT_8000_TCP_ADDR: '10.0.0.1',
+      };
+      expect(warnings(links)).toEqual([]);
+      expect(warnings({ MILLRACE_PORT: '8000' })).toHaveLength(1);
+    });
+
+    it('as flags get a suggestion, too', () => {
+      expect(() => read(['--http-adr', 'x'])).toThrow(
+        '--http-adr is not an option of millrace; did you mean --http-addr?',
       );
     });
   });
