@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { join } from 'node:path';
 import { banner, serviceUrl } from './app/banner.ts';
+import { CommandError } from './cli/command-error.ts';
 import { StoreError } from './clickhouse/store-error.ts';
 import { type Config, type DeadAction, helpText, prepareProcess, readCommand } from './config/config.ts';
 import { ConfigError } from './config/option.ts';
@@ -28,10 +29,27 @@ async function main(): Promise<void> {
   endOnUncaughtErrors();
   prepareProcess();
   const command = readCommand();
-  if (command.name === 'help') process.stdout.write(helpText());
-  else if (command.name === 'version') process.stdout.write(`millrace ${readVersion()}\n`);
-  else if (command.name === 'dead') await runDeadCommand(command.action, command.config);
-  else await serve(command.config, command.warnings);
+  switch (command.name) {
+    case 'help':
+      process.stdout.write(helpText(command.of));
+      return;
+    case 'version':
+      process.stdout.write(`millrace ${readVersion()}\n`);
+      return;
+    case 'serve':
+      return await serve(command.config, command.warnings);
+    case 'dead':
+      return await runDeadCommand(command.action, command.config);
+    case 'query': {
+      const { runQuery } = await import('./cli/query-command.ts');
+      const { sql, client, config } = command;
+      return await runQuery({ service: { ...config, ...client }, sql, format: client.format });
+    }
+    case 'health': {
+      const { askHealth } = await import('./cli/health-command.ts');
+      process.stdout.write(`${await askHealth({ ...command.config, ...command.client })}\n`);
+    }
+  }
 }
 
 async function runDeadCommand(action: DeadAction, config: Config): Promise<void> {
@@ -143,13 +161,13 @@ function firstSignal(): Promise<NodeJS.Signals> {
 }
 
 function fail(thrown: unknown): void {
-  const known = [ConfigError, StartError, LockHeld, AppError, StoreError].some(
+  const known = [ConfigError, StartError, CommandError, LockHeld, AppError, StoreError].some(
     (kind) => thrown instanceof kind,
   );
   const text =
     thrown instanceof Error ? (known ? thrown.message : (thrown.stack ?? thrown.message)) : String(thrown);
   process.stderr.write(`millrace: ${text}\n`);
-  process.exitCode = thrown instanceof ConfigError ? 2 : 1;
+  process.exitCode = thrown instanceof ConfigError ? 2 : thrown instanceof CommandError ? thrown.exitCode : 1;
 }
 
 main().then(

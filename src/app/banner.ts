@@ -35,7 +35,9 @@ export function banner({ version, config, address, newPassword }: BannerOptions)
     `  administrator: ${config.adminUsername}${newPassword === undefined ? '' : `, password: ${newPassword}`}`,
     ...(own
       ? []
-      : [`  the password is ${config.adminPasswordFile === undefined ? 'kept ' : ''}in ${file}${newPassword === undefined ? '' : ' and not shown again'}`]),
+      : [
+          `  the password is ${config.adminPasswordFile === undefined ? 'kept ' : ''}in ${file}${newPassword === undefined ? '' : ' and not shown again'}`,
+        ]),
     '',
     'Send events:',
     `  curl ${user} -H 'X-P-Stream: app' -H 'Content-Type: application/json' -d '[{"level":"info","message":"hello"}]' ${url}/api/v1/ingest`,

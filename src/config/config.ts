@@ -8,6 +8,8 @@ import { type LogLevel, logLevels } from '../lib/log.ts';
 import { type Address, boolean, byteCount, integer, parseAddress } from '../lib/option-values.ts';
 import { collectLate, compileLate } from '../lib/v8-tuning.ts';
 import { limits } from '../limits/limits.ts';
+import { type ClientConfig, clientFlags, clientOptions, readClient } from './client-options.ts';
+import { type CommandName, commandHelp, commandNames } from './command-help.ts';
 import { type EngineConfig, readEngine } from './engine-options.ts';
 import { defaultQueryMemoryBytes, defaultTotalQueryMemoryBytes } from './memory.ts';
 import { type OidcConfig, oidcOptions, readOidc } from './oidc-options.ts';
@@ -69,7 +71,16 @@ export interface Config extends QuotaConfig, OperationConfig, EngineConfig {
 export type Command =
   | { readonly name: 'serve'; readonly config: Config; readonly warnings: readonly string[] }
   | { readonly name: 'dead'; readonly action: DeadAction; readonly config: Config }
-  | { readonly name: 'help' }
+  | { readonly name: 'query'; readonly sql: string; readonly client: ClientConfig; readonly config: Config }
+  | { readonly name: 'health'; readonly client: ClientConfig; readonly config: Config }
+  | {
+      readonly name: 'backup';
+      readonly backup: string | undefined;
+      readonly client: ClientConfig;
+      readonly config: Config;
+    }
+  | { readonly name: 'restore'; readonly backup: string; readonly config: Config }
+  | { readonly name: 'help'; readonly of: CommandName | undefined }
   | { readonly name: 'version' };
 
 /** What to do with dead letters: rows that the store rejected permanently. */
@@ -241,6 +252,7 @@ export const optionGroups: Readonly<Record<string, ReadonlyArray<Option<unknown>
   'Quotas of tenants and datasets': Object.values(quotaOptions),
   'Metrics and watchdog': Object.values(operationOptions),
   'Identity provider': Object.values(oidcOptions),
+  'Commands that ask a service': Object.values(clientOptions),
 };
 const allOptions = Object.values(optionGroups).flat();
 
@@ -255,18 +267,50 @@ const switchNames = new Set(['--help', '-h', '--version', '-v', '--all', '--yes'
  */
 export function readCommand(args = process.argv.slice(2), environment = process.env): Command {
   const { flags, switches, words, unknown, incomplete } = splitCommandLine(args, flagNames, switchNames);
-  if (switches.has('--help') || switches.has('-h')) return { name: 'help' };
+  const command = commandNames.find((name) => name === words[0]);
+  if (switches.has('--help') || switches.has('-h')) return { name: 'help', of: command };
   if (switches.has('--version') || switches.has('-v')) return { name: 'version' };
   if (unknown !== undefined) throw new ConfigError(unknownArgument(unknown));
   if (incomplete !== undefined) throw new ConfigError(`${incomplete} needs a value, such as ${incomplete}=…`);
   const warnings = checkVariables(environment, variableNames);
-  const config = readConfig({ flags, environment });
-  const [first, ...rest] = words;
-  if (first === 'dead') return { name: 'dead', action: readDeadAction(rest, switches), config };
-  const [stray] = [...words, ...switches];
-  if (stray !== undefined) throw new ConfigError(unknownArgument(stray));
+  const texts = { flags, environment };
+  const config = readConfig(texts);
+  const [, ...rest] = words;
+  if (command === 'dead') return { name: 'dead', action: readDeadAction(rest, switches), config };
+  const asksNobody = command === undefined || command === 'restore';
+  const stray = [
+    ...(command === undefined ? words : []),
+    ...switches,
+    ...(asksNobody ? [...flags.keys()].filter((flag) => clientFlags.has(flag)) : []),
+  ];
+  if (stray[0] !== undefined) throw new ConfigError(unknownArgument(stray[0]));
+  const [word, ...more] = rest;
+  const [least, most] = argumentCounts[command ?? 'health'];
+  if (command !== undefined && (rest.length < least || more.length > 0 || rest.length > most))
+    throw new ConfigError(
+      `millrace ${command} takes ${argumentsOf[command]}; see millrace ${command} --help`,
+    );
+  if (command === 'query') return { name: command, sql: word ?? '', client: readClient(texts), config };
+  if (command === 'health') return { name: command, client: readClient(texts), config };
+  if (command === 'backup') return { name: command, backup: word, client: readClient(texts), config };
+  if (command === 'restore') return { name: command, backup: word ?? '', config };
   return { name: 'serve', config, warnings };
 }
+
+type Plain = Exclude<CommandName, 'dead'>;
+/** How many arguments a command has, at least and at most. */
+const argumentCounts: Readonly<Record<Plain, readonly [number, number]>> = {
+  query: [1, 1],
+  health: [0, 0],
+  backup: [0, 1],
+  restore: [1, 1],
+};
+const argumentsOf: Readonly<Record<Plain, string>> = {
+  query: 'one argument, the SQL, or - for stdin',
+  health: 'no argument',
+  backup: 'one argument, the name of the backup, or none',
+  restore: 'one argument, the directory of the backup',
+};
 
 function unknownArgument(argument: string): string {
   const [meant] = closestNames(argument, [...flagNames, ...switchNames]);
@@ -339,7 +383,9 @@ export function prepareProcess(): void {
   collectLate();
 }
 
-export function helpText(): string {
+/** @param command undefined: of the service */
+export function helpText(command?: CommandName): string {
+  if (command !== undefined) return [...commandHelp[command], ''].join('\n');
   const rows = allOptions.flatMap(({ env, meaning, fallback, allowed, secret }) => [
     `  ${flagOf(env)}, ${env}`,
     `      ${meaning}`,
@@ -352,10 +398,14 @@ export function helpText(): string {
     'millrace: telemetry ingestion with a columnar store and SQL',
     '',
     'Usage: millrace [options]                          start the service',
+    '       millrace query "SELECT …"                   run a query and print its result',
+    '       millrace health                             ask whether the service takes requests',
+    '       millrace backup [<name>]                    back up the running service',
+    '       millrace restore <backup>                   make a data directory from a backup',
     '       millrace dead list                          list rows that the store rejected permanently',
     '       millrace dead retry <name>…|--all           insert these rows again; the service must be stopped',
     '       millrace dead drop <name>…|--all --yes      delete these rows; the service must be stopped',
-    '       millrace --help                             show this text',
+    '       millrace [<command>] --help                 show this text, or that of a command',
     '       millrace --version                          show the version',
     '',
     'Options, as a flag or an environment variable:',

@@ -11,6 +11,7 @@ export interface Arguments {
 }
 
 /**
+ * A single dash is a word, and all is behind two.
  * @param flagNames flags with a value, as `--flag=value` or in the next argument
  * @param switchNames flags without a value
  */
@@ -26,7 +27,8 @@ export function splitCommandLine(
   for (const argument of rest) {
     const equals = argument.indexOf('=');
     const name = equals < 0 ? argument : argument.slice(0, equals);
-    if (!argument.startsWith('-')) words.push(argument);
+    if (!argument.startsWith('-') || argument === '-') words.push(argument);
+    else if (argument === '--') words.push(...rest);
     else if (switchNames.has(argument)) switches.add(argument);
     else if (!flagNames.has(name)) return { flags, switches, words, unknown: name };
     else if (equals >= 0) flags.set(name, argument.slice(equals + 1));

@@ -20,6 +20,12 @@ export const limits = {
   /** A file that a variable `…_FILE` names: it holds one secret, and somebody may name the wrong file. */
   secretFileMaxBytes: 64 * KiB,
 
+  // Command line -----------------------------------------------------------------------------------------
+  /** A result that `millrace query` prints as a table: it needs all of it to know the widths. */
+  maxTableBytes: 256 * MiB,
+  /** How long `millrace health` waits; a supervisor asks every few seconds. */
+  healthTimeoutMs: 5000,
+
   // HTTP -------------------------------------------------------------------------------------------------
   /** One request body, as sent and after decompression. OTLP collectors send up to a few MiB. */
   maxBodyBytes: 64 * MiB,

@@ -18,6 +18,7 @@ const layers: ReadonlyArray<readonly string[]> = [
   ['drain', 'ingest', 'query', 'identity', 'datasets', 'access'],
   ['audit', 'cluster'],
   ['http'],
+  ['cli'],
   ['app'],
   ['main'],
 ];
