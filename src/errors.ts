@@ -137,6 +137,33 @@ export const errorDefinitions = {
     'The sign-in did not succeed',
     'The identity provider refused the sign-in, or its answer does not belong to this browser. Start again at /api/v1/o/login.',
   ),
+  bad_backup_name: permanent(
+    400,
+    'The name of the backup is not allowed',
+    'A name has 1 to 100 letters, digits, dots, hyphens and underscores, and starts with a letter or digit.',
+  ),
+  backup_exists: permanent(
+    409,
+    'There is such a backup already',
+    'Choose another name, or remove the directory.',
+  ),
+  backup_running: permanent(409, 'A backup is under way', 'One runs at a time. Wait for its end.'),
+  backup_not_found: permanent(
+    404,
+    'There is no such backup',
+    'The directory is not there, or is not a whole backup: it has no backup.json.',
+  ),
+  backup_failed: permanent(500, 'The backup failed', 'The detail says why. Nothing of it is left.'),
+  backup_unsupported: permanent(
+    400,
+    'This store is backed up by other means',
+    'The data is in a ClickHouse server: use its BACKUP.',
+  ),
+  restore_refused: permanent(
+    409,
+    'The directory is not empty',
+    'A backup is restored into an empty data directory, so that nothing is mixed or overwritten.',
+  ),
   root_unchangeable: permanent(
     400,
     'The root administrator cannot be changed here',

@@ -48,8 +48,44 @@ async function main(): Promise<void> {
     case 'health': {
       const { askHealth } = await import('./cli/health-command.ts');
       process.stdout.write(`${await askHealth({ ...command.config, ...command.client })}\n`);
+      return;
     }
+    case 'backup': {
+      const { runBackup } = await import('./cli/backup-command.ts');
+      const done = await runBackup({ ...command.config, ...command.client }, command.backup);
+      process.stdout.write(`${done}\n`);
+      return;
+    }
+    case 'restore':
+      await runRestore(command.backup, command.config);
   }
+}
+
+async function runRestore(backup: string, config: Config): Promise<void> {
+  const { restore } = await import('./backup/restore.ts');
+  const { dataDir, queryMaxTotalMemoryBytes: queryMemoryBytes, engineEnvironment: environment } = config;
+  if (config.clickhouseUrl !== undefined)
+    throw new ConfigError('a backup is restored into the embedded engine: leave MILLRACE_CLICKHOUSE_URL out');
+  const { startedAt, hasSecret } = await restore({
+    backup,
+    dataDir,
+    openStore: async (backupDirectory) => {
+      const { createMetrics } = await import('./lib/metrics.ts');
+      const { openEmbeddedStore } = await import('./clickhouse/embedded/embedded-store.ts');
+      const options = { backupDirectory, queryMemoryBytes, environment };
+      return openEmbeddedStore(
+        join(dataDir, 'store'),
+        createMetrics(),
+        createLogger(config.logLevel),
+        options,
+      );
+    },
+  });
+  process.stdout.write(
+    `${dataDir} has the backup of ${startedAt}; start the service with --data-dir ${dataDir}\n`,
+  );
+  if (!hasSecret)
+    process.stdout.write('the secret that encrypts API keys is not in it: set MILLRACE_SECRET as it was\n');
 }
 
 async function runDeadCommand(action: DeadAction, config: Config): Promise<void> {

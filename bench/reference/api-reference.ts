@@ -23,6 +23,7 @@ const groups: readonly RouteGroup[] = [
   'Datasets',
   'Identities',
   'Tenants',
+  'Backups',
   'Sign-in',
   'Status',
 ];

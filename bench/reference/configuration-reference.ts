@@ -38,11 +38,18 @@ export function configurationReference(): string {
       'text',
     ),
   ]);
+  const secrets = Object.values(optionGroups)
+    .flat()
+    .filter(({ secret }) => secret === true)
+    .map(({ env }) => env);
   const [first] = Object.values(optionGroups).flat();
   return referencePage('Configuration', 'src/config', [
     `Set an option in the environment, or as a flag: \`${first?.env}=0.0.0.0:8000\` or ` +
       `\`${first === undefined ? '' : flagOf(first.env)} 0.0.0.0:8000\`. A flag takes precedence. Prefer the ` +
-      'environment for secrets: other users of the machine can see flags. A value that is not allowed ends the ' +
+      'environment for secrets: other users of the machine can see flags. A secret can also be in a file, as ' +
+      'Docker and Kubernetes give it: `<variable>_FILE` names it, for ' +
+      `${secrets.map(code).join(', ')}. ` +
+      'A value that is not allowed ends the ' +
       'start with exit code 2 and a line that says what is allowed. [Configuration](../operations/configuration.md) ' +
       'tells which options to look at first.',
     ...groups,

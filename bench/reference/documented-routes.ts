@@ -27,6 +27,7 @@ export function documentedRoutes(): readonly Route[] {
     datasets: { administration: part, questions: part, retention: part, limits: part },
     identities: { roles: part, users: part, apiKeys: part, tenants: part },
     login: part,
+    backups: part,
   };
   return routeTable(parts);
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import xxhash from 'xxhash-wasm';
 import { Gate } from '../access/gate.ts';
 import { AuditTrail } from '../audit/audit-trail.ts';
+import { Backups } from '../backup/backups.ts';
 import { TenantDatabases } from '../catalog/tenant-databases.ts';
 import type { Config } from '../config/config.ts';
 import { DatasetAdministration } from '../datasets/dataset-administration.ts';
@@ -41,6 +42,7 @@ import type { Logger } from '../lib/log.ts';
 import { createMetrics } from '../lib/metrics.ts';
 import type { Address } from '../lib/option-values.ts';
 import { RecentCosts } from '../lib/recent-costs.ts';
+import { SharedLock } from '../lib/shared-lock.ts';
 import { compileLateUntil, lateRequests, lateSmallRequests } from '../lib/v8-tuning.ts';
 import { limits } from '../limits/limits.ts';
 import { Backlog } from '../wal/backlog.ts';
@@ -97,6 +99,18 @@ export async function startApp(options: AppOptions): Promise<App> {
   if (storeParts.tenants.loaded) void storeParts.cleaner.clean();
 
   const datasetChanges = new DatasetChanges();
+  const backups =
+    config.clickhouseUrl === undefined
+      ? new Backups({
+          dataDir: directory.path,
+          backupDir: config.backupDir,
+          version: options.version,
+          store: storeParts.store,
+          ...logParts,
+          log,
+        })
+      : undefined;
+
   let stopping = false;
   const metrics: MetricsRouteOptions = {
     registry: context.metrics.registry,
@@ -132,6 +146,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       },
       identities: identities.administrations,
       login: identities.login,
+      backups,
     }),
     gate: new Gate(identities.authorizer, {
       multiTenant: config.multiTenant,
@@ -158,6 +173,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await ingestParts.trail.stop();
       await queryParts.translations.close();
       await ingestParts.decoders.close();
+      await backups?.stop();
       await logParts.wal.close();
       await logParts.drain.stop(limits.shutdownDrainMs);
       await logParts.journal.close();
@@ -213,7 +229,9 @@ async function startLog(context: AppContext, storeParts: StoreParts) {
     segments: () => wal.segments(),
     log,
   });
+  const storeWrites = new SharedLock();
   const drain = new Drain({
+    storeWrites,
     node: directory.node,
     backlog,
     store,
@@ -258,7 +276,7 @@ async function startLog(context: AppContext, storeParts: StoreParts) {
   const disk = await DiskGuard.start({ measure: () => diskSpace(directory.path), timers: clock, log });
   registerDiskGauges(metrics.registry, disk);
   drain.start();
-  return { wal, drain, received, deadLetters, replays, journal, disk };
+  return { wal, backlog, drain, storeWrites, received, deadLetters, replays, journal, disk };
 }
 
 type LogParts = Awaited<ReturnType<typeof startLog>>;

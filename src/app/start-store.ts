@@ -26,6 +26,7 @@ export async function startStore({ config, directory, clock, metrics, log }: App
       queryTimeoutMs,
       queryMemoryBytes: config.queryMaxTotalMemoryBytes,
       sparedQueryConnections,
+      backupDirectory: config.backupDir,
       engineEnvironment: config.engineEnvironment,
     },
     metrics,

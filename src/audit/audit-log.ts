@@ -24,6 +24,7 @@ export type IdentityChange =
   | 'tenant.create'
   | 'tenant.limits'
   | 'tenant.delete'
+  | 'backup.create'
   | 'dataset.create'
   | 'dataset.delete'
   | 'dataset.limits'

@@ -34,6 +34,7 @@ const rules: Readonly<Record<Action, Rule>> = {
   'dataset.manage': rule('dataset', 'admin'),
   'identity.manage': rule('tenant', 'admin'),
   'tenant.manage': rule('server'),
+  'backup.manage': rule('server'),
   'service.read': rule('visible', 'admin', 'writer', 'reader'),
 };
 

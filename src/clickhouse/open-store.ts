@@ -13,6 +13,8 @@ export interface StoreOptions {
   /** Memory of all queries together. */
   readonly queryMemoryBytes: number;
   readonly sparedQueryConnections?: SparedConnections | undefined;
+  /** Where BACKUP of the embedded engine may write, and RESTORE read; nowhere unless given. */
+  readonly backupDirectory?: string | undefined;
   /** The complete environment of the embedded engine's process. */
   readonly engineEnvironment: Readonly<Record<string, string>>;
 }
@@ -39,6 +41,7 @@ export async function openStore(
   return await openEmbeddedStore(directory, metrics, log, {
     sparedQueryConnections,
     queryMemoryBytes,
+    backupDirectory: options.backupDirectory,
     environment: options.engineEnvironment,
   });
 }

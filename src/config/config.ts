@@ -250,7 +250,7 @@ const options = {
 export const optionGroups: Readonly<Record<string, ReadonlyArray<Option<unknown>>>> = {
   Service: Object.values(options),
   'Quotas of tenants and datasets': Object.values(quotaOptions),
-  'Metrics and watchdog': Object.values(operationOptions),
+  'Metrics, watchdog and backups': Object.values(operationOptions),
   'Identity provider': Object.values(oidcOptions),
   'Commands that ask a service': Object.values(clientOptions),
 };
@@ -364,7 +364,7 @@ function readConfig(texts: OptionTexts): Config {
       defaultTotalQueryMemoryBytes(need(options.queryMaxMemoryBytes)),
     logLevel: need(options.logLevel),
     ...readQuotas(texts),
-    ...readOperation(texts),
+    ...readOperation(texts, need(options.dataDir)),
     ...readEngine(texts.environment),
     oidc: readOidc(texts, need(options.multiTenant)),
   };

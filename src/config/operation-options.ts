@@ -1,8 +1,9 @@
+import { join, resolve } from 'node:path';
 import { type Address, boolean, integer, parseAddress } from '../lib/option-values.ts';
 import { limits } from '../limits/limits.ts';
 import { needOption, type Option, type OptionTexts, readOption } from './option.ts';
 
-/** How the process is monitored: metrics and the watchdog. */
+/** How the process is monitored and backed up. */
 export interface OperationConfig {
   /** Undefined: served with the API. */
   readonly metricsAddr: Address | undefined;
@@ -10,6 +11,8 @@ export interface OperationConfig {
   readonly metricsAuth: 'none' | 'required';
   /** Whether `/metrics` shows rows and bytes of the largest datasets, by name. */
   readonly metricsDatasets: boolean;
+  /** Where backups of the embedded engine go. */
+  readonly backupDir: string;
   /** How long the event loop may be stuck before the process is killed; 0 for no limit. */
   readonly watchdogMs: number;
 }
@@ -37,6 +40,14 @@ export const operationOptions = {
     parse: boolean,
     allowed: 'true, false',
   },
+  backupDir: {
+    env: 'MILLRACE_BACKUP_DIR',
+    meaning: 'where millrace backup puts backups of the embedded engine',
+    fallback: undefined,
+    fallbackShown: '`backups` in the data directory',
+    parse: (text) => (text === '' ? undefined : resolve(text)),
+    allowed: 'a path',
+  },
   watchdogMs: {
     env: 'MILLRACE_WATCHDOG_MS',
     meaning: 'how long the event loop may be stuck before the process is killed, in milliseconds',
@@ -47,7 +58,8 @@ export const operationOptions = {
 } as const satisfies { readonly [K in keyof OperationConfig]: Option<OperationConfig[K]> };
 
 /** @throws ConfigError */
-export const readOperation = (texts: OptionTexts): OperationConfig => ({
+export const readOperation = (texts: OptionTexts, dataDir: string): OperationConfig => ({
+  backupDir: readOption<string>(operationOptions.backupDir, texts) ?? join(dataDir, 'backups'),
   metricsAddr: readOption<Address>(operationOptions.metricsAddr, texts),
   metricsAuth: needOption<'none' | 'required'>(operationOptions.metricsAuth, texts),
   metricsDatasets: needOption<boolean>(operationOptions.metricsDatasets, texts),

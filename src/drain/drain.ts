@@ -79,6 +79,7 @@ import { StoreError } from '../clickhouse/store-error.ts';
 import { AppError } from '../errors.ts';
 import { type Retrying, sleep, untilDone } from '../lib/backoff.ts';
 import { Semaphore } from '../lib/semaphore.ts';
+import type { SharedLock } from '../lib/shared-lock.ts';
 import type { Signal } from '../lib/signal.ts';
 import { Watermark } from '../lib/watermark.ts';
 import { limits } from '../limits/limits.ts';
@@ -98,6 +99,11 @@ export interface DrainOptions extends BatchInserterOptions {
   readonly storeReturned: Signal;
   /** Told when the store did not answer. */
   readonly onNoAnswer: () => void;
+  /**
+   * Inserts have it shared, and segments while they retire. Who has it alone finds the store and the log as a
+   * kill would leave them, with no insert under way.
+   */
+  readonly storeWrites?: SharedLock;
   /** Makes what else is to outlive a segment durable elsewhere; then the segment is removed. */
   readonly beforeRemove?: (segment: SealedSegment) => Promise<void>;
 }
@@ -158,6 +164,11 @@ export class Drain {
   /** Takes the next segment; numbers only grow. */
   add(segment: SealedSegment): void {
     this.#add(new PendingSegment(segment, false));
+  }
+
+  /** Fulfils when the drain has the segment of that number, which may not even be sealed yet. */
+  taken(number: number): Promise<void> {
+    return this.#added.reached(number);
   }
 
   /**
@@ -303,7 +314,7 @@ export class Drain {
       if (provisioned !== undefined) await this.#inserts.run(() => this.#insert(job, queue, provisioned));
     };
     const retrying = this.#retrying(job.last, queue.name, () => this.#onFailure(queue));
-    if (!(await untilDone(attempt, retrying))) return;
+    if (!(await untilDone(() => this.#writing(attempt), retrying))) return;
     queue.isFailing = false;
     job.markStored(queue);
     if (job.isStored) {
@@ -403,7 +414,7 @@ export class Drain {
     for (const pending of segments) {
       if (pending.state !== 'pending' || !pending.isStored) continue;
       pending.state = 'retiring';
-      this.#retiring = this.#retiring.then(() => this.#retire(pending));
+      this.#retiring = this.#retiring.then(() => this.#writing(() => this.#retire(pending)));
     }
   }
 
@@ -433,6 +444,12 @@ export class Drain {
       this.#gated.delete(job);
       job.gate.notify();
     }
+  }
+
+  /** A step that changes the store, or what the log has that the store lacks. */
+  async #writing(step: () => Promise<void>): Promise<void> {
+    const { storeWrites } = this.#options;
+    await (storeWrites === undefined ? step() : storeWrites.shared(step));
   }
 
   // Failures ---------------------------------------------------------------------------------------------

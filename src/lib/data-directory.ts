@@ -14,6 +14,8 @@ import { StartError } from './start-error.ts';
  *     node             the name of this node, made once; part of the store's deduplication tokens
  *     admin-password   if the service generated it; mode 0600
  *     admin-password-unshown   as long as no start that could have shown it has succeeded
+ *     backups/         backups, unless they go elsewhere
+ *     restore-incomplete   while a backup is restored into it
  *     address          the URL of the service, while it runs
  *     secret           encrypts API keys, if no secret was configured; mode 0600
  *     datasets         the options of datasets, for a start while the store is away
@@ -35,6 +37,10 @@ export interface DataDirectory {
  * @throws StartError that says why it cannot be used
  */
 export async function takeDataDirectory(path: string): Promise<DataDirectory> {
+  if (existsSync(join(path, restoreMark)))
+    throw new StartError(
+      `a restore into ${path} did not end: empty that directory, and restore the backup again`,
+    );
   try {
     await makeDirectory(path, 0o700);
     const release = await takeLock(join(path, 'lock'));
@@ -50,6 +56,9 @@ export async function takeDataDirectory(path: string): Promise<DataDirectory> {
     );
   }
 }
+
+/** In a directory that is being restored, and not whole. */
+export const restoreMark = 'restore-incomplete';
 
 function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -26,6 +26,18 @@ export const limits = {
   /** How long `millrace health` waits; a supervisor asks every few seconds. */
   healthTimeoutMs: 5000,
 
+  // Backup -----------------------------------------------------------------------------------------------
+  /** How often the engine is asked how far a backup is. Inserts wait for the first answer. */
+  backupPollMs: 100,
+  /** How long a backup waits until the log is sealed; a disk that is full may not let it. */
+  backupSealWaitMs: 30_000,
+  /** How long a backup waits for the inserts that run; later ones wait as long. */
+  backupInsertWaitMs: 60_000,
+  /** How long inserts rest for a backup. Writes are acknowledged meanwhile, into the log. */
+  backupMaxPauseMs: 60_000,
+  /** How long a backup or a restore may take in all. */
+  backupMaxMs: 24 * 3_600_000,
+
   // HTTP -------------------------------------------------------------------------------------------------
   /** One request body, as sent and after decompression. OTLP collectors send up to a few MiB. */
   maxBodyBytes: 64 * MiB,

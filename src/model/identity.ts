@@ -8,6 +8,7 @@ export type Action =
   | 'dataset.manage'
   | 'identity.manage'
   | 'tenant.manage'
+  | 'backup.manage'
   | 'service.read';
 
 export const privilegeNames = ['admin', 'writer', 'reader', 'ingestor', 'exporter'] as const;

@@ -16,7 +16,7 @@ const layers: ReadonlyArray<readonly string[]> = [
   ['metadata'],
   ['catalog'],
   ['drain', 'ingest', 'query', 'identity', 'datasets', 'access'],
-  ['audit', 'cluster'],
+  ['audit', 'cluster', 'backup'],
   ['http'],
   ['cli'],
   ['app'],

@@ -8,6 +8,7 @@ import { resume } from '../../src/drain/resume.ts';
 import { type Clock, systemClock, type Timers } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMetrics } from '../../src/lib/metrics.ts';
+import type { SharedLock } from '../../src/lib/shared-lock.ts';
 import { Signal } from '../../src/lib/signal.ts';
 import { limits } from '../../src/limits/limits.ts';
 import { MetadataLog } from '../../src/metadata/metadata-log.ts';
@@ -34,6 +35,8 @@ export interface WritePathOptions {
   readonly storeReturned?: Signal;
   readonly onNoAnswer?: () => void;
   readonly lowVolume?: LowVolumeOptions;
+  readonly storeWrites?: SharedLock;
+  readonly beforeRemove?: () => Promise<void>;
 }
 
 /** One run of the log, the drain and the catalog, on a directory that earlier runs may have used. */
@@ -42,6 +45,7 @@ export async function startWritePath(options: WritePathOptions) {
   const { storeReturned = new Signal(), onNoAnswer = () => {} } = options;
   const { lowVolume = { maxWaitMs: limits.lowVolumeFlushIntervalMs, maxBytes: limits.walMaxRetainedBytes } } =
     options;
+  const { storeWrites, beforeRemove } = options;
   const metrics = createMetrics();
   const catalog = new Catalog(store, new MetadataLog(store, testNode), tenants, onEnd);
   await catalog.load();
@@ -60,6 +64,8 @@ export async function startWritePath(options: WritePathOptions) {
     storeReturned,
     onNoAnswer,
     lowVolume,
+    ...(storeWrites === undefined ? {} : { storeWrites }),
+    ...(beforeRemove === undefined ? {} : { beforeRemove }),
   });
   resume(recovery, { catalog, backlog, drain });
   const wal = await Wal.open({

@@ -23,6 +23,8 @@ export interface EmbeddedOptions {
   readonly sparedQueryConnections?: SparedConnections | undefined;
   /** What all queries together may use. */
   readonly queryMemoryBytes?: number;
+  /** Where BACKUP may write and RESTORE may read; nowhere unless given. */
+  readonly backupDirectory?: string | undefined;
   /** Of the engine's process, all of it. */
   readonly environment?: Readonly<Record<string, string>>;
   /** The built `workers/engine.ts`. */
@@ -43,6 +45,7 @@ export async function openEmbeddedStore(
   {
     sparedQueryConnections,
     queryMemoryBytes = limits.queryMemoryFactor * limits.queryMaxMemoryBytes,
+    backupDirectory,
     environment = {},
     engineScript = builtScript,
     stuckStatementMs = limits.engineStuckStatementMs,
@@ -62,7 +65,11 @@ export async function openEmbeddedStore(
       directory: folder,
       lockFile: join(directory, 'engine.lock'),
       lockWaitMs: limits.engineLockWaitMs,
-      settings: { ...statementSettings, ...allocatorSettings },
+      settings: {
+        ...statementSettings,
+        ...allocatorSettings,
+        ...(backupDirectory === undefined ? {} : { 'backups.allowed_path': backupDirectory }),
+      },
     },
     environment,
     prepare: () => repairTokens(folder, log),

@@ -1,10 +1,12 @@
 import type { AuditLog } from '../../audit/audit-log.ts';
+import type { Backups } from '../../backup/backups.ts';
 import type { ApiKeyAdministration } from '../../identity/api-keys.ts';
 import type { RoleAdministration } from '../../identity/roles.ts';
 import type { TenantAdministration } from '../../identity/tenant-administration.ts';
 import type { UserAdministration } from '../../identity/users.ts';
 import type { Query } from '../../query/request.ts';
 import type { Route } from '../server/route.ts';
+import { backupRoutes } from './backup/backup-routes.ts';
 import { type DatasetRoutesOptions, datasetRoutes } from './datasets/dataset-routes.ts';
 import { apiKeyRoutes } from './identity/api-key-routes.ts';
 import { type LoginRouteOptions, loginRoutes } from './identity/login-routes.ts';
@@ -35,6 +37,8 @@ export interface RouteTableParts {
   };
   /** Undefined where there is no identity provider. */
   readonly login: LoginRouteOptions | undefined;
+  /** Undefined with a ClickHouse server. */
+  readonly backups: Backups | undefined;
 }
 
 /**
@@ -54,6 +58,7 @@ export function routeTable(parts: RouteTableParts): readonly Route[] {
     ...userRoutes(identities.users, audit),
     ...apiKeyRoutes(identities.apiKeys, audit),
     ...tenantRoutes(identities.tenants, audit),
+    ...backupRoutes(parts.backups, audit),
     ...(login === undefined ? [] : loginRoutes(login)),
   ];
 }

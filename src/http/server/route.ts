@@ -49,7 +49,15 @@ export interface RouteReference {
   readonly errors: readonly ErrorCode[];
 }
 
-export type RouteGroup = 'Ingest' | 'Query' | 'Datasets' | 'Identities' | 'Tenants' | 'Sign-in' | 'Status';
+export type RouteGroup =
+  | 'Ingest'
+  | 'Query'
+  | 'Datasets'
+  | 'Identities'
+  | 'Tenants'
+  | 'Backups'
+  | 'Sign-in'
+  | 'Status';
 
 export interface ParameterReference {
   readonly description: string;

@@ -65,6 +65,8 @@ const policy: Readonly<Record<string, Rule>> = {
   'GET /api/v1/tenants/{tenant}/limits': rootAlone,
   'PUT /api/v1/tenants/{tenant}/limits': rootAlone,
   'DELETE /api/v1/tenants/{tenant}': rootAlone,
+  'GET /api/v1/backups/{backup}': rootAlone,
+  'PUT /api/v1/backups/{backup}': rootAlone,
   'GET /api/v1/roles': administer,
   'GET /api/v1/role/default': administer,
   'PUT /api/v1/role/default': administer,

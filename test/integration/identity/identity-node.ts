@@ -148,6 +148,7 @@ export async function startIdentityNode(
         caughtUp: () => Promise.resolve(),
       }),
     },
+    backups: undefined,
     login: oidc?.login,
   });
   const tenancy: Tenancy = {

@@ -13,6 +13,7 @@ const actions: readonly Action[] = [
   'dataset.manage',
   'identity.manage',
   'tenant.manage',
+  'backup.manage',
   'service.read',
 ];
 
@@ -33,6 +34,7 @@ const granted: Readonly<Record<Action, readonly [boolean, boolean, boolean, bool
   'dataset.manage': [true, false, false, false, false],
   'identity.manage': [true, false, false, false, false],
   'tenant.manage': [false, false, false, false, false],
+  'backup.manage': [false, false, false, false, false],
   'service.read': [true, true, true, false, false],
 };
 
@@ -46,6 +48,7 @@ const scoped: Readonly<Record<Action, readonly [boolean, boolean, boolean]>> = {
   'dataset.manage': [true, false, false],
   'identity.manage': [false, false, false],
   'tenant.manage': [false, false, false],
+  'backup.manage': [false, false, false],
   'service.read': [true, false, true],
 };
 
