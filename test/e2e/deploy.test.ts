@@ -1,10 +1,11 @@
 /** The files of `deploy/`, checked by the programs that they are for. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { optionGroups } from '../../src/config/config.ts';
 import { Child, freePort, onPath, removeFolder, temporaryFolder } from '../support/child.ts';
 import { packageRoot } from '../support/package-root.ts';
 import { authorization, Service } from '../support/service.ts';
@@ -75,16 +76,60 @@ describe('what Prometheus and Grafana get', () => {
   });
 });
 
-test('the Dockerfile copies files that are there, and all that the build reads', () => {
-  const copied = [...deployed('Dockerfile').matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(
-    ([, names = '']) => names.split(' '),
+/** What the Dockerfile copies from the source, in order. */
+const copiedByDockerfile = () =>
+  [...deployed('Dockerfile').matchAll(/^COPY (?!--from)(.*) (\S+)$/gm)].map(
+    ([, names = '', target = '']) => ({
+      names: names.split(' '),
+      target,
+    }),
   );
+
+test('the Dockerfile copies files that are there, and all that the build reads', () => {
+  const copied = copiedByDockerfile().flatMap(({ names }) => names);
   expect(copied.filter((name) => !existsSync(join(packageRoot(), name)))).toEqual([]);
   const [, include = ''] =
     /"include": \[([^\]]*)\]/.exec(readFileSync(join(packageRoot(), 'tsconfig.json'), 'utf8')) ?? [];
   const roots = [...include.matchAll(/"(\w+)[^"]*"/g)].map(([, root = '']) => root);
   expect(roots).toContain('src');
   expect(roots.filter((root) => !copied.includes(root))).toEqual([]);
+});
+
+test('what the Dockerfile copies builds, and answers as the image does', () => {
+  const app = join(folder, 'app');
+  for (const { names, target } of copiedByDockerfile())
+    for (const name of names) {
+      const source = join(packageRoot(), name);
+      cpSync(source, target.endsWith('/') ? join(app, target, basename(name)) : join(app, target), {
+        recursive: true,
+      });
+    }
+  // As `npm ci` has them.
+  symlinkSync(join(packageRoot(), 'node_modules'), join(app, 'node_modules'));
+  execFileSync('npm', ['run', '--silent', 'build'], { cwd: app });
+  const [, entry = ''] = /^ENTRYPOINT \["node", "\/app\/(.*)"\]$/m.exec(deployed('Dockerfile')) ?? [];
+  const [, health = ''] = /CMD \["node", "\/app\/(.*)", "health"\]$/m.exec(deployed('Dockerfile')) ?? [];
+  expect(health).toBe(entry);
+  expect(check(process.execPath, [join(app, entry), '--version']).output).toMatch(/^millrace \d/);
+});
+
+test('the compose files name files that are there, and options that there are', () => {
+  const names = ['compose.yaml', 'compose-clickhouse.yaml'];
+  const known = new Set(
+    Object.values(optionGroups)
+      .flat()
+      .map(({ env }) => env),
+  );
+  for (const name of names) {
+    const text = deployed(name);
+    const variables = [...text.matchAll(/^ {6}(MILLRACE_\w+):/gm)].map(([, variable = '']) => variable);
+    expect(variables.length).toBeGreaterThan(0);
+    expect(variables.filter((variable) => !known.has(variable))).toEqual([]);
+    for (const [, file = ''] of text.matchAll(/(?:dockerfile: |- \.\/)([\w./-]+)/g))
+      expect(existsSync(join(packageRoot(), file.startsWith('deploy/') ? '' : 'deploy', file)), file).toBe(
+        true,
+      );
+  }
 });
 
 interface Proxy {
