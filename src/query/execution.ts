@@ -6,6 +6,7 @@ import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits/limits.ts';
 import type { ResultColumn } from '../sql/translate.ts';
 import { holdsFloats } from '../sql/types.ts';
+import { withoutLineFeeds } from './compact-json.ts';
 import { Deadline } from './deadline.ts';
 import { holdBeginning } from './hold-beginning.ts';
 import { JsonNumbers } from './json-numbers.ts';
@@ -76,6 +77,8 @@ export class Execution implements QueryResult {
   readonly #stream: ResultStream;
   /** Undefined if the output is as the store makes it. */
   readonly #filter: OutputFilter | undefined;
+  /** A JSON array, which is written without line feeds. */
+  readonly #isArray: boolean;
   /**
    * The store writes the end of a document also where the query fails: a Parquet file of half of the rows
    * looks whole. So the latest chunk is held back until it is known that the query did not fail.
@@ -98,6 +101,7 @@ export class Execution implements QueryResult {
     this.datasets = datasets;
     this.#begin = options.begin;
     this.#filter = filterOf(columns, form);
+    this.#isArray = form === 'json';
     this.#hasEnd = form !== 'ndjson' && form !== 'csv';
     this.#deadline = new Deadline(options.signal, timeoutMs + limits.queryTimeoutSlackMs);
     this.#startedMs = clock.monotonicMs();
@@ -147,13 +151,18 @@ export class Execution implements QueryResult {
       this.#end();
       ended?.(this.#sentBytes, isComplete);
     }
-    const rest = this.#filter?.end() ?? [];
+    const rest = this.#compact(this.#filter?.end() ?? []);
     yield { parts: [...(held?.parts ?? []), ...(last?.parts ?? []), ...rest], isLast: true };
   }
 
   #filtered(parts: readonly Uint8Array[]): readonly Uint8Array[] {
     const filter = this.#filter;
-    return filter === undefined ? parts : parts.flatMap((part) => filter.push(part));
+    return this.#compact(filter === undefined ? parts : parts.flatMap((part) => filter.push(part)));
+  }
+
+  /** NDJSON is lines, and an array is none. */
+  #compact(parts: readonly Uint8Array[]): readonly Uint8Array[] {
+    return this.#isArray ? parts.map(withoutLineFeeds) : parts;
   }
 
   #end(): void {

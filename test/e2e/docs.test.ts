@@ -87,6 +87,9 @@ describe('what is printed is compared with what is shown', () => {
     ['no lines where some are left out', '[\n…\n]', '[\n]\n', true],
     ['a line too many', '[\n1\n]', '[\n1\n2\n]\n', false],
     ['a line too few', '[\n1\n2\n]', '[\n1\n]\n', false],
+    ['a line for each row', '[\n{"a":"}, {"},\n{"b":[1]}\n]', '[{"a":"}, {"},{"b":[1]}]\n', true],
+    ['another row', '[\n{"a":1}\n]', '[{"a":2}]\n', false],
+    ['no row', '[\n]', '[]\n', true],
     ['times', '"2026-01-02T03:04:05Z"', '"2027-11-12T13:14:15.123Z"', true],
     ['a dot is a dot', 'a.b', 'axb', false],
   ])('%s', (_, shown, printed, same) => {

@@ -17,11 +17,13 @@
  * Comments are for the test alone: `environment: A=1 B=2` is for the service, `requires: name` names programs
  * without which the page is skipped, and the lines behind `setup` are run first.
  */
+
 import { execFile } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { jsonElements } from '../../src/lib/json-elements.ts';
 import { Child, freePort, removeFolder, temporaryFolder } from './child.ts';
 import { collectorPath } from './collector.ts';
 import { type Fence, fencesOf, readPage } from './markdown-pages.ts';
@@ -88,8 +90,15 @@ export function showsAs(shown: string, printed: string): boolean {
             .join('.*')}(?:\\n|$)`,
     )
     .join('');
-  return new RegExp(`^${pattern}$`).test(normalized(printed));
+  const isShown = new RegExp(`^${pattern}$`);
+  return isShown.test(normalized(printed)) || isShown.test(normalized(withLineForEachRow(printed)));
 }
+
+/** A result of JSON is one line; pages give each of its rows a line. */
+const withLineForEachRow = (printed: string): string =>
+  printed.replaceAll(/^\[(?:\{.*\})?\]$/gm, (array) =>
+    ['[', jsonElements(array).join(',\n'), ']'].join('\n'),
+  );
 
 /** Functions of the shell that stand for what a reader has or does. */
 const prelude = `

@@ -67,7 +67,7 @@ describe('a small result', () => {
 
   test('has the form that is asked for', async () => {
     const forms = [
-      ['', 'application/json', '[\n{"id":1}\n]\n'],
+      ['', 'application/json', '[{"id":1}]'],
       ['ndjson', 'application/x-ndjson', '{"id":1}\n'],
       ['csv', 'text/csv; charset=utf-8; header=present', '"id"\n1\n'],
     ] as const;
@@ -110,7 +110,7 @@ describe('parameters', () => {
       'select id, $3::bigint as big from app where status = $1 and id = any($2) order by id limit $4';
     const response = await askWith(query, '[404, [5, 6, 2], 9007199254740993, 1]');
     expect(response.status).toBe(200);
-    expect(await response.text()).toBe('[\n{"id":2,"big":9007199254740993}\n]\n');
+    expect(await response.text()).toBe('[{"id":2,"big":9007199254740993}]');
   });
 
   test('that do not fit are a problem that says which, and where it stands', async () => {

@@ -171,7 +171,7 @@ describe('JSON', () => {
       signal: new AbortController().signal,
     });
     expect((await wholeOf(chunks)).toString()).toBe(
-      '[\n{"p_timestamp":"2024-03-01T00:00:00.000000Z","big":9007199254740993,"bool":false,"num":5,"nan":null,"day":"2024-01-02","nothing":null}\n]\n',
+      '[{"p_timestamp":"2024-03-01T00:00:00.000000Z","big":9007199254740993,"bool":false,"num":5,"nan":null,"day":"2024-01-02","nothing":null}]',
     );
   });
 
