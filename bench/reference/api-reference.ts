@@ -72,6 +72,7 @@ const code = (name: string): string => `\`${name}\``;
 /** Who may use a route, as the policy says. */
 function allowed({ permission, dataset }: Route): string {
   if (permission === 'public') return 'anybody';
+  if (permission === 'identity.self') return 'users, about themselves; `admin`, about all';
   const names = privilegeNames.filter((privilege) => holds(privilege, permission));
   if (names.length === 0) return 'the root administrator';
   const where = dataset === 'none' ? '' : ' of the dataset';

@@ -96,3 +96,14 @@ export function requireAllRows(principal: Principal, dataset: string): void {
     `this needs a privilege to read all rows of dataset ${quotedName(dataset)}`,
   );
 }
+
+/**
+ * What is known of a user is for themselves, and for who administers identities.
+ * @param user the id of the user: a name, or `oauth:` and the subject
+ * @throws AppError `forbidden`
+ */
+export function requireSelf(principal: Principal, user: string): void {
+  const { kind, name, id } = principal;
+  const isSelf = kind === 'user' ? name === user : kind === 'oidc' && id === user;
+  if (!isSelf) requirePermission(principal, 'identity.manage', undefined);
+}

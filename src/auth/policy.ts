@@ -10,8 +10,9 @@ import { PrivilegeIndex, type PrivilegeSet, privilegeSet } from './privilege-ind
  *   result is filtered by dataset.
  * - `tenant`: the whole tenant; a privilege on one dataset does not suffice.
  * - `server`: all tenants; only the root administrator is allowed.
+ * - `self`: the caller alone, which needs no privilege. About whom it is, the gate checks (`requireSelf`).
  */
-type Scope = 'dataset' | 'visible' | 'tenant' | 'server';
+type Scope = 'dataset' | 'visible' | 'tenant' | 'server' | 'self';
 
 interface Rule {
   readonly scope: Scope;
@@ -26,16 +27,17 @@ const rule = (scope: Scope, ...privileges: readonly PrivilegeName[]): Rule => ({
 
 /** What each action requires. Anything that is not listed is refused. */
 const rules: Readonly<Record<Action, Rule>> = {
-  ingest: rule('dataset', 'admin', 'writer', 'ingestor'),
-  query: rule('visible', 'admin', 'writer', 'reader'),
+  ingest: rule('dataset', 'admin', 'editor', 'writer', 'ingestor'),
+  query: rule('visible', 'admin', 'editor', 'writer', 'reader'),
   'query.export': rule('visible', 'admin', 'exporter'),
-  'dataset.list': rule('visible', 'admin', 'writer', 'reader'),
-  'dataset.read': rule('dataset', 'admin', 'writer', 'reader'),
-  'dataset.manage': rule('dataset', 'admin'),
+  'dataset.list': rule('visible', 'admin', 'editor', 'writer', 'reader'),
+  'dataset.read': rule('dataset', 'admin', 'editor', 'writer', 'reader'),
+  'dataset.manage': rule('dataset', 'admin', 'editor'),
   'identity.manage': rule('tenant', 'admin'),
+  'identity.self': rule('self'),
   'tenant.manage': rule('server'),
   'backup.manage': rule('server'),
-  'service.read': rule('visible', 'admin', 'writer', 'reader'),
+  'service.read': rule('visible', 'admin', 'editor', 'writer', 'reader'),
 };
 
 /**
@@ -72,6 +74,7 @@ export function decide(principal: Principal, action: Action, dataset?: string): 
   if (dataset === auditDataset) return decideOnAudit(principal, action);
   const { scope, privileges } = rules[action];
   if (scope === 'server') return principal.kind === 'root';
+  if (scope === 'self') return true;
   return (heldIn(indexOf(principal.privileges), scope, dataset) & privileges) !== 0;
 }
 

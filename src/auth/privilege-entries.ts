@@ -5,11 +5,24 @@ import { limits } from '../limits/limits.ts';
 import { checkDatasetName } from '../model/dataset.ts';
 import { type Privilege, type PrivilegeName, privilegeNames, type Tag } from '../model/identity.ts';
 
-/** A privilege in the API. */
+/** A privilege in the API. `stream` is another word for `dataset`. */
 export interface PrivilegeEntry {
   readonly privilege: PrivilegeName;
-  readonly resource?: { readonly dataset?: string; readonly tag?: string };
+  readonly resource?: {
+    readonly dataset?: string | undefined;
+    readonly stream?: string | undefined;
+    readonly tag?: string | undefined;
+  };
 }
+
+/** A role in the API, in the longer one of its two forms. */
+export interface RoleObject {
+  readonly actions: readonly PrivilegeEntry[];
+  readonly roleType: 'user';
+}
+
+/** A role in the API, as it was put. */
+export type RoleDocument = readonly PrivilegeEntry[] | RoleObject;
 
 /** `field=value`; the value may hold further equals signs. */
 const tagRule = `must be "field=value" of at most ${limits.maxTagLength} characters`;
@@ -34,17 +47,37 @@ const privilegeEntry = members({
   ),
 });
 
-type WrittenPrivilege = v.InferOutput<typeof privilegeEntry>;
+/** Privileges as they are in an array. */
+export const privilegeEntries = listOf(privilegeEntry, limits.maxPrivilegesPerRole);
+
+/** The form of a role with its type, of which there is one. */
+export const roleObject = v.pipe(
+  members({ actions: privilegeEntries, roleType: oneOf(['user']) }),
+  v.title('RoleObject'),
+);
+
+/** Either form; what is wrong is said of the one that is meant. */
+function eitherForm() {
+  const either = v.union([privilegeEntries, roleObject]);
+  const run: (typeof either)['~run'] = (dataset, config) => {
+    const { value } = dataset;
+    const isObject =
+      typeof value === 'object' && value !== null && ('actions' in value || 'roleType' in value);
+    return (isObject ? roleObject : privilegeEntries)['~run'](dataset, config) as ReturnType<typeof run>;
+  };
+  return { ...either, '~run': run };
+}
 
 /**
  * Reads a role: an array of `{"privilege": "reader", "resource": {"dataset": "app", "tag":
- * "env=prod"}}`. `resource` and each of its members are optional, and `stream` is an alias of `dataset`.
+ * "env=prod"}}`, or `{"actions": [such entries], "roleType": "user"}`. `resource` and each of its members are
+ * optional, and `stream` is an alias of `dataset`.
  *
  * Unknown members are an error: ignoring a misspelt member would make a privilege wider than intended.
  * @throws AppError `bad_role` naming the entry, `bad_dataset_name`
  */
-export const roleExpectation: Expectation<readonly WrittenPrivilege[]> = {
-  schema: v.pipe(listOf(privilegeEntry, limits.maxPrivilegesPerRole), v.title('Role')),
+export const roleExpectation: Expectation<RoleDocument> = {
+  schema: v.pipe(eitherForm(), v.title('Role')) as Expectation<RoleDocument>['schema'],
   name: 'privileges',
   whole: 'a role must be an array of privileges: [{"privilege": "reader"}]',
   code: 'bad_role',
@@ -60,23 +93,20 @@ export const parseRole = (value: unknown): readonly Privilege[] => readRole(vali
  * Reads a role whose form was checked.
  * @throws AppError `bad_role`, `bad_dataset_name`
  */
-export const readRole = (entries: readonly WrittenPrivilege[]): readonly Privilege[] =>
-  entries.map((entry, index) => readEntry(entry, `privileges[${index}].resource`));
+export const readRole = (role: RoleDocument): readonly Privilege[] =>
+  entriesOf(role).map((entry, index) => readEntry(entry, `privileges[${index}].resource`));
 
-/** The inverse of `parseRole`, for one entry. */
-export function showPrivilege({ privilege, dataset, tag }: Privilege): PrivilegeEntry {
-  if (dataset === undefined && tag === undefined) return { privilege };
-  return {
-    privilege,
-    resource: {
-      ...(dataset === undefined ? {} : { dataset }),
-      ...(tag === undefined ? {} : { tag: `${tag.field}=${tag.value}` }),
-    },
-  };
-}
+/** The privileges of a role in either form. */
+export const entriesOf = (role: RoleDocument): readonly PrivilegeEntry[] =>
+  'actions' in role ? role.actions : role;
 
-function readEntry({ privilege, resource }: WrittenPrivilege, where: string): Privilege {
+/** A role in the longer form, whichever it was put in. */
+export const roleObjectOf = (role: RoleDocument): RoleObject =>
+  'actions' in role ? role : { actions: role, roleType: 'user' };
+
+function readEntry({ privilege, resource }: PrivilegeEntry, where: string): Privilege {
   if (resource === undefined) return { privilege };
+  if (privilege === 'editor') throw badRole(`${where}: editor holds for all datasets; leave it out`);
   const { stream, tag: written } = resource;
   if (resource.dataset !== undefined && stream !== undefined) {
     throw badRole(`${where} has dataset and stream, which mean the same; give one of them`);

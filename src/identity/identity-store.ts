@@ -1,3 +1,4 @@
+import type { RoleDocument } from '../auth/privilege-entries.ts';
 import type { HasEnded, TenantHolder } from '../catalog/tenant-cleaner.ts';
 import type { Tenants } from '../catalog/tenants.ts';
 import { AppError } from '../errors.ts';
@@ -75,6 +76,13 @@ export class IdentityStore implements TenantHolder {
   role(tenant: string, name: string): readonly Privilege[] | undefined {
     this.#requireLoaded();
     return this.#of(tenant)?.grants.roles.get(name);
+  }
+
+  /** A role as it was put. */
+  roleDocument(tenant: string, name: string): RoleDocument | undefined {
+    this.#requireLoaded();
+    const record = this.#replica.get(tenant, 'role', name);
+    return record === undefined ? undefined : (JSON.parse(record.value) as RoleDocument);
   }
 
   /** By name, in its order. */

@@ -6,7 +6,7 @@ import type { OauthUserValue } from './accounts.ts';
 import type { IdentityStore } from './identity-store.ts';
 import { noUser, oauthId } from './names.ts';
 import { OidcAccount } from './oidc-account.ts';
-import { changedRoles } from './roles.ts';
+import { changedRoles, type RoleChange } from './roles.ts';
 
 export interface OauthUsersOptions {
   readonly identityStore: IdentityStore;
@@ -86,7 +86,7 @@ export class OauthUsers {
   async changeRoles(
     tenant: string,
     subject: string,
-    change: 'add' | 'remove',
+    change: RoleChange,
     roles: readonly string[],
   ): Promise<void> {
     const { identityStore } = this.#options;

@@ -1,4 +1,4 @@
-import { showPrivilege } from '../auth/privilege-entries.ts';
+import { entriesOf, type PrivilegeEntry, type RoleDocument, readRole } from '../auth/privilege-entries.ts';
 import { AppError } from '../errors.ts';
 import { quotedName } from '../lib/credential-shape.ts';
 import { limits } from '../limits/limits.ts';
@@ -15,23 +15,30 @@ export class RoleAdministration {
     this.#identityStore = identityStore;
   }
 
-  list(tenant: string): ReadonlyMap<string, readonly Privilege[]> {
-    return this.#identityStore.roles(tenant);
+  /** The privileges of each, by name. */
+  list(tenant: string): ReadonlyMap<string, readonly PrivilegeEntry[]> {
+    const names = [...this.#identityStore.roles(tenant).keys()];
+    return new Map(names.map((name) => [name, entriesOf(this.get(tenant, name))]));
   }
 
-  /** @throws AppError `not_found` */
-  get(tenant: string, name: string): readonly Privilege[] {
-    const role = this.#identityStore.role(tenant, name);
+  /**
+   * A role as it was put.
+   * @throws AppError `not_found`
+   */
+  get(tenant: string, name: string): RoleDocument {
+    const role = this.#identityStore.roleDocument(tenant, name);
     if (role === undefined) throw new AppError('not_found', 'there is no role of this name');
     return role;
   }
 
   /**
    * Makes a role, or replaces it: what it grants changes for all who have it.
-   * @throws AppError `bad_name`, `bad_role` when it is too large, or for somebody who has it,
-   *   `too_many_identities`, `identity_changed`
+   * @param role whose form was checked
+   * @throws AppError `bad_name`, `bad_dataset_name`, `bad_role` when it is not right, is too large, or is so
+   *   for somebody who has it, `too_many_identities`, `identity_changed`
    */
-  async put(tenant: string, name: string, privileges: readonly Privilege[]): Promise<void> {
+  async put(tenant: string, name: string, role: RoleDocument): Promise<void> {
+    const privileges = readRole(role);
     checkIdentifier(name, 'role');
     if (name === reservedName) {
       throw new AppError('bad_name', `a role cannot be named ${reservedName}, which is a route of its own`);
@@ -45,7 +52,7 @@ export class RoleAdministration {
         );
       }
       this.#requireRoom(tenant, name, privileges);
-      await write({ tenant, kind: 'role', key: name }, privileges.map(showPrivilege));
+      await write({ tenant, kind: 'role', key: name }, role);
     });
   }
 
@@ -67,10 +74,14 @@ export class RoleAdministration {
     return this.#identityStore.defaultRole(tenant);
   }
 
-  /** @throws AppError `role_unknown`, `identity_changed` */
-  async setDefault(tenant: string, name: string): Promise<void> {
+  /**
+   * @param name undefined for none
+   * @throws AppError `role_unknown`, `identity_changed`
+   */
+  async setDefault(tenant: string, name: string | undefined): Promise<void> {
     await this.#identityStore.exclusively(tenant, async ({ write }) => {
-      requireRoles(this.#identityStore, tenant, [name]);
+      if (name === undefined && this.getDefault(tenant) === undefined) return;
+      if (name !== undefined) requireRoles(this.#identityStore, tenant, [name]);
       await write({ tenant, kind: 'setting', key: defaultRoleSetting }, name);
     });
   }
@@ -156,20 +167,23 @@ export function requireRoles(
   throw new AppError('role_unknown', `these roles do not exist: ${listed}`);
 }
 
+/** What is done to the roles of somebody with some roles: they get these too, lose them, or have them alone. */
+export type RoleChange = 'add' | 'remove' | 'set';
+
 /**
- * The roles of somebody who is given some more, or loses some, where losing what is not there is no error.
+ * The roles of somebody after a change, where losing what is not there is no error.
  * @throws AppError `role_unknown`, `bad_role`
  */
 export const changedRoles = (
   identityStore: IdentityStore,
   tenant: string,
   before: readonly string[],
-  change: 'add' | 'remove',
+  change: RoleChange,
   roles: readonly string[],
 ): readonly string[] =>
   change === 'remove'
     ? withoutAll(before, new Set(roles))
-    : requireRoles(identityStore, tenant, [...before, ...roles]);
+    : requireRoles(identityStore, tenant, change === 'add' ? [...before, ...roles] : roles);
 
 const withoutAll = (before: readonly string[], gone: ReadonlySet<string>): readonly string[] =>
   before.filter((role) => !gone.has(role));

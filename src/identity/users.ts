@@ -1,23 +1,45 @@
 import { randomBytes } from 'node:crypto';
 import { Passwords } from '../auth/password.ts';
+import {
+  entriesOf,
+  type PrivilegeEntry,
+  type RoleDocument,
+  type RoleObject,
+  roleObjectOf,
+} from '../auth/privilege-entries.ts';
 import { AppError } from '../errors.ts';
 import { limits } from '../limits/limits.ts';
 import { defaultTenant } from '../model/dataset.ts';
-import type { Privilege } from '../model/identity.ts';
 import type { UserAccount } from './accounts.ts';
 import type { IdentityStore } from './identity-store.ts';
 import { checkIdentifier, noUser, subjectOf } from './names.ts';
 import type { OauthUser, OauthUsers } from './oauth-users.ts';
-import { changedRoles, requireRoles } from './roles.ts';
+import { changedRoles, type RoleChange, requireRoles } from './roles.ts';
 
 /** 144 bits: nobody guesses it, and people can still type it. */
 const passwordBytes = 18;
 
 /** What the root administrator has instead of roles. */
-const rootRoles: ReadonlyMap<string, readonly Privilege[]> = new Map([['admin', [{ privilege: 'admin' }]]]);
+const rootRoles: ReadonlyMap<string, RoleDocument> = new Map([['admin', [{ privilege: 'admin' }]]]);
 
 /** A user as administrators see it. */
 export type ListedUser = { readonly id: string; readonly method: 'native' } | OauthUser;
+
+/**
+ * A user with what their roles grant, by role. Members that Millrace knows nothing of are there for clients
+ * of this interface, and empty.
+ */
+export interface DescribedUser {
+  readonly id: string;
+  /** What people call them. */
+  readonly username: string;
+  readonly method: ListedUser['method'];
+  readonly email: null;
+  readonly picture: null;
+  readonly roles: Readonly<Record<string, readonly PrivilegeEntry[]>>;
+  readonly group_roles: Readonly<Record<string, never>>;
+  readonly user_groups: readonly never[];
+}
 
 /**
  * Administration of users: those who sign in with a name and a password that is made here, and those whom an
@@ -46,16 +68,52 @@ export class UserAdministration {
     return [...names.map((id) => ({ id, method: 'native' }) as const), ...this.#oauth.list(tenant)];
   }
 
+  /** All users but the root administrator, with what they may do. */
+  describeAll(tenant: string): readonly DescribedUser[] {
+    const users = this.list(tenant).filter(({ id }) => id !== this.#root || tenant !== defaultTenant);
+    return users.map((user) => this.#describe(tenant, user));
+  }
+
   /**
-   * What the user's roles grant, by role.
+   * One of them.
+   * @throws AppError `not_found`, `root_unchangeable`
+   */
+  describe(tenant: string, name: string): DescribedUser {
+    this.#refuseRoot(name);
+    const user = this.list(tenant).find(({ id }) => id === name);
+    if (user === undefined) throw noUser();
+    return this.#describe(tenant, user);
+  }
+
+  #describe(tenant: string, user: ListedUser): DescribedUser {
+    const { id, method } = user;
+    const roles = Object.fromEntries(this.entries(tenant, id));
+    const username = user.method === 'oauth' ? user.name : id;
+    return { id, username, method, email: null, picture: null, roles, group_roles: {}, user_groups: [] };
+  }
+
+  /**
+   * The privileges of each of the user's roles, by role.
    * @throws AppError `not_found`
    */
-  roles(tenant: string, name: string): ReadonlyMap<string, readonly Privilege[]> {
+  entries(tenant: string, name: string): ReadonlyMap<string, readonly PrivilegeEntry[]> {
+    return new Map([...this.#roles(tenant, name)].map(([role, document]) => [role, entriesOf(document)]));
+  }
+
+  /**
+   * The user's roles, by name.
+   * @throws AppError `not_found`
+   */
+  roles(tenant: string, name: string): ReadonlyMap<string, RoleObject> {
+    return new Map([...this.#roles(tenant, name)].map(([role, document]) => [role, roleObjectOf(document)]));
+  }
+
+  #roles(tenant: string, name: string): ReadonlyMap<string, RoleDocument> {
     if (name === this.#root && tenant === defaultTenant) return rootRoles;
     const subject = subjectOf(name);
     const roles =
       subject === undefined ? this.#find(tenant, name).value.roles : this.#oauth.roles(tenant, subject);
-    return new Map(roles.map((role) => [role, this.#identityStore.role(tenant, role) ?? []]));
+    return new Map(roles.map((role) => [role, this.#identityStore.roleDocument(tenant, role) ?? []]));
   }
 
   /**
@@ -115,13 +173,14 @@ export class UserAdministration {
   }
 
   /**
-   * Gives the user these roles too; or takes them away, where taking what the user does not have is no error.
+   * Gives the user these roles too, or takes them away, where taking what the user does not have is no error;
+   * or gives these alone.
    * @throws AppError `not_found`, `root_unchangeable`, `role_unknown`, `identity_changed`
    */
   async changeRoles(
     tenant: string,
     name: string,
-    change: 'add' | 'remove',
+    change: RoleChange,
     roles: readonly string[],
   ): Promise<void> {
     const subject = subjectOf(name);

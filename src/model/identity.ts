@@ -7,11 +7,12 @@ export type Action =
   | 'dataset.read'
   | 'dataset.manage'
   | 'identity.manage'
+  | 'identity.self'
   | 'tenant.manage'
   | 'backup.manage'
   | 'service.read';
 
-export const privilegeNames = ['admin', 'writer', 'reader', 'ingestor', 'exporter'] as const;
+export const privilegeNames = ['admin', 'editor', 'writer', 'reader', 'ingestor', 'exporter'] as const;
 export type PrivilegeName = (typeof privilegeNames)[number];
 
 /** Rows whose field has this value. */

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(async () => {
   // Whatever was sent, the service still runs, and no user was created by accident.
   expect(await node.json('GET', '/api/v1/roles')).toEqual({});
-  expect(await node.json('GET', '/api/v1/users')).toEqual([{ id: 'admin', method: 'native' }]);
+  expect(await node.json('GET', '/api/v1/user')).toEqual([{ id: 'admin', method: 'native' }]);
   expect(await node.json('GET', '/api/console/v1/apikeys')).toEqual([]);
   await node?.close();
   await store?.close();

@@ -23,13 +23,14 @@ interface Rule {
   readonly other: readonly PrivilegeName[];
 }
 
-const writers: readonly PrivilegeName[] = ['admin', 'writer', 'ingestor'];
-const readers: readonly PrivilegeName[] = ['admin', 'writer', 'reader'];
+const writers: readonly PrivilegeName[] = ['admin', 'editor', 'writer', 'ingestor'];
+const readers: readonly PrivilegeName[] = ['admin', 'editor', 'writer', 'reader'];
+const managers: readonly PrivilegeName[] = ['admin', 'editor'];
 const ingest: Rule = { everywhere: writers, own: writers, other: [] };
 /** Which datasets a query may name is decided when it names them. */
 const ask: Rule = { everywhere: readers, own: readers, other: readers };
 const read: Rule = { everywhere: readers, own: readers, other: [] };
-const manage: Rule = { everywhere: ['admin'], own: ['admin'], other: [] };
+const manage: Rule = { everywhere: managers, own: managers, other: [] };
 /** No privilege is enough. */
 const rootAlone: Rule = { everywhere: [], own: [], other: [] };
 const administer: Rule = { everywhere: ['admin'], own: [], other: [] };
@@ -73,10 +74,13 @@ const policy: Readonly<Record<string, Rule>> = {
   'GET /api/v1/role/{name}': administer,
   'PUT /api/v1/role/{name}': administer,
   'DELETE /api/v1/role/{name}': administer,
+  'GET /api/v1/user': administer,
   'GET /api/v1/users': administer,
+  'GET /api/v1/users/{name}': administer,
   'POST /api/v1/user/{name}': administer,
   'DELETE /api/v1/user/{name}': administer,
   'GET /api/v1/user/{name}/role': administer,
+  'PUT /api/v1/user/{name}/role': administer,
   'PATCH /api/v1/user/{name}/role/add': administer,
   'PATCH /api/v1/user/{name}/role/remove': administer,
   'POST /api/v1/user/{name}/generate-new-password': administer,
@@ -99,11 +103,14 @@ const open = [
 
 const scopes = { everywhere: undefined, own: 'app', other: 'elsewhere' } as const;
 
+/** An editor is one everywhere. */
+const everywhere = ['everywhere'] as const;
+
 /** A role for each privilege in each scope, and one that grants nothing. */
 const roles = [
   { name: 'nothing', privilege: undefined, scope: 'everywhere' as const },
   ...privilegeNames.flatMap((privilege) =>
-    (['everywhere', 'own', 'other'] as const).map((scope) => ({
+    (privilege === 'editor' ? everywhere : (['everywhere', 'own', 'other'] as const)).map((scope) => ({
       name: `${privilege}.${scope}`,
       privilege,
       scope,

@@ -60,16 +60,17 @@ const refusal = async (method: string, path: string, body?: unknown) => {
 };
 
 describe('roles', () => {
-  it('are shown as they were put, with dataset for stream', async () => {
+  it('are shown as they were put', async () => {
     const put = [
       { privilege: 'reader', resource: { stream: 'app', tag: 'env=a=b' } },
       { privilege: 'writer', resource: { dataset: 'app' } },
       { privilege: 'admin' },
     ];
-    const shown = [{ privilege: 'reader', resource: { dataset: 'app', tag: 'env=a=b' } }, ...put.slice(1)];
-    expect(await node.json('PUT', '/api/v1/role/shown', put)).toEqual(shown);
-    expect(await node.json('GET', '/api/v1/role/shown')).toEqual(shown);
-    expect(await node.json('GET', '/api/v1/roles')).toEqual({ ...roles, shown });
+    for (const role of [put, { actions: put, roleType: 'user' }]) {
+      expect(await node.json('PUT', '/api/v1/role/shown', role)).toEqual(role);
+      expect(await node.json('GET', '/api/v1/role/shown')).toEqual(role);
+      expect(await node.json('GET', '/api/v1/roles')).toEqual({ ...roles, shown: put });
+    }
     expect((await node.send('DELETE', '/api/v1/role/shown')).status).toBe(200);
     expect(await node.json('GET', '/api/v1/roles')).toEqual(roles);
   });
@@ -95,6 +96,12 @@ describe('roles', () => {
     [[{ privilege: 'reader', resource: { tag: '=x' } }], 'field=value'],
     [[{ privilege: 'ingestor', resource: { tag: 'a=b' } }], 'ingestor takes none'],
     [[{ privilege: 'admin' }, { privilege: 'x' }], 'privileges[1].privilege'],
+    [[{ privilege: 'editor', resource: { dataset: 'a' } }], 'editor holds for all datasets'],
+    [{ actions: [] }, 'privileges.roleType is missing'],
+    [{ roleType: 'user' }, 'privileges.actions is missing'],
+    [{ actions: [], roleType: 'superadmin' }, 'privileges.roleType must be "user"'],
+    [{ actions: [{ privilege: 'x' }], roleType: 'user' }, 'privileges.actions[0].privilege must be one of'],
+    [{ actions: [], roleType: 'user', more: 1 }, 'is not known here'],
   ])('refuse %j, saying why', async (role, reason) => {
     const { status, detail } = await refusal('PUT', '/api/v1/role/bad', role);
     expect(status).toBe(400);
@@ -194,6 +201,13 @@ describe('roles', () => {
     expect([await ingest(user), await ingest(apiKey(key))]).toEqual([200, 200]);
   });
 
+  it('the default can be none', async () => {
+    await node.json('PUT', '/api/v1/role/default', 'reading');
+    expect(await node.json('PUT', '/api/v1/role/default', null)).toBeNull();
+    expect(await node.json('GET', '/api/v1/role/default')).toBeNull();
+    expect(await node.json('PUT', '/api/v1/role/default', null)).toBeNull();
+  });
+
   it('the default can only be one that exists', async () => {
     expect(await refusal('PUT', '/api/v1/role/default', 'nosuch')).toMatchObject({ code: 'role_unknown' });
     expect(await refusal('PUT', '/api/v1/role/default', ['reading'])).toMatchObject({ code: 'bad_request' });
@@ -206,13 +220,57 @@ describe('users', () => {
     expect(password).toMatch(/^[\w-]{24}$/);
     expect(await ingest(basic('alice', password))).toBe(200);
     expect(await ingest(basic('alice', `${password}x`))).toBe(401);
-    expect(await node.json('GET', '/api/v1/user/alice/role')).toEqual({ 'ingest-app': roles['ingest-app'] });
-    expect(await node.json('GET', '/api/v1/users')).toEqual(
+    const role = { actions: roles['ingest-app'], roleType: 'user' };
+    expect(await node.json('GET', '/api/v1/user/alice/role')).toEqual({
+      roles: { 'ingest-app': role },
+      group_roles: {},
+    });
+    const alice = {
+      id: 'alice',
+      username: 'alice',
+      method: 'native',
+      email: null,
+      picture: null,
+      roles: { 'ingest-app': roles['ingest-app'] },
+      group_roles: {},
+      user_groups: [],
+    };
+    expect(await node.json('GET', '/api/v1/users/alice')).toEqual(alice);
+    const described = await node.json<{ id: string }[]>('GET', '/api/v1/users');
+    expect(described).toContainEqual(alice);
+    expect(described.map(({ id }) => id)).not.toContain('admin');
+    expect(await refusal('GET', '/api/v1/users/nobody')).toMatchObject({ status: 404 });
+    expect(await node.json('GET', '/api/v1/user')).toEqual(
       expect.arrayContaining([
         { id: 'admin', method: 'native' },
         { id: 'alice', method: 'native' },
       ]),
     );
+  });
+
+  it('see their own roles, and nobody else does but administrators', async () => {
+    const gina = basic('gina', await makeUser('gina', 'ingest-app'));
+    const hank = basic('hank', await makeUser('hank'));
+    const { apiKey: key } = await makeKey('gina', 'reading');
+    const seenBy = async (credential: Credential, name: string) =>
+      (await node.send('GET', `/api/v1/user/${name}/role`, undefined, credential)).status;
+    expect(await seenBy(gina, 'gina')).toBe(200);
+    expect(await seenBy(hank, 'hank')).toBe(200);
+    expect(await seenBy(gina, 'hank')).toBe(403);
+    expect(await seenBy(gina, 'nobody')).toBe(403);
+    expect(await seenBy(gina, 'admin')).toBe(403);
+    // The key only has the name of a user.
+    expect(await seenBy(apiKey(key), 'gina')).toBe(403);
+  });
+
+  it('have the roles that are set, and no others', async () => {
+    const ivy = basic('ivy', await makeUser('ivy', 'reading'));
+    expect(await node.json('PUT', '/api/v1/user/ivy/role', ['ingest-app'])).toEqual({
+      'ingest-app': roles['ingest-app'],
+    });
+    expect(await ingest(ivy)).toBe(200);
+    expect(await node.json('PUT', '/api/v1/user/ivy/role', [])).toEqual({});
+    expect(await refusal('PUT', '/api/v1/user/ivy/role', ['nosuch'])).toMatchObject({ code: 'role_unknown' });
   });
 
   it('gain and lose roles at once', async () => {
@@ -257,7 +315,10 @@ describe('users', () => {
   });
 
   it('show what the root administrator may do', async () => {
-    expect(await node.json('GET', '/api/v1/user/admin/role')).toEqual({ admin: [{ privilege: 'admin' }] });
+    expect(await node.json('GET', '/api/v1/user/admin/role')).toEqual({
+      roles: { admin: { actions: [{ privilege: 'admin' }], roleType: 'user' } },
+      group_roles: {},
+    });
     expect(await refusal('GET', '/api/v1/user/nobody/role')).toMatchObject({ status: 404 });
   });
 

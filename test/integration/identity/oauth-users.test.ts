@@ -66,7 +66,7 @@ const access = async (credential: Credential, at = node) => [
   (await at.send('POST', '/api/v1/ingest', [{}], credential)).status,
 ];
 const listed = async (at = node, credential?: Credential) =>
-  (await at.json<Listed[]>('GET', '/api/v1/users', undefined, credential)).filter(
+  (await at.json<Listed[]>('GET', '/api/v1/user', undefined, credential)).filter(
     ({ method }) => method === 'oauth',
   );
 const isListed = (id: string, at = node, credential?: Credential) =>
@@ -106,7 +106,7 @@ describe('users of the identity provider', () => {
     ]);
     expect((await node.send('PATCH', `${path}/add`, ['no such role'])).status).toBe(400);
     expect(await node.json('PATCH', `${path}/remove`, ['ingesting'])).toEqual({});
-    expect(await node.json('GET', path)).toEqual({});
+    expect(await node.json('GET', path)).toEqual({ roles: {}, group_roles: {} });
     expect(await access(credential)).toEqual([200, 403]);
   });
 

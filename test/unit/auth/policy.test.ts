@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { decide, mayEnter, readableRows } from '../../../src/auth/policy.ts';
 import type { Action, Principal, Privilege, PrivilegeName, Tag } from '../../../src/model/identity.ts';
 
-const names: readonly PrivilegeName[] = ['admin', 'writer', 'reader', 'ingestor', 'exporter'];
-const actions: readonly Action[] = [
+const names: readonly PrivilegeName[] = ['admin', 'editor', 'writer', 'reader', 'ingestor', 'exporter'];
+/** Of which privileges decide; anybody may ask about themselves. */
+type Decided = Exclude<Action, 'identity.self'>;
+const actions: readonly Decided[] = [
   'ingest',
   'query',
   'query.export',
@@ -25,21 +27,21 @@ const principal = (...privileges: Privilege[]): Principal => ({
 });
 
 /** Which privileges grant which action, in the order of `names`. */
-const granted: Readonly<Record<Action, readonly [boolean, boolean, boolean, boolean, boolean]>> = {
-  ingest: [true, true, false, true, false],
-  query: [true, true, true, false, false],
-  'query.export': [true, false, false, false, true],
-  'dataset.list': [true, true, true, false, false],
-  'dataset.read': [true, true, true, false, false],
-  'dataset.manage': [true, false, false, false, false],
-  'identity.manage': [true, false, false, false, false],
-  'tenant.manage': [false, false, false, false, false],
-  'backup.manage': [false, false, false, false, false],
-  'service.read': [true, true, true, false, false],
+const granted: Readonly<Record<Decided, readonly boolean[]>> = {
+  ingest: [true, true, true, false, true, false],
+  query: [true, true, true, true, false, false],
+  'query.export': [true, false, false, false, false, true],
+  'dataset.list': [true, true, true, true, false, false],
+  'dataset.read': [true, true, true, true, false, false],
+  'dataset.manage': [true, true, false, false, false, false],
+  'identity.manage': [true, false, false, false, false, false],
+  'tenant.manage': [false, false, false, false, false, false],
+  'backup.manage': [false, false, false, false, false, false],
+  'service.read': [true, true, true, true, false, false],
 };
 
 /** Whether a granting privilege on dataset `a` suffices when asked about: `a`, `b`, no dataset. */
-const scoped: Readonly<Record<Action, readonly [boolean, boolean, boolean]>> = {
+const scoped: Readonly<Record<Decided, readonly [boolean, boolean, boolean]>> = {
   ingest: [true, false, false],
   query: [true, false, true],
   'query.export': [true, false, true],
@@ -72,6 +74,10 @@ describe('decide', () => {
   it.each(actions)('nobody without privileges may %s', (action) => {
     expect(decide(principal(), action)).toBe(false);
     expect(decide(principal(), action, 'a')).toBe(false);
+  });
+
+  it('lets anybody ask about themselves', () => {
+    expect(decide(principal(), 'identity.self')).toBe(true);
   });
 
   const privileges = fc.array(

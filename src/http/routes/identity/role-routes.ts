@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import type { AuditLog } from '../../../audit/audit-log.ts';
-import { readRole, roleExpectation, showPrivilege } from '../../../auth/privilege-entries.ts';
+import { privilegeEntries, roleExpectation } from '../../../auth/privilege-entries.ts';
 import type { RoleAdministration } from '../../../identity/roles.ts';
 import type { Expectation } from '../../../lib/validation.ts';
-import type { Privilege } from '../../../model/identity.ts';
 import { jsonBody } from '../../server/json-body.ts';
 import { jsonReply, textReply } from '../../server/reply.ts';
 import { jsonContent, textContent } from '../../server/reply-content.ts';
@@ -13,16 +12,15 @@ import { administratorRoute, maxBytes, nameParameter } from './administrator-rou
 const roleName = nameParameter('The name of the role.');
 const role = roleExpectation.schema;
 
-const defaultRole: Expectation<string> = {
-  schema: v.string(),
+const defaultRole: Expectation<string | null> = {
+  schema: v.nullable(v.string()),
   name: '',
-  whole: 'the body must be the name of a role: "name"',
+  whole: 'the body must be the name of a role, "name", or null for none',
   code: 'bad_request',
 };
 
-/** Roles: named arrays of privileges. */
+/** Roles: named arrays of privileges, shown in the form in which they were put. */
 export function roleRoutes(roles: RoleAdministration, audit: AuditLog): Route[] {
-  const show = (privileges: readonly Privilege[]) => privileges.map(showPrivilege);
   return [
     administratorRoute({
       method: 'GET',
@@ -33,16 +31,13 @@ export function roleRoutes(roles: RoleAdministration, audit: AuditLog): Route[] 
         replies: [
           {
             status: 200,
-            description: 'All roles by name.',
-            content: jsonContent(v.record(v.string(), role)),
+            description: 'The privileges of all roles, by name.',
+            content: jsonContent(v.record(v.string(), privilegeEntries)),
           },
         ],
         errors: [],
       },
-      handler: ({ tenant }) =>
-        jsonReply(
-          Object.fromEntries([...roles.list(tenant)].map(([name, privileges]) => [name, show(privileges)])),
-        ),
+      handler: ({ tenant }) => jsonReply(Object.fromEntries(roles.list(tenant))),
     }),
     administratorRoute({
       method: 'GET',
@@ -68,14 +63,21 @@ export function roleRoutes(roles: RoleAdministration, audit: AuditLog): Route[] 
       reference: {
         group: 'Identities',
         summary: 'Set the default role',
-        replies: [{ status: 200, description: 'The name of the role.', content: jsonContent(v.string()) }],
+        details: '`null` ends it.',
+        replies: [
+          {
+            status: 200,
+            description: 'The name of the role, or `null`.',
+            content: jsonContent(v.nullable(v.string())),
+          },
+        ],
         errors: ['role_unknown', 'identity_changed'],
       },
-      body: jsonBody(defaultRole, { description: 'The name of a role.', maxBytes }),
+      body: jsonBody(defaultRole, { description: 'The name of a role, or `null`.', maxBytes }),
       handler: async (request, { body: name }) => {
         const from = request.clientAddress();
-        await roles.setDefault(request.tenant, name);
-        audit.changed(request, from, 'role.default', name);
+        await roles.setDefault(request.tenant, name ?? undefined);
+        audit.changed(request, from, 'role.default', name ?? '');
         return jsonReply(name);
       },
     }),
@@ -86,10 +88,10 @@ export function roleRoutes(roles: RoleAdministration, audit: AuditLog): Route[] 
         group: 'Identities',
         summary: 'Show a role',
         parameter: roleName,
-        replies: [{ status: 200, description: 'Its privileges.', content: jsonContent(role) }],
+        replies: [{ status: 200, description: 'The role, as it was put.', content: jsonContent(role) }],
         errors: ['not_found'],
       },
-      handler: ({ tenant, parameter }) => jsonReply(show(roles.get(tenant, parameter))),
+      handler: ({ tenant, parameter }) => jsonReply(roles.get(tenant, parameter)),
     }),
     administratorRoute({
       method: 'PUT',
@@ -99,16 +101,15 @@ export function roleRoutes(roles: RoleAdministration, audit: AuditLog): Route[] 
         summary: 'Create or replace a role',
         details: 'What a role grants changes at once for all who have it.',
         parameter: roleName,
-        replies: [{ status: 200, description: 'Its privileges.', content: jsonContent(role) }],
+        replies: [{ status: 200, description: 'The role, as it was put.', content: jsonContent(role) }],
         errors: ['bad_name', 'bad_role', 'bad_dataset_name', 'too_many_identities', 'identity_changed'],
       },
       body: jsonBody(roleExpectation, { description: 'The privileges that the role grants.', maxBytes }),
       handler: async (request, { body }) => {
         const from = request.clientAddress();
-        const privileges = readRole(body);
-        await roles.put(request.tenant, request.parameter, privileges);
+        await roles.put(request.tenant, request.parameter, body);
         audit.changed(request, from, 'role.put', request.parameter);
-        return jsonReply(show(privileges));
+        return jsonReply(body);
       },
     }),
     administratorRoute({

@@ -1,7 +1,10 @@
 import * as v from 'valibot';
+import { requireSelf } from '../../../access/gate.ts';
 import type { AuditLog } from '../../../audit/audit-log.ts';
-import { roleExpectation, showPrivilege } from '../../../auth/privilege-entries.ts';
+import { privilegeEntries, roleObject } from '../../../auth/privilege-entries.ts';
+import type { RoleChange } from '../../../identity/roles.ts';
 import type { UserAdministration } from '../../../identity/users.ts';
+import { serviceRoute } from '../../server/declare-route.ts';
 import { jsonBody, optionalJsonBody } from '../../server/json-body.ts';
 import { jsonReply, type Reply, textReply } from '../../server/reply.ts';
 import { jsonContent, textContent } from '../../server/reply-content.ts';
@@ -19,8 +22,9 @@ const newPassword = {
 const rolesReply = {
   status: 200,
   description: 'The roles of the user, and what each grants.',
-  content: jsonContent(v.record(v.string(), roleExpectation.schema)),
+  content: jsonContent(v.record(v.string(), privilegeEntries)),
 };
+const noMembers = v.pipe(v.strictObject({}), v.description('There are no groups.'));
 
 const user = v.variant('method', [
   v.object({ id: v.string(), method: v.literal('native') }),
@@ -31,21 +35,31 @@ const user = v.variant('method', [
   }),
 ]);
 
+const describedUser = v.pipe(
+  v.object({
+    id: v.string(),
+    username: v.pipe(v.string(), v.description('What people call them; the id of those with a password.')),
+    method: v.picklist(['native', 'oauth']),
+    email: v.null(),
+    picture: v.null(),
+    roles: v.record(v.string(), privilegeEntries),
+    group_roles: noMembers,
+    user_groups: v.tuple([]),
+  }),
+  v.title('User'),
+);
+
 /**
  * Users, who sign in with a name and a password or at the identity provider. A new password is the body of
  * the reply, as plain text.
  */
 export function userRoutes(users: UserAdministration, audit: AuditLog): Route[] {
-  const rolesOf = (tenant: string, name: string): Reply => {
-    const roles = [...users.roles(tenant, name)];
-    return jsonReply(
-      Object.fromEntries(roles.map(([role, privileges]) => [role, privileges.map(showPrivilege)])),
-    );
-  };
-  const changeRoles = (change: 'add' | 'remove', summary: string) =>
+  const rolesOf = (tenant: string, name: string): Reply =>
+    jsonReply(Object.fromEntries(users.entries(tenant, name)));
+  const changeRoles = (change: RoleChange, summary: string) =>
     administratorRoute({
-      method: 'PATCH',
-      path: `/api/v1/user/{name}/role/${change}`,
+      method: change === 'set' ? 'PUT' : 'PATCH',
+      path: change === 'set' ? '/api/v1/user/{name}/role' : `/api/v1/user/{name}/role/${change}`,
       reference: {
         group: 'Identities',
         summary,
@@ -72,14 +86,49 @@ export function userRoutes(users: UserAdministration, audit: AuditLog): Route[] 
   return [
     administratorRoute({
       method: 'GET',
-      path: '/api/v1/users',
+      path: '/api/v1/user',
       reference: {
         group: 'Identities',
-        summary: 'List the users',
-        replies: [{ status: 200, description: 'All users.', content: jsonContent(v.array(user)) }],
+        summary: 'List who can sign in',
+        replies: [
+          {
+            status: 200,
+            description: 'All users, with the administrator of the configuration.',
+            content: jsonContent(v.array(user)),
+          },
+        ],
         errors: [],
       },
       handler: ({ tenant }) => jsonReply(users.list(tenant)),
+    }),
+    administratorRoute({
+      method: 'GET',
+      path: '/api/v1/users',
+      reference: {
+        group: 'Identities',
+        summary: 'Describe all users',
+        replies: [
+          {
+            status: 200,
+            description: 'All users but the administrator of the configuration, with what they may do.',
+            content: jsonContent(v.array(describedUser)),
+          },
+        ],
+        errors: [],
+      },
+      handler: ({ tenant }) => jsonReply(users.describeAll(tenant)),
+    }),
+    administratorRoute({
+      method: 'GET',
+      path: '/api/v1/users/{name}',
+      reference: {
+        group: 'Identities',
+        summary: 'Describe a user',
+        parameter: userName,
+        replies: [{ status: 200, description: 'The user.', content: jsonContent(describedUser) }],
+        errors: ['not_found', 'root_unchangeable'],
+      },
+      handler: ({ tenant, parameter }) => jsonReply(users.describe(tenant, parameter)),
     }),
     administratorRoute({
       method: 'POST',
@@ -125,18 +174,33 @@ export function userRoutes(users: UserAdministration, audit: AuditLog): Route[] 
         return textReply(`deleted user ${request.parameter}`);
       },
     }),
-    administratorRoute({
+    serviceRoute({
       method: 'GET',
       path: '/api/v1/user/{name}/role',
+      permission: 'identity.self',
+      dataset: 'none',
       reference: {
         group: 'Identities',
         summary: 'Show the roles of a user',
+        details: 'Users may ask for their own; for those of others it takes the privilege `admin`.',
         parameter: userName,
-        replies: [rolesReply],
-        errors: ['not_found', 'root_unchangeable'],
+        replies: [
+          {
+            status: 200,
+            description: 'The roles of the user by name, each in its form with a type.',
+            content: jsonContent(
+              v.object({ roles: v.record(v.string(), roleObject), group_roles: noMembers }),
+            ),
+          },
+        ],
+        errors: ['not_found'],
       },
-      handler: ({ tenant, parameter }) => rolesOf(tenant, parameter),
+      handler: ({ principal, tenant, parameter }) => {
+        requireSelf(principal, parameter);
+        return jsonReply({ roles: Object.fromEntries(users.roles(tenant, parameter)), group_roles: {} });
+      },
     }),
+    changeRoles('set', 'Give a user these roles alone'),
     changeRoles('add', 'Give roles to a user'),
     changeRoles('remove', 'Take roles from a user'),
     administratorRoute({
