@@ -3,6 +3,7 @@ import {
   eventTimeColumn,
   fieldColumnName,
   fieldTypes,
+  isRequestColumn,
   overflowColumn,
   parseFieldColumn,
 } from '../model/column.ts';
@@ -16,7 +17,8 @@ const none: ReadonlySet<string> = new Set();
  *
  * Their number is bounded. When it is reached, new fields go into one column, `p_overflow`. From then on no
  * new field gets a column, even if the bound is raised, so that all values of a field are in one place. A
- * field that has a column can still get columns for values of the other two types.
+ * field that has a column can still get columns for values of the other two types. Columns about requests do
+ * not count.
  */
 export class ReservedColumns {
   readonly #kept: Set<string>;
@@ -29,7 +31,7 @@ export class ReservedColumns {
 
   /** The column exists, or an acknowledged record needs it. */
   keep(name: string): void {
-    this.#kept.add(name);
+    if (!isRequestColumn(name)) this.#kept.add(name);
   }
 
   /**
@@ -38,7 +40,7 @@ export class ReservedColumns {
    */
   take(columns: readonly ColumnSpec[]): (durable: boolean) => void {
     const added: string[] = [];
-    for (const { name } of columns) if (!this.#kept.has(name)) added.push(name);
+    for (const { name } of columns) if (!this.#kept.has(name) && !isRequestColumn(name)) added.push(name);
     for (const name of added) this.#taken.set(name, (this.#taken.get(name) ?? 0) + 1);
     return (durable) => {
       for (const name of added) {
@@ -76,7 +78,7 @@ export class ReservedColumns {
   }
 
   #has(name: string): boolean {
-    return this.#kept.has(name) || this.#taken.has(name);
+    return this.#kept.has(name) || this.#taken.has(name) || isRequestColumn(name);
   }
 
   get #size(): number {

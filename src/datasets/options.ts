@@ -45,6 +45,8 @@ export interface AskedOptions {
   readonly staticSchema: string | undefined;
   /** The header X-P-Time-Partition. */
   readonly timeField: string | undefined;
+  /** The header X-P-Time-Partition-Limit. */
+  readonly timeLimit: string | undefined;
   /** The header X-P-Custom-Partition. */
   readonly partitionField: string | undefined;
   /** The body, which a static schema has; undefined for none. */
@@ -59,10 +61,13 @@ export interface AskedOptions {
 export function parseDatasetOptions(asked: AskedOptions): DatasetOptions | undefined {
   const { timeField, partitionField } = asked;
   const schema = isStatic(asked) ? readFields(asked.body) : undefined;
+  const timeLimitDays = readTimeLimit(asked);
   if (schema === undefined && timeField === undefined && partitionField === undefined) return undefined;
   if (timeField !== undefined) checkFieldName('X-P-Time-Partition', timeField);
   if (partitionField !== undefined) {
     checkFieldName('X-P-Custom-Partition', partitionField);
+    if (partitionField.includes(','))
+      throw refusal('X-P-Custom-Partition: at most 1 field is supported, and this names several');
     if (isReservedField(partitionField))
       throw refusal(`X-P-Custom-Partition: ${partitionField} is a name of the system`);
   }
@@ -79,7 +84,7 @@ export function parseDatasetOptions(asked: AskedOptions): DatasetOptions | undef
       );
     }
   }
-  return { schema, timeField, partitionField };
+  return { schema, timeField, timeLimitDays, partitionField };
 }
 
 function isStatic({ staticSchema, body }: AskedOptions): boolean {
@@ -89,6 +94,19 @@ function isStatic({ staticSchema, body }: AskedOptions): boolean {
   if (staticSchema === 'true') return true;
   if (body !== undefined) throw refusal('a body with fields takes the header X-P-Static-Schema-Flag: true');
   return false;
+}
+
+/** @throws AppError `bad_dataset_options` */
+function readTimeLimit({ timeField, timeLimit }: AskedOptions): number | undefined {
+  if (timeLimit === undefined) return undefined;
+  const days = /^\d{1,6}d$/.test(timeLimit) ? Number(timeLimit.slice(0, -1)) : 0;
+  if (days < 1 || days > limits.maxRetentionDays) {
+    throw refusal(`X-P-Time-Partition-Limit must be a number of days, "1d" to "${limits.maxRetentionDays}d"`);
+  }
+  if (timeField !== undefined) return days;
+  throw refusal(
+    'X-P-Time-Partition-Limit is about the field that X-P-Time-Partition names, and there is none',
+  );
 }
 
 /** @throws AppError `bad_dataset_options` */

@@ -1,4 +1,11 @@
-import { type ColumnSpec, eventTimeColumn, overflowColumn, parseFieldColumn } from '../model/column.ts';
+import {
+  type ColumnSpec,
+  eventTimeColumn,
+  isRequestColumn,
+  isReservedField,
+  overflowColumn,
+  parseFieldColumn,
+} from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
 import type { StaticField } from '../model/dataset-options.ts';
 import { pointTables } from '../sql/metric-tables.ts';
@@ -47,20 +54,23 @@ export function schemaOf(
   return schema(fixed.map(([name, type]) => field(name, arrowType(type), true)));
 }
 
-/** One field for all types of value that it has had; several show as text. */
+/** By name. One field for all types of value that it has had; several show as text. */
 function eventSchema(columns: Iterable<ColumnSpec>, declared: readonly StaticField[]): Schema {
   const types = new Map<string, ArrowType>();
   for (const column of columns) {
     const parsed = parseFieldColumn(column.name);
     if (parsed === undefined) {
       if (column.name === overflowColumn.name) types.set(column.name, arrowType(map));
+      if (isRequestColumn(column.name)) types.set(column.name, arrowType(text));
       continue;
     }
+    if (isReservedField(parsed.field)) continue;
     types.set(parsed.field, types.has(parsed.field) ? 'Utf8' : arrowType(fieldSqlType[parsed.type]));
   }
   for (const { name, type } of declared) if (type === 'int' && types.has(name)) types.set(name, 'Int64');
   const time = field(eventTimeColumn.name, arrowType(timestamptz), false);
-  return schema([time, ...[...types].map(([name, type]) => field(name, type, true))]);
+  const fields = [time, ...[...types].map(([name, type]) => field(name, type, true))];
+  return schema(fields.sort((one, other) => (one.name < other.name ? -1 : 1)));
 }
 
 const schema = (fields: readonly SchemaField[]): Schema => ({ fields, metadata: {} });

@@ -63,6 +63,7 @@ export class Decoder {
           task.maxEventBytes,
           task.events,
           task.bounds,
+          task.origin,
         );
       case 'remote-write-1':
         return decodeRemoteWriteV1(body, task, this.#series);

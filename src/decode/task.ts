@@ -26,10 +26,18 @@ export type BodyEncoding = 'identity' | 'gzip' | 'deflate' | 'snappy' | 'zstd';
  */
 export type EventLabels = ReadonlyArray<readonly [field: string, value: string]>;
 
+/** What is known of a request, and stored with each of its events. */
+export interface EventOrigin {
+  /** Of the client, as text. */
+  readonly address: string;
+  /** What the client calls itself; empty if it does not. */
+  readonly userAgent: string;
+}
+
 /**
  * What is asked of JSON events beside their being JSON: by their dataset, and by the headers of the request.
  */
-export interface EventOptions extends Pick<DatasetOptions, 'schema' | 'timeField'> {
+export interface EventOptions extends Pick<DatasetOptions, 'schema' | 'timeField' | 'timeLimitDays'> {
   readonly labels?: EventLabels | undefined;
 }
 
@@ -45,6 +53,8 @@ export interface DecodeTask {
   readonly maxDecodedBytes: number;
   /** Of JSON events. */
   readonly events?: EventOptions | undefined;
+  /** Likewise; undefined for those that no client has sent. */
+  readonly origin?: EventOrigin | undefined;
   /** Of one JSON event; `limits.maxEventBytes` unless given. */
   readonly maxEventBytes?: number | undefined;
   /** What it may become; `requestBounds` unless given. */

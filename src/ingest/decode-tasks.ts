@@ -41,6 +41,7 @@ export const numbered = (
   body,
   maxDecodedBytes: Math.min(task.maxDecodedBytes, maxDecodedBytes),
   events: task.events,
+  origin: task.origin,
   maxEventBytes: task.maxEventBytes,
   bounds,
   sequence,

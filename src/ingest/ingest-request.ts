@@ -1,4 +1,4 @@
-import type { BodyEncoding, BodyFormat, EventLabels } from '../decode/task.ts';
+import type { BodyEncoding, BodyFormat, EventLabels, EventOrigin } from '../decode/task.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import type { DecodeCounts, RefusedPart } from '../model/counts.ts';
 
@@ -15,6 +15,8 @@ export interface IngestRequest {
   readonly idempotencyKey?: string | undefined;
   /** Fields that are added to each event of the body, for formats that have events. */
   readonly labels?: EventLabels | undefined;
+  /** Stored with each event of the body, for formats that have events. */
+  readonly origin?: EventOrigin | undefined;
 }
 
 /** What is stored durably now. */

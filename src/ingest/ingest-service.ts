@@ -107,7 +107,17 @@ export class IngestService implements Ingest {
   /** @throws AppError `kind_conflict`, `dataset_not_found` */
   #place(asked: IngestRequest): PlacedRequest {
     const { catalog } = this.#options;
-    const { tenant, dataset: name, format, encoding, body, mustExist, idempotencyKey, labels } = asked;
+    const {
+      tenant,
+      dataset: name,
+      format,
+      encoding,
+      body,
+      mustExist,
+      idempotencyKey,
+      labels,
+      origin,
+    } = asked;
     // The name is resolved once, so that cached series, memory and the record all use the same id.
     const dataset = catalog.idOf(tenant, name);
     const options = catalog.optionsOf(tenant, dataset);
@@ -130,6 +140,7 @@ export class IngestService implements Ingest {
       mustExist,
       idempotencyKey,
       labels,
+      origin,
       presumed,
       options,
       inForce,
@@ -173,7 +184,7 @@ export class IngestService implements Ingest {
   /** @throws AppError if nothing of the body can be stored */
   #decode(request: PlacedRequest, receivedMicros: number): NumberedBody | Promise<NumberedBody> {
     const { decoders, maxBodyBytes } = this.#options;
-    const { tenant, dataset, format, encoding, body, options, inForce, labels } = request;
+    const { tenant, dataset, format, encoding, body, options, inForce, labels, origin } = request;
     const decoded = decoders.decode({
       tenant,
       dataset,
@@ -184,6 +195,7 @@ export class IngestService implements Ingest {
       maxDecodedBytes: maxBodyBytes,
       maxEventBytes: inForce.maxEventBytes,
       events: options === undefined && labels === undefined ? undefined : { ...options, labels },
+      origin,
     });
     return decoded instanceof Promise
       ? decoded.then((each) => this.#requireBody(request, each))

@@ -13,6 +13,8 @@ export const decodingLimits = {
   maxKeysPerRequest: 20_000,
   /** Fields that request headers add to the events. */
   maxEventLabels: 10,
+  /** Characters of a client's name for itself that are stored: those of browsers have up to 200. */
+  maxUserAgentLength: 256,
   /**
    * Physical columns of one request. Columns for which the dataset has no room go into its map. For each
    * column the main thread looks it up in the dataset, and the record in the log names it: half a

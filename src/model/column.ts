@@ -22,8 +22,23 @@ export const overflowColumn = {
   type: 'Map(LowCardinality(String), String)',
 } as const;
 
+/**
+ * What is known of the request that an event came with, the same for all of its events: the address of the
+ * client, as far as proxies are trusted, and what the client calls itself. Empty where that is not known.
+ */
+export const requestColumns = ['p_src_ip', 'p_user_agent'] as const;
+const requestColumnNames: ReadonlySet<string> = new Set(requestColumns);
+
+/** Whether a column is about requests. Such columns take no room of the fields. */
+export const isRequestColumn = (name: string): boolean => requestColumnNames.has(name);
+
 /** The empty name is reserved too: SQL has no empty names. */
-const reservedFields: ReadonlySet<string> = new Set([eventTimeColumn.name, overflowColumn.name, '']);
+const reservedFields: ReadonlySet<string> = new Set([
+  eventTimeColumn.name,
+  overflowColumn.name,
+  ...requestColumns,
+  '',
+]);
 
 /** Whether SQL uses the name for something else, or cannot express it. */
 export const isReservedField = (field: string): boolean => reservedFields.has(field);

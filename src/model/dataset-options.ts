@@ -16,6 +16,8 @@ export interface DatasetOptions {
   readonly schema?: readonly StaticField[] | undefined;
   /** The field that holds the time of an event; undefined for the time of receipt. */
   readonly timeField?: string | undefined;
+  /** Events whose own time is older than so many days when they come are refused; undefined for any. */
+  readonly timeLimitDays?: number | undefined;
   /** The first field of the order key. */
   readonly partitionField?: string | undefined;
 }

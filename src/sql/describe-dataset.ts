@@ -1,8 +1,14 @@
-import { type FieldType, isReservedField, overflowColumn, parseFieldColumn } from '../model/column.ts';
+import {
+  type FieldType,
+  isRequestColumn,
+  isReservedField,
+  overflowColumn,
+  parseFieldColumn,
+} from '../model/column.ts';
 import type { SqlDataset } from './sql-catalog.ts';
 
 /** What the columns of a dataset's table mean to SQL. */
-export type DatasetColumns = Required<Pick<SqlDataset, 'fields' | 'overflows'>>;
+export type DatasetColumns = Required<Pick<SqlDataset, 'fields' | 'overflows' | 'requestColumns'>>;
 
 /**
  * A field's physical columns, together.
@@ -18,5 +24,9 @@ export function describeColumns(columns: readonly string[]): DatasetColumns {
     types.push(parsed.type);
     fields.set(parsed.field, types);
   }
-  return { fields, overflows: columns.includes(overflowColumn.name) };
+  return {
+    fields,
+    overflows: columns.includes(overflowColumn.name),
+    requestColumns: columns.filter(isRequestColumn).sort(),
+  };
 }

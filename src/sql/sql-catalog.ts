@@ -22,6 +22,8 @@ export interface SqlDataset {
   readonly fields: ReadonlyMap<string, readonly FieldType[]>;
   /** Whether further fields are in its map, under any name. */
   readonly overflows?: boolean;
+  /** Those of its columns that are about requests. */
+  readonly requestColumns?: readonly string[];
   /** The rows that the query may read: all, or those that carry one of these tags. */
   readonly rows: 'all' | readonly Tag[];
 }

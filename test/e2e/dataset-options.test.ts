@@ -135,20 +135,21 @@ describe('a static schema', () => {
     expect(await ask('SELECT int, date FROM fixed')).toEqual([]);
     expect(await ingest('fixed', [good, {}, { int: null, other: null }])).toEqual(accepted(3));
     expect(await ask('SELECT * FROM fixed WHERE int = -5')).toEqual([
-      { ...good, p_timestamp: expect.any(String) },
+      { ...good, p_timestamp: expect.any(String), p_src_ip: '127.0.0.1', p_user_agent: 'node' },
     ]);
     expect(await info('fixed')).toMatchObject({ staticSchemaFlag: true });
     const schema = JSON.parse((await send('GET', '/logstream/fixed/schema', {}))[1]) as {
       fields: { name: string; data_type: unknown }[];
     };
-    expect(schema.fields.slice(1).map(({ name, data_type: type }) => [name, type])).toEqual([
-      ['int', 'Int64'],
+    const declared = schema.fields.filter(({ name }) => types.includes(name));
+    expect(declared.map(({ name, data_type: type }) => [name, type])).toEqual([
+      ['boolean', 'Boolean'],
+      ['date', 'Utf8'],
+      ['datetime', 'Utf8'],
       ['double', 'Float64'],
       ['float', 'Float64'],
-      ['boolean', 'Boolean'],
+      ['int', 'Int64'],
       ['string', 'Utf8'],
-      ['datetime', 'Utf8'],
-      ['date', 'Utf8'],
     ]);
   });
 
@@ -197,9 +198,13 @@ describe('a static schema', () => {
     expect(await refused({ ...flag, 'X-P-Time-Partition': 'no' }, { fields })).toContain('no field "no"');
     expect(await refused({ ...flag, 'X-P-Time-Partition': 'date' }, { fields })).toContain('is a date');
     expect(await refused({ 'X-P-Custom-Partition': 'p_timestamp' })).toContain('name of the system');
-    expect(await refused({ 'X-P-Time-Partition-Limit': '30d' })).toContain(
-      'x-p-time-partition-limit is not supported',
-    );
+    expect(await refused({ 'X-P-Time-Partition-Limit': '30d' })).toContain('and there is none');
+    for (const limit of ['0d', '30', '1.5d', '-1d', '9999999d']) {
+      const headers = { 'X-P-Time-Partition': 'at', 'X-P-Time-Partition-Limit': limit };
+      expect(await refused(headers)).toContain('a number of days');
+    }
+    expect(await refused({ 'X-P-Custom-Partition': 'a,b' })).toContain('at most 1 field');
+    expect(await refused({ 'X-P-Update-Stream': 'true' })).toContain('x-p-update-stream is not supported');
     expect((await send('GET', '/logstream/never/info', {}))[0]).toBe(404);
   });
 
@@ -255,6 +260,21 @@ describe('a custom partition', () => {
       { shop: 1, at: '2026-01-01T00:00:01Z' },
     ]);
     expect(await ask('SELECT shop FROM everything ORDER BY p_timestamp')).toEqual([{ shop: 2 }, { shop: 1 }]);
+  });
+});
+
+describe('a limit of days', () => {
+  it('refuses events whose own time is older, and those alone', async () => {
+    const headers = { 'X-P-Time-Partition': 'at', 'X-P-Time-Partition-Limit': '30d' };
+    expect(await make('recent', headers)).toEqual(made);
+    expect(await info('recent')).toMatchObject({ timePartition: 'at', timePartitionLimit: '30d' });
+    const daysAgo = (days: number) => ({ at: new Date(Date.now() - days * 86_400_000).toISOString() });
+    expect(await ingest('recent', [daysAgo(29), daysAgo(-29)])).toEqual(accepted(2));
+    const [status, code, detail] = refusal(await ingest('recent', [daysAgo(1), daysAgo(31)]));
+    expect([status, code]).toEqual([400, 'bad_event']);
+    expect(detail).toContain('element 2: the field "at" says');
+    expect(detail).toContain('at most 30 days old');
+    expect(await ask('SELECT count(*) AS n FROM recent')).toEqual([{ n: 2 }]);
   });
 });
 
@@ -323,17 +343,17 @@ it('detects the schema that events would have', async () => {
     200,
     {
       fields: [
+        { name: '_p_timestamp', data_type: 'Float64', nullable: true, ...rest },
+        { name: 'a', data_type: 'Utf8', nullable: true, ...rest },
+        { name: 'b', data_type: 'Utf8', nullable: true, ...rest },
+        { name: 'c_d', data_type: 'Boolean', nullable: true, ...rest },
+        { name: 'e', data_type: 'Utf8', nullable: true, ...rest },
         {
           name: 'p_timestamp',
           data_type: { Timestamp: ['Microsecond', '+00:00'] },
           nullable: false,
           ...rest,
         },
-        { name: 'a', data_type: 'Utf8', nullable: true, ...rest },
-        { name: 'b', data_type: 'Utf8', nullable: true, ...rest },
-        { name: 'c_d', data_type: 'Boolean', nullable: true, ...rest },
-        { name: 'e', data_type: 'Utf8', nullable: true, ...rest },
-        { name: '_p_timestamp', data_type: 'Float64', nullable: true, ...rest },
       ],
       metadata: {},
     },

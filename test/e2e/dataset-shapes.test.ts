@@ -49,6 +49,12 @@ const field = (name: string, data_type: unknown, nullable = true) => ({
   metadata: {},
 });
 const timeField = field('p_timestamp', { Timestamp: ['Microsecond', '+00:00'] }, false);
+/** By name, as they are shown. */
+const schemaOf = (...fields: ReturnType<typeof field>[]) => ({
+  fields: [timeField, ...fields].sort((one, other) => (one.name < other.name ? -1 : 1)),
+  metadata: {},
+});
+const origin = [field('p_src_ip', 'Utf8'), field('p_user_agent', 'Utf8')];
 const types = ['int', 'double', 'float', 'boolean', 'string', 'datetime', 'date'] as const;
 const arrow: Readonly<Record<(typeof types)[number], string>> = {
   int: 'Int64',
@@ -174,18 +180,12 @@ const asking: readonly Exchange[] = [
   {
     name: 'a schema',
     request: 'GET /app/schema',
-    answer: {
-      fields: [timeField, field('level', 'Utf8'), field('ms', 'Float64'), field('ok', 'Boolean')],
-      metadata: {},
-    },
+    answer: schemaOf(field('level', 'Utf8'), field('ms', 'Float64'), field('ok', 'Boolean'), ...origin),
   },
   {
     name: 'a fixed schema',
     request: 'GET /fixed/schema',
-    answer: {
-      fields: [timeField, ...types.map((type) => field(`a_${type}`, arrow[type]))],
-      metadata: {},
-    },
+    answer: schemaOf(...types.map((type) => field(`a_${type}`, arrow[type])), ...origin),
   },
   {
     name: 'a schema of none',
@@ -196,10 +196,7 @@ const asking: readonly Exchange[] = [
     name: 'the schema of events',
     request: 'POST /schema/detect',
     body: [event],
-    answer: {
-      fields: [timeField, field('level', 'Utf8'), field('ms', 'Float64'), field('ok', 'Boolean')],
-      metadata: {},
-    },
+    answer: schemaOf(field('level', 'Utf8'), field('ms', 'Float64'), field('ok', 'Boolean')),
   },
   {
     name: 'the schema of one',

@@ -1,4 +1,5 @@
 import { Column64 } from '../../columnar/columns.ts';
+import { ConstantColumn, constantHead } from '../../columnar/constant-column.ts';
 import { encodeTableBlock } from '../../columnar/native-block.ts';
 import {
   NullableBoolColumn,
@@ -8,8 +9,15 @@ import {
 import { AppError } from '../../errors.ts';
 import { limits } from '../../limits/limits.ts';
 import type { TableBlock } from '../../model/block.ts';
-import { eventTimeColumn, type FieldType, fieldColumnName, storedFieldName } from '../../model/column.ts';
+import {
+  eventTimeColumn,
+  type FieldType,
+  fieldColumnName,
+  requestColumns,
+  storedFieldName,
+} from '../../model/column.ts';
 import { requestBounds } from '../decode-bounds.ts';
+import type { EventOrigin } from '../task.ts';
 
 type FieldColumn = NullableFloat64Column | NullableStringColumn | NullableBoolColumn;
 
@@ -168,13 +176,28 @@ export class EventColumns {
     );
   }
 
-  /** @param receivedMicros the time of all events, unless they have their own */
-  finish(rows: number, receivedMicros: number): TableBlock {
+  /**
+   * @param receivedMicros the time of all events, unless they have their own
+   * @param origin of all events
+   */
+  finish(rows: number, receivedMicros: number, origin: EventOrigin | undefined): TableBlock {
     const time = this.#times ?? timeColumn(rows);
     for (let row = time.rows; row < rows; row++) time.appendInteger(receivedMicros);
-    return encodeTableBlock('events', [time, ...this.#columns], rows);
+    return encodeTableBlock('events', [time, ...this.#columns, ...originColumns(origin)], rows);
   }
 }
 
 const timeColumn = (expectedRows: number): Column64 =>
   new Column64(eventTimeColumn.name, eventTimeColumn.type, expectedRows);
+
+const [addressColumn, userAgentColumn] = requestColumns;
+const addressHead = constantHead(addressColumn);
+const userAgentHead = constantHead(userAgentColumn);
+
+const originColumns = (origin: EventOrigin | undefined): readonly ConstantColumn[] =>
+  origin === undefined
+    ? []
+    : [
+        new ConstantColumn(addressColumn, addressHead, origin.address),
+        new ConstantColumn(userAgentColumn, userAgentHead, origin.userAgent),
+      ];

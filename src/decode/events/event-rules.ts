@@ -18,6 +18,13 @@ const checks: { readonly [Type in StaticType]?: CheckedField['fits'] } = {
   date: (value) => typeof value === 'string' && isDate(value),
 };
 
+const microsPerDay = 86_400_000_000;
+
+export interface EventRulesOptions extends EventOptions {
+  /** The time of receipt, microseconds since 1970. */
+  readonly receivedMicros: number;
+}
+
 /**
  * What is asked of each event of a request: that it has the fields of its dataset's schema and no
  * others, that it names its time, and that it gets the fields that the request's headers give. Whether a
@@ -30,11 +37,17 @@ export class EventRules {
   readonly #labels: ReadonlyArray<{ readonly field: Field; readonly value: Buffer }>;
   readonly #timeField: Field | undefined;
   readonly #timeName: string;
+  readonly #timeLimitDays: number | undefined;
+  /** No event may be older, if there is a limit. */
+  readonly #oldestMicros: number;
   readonly #columns: EventColumns;
   readonly #where: () => string;
 
   /** @param where names the event under way */
-  constructor({ schema, timeField, labels = [] }: EventOptions, columns: EventColumns, where: () => string) {
+  constructor(options: EventRulesOptions, columns: EventColumns, where: () => string) {
+    const { schema, timeField, timeLimitDays, labels = [], receivedMicros } = options;
+    this.#timeLimitDays = timeLimitDays;
+    this.#oldestMicros = receivedMicros - (timeLimitDays ?? 0) * microsPerDay;
     this.#columns = columns;
     this.#where = where;
     if (schema !== undefined) columns.checkColumn = (field, type) => this.#checkColumn(field, type);
@@ -87,7 +100,12 @@ export class EventRules {
       );
     }
     const micros = eventMicros(value);
-    if (micros !== undefined) return micros;
+    if (micros !== undefined) {
+      if (this.#timeLimitDays === undefined || micros >= this.#oldestMicros) return micros;
+      throw this.#refusal(
+        `the field ${name} says ${quoted(String(value))}, and events of this dataset are at most ${this.#timeLimitDays} days old`,
+      );
+    }
     throw this.#refusal(
       `the field ${name} is the time of an event in this dataset, and ${quoted(String(value))} is no time that can be ` +
         'stored: RFC 3339, or seconds, milliseconds, microseconds or nanoseconds since 1970, up to 2106',

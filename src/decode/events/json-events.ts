@@ -15,11 +15,11 @@ import { AppError } from '../../errors.ts';
 import { limits } from '../../limits/limits.ts';
 import { noCounts } from '../../model/counts.ts';
 import type { DecodeBounds } from '../decode-bounds.ts';
-import type { DecodedBody, EventOptions } from '../task.ts';
+import type { DecodedBody, EventOptions, EventOrigin } from '../task.ts';
 import { ascii, JsonReader } from '../wire/json-reader.ts';
 import { JsonTextCopier } from '../wire/json-text-copier.ts';
 import { EventColumns, type Field } from './event-columns.ts';
-import { EventRules } from './event-rules.ts';
+import { EventRules, type EventRulesOptions } from './event-rules.ts';
 import { FieldNode } from './field-tree.ts';
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -36,6 +36,7 @@ const expectedEventsMax = 4096;
  *   have them name their own
  * @param maxEventBytes of one event, as it stands in the body
  * @param bounds of what it may become; `requestBounds` unless given
+ * @param origin of the request, stored with each event
  * @throws AppError `bad_json`, `bad_event`, `event_too_large`, `too_many_columns`, `body_too_large`
  */
 export function decodeJsonEvents(
@@ -45,14 +46,16 @@ export function decodeJsonEvents(
   maxEventBytes: number = limits.maxEventBytes,
   options?: EventOptions,
   bounds?: DecodeBounds,
+  origin?: EventOrigin,
 ): DecodedBody {
   if (!isUtf8(body)) throw new AppError('bad_json', 'The body is not valid UTF-8');
   const hasMark = body.subarray(0, byteOrderMark.length).equals(byteOrderMark);
   const reader = new JsonReader(body, hasMark ? byteOrderMark.length : 0);
-  const decoder = new EventDecoder(reader, maxEventBytes, options, bounds);
+  const rules = options && { ...options, receivedMicros };
+  const decoder = new EventDecoder(reader, maxEventBytes, rules, bounds);
   if (format === 'ndjson') decoder.readLines();
   else decoder.readDocument();
-  return decoder.finish(receivedMicros);
+  return decoder.finish(receivedMicros, origin);
 }
 
 class EventDecoder {
@@ -70,7 +73,7 @@ class EventDecoder {
   constructor(
     reader: JsonReader,
     maxEventBytes: number,
-    options: EventOptions | undefined,
+    options: EventRulesOptions | undefined,
     bounds: DecodeBounds | undefined,
   ) {
     this.#reader = reader;
@@ -262,9 +265,10 @@ class EventDecoder {
       : `line ${this.#reader.lineOf(this.#lineStart)}`;
   }
 
-  finish(receivedMicros: number): DecodedBody {
+  finish(receivedMicros: number, origin: EventOrigin | undefined): DecodedBody {
     const counts = { ...noCounts, events: this.#row };
-    return { blocks: this.#row === 0 ? [] : [this.#columns.finish(this.#row, receivedMicros)], counts };
+    const blocks = this.#row === 0 ? [] : [this.#columns.finish(this.#row, receivedMicros, origin)];
+    return { blocks, counts };
   }
 }
 

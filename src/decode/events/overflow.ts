@@ -75,6 +75,8 @@ class CopiedColumn implements BlockColumn {
   }
 }
 
+const lowCardinality = 'LowCardinality(String)';
+
 /** Bytes of a row in columns whose values have all the same length. */
 const fixedWidths: Readonly<Record<string, number>> = {
   [fieldColumnType.num]: 9,
@@ -83,11 +85,22 @@ const fixedWidths: Readonly<Record<string, number>> = {
 
 function copyData(reader: NativeReader, type: string, rows: number): Uint8Array {
   if (type.startsWith('DateTime64')) return reader.take(8 * rows);
+  if (type === lowCardinality) return copyDictionary(reader, rows);
   if (type !== fieldColumnType.str) return reader.take((fixedWidths[type] ?? unknownType(type)) * rows);
   const nulls = reader.take(rows);
   const strings = reader.strings(rows);
   // They follow each other.
   return new Uint8Array(nulls.buffer, nulls.byteOffset, nulls.length + strings.length);
+}
+
+/** Of a column about the request (`constant-column.ts`): its prefix, its keys and a byte for each row. */
+function copyDictionary(reader: NativeReader, rows: number): Uint8Array {
+  const prefix = reader.take(2 * 8);
+  reader.strings(reader.uint64());
+  reader.uint64();
+  const indexes = reader.take(rows);
+  const { buffer, byteOffset } = prefix;
+  return new Uint8Array(buffer, byteOffset, indexes.byteOffset + rows - byteOffset);
 }
 
 function readValues(reader: NativeReader, type: string, rows: number): Values {

@@ -173,6 +173,7 @@ export class Exchange {
       parameter: decodeParameter(match, 'bad_name'),
       queryString,
       accept: headers.accept,
+      userAgent: headers.userAgent.slice(0, limits.maxUserAgentLength),
       extensions: headers.extensions,
       // Each by its name: what follows a copy costs V8 microseconds.
       contentType: content.contentType,

@@ -8,6 +8,7 @@ import { cookieIn, talksHttps } from './cookies.ts';
 export interface RequestHeaders {
   /** May be sent in several parts. */
   accept: string;
+  userAgent: string;
   authorization: string;
   apiKey: string;
   tenant: string;
@@ -41,6 +42,7 @@ const lengthDigits = /^\d{1,15}$/;
 
 const fields: ReadonlyMap<string, TextHeader> = new Map([
   ['accept', 'accept'],
+  ['user-agent', 'userAgent'],
   ['authorization', 'authorization'],
   ['x-api-key', 'apiKey'],
   ['x-p-tenant', 'tenant'],
@@ -63,6 +65,7 @@ const fields: ReadonlyMap<string, TextHeader> = new Map([
 /** Those that may be sent in several parts, which are one list. */
 const lists: ReadonlySet<TextHeader> = new Set([
   'accept',
+  'userAgent',
   'connection',
   'forwardedProto',
   'forwardedFor',
@@ -82,6 +85,7 @@ const lists: ReadonlySet<TextHeader> = new Set([
 export function readHeaders(req: HttpRequest, targetLength: number): RequestHeaders {
   const headers: RequestHeaders = {
     accept: '',
+    userAgent: '',
     authorization: '',
     apiKey: '',
     tenant: '',

@@ -162,6 +162,8 @@ export interface AuthorizedRequest {
   readonly queryString: string;
   /** The header; empty when absent. */
   readonly accept: string;
+  /** The beginning of the header, `limits.maxUserAgentLength` characters of it; empty when absent. */
+  readonly userAgent: string;
   /**
    * Headers that begin with `x-p-`, but for those that name tenant and dataset, by their names in small
    * letters.

@@ -4,7 +4,7 @@ import { columnOf } from '../build.ts';
 import { fieldSql } from '../event-fields.ts';
 import type { Column, EventsRead, Mixed } from '../ir.ts';
 import type { SqlDataset } from '../sql-catalog.ts';
-import { fieldSqlType, map, mixed, type SqlType, timestamptz } from '../types.ts';
+import { fieldSqlType, map, mixed, type SqlType, text, timestamptz } from '../types.ts';
 import { allowedEvents } from './allowed-rows.ts';
 import { Reads } from './reads.ts';
 import { ColumnNames, type ScopeColumns } from './scope-columns.ts';
@@ -39,13 +39,17 @@ export function eventsRelation(
     convertible: false,
     column: (type) => field(name, type),
   });
-  const { names, fields } = fieldsOf(dataset);
+  // What is not known of a request is kept as the empty text.
+  const ofRequest = (name: string): Column => column(name, `nullIf(${quoteIdentifier(name)}, '')`, text);
+  const { names, fields, requestColumns } = fieldsOf(dataset);
   const expr = (place: number): Column | Mixed => {
     if (place === 0) return ownColumn(eventTimeColumn.name, timestamptz);
     const [name, types] = fields[place - 1] ?? [];
     const [only] = types ?? [];
-    if (name === undefined || types === undefined || only === undefined)
-      return ownColumn(overflowColumn.name, map);
+    if (name === undefined || types === undefined || only === undefined) {
+      const requestColumn = requestColumns[place - 1 - fields.length];
+      return requestColumn === undefined ? ownColumn(overflowColumn.name, map) : ofRequest(requestColumn);
+    }
     return types.length === 1 ? field(name, only) : several(name, types);
   };
   return {
@@ -56,9 +60,10 @@ export function eventsRelation(
 }
 
 interface Fields {
-  /** The time, the fields, and the map of those beyond the columns, if there is one. */
+  /** The time, the fields, what is about requests, and the map of those beyond the columns, if there is one. */
   readonly names: ColumnNames;
   readonly fields: readonly (readonly [name: string, types: readonly FieldType[]])[];
+  readonly requestColumns: readonly string[];
 }
 
 const known = new WeakMap<SqlDataset, Fields>();
@@ -68,12 +73,14 @@ function fieldsOf(dataset: SqlDataset): Fields {
   const before = known.get(dataset);
   if (before !== undefined) return before;
   const fields = [...dataset.fields].filter(([, types]) => types.length > 0);
+  const { requestColumns = [] } = dataset;
   const names = new ColumnNames([
     eventTimeColumn.name,
     ...fields.map(([name]) => name),
+    ...requestColumns,
     ...(dataset.overflows === true ? [overflowColumn.name] : []),
   ]);
-  const made = { names, fields };
+  const made = { names, fields, requestColumns };
   known.set(dataset, made);
   return made;
 }

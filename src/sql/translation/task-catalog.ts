@@ -171,5 +171,6 @@ const ofKind = (name: string, kind: DatasetKind): SqlDataset => ({
   kind,
   fields: new Map(),
   overflows: false,
+  requestColumns: [],
   rows: [],
 });

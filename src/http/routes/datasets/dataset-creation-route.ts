@@ -19,7 +19,7 @@ import type { DatasetRequest, Route } from '../../server/route.ts';
  * Options that clients of this interface know and that there are not: without them data would come out
  * otherwise than asked for.
  */
-const unsupported = ['x-p-time-partition-limit', 'x-p-update-stream'] as const;
+const unsupported = ['x-p-update-stream'] as const;
 
 /**
  * A new dataset of events, with what its owner wants of it in headers, and its fields in the
@@ -46,6 +46,11 @@ export function datasetCreationRoute(
         {
           name: 'X-P-Time-Partition',
           description: 'The field that holds the time of an event; without it, that is the time of receipt.',
+          schema: v.string(),
+        },
+        {
+          name: 'X-P-Time-Partition-Limit',
+          description: 'Days, `30d`: events whose own time is older are refused. For `X-P-Time-Partition`.',
           schema: v.string(),
         },
         {
@@ -80,6 +85,7 @@ function askedOptions({ extensions }: DatasetRequest, body: WrittenFields | unde
   return {
     staticSchema: extensions.get('x-p-static-schema-flag'),
     timeField: extensions.get('x-p-time-partition'),
+    timeLimit: extensions.get('x-p-time-partition-limit'),
     partitionField: extensions.get('x-p-custom-partition'),
     body,
   };

@@ -44,6 +44,7 @@ const datasetInfo = v.pipe(
     logSource: v.array(v.object({ log_source_format: v.string(), fields: v.array(v.string()) })),
     telemetryType: v.picklist(kinds),
     timePartition: v.optional(v.string()),
+    timePartitionLimit: v.optional(v.pipe(v.string(), v.description('Days: `30d`.'))),
     customPartition: v.optional(v.string()),
     staticSchemaFlag: v.optional(v.literal(true)),
   }),
@@ -257,6 +258,7 @@ const info = ({ kind, createdAt, firstEventAt, latestEventAt, isInternal, option
   telemetryType: kind,
   // Those that there are: JSON leaves out what is undefined.
   timePartition: options?.timeField,
+  timePartitionLimit: options?.timeLimitDays === undefined ? undefined : `${options.timeLimitDays}d`,
   customPartition: options?.partitionField,
   staticSchemaFlag: options?.schema === undefined ? undefined : true,
 });

@@ -84,6 +84,7 @@ export function ingestRoutes({ ingest, maxBodyBytes }: IngestRouteOptions): Rout
       mustExist,
       idempotencyKey: request.idempotencyKey,
       labels: eventLabels(request.extensions),
+      origin: { address: request.clientAddress(), userAgent: request.userAgent },
     });
     return withReplayed(jsonReply({ accepted: counts.events }), replayed);
   };

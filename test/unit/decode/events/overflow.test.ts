@@ -11,6 +11,8 @@ afterAll(() => files.close());
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : Object.is(value, -0) ? '-0' : String(value);
 
+const origin = { address: '192.0.2.1', userAgent: 'agent/1.0 (ö)' };
+
 test('columns move into the map, value by value, and the others stay as they are', async () => {
   const value = fc.oneof(
     fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -22,9 +24,17 @@ test('columns move into the map, value by value, and the others stay as they are
   const events = fc.array(event, { minLength: 1, maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(events, fc.infiniteStream(fc.boolean()), async (sample, choices) => {
-      const [block] = decodeJsonEvents(Buffer.from(JSON.stringify(sample)), 'json', 0).blocks;
+      const [block] = decodeJsonEvents(
+        Buffer.from(JSON.stringify(sample)),
+        'json',
+        0,
+        undefined,
+        undefined,
+        undefined,
+        origin,
+      ).blocks;
       if (block === undefined) throw new Error('no block');
-      const names = block.columns.map(({ name }) => name).filter((name) => name !== 'p_timestamp');
+      const names = block.columns.map(({ name }) => name).filter((name) => !name.startsWith('p_'));
       const excess = new Set(names.filter(() => choices.next().value === true));
       const moved = overflowColumns(block, excess);
       const before = await files.read([block.bytes]);
