@@ -22,6 +22,8 @@ export type Credentials =
 export type Scheme = Credentials['scheme'];
 
 const basicHeader = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
+/** An API key as a bearer token: it is a UUID, and a token of an identity provider has dots. */
+const bearerKey = /^bearer +([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}) *$/i;
 const bearerHeader = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -30,7 +32,8 @@ export function schemeOf({ header, value }: Omit<PresentedCredential, 'tenant'>)
   if (header === 'x-api-key') return 'apiKey';
   if (header === 'cookie') return 'session';
   // The schemes differ in their second letter; the bit makes it lower case.
-  return (value.charCodeAt(1) | 0x20) === 0x65 ? 'bearer' : 'basic';
+  if ((value.charCodeAt(1) | 0x20) !== 0x65) return 'basic';
+  return bearerKey.test(value) ? 'apiKey' : 'bearer';
 }
 
 /** Parses a header value; undefined if it is malformed or of an unknown scheme. */
@@ -51,8 +54,10 @@ function parseBasic({ value, tenant }: PresentedCredential): Credentials | undef
   return { scheme: 'basic', tenant, username: pair.slice(0, colon), password: pair.slice(colon + 1) };
 }
 
-/** A bearer token (RFC 6750, section 2.1). */
+/** A bearer token (RFC 6750, section 2.1). What it is, its form says: only one source of identities is asked. */
 function parseBearer(value: string): Credentials | undefined {
+  const key = bearerKey.exec(value)?.[1];
+  if (key !== undefined) return { scheme: 'apiKey', key };
   const token = bearerHeader.exec(value)?.[1];
   return token === undefined ? undefined : { scheme: 'bearer', token };
 }

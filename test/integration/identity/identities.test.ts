@@ -356,12 +356,15 @@ describe('API keys', () => {
     );
   });
 
-  it('do what their roles say, as X-API-Key and nothing else', async () => {
+  it('do what their roles say, as X-API-Key or as a bearer token', async () => {
     const { apiKey: key } = await makeKey('working', 'ingest-app');
     expect(await ingest(apiKey(key))).toBe(200);
     expect(await ingest(apiKey(key.toUpperCase()))).toBe(401);
     expect(await ingest(basic('working', key))).toBe(401);
-    expect(await ingest({ authorization: `Bearer ${key}` })).toBe(401);
+    expect(await ingest({ authorization: `Bearer ${key}` })).toBe(200);
+    expect(await ingest({ authorization: `bearer  ${key} ` })).toBe(200);
+    expect(await ingest({ authorization: `Bearer ${key.toUpperCase()}` })).toBe(401);
+    expect(await ingest({ authorization: `Bearer x${key}` })).toBe(401);
     expect(await ingest({ ...apiKey(key), ...root })).toBe(400);
     expect((await node.send('GET', keys, undefined, apiKey(key))).status).toBe(403);
   });
