@@ -94,6 +94,7 @@ export function queryHarness(): QueryHarness {
     translations,
     readableRows: () => 'all' as const,
     waitForPending: () => Promise.resolve(false),
+    waitForLatest: () => Promise.resolve(true),
   };
   const translator = new Translator(parts);
   const translate = (sql: string) => {

@@ -147,6 +147,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       identities: identities.administrations,
       login: identities.login,
       backups,
+      hasDefaultDatasets: config.defaultDatasets,
     }),
     gate: new Gate(identities.authorizer, {
       multiTenant: config.multiTenant,
@@ -158,6 +159,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     audit: identities.audit,
     clock: context.clock,
     publicOrigin: config.oidc?.publicOrigin,
+    corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     onRequest: compileLateUntil(lateRequests),
   };

@@ -3,6 +3,7 @@ import { decide, readableRows } from '../auth/policy.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { ResultStore, Store } from '../clickhouse/store.ts';
 import type { Drain } from '../drain/drain.ts';
+import { LatestReads } from '../drain/latest-reads.ts';
 import { waitForPending } from '../drain/read-your-writes.ts';
 import { limits } from '../limits/limits.ts';
 import { QueryService } from '../query/query-service.ts';
@@ -32,6 +33,8 @@ export function startQueries({ config, clock, log }: AppContext, version: string
     clock,
     log,
   });
+  const latest = new LatestReads({ wal, drain, timers: clock });
+  const idsOf = (tenant: string, names: readonly string[]) => names.map((name) => catalog.idOf(tenant, name));
   const query = new QueryService({
     store,
     catalog,
@@ -48,13 +51,9 @@ export function startQueries({ config, clock, log }: AppContext, version: string
     exportBounds: { timeoutMs: config.exportTimeoutMs },
     readableRows,
     mayExport: (principal, dataset) => decide(principal, 'query.export', dataset),
-    waitForPending: (tenant, names) =>
-      waitForPending(
-        wal,
-        drain,
-        tenant,
-        names.map((name) => catalog.idOf(tenant, name)),
-      ),
+    waitForPending: (tenant, names) => waitForPending(wal, drain, tenant, idsOf(tenant, names)),
+    waitForLatest: (tenant, names, withinMs, signal) =>
+      latest.wait(tenant, idsOf(tenant, names), withinMs, signal),
   });
   return { translations, query };
 }

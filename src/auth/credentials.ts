@@ -54,7 +54,7 @@ function parseBasic({ value, tenant }: PresentedCredential): Credentials | undef
   return { scheme: 'basic', tenant, username: pair.slice(0, colon), password: pair.slice(colon + 1) };
 }
 
-/** A bearer token (RFC 6750, section 2.1). What it is, its form says: only one source of identities is asked. */
+/** A bearer token (RFC 6750, section 2.1). Its form says what it is: one source of identities is asked. */
 function parseBearer(value: string): Credentials | undefined {
   const key = bearerKey.exec(value)?.[1];
   if (key !== undefined) return { scheme: 'apiKey', key };

@@ -7,8 +7,8 @@ const dictionaryVersion = 1;
 const keysInBlock = 0x600;
 
 /**
- * A `LowCardinality(String)` that has one value in all rows of a block: a dictionary of that value, and a byte
- * for each row. It costs the same for however many rows, but for these bytes.
+ * A `LowCardinality(String)` that has one value in all rows of a block: a dictionary of that value, and a
+ * byte for each row. It costs the same for however many rows, but for these bytes.
  */
 export class ConstantColumn implements BlockColumn {
   readonly name: string;

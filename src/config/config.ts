@@ -8,6 +8,7 @@ import { type LogLevel, logLevels } from '../lib/log.ts';
 import { type Address, boolean, byteCount, integer, parseAddress } from '../lib/option-values.ts';
 import { collectLate, compileLate } from '../lib/v8-tuning.ts';
 import { limits } from '../limits/limits.ts';
+import { type ApiConfig, apiOptions, readApiOptions } from './api-options.ts';
 import { type ClientConfig, clientFlags, clientOptions, readClient } from './client-options.ts';
 import { type CommandName, commandHelp, commandNames } from './command-help.ts';
 import { type EngineConfig, readEngine } from './engine-options.ts';
@@ -33,7 +34,7 @@ import { checkVariables } from './unknown-variables.ts';
  * Each option is one row of `options`: its environment variable (from which the flag is made), its meaning,
  * its default, and how its text is parsed. `--help` is printed from the same rows.
  */
-export interface Config extends QuotaConfig, OperationConfig, EngineConfig {
+export interface Config extends QuotaConfig, OperationConfig, ApiConfig, EngineConfig {
   readonly httpAddr: Address;
   /** The networks of trusted reverse proxies; undefined if there are none. */
   readonly trustedProxies: Networks | undefined;
@@ -242,7 +243,7 @@ const options = {
 } as const satisfies {
   readonly [K in Exclude<
     keyof Config,
-    keyof (QuotaConfig & OperationConfig & EngineConfig) | 'oidc' | 'adminPasswordFile'
+    keyof (QuotaConfig & OperationConfig & ApiConfig & EngineConfig) | 'oidc' | 'adminPasswordFile'
   >]: Option<Config[K]>;
 };
 
@@ -250,6 +251,7 @@ const options = {
 export const optionGroups: Readonly<Record<string, ReadonlyArray<Option<unknown>>>> = {
   Service: Object.values(options),
   'Quotas of tenants and datasets': Object.values(quotaOptions),
+  'HTTP API': Object.values(apiOptions),
   'Metrics, watchdog and backups': Object.values(operationOptions),
   'Identity provider': Object.values(oidcOptions),
   'Commands that ask a service': Object.values(clientOptions),
@@ -365,6 +367,7 @@ function readConfig(texts: OptionTexts): Config {
     logLevel: need(options.logLevel),
     ...readQuotas(texts),
     ...readOperation(texts, need(options.dataDir)),
+    ...readApiOptions(texts),
     ...readEngine(texts.environment),
     oidc: readOidc(texts, need(options.multiTenant)),
   };

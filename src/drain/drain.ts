@@ -55,7 +55,8 @@
  *   without its labels.
  * - Other tables, and other datasets, overtake each other freely. So do segments.
  * - Batched jobs start one after another: the next waits while any insert of an earlier one can move, so that
- *   inserts do not pile up. A reader who waits for a dataset flushes it out of turn. Manifests become durable
+ *   inserts do not pile up. A reader who waits for a dataset flushes it out of turn; those who ask for what
+ *   was acknowledged do so together, at a bounded rate (`latest-reads.ts`). Manifests become durable
  *   in the order of the jobs.
  *
  * ## What a crash finds
@@ -184,12 +185,32 @@ export class Drain {
    * @param firstTables names of their first tables
    */
   async stored(number: number, firstTables: ReadonlySet<string>): Promise<void> {
-    await this.#added.reached(number);
-    this.#flush(firstTables);
-    const queues = [...this.#queues.values()].filter(({ firstTable }) => firstTables.has(firstTable));
-    await Promise.all(queues.map(({ tail }) => tail));
+    await this.added(number);
+    this.flush(firstTables);
+    await this.inserted(firstTables);
     // Then the log has nothing of them any more, unless other datasets wait.
     if (this.#lowVolume.dueInMs === undefined && this.#batchedJobs.size === 0) await this.drained(number);
+  }
+
+  /** Fulfils when the segment of that number, which may not even be sealed yet, and all before are queued. */
+  added(number: number): Promise<void> {
+    return this.#added.reached(number);
+  }
+
+  /** Those of these datasets, by their first tables, that wait for more rows. */
+  waiting(firstTables: Iterable<string>): string[] {
+    return [...firstTables].filter((firstTable) => this.#lowVolume.waits(firstTable));
+  }
+
+  /** Flushes those of these datasets, by their first tables, that wait for more rows. */
+  flush(firstTables: Iterable<string>): void {
+    this.#flush(firstTables);
+  }
+
+  /** Fulfils when the store has all that is queued of some datasets, by their first tables. */
+  async inserted(firstTables: ReadonlySet<string>): Promise<void> {
+    const queues = [...this.#queues.values()].filter(({ firstTable }) => firstTables.has(firstTable));
+    await Promise.all(queues.map(({ tail }) => tail));
   }
 
   /**

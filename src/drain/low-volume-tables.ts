@@ -88,6 +88,11 @@ export class LowVolumeTables {
     return unbatched;
   }
 
+  /** Whether a dataset waits, by its first table. */
+  waits(firstTable: string): boolean {
+    return this.#waiting.has(firstTable);
+  }
+
   /** How long it is until the first wait is over, negative if it is overdue; undefined if nothing waits. */
   get dueInMs(): number | undefined {
     const [first] = this.#waiting.values();

@@ -167,7 +167,7 @@ export function requireRoles(
   throw new AppError('role_unknown', `these roles do not exist: ${listed}`);
 }
 
-/** What is done to the roles of somebody with some roles: they get these too, lose them, or have them alone. */
+/** What is done to the roles of somebody: they get these too, lose them, or have them alone. */
 export type RoleChange = 'add' | 'remove' | 'set';
 
 /**

@@ -35,6 +35,8 @@ export const quotaLimits = {
   batchedInsertsPerSecond: 50,
   /** Datasets that are flushed together: one or two seconds of inserts. */
   maxBatchedDatasets: 128,
+  /** How often low-volume tables are flushed for readers who wait for what was acknowledged. */
+  latestFlushIntervalMs: 100,
   /** If so many datasets wait that the longest wait applies, some are flushed earlier, at this interval. */
   earlyFlushIntervalMs: 1000,
   /** The longest that rows of a low-volume table wait for more. */

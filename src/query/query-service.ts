@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import type { CancelSignal } from '../lib/cancellation.ts';
 import { quotedName } from '../lib/credential-shape.ts';
 import { limits } from '../limits/limits.ts';
 import type { Principal } from '../model/identity.ts';
@@ -36,6 +37,16 @@ export interface QueryServiceParts extends TranslatorParts, ExecutionParts {
   readonly exportBounds: ExportBounds;
   /** Whether the principal may export from a dataset; without one, from any. */
   mayExport(principal: Principal, dataset?: string): boolean;
+  /**
+   * Waits until the store has what the log holds now of these datasets, by name.
+   * @returns false if that did not happen within so many milliseconds
+   */
+  waitForLatest(
+    tenant: string,
+    datasets: readonly string[],
+    withinMs: number,
+    signal: CancelSignal,
+  ): Promise<boolean>;
 }
 
 /** SQL in, rows out: authorize, translate, execute. */
@@ -54,13 +65,14 @@ export class QueryService implements Query {
   }
 
   async run(request: QueryRequest): Promise<QueryResult> {
-    if (request.isExport !== true) {
-      return this.#execute(await this.#translate(request), request, request.format);
-    }
-    this.#requireExport(request, []);
+    const isExport = request.isExport === true;
+    if (isExport) this.#requireExport(request, []);
     const translation = await this.#translate(request);
-    this.#requireExport(request, translation.datasets);
-    return this.#export(translation, request);
+    if (isExport) this.#requireExport(request, translation.datasets);
+    const { statement, waitedMs } = await this.#latest(request, translation);
+    return isExport
+      ? this.#export(statement, request)
+      : this.#execute(statement, request, request.format, waitedMs);
   }
 
   async explain(question: QueryQuestion): Promise<Explanation> {
@@ -92,6 +104,28 @@ export class QueryService implements Query {
     return translation;
   }
 
+  /**
+   * What is to be run once the store has what the query asks to see, and how long that took.
+   * @throws AppError `query_timeout`
+   */
+  async #latest(
+    request: QueryRequest,
+    translation: Translation,
+  ): Promise<{ readonly statement: Translation; readonly waitedMs: number }> {
+    if (request.latest !== true) return { statement: translation, waitedMs: 0 };
+    const { waitForLatest, bounds, clock } = this.#parts;
+    const startedMs = clock.monotonicMs();
+    if (!(await waitForLatest(request.tenant, translation.datasets, bounds.timeoutMs, request.signal))) {
+      throw new AppError(
+        'query_timeout',
+        'what was acknowledged before the query is not in the store yet; without the header Millrace-Consistency, it is answered from what is there',
+      );
+    }
+    // What was waited for may have brought new columns.
+    const statement = await this.#translate(request);
+    return { statement, waitedMs: clock.monotonicMs() - startedMs };
+  }
+
   #toTranslate(question: QueryQuestion): TranslationQuestion {
     const { principal, tenant, sql, parameters, parameterTypes, signal } = question;
     const nowMicros = this.#parts.clock.nowMicros();
@@ -108,9 +142,10 @@ export class QueryService implements Query {
     throw new AppError('forbidden', `${needsExporter} on dataset ${quotedName(refused)}`);
   }
 
-  #execute(statement: FormStatement, request: Asked, form: ResultFormat): QueryResult {
+  /** @param waitedMs the part of its time that has passed already */
+  #execute(statement: FormStatement, request: Asked, form: ResultFormat, waitedMs = 0): QueryResult {
     const settings = this.#settings[statement.narrowed ? 'narrowed' : 'full'][form];
-    const { timeoutMs } = this.#parts.bounds;
+    const timeoutMs = this.#parts.bounds.timeoutMs - waitedMs;
     return this.#begin(statement, request, form, { settings, timeoutMs });
   }
 

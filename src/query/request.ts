@@ -22,6 +22,8 @@ export interface QueryQuestion {
   readonly endTime?: string;
   /** If given, the query must read this dataset. */
   readonly streamName?: string;
+  /** Whether it waits until it can see all that this node acknowledged before. */
+  readonly latest?: boolean;
   /** Aborted when the client goes away. */
   readonly signal: CancelSignal;
 }

@@ -45,7 +45,9 @@ it('comes to a table that had no such columns, and takes no room of its fields',
   const put = async (path: string, body?: unknown) => {
     const headers = { authorization, 'content-type': 'application/json' };
     const url = `${service.url}/api/v1/logstream/narrow${path}`;
-    return (await fetch(url, { method: 'PUT', headers, body: body === undefined ? null : JSON.stringify(body) })).status;
+    return (
+      await fetch(url, { method: 'PUT', headers, body: body === undefined ? null : JSON.stringify(body) })
+    ).status;
   };
   // The time and nine fields.
   expect([await put(''), await put('/limits', { maxColumns: 10 })]).toEqual([200, 200]);

@@ -42,6 +42,7 @@ export function queryService(
     readableRows: () => 'all',
     mayExport: () => true,
     waitForPending: () => Promise.resolve(false),
+    waitForLatest: () => Promise.resolve(true),
     ...parts,
   });
 }

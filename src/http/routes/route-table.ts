@@ -35,6 +35,8 @@ export interface RouteTableParts {
     readonly apiKeys: ApiKeyAdministration;
     readonly tenants: TenantAdministration;
   };
+  /** False: a request that names no dataset is refused, whatever its protocol; true unless given. */
+  readonly hasDefaultDatasets?: boolean | undefined;
   /** Undefined where there is no identity provider. */
   readonly login: LoginRouteOptions | undefined;
   /** Undefined with a ClickHouse server. */
@@ -46,7 +48,8 @@ export interface RouteTableParts {
  */
 export function routeTable(parts: RouteTableParts): readonly Route[] {
   const { audit, status, metrics, ingest, query, datasets, identities, login } = parts;
-  return [
+  const { hasDefaultDatasets = true } = parts;
+  const routes: readonly Route[] = [
     ...(metrics === undefined ? [] : [metricsRoute(metrics)]),
     ...statusRoutes(status),
     ...ingestRoutes(ingest),
@@ -61,4 +64,11 @@ export function routeTable(parts: RouteTableParts): readonly Route[] {
     ...backupRoutes(parts.backups, audit),
     ...(login === undefined ? [] : loginRoutes(login)),
   ];
+  return hasDefaultDatasets ? routes : routes.map(withoutDefaultDataset);
+}
+
+function withoutDefaultDataset(route: Route): Route {
+  if (route.dataset !== 'header') return route;
+  const { defaultDataset: _, ...rest } = route;
+  return rest;
 }

@@ -12,6 +12,7 @@ import { limits } from '../../limits/limits.ts';
 import type { Principal } from '../../model/identity.ts';
 import { clientAddress, type ForwardingHeaders, notForwarded } from './client-address.ts';
 import { acceptContent, noContent } from './content.ts';
+import { type CorsOrigins, preflightReply, withCors } from './cors.ts';
 import { closesConnection, declaredLength, presentedCredential, readHeaders } from './headers.ts';
 import { requireSameSite } from './origin.ts';
 import { decodeParameter, requestDataset } from './path-parameter.ts';
@@ -34,6 +35,8 @@ export interface ExchangeContext {
   readonly clock: Clock;
   /** Where browsers reach the service; undefined: what their requests say. */
   readonly publicOrigin: string | undefined;
+  /** Whose pages may call the API, beside those of the service; undefined: nobody's. */
+  readonly corsOrigins: CorsOrigins | undefined;
   /** Networks of the proxies that are believed whom they ask for; undefined: there are none. */
   readonly trustedProxies: Networks | undefined;
   /** True once the server stops: what is under way may end, nothing new begins. */
@@ -66,6 +69,8 @@ export class Exchange {
    * As it came: what is answered may depend on it, also where the request is refused before it is looked at.
    */
   readonly #contentType: string;
+  /** Of the page that sends the request; empty if it is none, and where nobody's may. */
+  readonly #origin: string;
   readonly #startedMs: number;
   #route: Route | undefined;
   #principal: Principal | undefined;
@@ -79,6 +84,7 @@ export class Exchange {
   #declaredBytes: number | undefined = 0;
   #clientLeft = false;
   #mustEndAtOnce = false;
+  #isPreflight = false;
   /** Whether the connection ends with the reply, as the client has asked for. */
   #clientCloses = false;
   #isSending = false;
@@ -93,6 +99,7 @@ export class Exchange {
     this.#method = req.getCaseSensitiveMethod();
     this.#path = req.getUrl();
     this.#contentType = req.getHeader('content-type');
+    this.#origin = context.corsOrigins === undefined ? '' : req.getHeader('origin');
     this.#startedMs = context.clock.monotonicMs();
     res.onAborted(() => this.#onAborted());
   }
@@ -114,6 +121,7 @@ export class Exchange {
       this.#end(clientLeftStatus);
       return;
     }
+    if (!this.#isPreflight) reply = withCors(reply, this.#context.corsOrigins, this.#origin);
     const { status } = reply;
     const connection = this.#mustEndAtOnce ? 'cut' : this.#mayKeepConnection() ? 'keep' : 'close';
     this.#isSending = true;
@@ -134,6 +142,19 @@ export class Exchange {
     if (this.#declaredBytes === undefined || (this.#clientCloses && this.#declaredBytes > 0)) {
       this.#body = new BodyReader(this.#res, this.#declaredBytes);
     }
+    const { corsOrigins } = this.#context;
+    if (corsOrigins !== undefined && this.#method === 'OPTIONS') {
+      const asked = {
+        origin: this.#origin,
+        requestMethod: req.getHeader('access-control-request-method'),
+        requestHeaders: req.getHeader('access-control-request-headers'),
+      };
+      this.#isPreflight = asked.requestMethod !== '';
+      if (this.#isPreflight) {
+        this.#body?.stop();
+        return preflightReply(corsOrigins, asked);
+      }
+    }
     const match = this.#context.router.match(this.#method, this.#path);
     const { route } = match;
     this.#route = route;
@@ -146,7 +167,7 @@ export class Exchange {
     const clientAddress = () => this.#clientAddress();
     const { publicOrigin } = this.#context;
     const credential = presentedCredential(headers, publicOrigin);
-    requireSameSite(credential, this.#method, headers, publicOrigin);
+    requireSameSite(credential, this.#method, headers, publicOrigin, corsOrigins);
     const { gate } = this.#context;
     const asked = gate.tenantOf(headers.tenant, unnamedTenant(route, credential.header));
     this.#tenant = asked.id ?? '';
@@ -173,6 +194,7 @@ export class Exchange {
       parameter: decodeParameter(match, 'bad_name'),
       queryString,
       accept: headers.accept,
+      consistency: headers.consistency,
       userAgent: headers.userAgent.slice(0, limits.maxUserAgentLength),
       extensions: headers.extensions,
       // Each by its name: what follows a copy costs V8 microseconds.

@@ -18,6 +18,7 @@ export interface RequestHeaders {
   contentLength: string;
   transferEncoding: string;
   idempotencyKey: string;
+  consistency: string;
   cookie: string;
   host: string;
   /** May be sent in several parts. */
@@ -52,6 +53,7 @@ const fields: ReadonlyMap<string, TextHeader> = new Map([
   ['content-length', 'contentLength'],
   ['transfer-encoding', 'transferEncoding'],
   ['idempotency-key', 'idempotencyKey'],
+  ['millrace-consistency', 'consistency'],
   ['cookie', 'cookie'],
   ['host', 'host'],
   ['connection', 'connection'],
@@ -95,6 +97,7 @@ export function readHeaders(req: HttpRequest, targetLength: number): RequestHead
     contentLength: '',
     transferEncoding: '',
     idempotencyKey: '',
+    consistency: '',
     cookie: '',
     host: '',
     connection: '',

@@ -162,6 +162,8 @@ export interface AuthorizedRequest {
   readonly queryString: string;
   /** The header; empty when absent. */
   readonly accept: string;
+  /** The header Millrace-Consistency; empty when absent. */
+  readonly consistency: string;
   /** The beginning of the header, `limits.maxUserAgentLength` characters of it; empty when absent. */
   readonly userAgent: string;
   /**

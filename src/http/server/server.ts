@@ -13,6 +13,7 @@ import type { Logger } from '../../lib/log.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { maxOpenFiles } from '../../lib/open-files.ts';
 import { limits } from '../../limits/limits.ts';
+import type { CorsOrigins } from './cors.ts';
 import { earlyReply } from './early-reply.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
 import { problemReply } from './reply.ts';
@@ -30,6 +31,8 @@ export interface HttpServerOptions {
   readonly clock: Clock;
   /** Where browsers reach the service; undefined: what their requests say. */
   readonly publicOrigin?: string | undefined;
+  /** Whose pages may call the API, beside those of the service; undefined: nobody's. */
+  readonly corsOrigins?: CorsOrigins | undefined;
   /** Networks of the proxies that are believed whom they ask for; undefined: there are none. */
   readonly trustedProxies?: Networks | undefined;
   /** Called for each request. */
@@ -113,6 +116,7 @@ export function createHttpServer(maxConnections = defaultMaxConnections()): Http
     audit: options.audit,
     clock: options.clock,
     publicOrigin: options.publicOrigin,
+    corsOrigins: options.corsOrigins,
     trustedProxies: options.trustedProxies,
     isClosing: () => closed !== undefined,
     onEnd: () => underWay.end(),

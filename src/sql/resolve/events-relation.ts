@@ -60,7 +60,7 @@ export function eventsRelation(
 }
 
 interface Fields {
-  /** The time, the fields, what is about requests, and the map of those beyond the columns, if there is one. */
+  /** The time, the fields, what is about requests, and the map of other fields, if there is one. */
   readonly names: ColumnNames;
   readonly fields: readonly (readonly [name: string, types: readonly FieldType[]])[];
   readonly requestColumns: readonly string[];

@@ -72,6 +72,14 @@ export function queryRoutes(query: Query, audit?: Pick<AuditLog, 'changed'>): Ro
       dataset: 'none',
       query: resultParameters,
       reference: {
+        headers: [
+          {
+            name: 'Millrace-Consistency',
+            description:
+              '`latest`: the query waits until it can see what this node acknowledged before, as long as queries may take.',
+            schema: v.picklist(['latest']),
+          },
+        ],
         group: 'Query',
         summary: 'Run a query',
         details:
@@ -155,9 +163,12 @@ async function answer(
 }
 
 function questionOf(
-  { principal, tenant, signal }: AuthorizedRequest,
+  { principal, tenant, signal, consistency }: AuthorizedRequest,
   { query: sql, params, ...options }: QueryBody,
 ): QueryQuestion {
+  if (consistency !== '' && consistency !== 'latest')
+    throw new AppError('bad_header', 'the header Millrace-Consistency can be "latest", or be left out');
+  const latest = consistency === 'latest';
   const parameters = params === undefined ? {} : { parameters: params };
-  return { principal, tenant, sql, ...parameters, ...options, signal: signal() };
+  return { principal, tenant, sql, ...parameters, ...options, latest, signal: signal() };
 }

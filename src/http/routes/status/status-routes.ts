@@ -17,14 +17,30 @@ export interface StatusRouteOptions {
 
 const pointers = `Millrace
 
-POST /api/v1/ingest             JSON events into the dataset named by X-P-Stream
-POST /v1/prometheus/write       Prometheus remote write
-POST /api/v1/query              {"query": "SELECT …"}; also /api/v1/query/explain, /api/v1/counts
-GET  /api/console/v1/apikeys    API keys; roles under /api/v1/roles, users under /api/v1/users
-GET  /api/v1/openapi.json       all of the API, as OpenAPI 3.1
-GET  /api/v1/liveness           is the process alive
-GET  /api/v1/readiness          can it take requests
-GET  /metrics                   for Prometheus, if it has no address of its own
+Ingest
+  POST /api/v1/ingest             JSON events into the dataset named by X-P-Stream
+  POST /v1/logs                   OTLP/HTTP; also /v1/traces, /v1/metrics
+  POST /v1/prometheus/write       Prometheus remote write
+Query
+  POST /api/v1/query              {"query": "SELECT …"}; also /api/v1/query/explain, /api/v1/counts
+Datasets
+  GET  /api/v1/logstream          which there are; each under /api/v1/logstream/{dataset}
+Identities
+  GET  /api/v1/roles              roles; each under /api/v1/role/{name}
+  GET  /api/v1/users              users; each under /api/v1/user/{name}
+  GET  /api/console/v1/apikeys    API keys
+Tenants
+  GET  /api/v1/tenants            which there are
+Backups
+  PUT  /api/v1/backups/{backup}   make one; GET tells how far it is
+Sign-in
+  GET  /api/v1/o/login            through an identity provider, where one is configured
+Status
+  GET  /api/v1/liveness           is the process alive
+  GET  /api/v1/readiness          can it take requests
+  GET  /api/v1/about              the version
+  GET  /api/v1/openapi.json       all of the API, as OpenAPI 3.1
+  GET  /metrics                   for Prometheus, if it has no address of its own
 `;
 
 /** What the service says about itself. */

@@ -4,6 +4,7 @@ import { caughtCode } from '../../../support/caught.ts';
 
 const headers = (value: string): RequestHeaders => ({
   accept: '',
+  consistency: '',
   userAgent: '',
   authorization: '',
   apiKey: '',
