@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { parseGenerationId } from '../model/generation.ts';
+import { generationId, parseGenerationId } from '../model/generation.ts';
 import type { DatasetRegistry } from './dataset-registry.ts';
 import type { Tenants } from './tenants.ts';
 
@@ -27,7 +27,9 @@ export class DatasetIds {
 
   /** The id of the dataset that a write to this name goes to; presumed until the store was read. */
   of(tenant: string, name: string): string {
-    return this.#datasets.idOf(tenant, name) ?? this.#recovered.get(keyOf(tenant, name)) ?? name;
+    return (
+      this.#datasets.idOf(tenant, name) ?? this.#recovered.get(keyOf(tenant, name)) ?? generationId(name, 1)
+    );
   }
 
   /** Registers an id that an earlier process used, from records in the log or from the options file. */

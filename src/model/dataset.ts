@@ -14,7 +14,13 @@ export const defaultTenant = 'default';
  */
 export const auditDataset = 'millrace_audit';
 
-export const datasetNamePattern = new RegExp(`^[A-Za-z][A-Za-z0-9_-]{0,${limits.datasetNameMaxLength - 1}}$`);
+/**
+ * Names of Elasticsearch's indices and of Kubernetes' objects are among them. Dots stand alone and inside, so
+ * that no name means anything in a path.
+ */
+export const datasetNamePattern = new RegExp(
+  `^(?=.{1,${limits.datasetNameMaxLength}}$)[A-Za-z0-9][A-Za-z0-9_-]*(?:\\.[A-Za-z0-9_-]+)*$`,
+);
 
 /**
  * Checks a dataset name that came from a client.
@@ -24,7 +30,7 @@ export function checkDatasetName(name: string): string {
   if (datasetNamePattern.test(name)) return name;
   throw new AppError(
     'bad_dataset_name',
-    `this is not a dataset name: use letters, digits, "-" and "_", starting with a letter, at most ${limits.datasetNameMaxLength}`,
+    `this is not a dataset name: use letters, digits, "-", "_" and single dots inside, starting with a letter or digit, at most ${limits.datasetNameMaxLength}`,
   );
 }
 
@@ -54,7 +60,7 @@ export type TableName = (typeof tablesOfKind)[DatasetKind][number];
 
 /**
  * The physical name of a table of a dataset, unquoted. Names of tables contain no dot, so
- * names cannot collide.
+ * names cannot collide: what stands before the last dot is the id.
  */
 export const physicalTable = (id: string, table: TableName): string => `${id}.${table}`;
 

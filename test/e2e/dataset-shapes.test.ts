@@ -122,7 +122,7 @@ const making: readonly Exchange[] = [
   { name: 'one that is there', request: 'PUT /app', refusal: [400, 'dataset_exists', 'dataset app'] },
   {
     name: 'a bad name',
-    request: 'PUT /4pp',
+    request: 'PUT /-pp',
     refusal: [400, 'bad_dataset_name', 'this is not a dataset name'],
   },
   {

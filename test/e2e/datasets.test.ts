@@ -28,7 +28,7 @@ describe('a dataset over HTTP', () => {
   it('is made, listed, described and deleted', async () => {
     expect(await text('PUT', '/shop')).toEqual([200, 'Log stream created']);
     expect(await codeOf('PUT', '/shop')).toEqual([400, 'dataset_exists']);
-    expect(await codeOf('PUT', '/4shop')).toEqual([400, 'bad_dataset_name']);
+    expect(await codeOf('PUT', '/-shop')).toEqual([400, 'bad_dataset_name']);
     expect(await json('')).toContainEqual({ name: 'shop' });
     expect(await json('/shop/info')).toMatchObject({
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),

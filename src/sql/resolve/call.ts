@@ -9,12 +9,12 @@ import { type CallSite, callOverload, type SpecialForm } from '../functions/defi
 import { findFunction, functionNames } from '../functions/function-table.ts';
 import { findSetFunction, rowsOf } from '../functions/set-returning.ts';
 import type { Expr, Sort, WindowSpec } from '../ir.ts';
+import { catalogName, publicSchema } from '../relation-names.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { suggestion } from '../suggestions.ts';
 import { text } from '../types.ts';
 import type { ExpressionContext } from './expression-context.ts';
 import { framed } from './frame.ts';
-import { catalogName, publicSchema } from './information-schema.ts';
 
 /** A call by its name: an aggregate, a window function or a scalar function of the tables. */
 export function resolveCall(call: Call, context: ExpressionContext): Expr {

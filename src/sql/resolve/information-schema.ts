@@ -1,5 +1,6 @@
 import { eventTimeColumn } from '../../model/column.ts';
 import type { OutputColumn } from '../ir.ts';
+import { catalogName, publicSchema, withoutCatalog } from '../relation-names.ts';
 import { int4, type SqlType, text, typeLabel } from '../types.ts';
 import type { Environment } from './environment.ts';
 import { relationsOf } from './relations.ts';
@@ -12,10 +13,6 @@ export interface CatalogRelation {
   readonly columns: readonly OutputColumn[];
   readonly rows: readonly (readonly CatalogCell[])[];
 }
-
-/** The schema in which the datasets stand; what belongs to a dataset stands in a schema of its name. */
-export const publicSchema = 'public';
-export const catalogName = 'millrace';
 
 interface CatalogTable {
   readonly schema: string;
@@ -30,7 +27,7 @@ interface CatalogTable {
  * @returns undefined for any other path
  */
 export function informationSchema(path: readonly string[], env: Environment): CatalogRelation | undefined {
-  const [schema, name = '', ...more] = path;
+  const [schema, name = '', ...more] = withoutCatalog(path);
   if (schema !== 'information_schema' || more.length > 0) return undefined;
   const make = name === 'tables' ? tablesRelation : name === 'columns' ? columnsRelation : undefined;
   return make?.(tablesOf(env));

@@ -10,6 +10,7 @@ import {
   seriesDetails,
 } from '../metric-tables.ts';
 import { recordTables } from '../record-tables.ts';
+import { publicSchema, withoutCatalog } from '../relation-names.ts';
 import type { SqlDataset } from '../sql-catalog.ts';
 import { sqlError } from '../sql-error.ts';
 import { suggestion } from '../suggestions.ts';
@@ -68,14 +69,29 @@ function findDataset(
   env: Environment,
   at: number | undefined,
 ): { readonly dataset: SqlDataset; readonly part: MetricPart | undefined } {
-  const [first = '', second] = path;
-  const dataset = path.length <= 2 ? env.dataset(first) : undefined;
-  const part = dataset?.kind === 'metrics' ? metricParts.find((name) => name === second) : undefined;
-  if (dataset === undefined || (second !== undefined && part === undefined)) {
-    const hint = suggestion(first, env.catalog.names());
-    throw sqlError('sql_unknown_relation', `relation "${path.join('.')}" does not exist${hint}`, at);
+  const [first = '', second, third] = withoutCatalog(path);
+  if (third === undefined) {
+    const listed = second !== undefined && first === publicSchema ? env.dataset(second) : undefined;
+    if (listed !== undefined) return { dataset: listed, part: undefined };
+    const dataset = env.dataset(first);
+    const part = dataset?.kind === 'metrics' ? metricParts.find((name) => name === second) : undefined;
+    if (dataset !== undefined && (second === undefined || part !== undefined)) return { dataset, part };
   }
-  return { dataset, part };
+  throw sqlError(
+    'sql_unknown_relation',
+    `relation "${path.join('.')}" does not exist${hintOf(path, env)}`,
+    at,
+  );
+}
+
+/** A dotted path is a schema and a name; a dataset may be named so all the same. */
+function hintOf(path: readonly string[], env: Environment): string {
+  const names = env.catalog.names();
+  const dotted = path.join('.');
+  if (path.length > 1 && names.includes(dotted))
+    return `; the dataset is written in double quotes: "${dotted}"`;
+  const [first = '', second = ''] = withoutCatalog(path);
+  return suggestion(first === publicSchema ? second : first, names);
 }
 
 type Source = Pick<DatasetRead, 'database' | 'dataset' | 'range'>;

@@ -3,6 +3,7 @@ import { limits } from '../../limits/limits.ts';
 import type { Query } from '../ast.ts';
 import { TranslationBudget, withBudget } from '../budget.ts';
 import { byteOffset, located, sqlError } from '../sql-error.ts';
+import { quotingHint } from './quoting-hint.ts';
 import { readTree } from './read.ts';
 
 /**
@@ -61,6 +62,7 @@ async function parseTree(text: string): Promise<unknown> {
       throw sqlError('sql_too_large', 'The query is nested too deeply');
     }
     const position = thrown.sqlDetails?.cursorPosition ?? 0;
-    throw sqlError('sql_syntax', thrown.message, byteOffset(text, position));
+    const message = `${thrown.message}${quotingHint(text, position)}`;
+    throw sqlError('sql_syntax', message, byteOffset(text, position));
   }
 }

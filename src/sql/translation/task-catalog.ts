@@ -3,6 +3,7 @@ import { AppError } from '../../errors.ts';
 import { limits } from '../../limits/limits.ts';
 import { type DatasetKind, databaseOf } from '../../model/dataset.ts';
 import { type DatasetColumns, describeColumns } from '../describe-dataset.ts';
+import { datasetsMeant, withoutCatalog } from '../relation-names.ts';
 import type { SqlCatalog, SqlDataset } from '../sql-catalog.ts';
 import { isNamed } from '../syntax/identifier.ts';
 import { errorOf } from './refusal.ts';
@@ -77,9 +78,9 @@ export class TaskCatalog implements SqlCatalog {
     this.#tenant = tenant;
     this.database = databaseOf(tenant);
     this.version = version;
-    this.#relations = [...new Set(paths.map(([first = '']) => first))];
+    this.#relations = [...new Set(paths.flatMap(datasetsMeant))];
     this.#wantsAllColumns = paths.some(
-      ([schema, name]) => schema === 'information_schema' && name === 'columns',
+      (path) => withoutCatalog(path).join('.') === 'information_schema.columns',
     );
     this.#ask = ask;
     this.#memory = memory;

@@ -74,7 +74,7 @@ describe.skipIf(problem !== undefined)('the commands of the documentation', () =
     const printed = await run(shellOf('docs/tenants.md', '## Create a tenant'), node);
     const alice = { ...basic('alice', printed.at(-1) ?? ''), 'x-p-tenant': 'acme' };
     expect(JSON.parse(printed[0] ?? '')).toMatchObject({ name: 'acme' });
-    expect(await node.json('GET', '/api/v1/users', undefined, alice)).toEqual([
+    expect(await node.json('GET', '/api/v1/user', undefined, alice)).toEqual([
       { id: 'alice', method: 'native' },
     ]);
   });

@@ -171,21 +171,12 @@ describe('names', () => {
     expect((await post('/api/console/v1/apikeys', copy)).status).toBe(400);
   });
 
-  it.each([
-    '../x',
-    'a b',
-    "a'b",
-    'a`b',
-    '%61',
-    'a;DROP TABLE x',
-    'a.events',
-    'a/b',
-    '-a',
-    '1a',
-    'x'.repeat(129),
-  ])('no dataset is named %s', async (name) => {
-    const reply = await post('/api/v1/ingest', '[{}]', { 'x-p-stream': name });
-    expect(reply.status).toBe(400);
-    expect(await reply.json()).toMatchObject({ code: 'bad_dataset_name' });
-  });
+  it.each(['../x', 'a b', "a'b", 'a`b', '%61', 'a;DROP TABLE x', 'a/b', '-a', 'x'.repeat(129)])(
+    'no dataset is named %s',
+    async (name) => {
+      const reply = await post('/api/v1/ingest', '[{}]', { 'x-p-stream': name });
+      expect(reply.status).toBe(400);
+      expect(await reply.json()).toMatchObject({ code: 'bad_dataset_name' });
+    },
+  );
 });

@@ -263,7 +263,7 @@ describe('/metrics', () => {
     const rejects = async () =>
       Number((await sample('millrace_rejects_total{code="bad_dataset_name"}'))?.split(' ')[1] ?? 0);
     const rejected = await rejects();
-    await harness.post('/api/v1/ingest', '[]', { 'x-p-stream': '1' });
+    await harness.post('/api/v1/ingest', '[]', { 'x-p-stream': '-1' });
     expect(await rejects()).toBe(rejected + 1);
   });
 });
