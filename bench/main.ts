@@ -15,6 +15,7 @@ import { measureQueries } from './query-benchmark.ts';
 import { isInstalled, millrace, peers, type ReceiverKind } from './receivers.ts';
 import { remoteWriteCases, remoteWriteWorkload } from './remote-write-workloads.ts';
 import { type CaseResults, resultBars, resultTable } from './report.ts';
+import { measureSqlClients } from './sql-clients-benchmark.ts';
 import { jsonWorkload, type Workload } from './workloads.ts';
 
 const remoteWriteNames = Object.keys(remoteWriteCases) as (keyof typeof remoteWriteCases)[];
@@ -28,7 +29,7 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
 const remoteWrite = 'remote-write';
 const picture = 'bench/remote-write.svg';
 
-const usage = `npm run bench [-- [codecs | datasets | durability | identities | otlp | query] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [codecs | datasets | durability | identities | otlp | query | sql-clients] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
   codecs [<word> …]    order keys and codecs for samples: bytes on disk, CPU and query time; words such as value or LZ4
                        choose among them
@@ -39,6 +40,7 @@ const usage = `npm run bench [-- [codecs | datasets | durability | identities | 
   otlp [<word> …]      logs, traces and metrics: JSON and protobuf, batches of 512 and 8,192, with and without gzip; words
                        such as logs, json, 512 or plain choose among the cases
   query                what queries cost beside the work of the store, large results, label predicates
+  sql-clients          queries and rows over the wire protocol, beside PostgreSQL
   <workload>           what to send: ${[...workloads.keys()].join(', ')};
                        ${remoteWrite} for all of the first, with a picture of the result in ${picture};
                        remote-write-first and json when none is named
@@ -49,7 +51,14 @@ const usage = `npm run bench [-- [codecs | datasets | durability | identities | 
 
 const requests = 1000;
 /** Measurements that do not compare receivers. */
-const modes: ReadonlySet<string> = new Set(['query', 'codecs', 'datasets', 'durability', 'identities']);
+const modes: ReadonlySet<string> = new Set([
+  'query',
+  'sql-clients',
+  'codecs',
+  'datasets',
+  'durability',
+  'identities',
+]);
 
 function readArguments() {
   const { values, positionals } = parseArgs({
@@ -76,7 +85,7 @@ function readArguments() {
     const make = workloads.get(name);
     if (make === undefined) {
       throw new Error(
-        `${name}: use codecs, datasets, durability, identities, query, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
+        `${name}: use codecs, datasets, durability, identities, query, sql-clients, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
       );
     }
     return make;
@@ -90,6 +99,7 @@ function readArguments() {
     datasets,
     durability: positionals.includes('durability'),
     query: positionals.includes('query'),
+    sqlClients: positionals.includes('sql-clients'),
     identities,
     otlp,
     words,
@@ -155,6 +165,10 @@ async function main(): Promise<void> {
   }
   if (options.query) {
     console.log(`\n${await measureQueries(options.part < 1)}`);
+    return;
+  }
+  if (options.sqlClients) {
+    console.log(`\n${await measureSqlClients(options.part < 1)}`);
     return;
   }
   const results: CaseResults[] = [];

@@ -167,7 +167,13 @@ async function start(
     const removeAddress = await noteAddress(dataDir, serviceUrl(address));
     log.info({ address: `${address.host}:${address.port}`, version, pid: process.pid }, 'listening');
     process.stdout.write(
-      banner({ version, config, address, newPassword: isUnshown ? adminPassword : undefined }),
+      banner({
+        version,
+        config,
+        address,
+        pgAddress: app.pgAddress,
+        newPassword: isUnshown ? adminPassword : undefined,
+      }),
     );
     if (isUnshown) await notePasswordShown(dataDir);
     return {

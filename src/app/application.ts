@@ -55,6 +55,7 @@ import { registerDiskGauges, registerWalGauges } from '../wal/wal-gauges.ts';
 import type { AppContext } from './app-context.ts';
 import { listenOrExplain } from './listen.ts';
 import { startIdentities } from './start-identities.ts';
+import { type Pgwire, startPgwire } from './start-pgwire.ts';
 import { startQueries } from './start-queries.ts';
 import { type StoreParts, startStore } from './start-store.ts';
 
@@ -68,6 +69,8 @@ export interface AppOptions {
 
 export interface App {
   readonly address: HttpAddress;
+  /** Where SQL clients connect; undefined: nowhere. */
+  readonly pgAddress: Pgwire['address'];
   /** Completes the work in progress, then stops the parts in the reverse order of the start. */
   stop(): Promise<void>;
 }
@@ -117,6 +120,11 @@ export async function startApp(options: AppOptions): Promise<App> {
     clock: context.clock,
     needsCredentials: config.metricsAuth === 'required',
   };
+  const gate = new Gate(identities.authorizer, {
+    multiTenant: config.multiTenant,
+    idOf: (name) => storeParts.tenants.idOf(name),
+    hasEnded: (id) => storeParts.tenants.hasEnded(id),
+  });
   const http: HttpServerOptions = {
     routes: routeTable({
       audit: identities.audit,
@@ -149,11 +157,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       backups,
       hasDefaultDatasets: config.defaultDatasets,
     }),
-    gate: new Gate(identities.authorizer, {
-      multiTenant: config.multiTenant,
-      idOf: (name) => storeParts.tenants.idOf(name),
-      hasEnded: (id) => storeParts.tenants.hasEnded(id),
-    }),
+    gate,
     metrics: context.metrics,
     log,
     audit: identities.audit,
@@ -165,13 +169,24 @@ export async function startApp(options: AppOptions): Promise<App> {
   };
   server.serve(http);
   metricsServer?.serve({ ...http, routes: [metricsRoute(metrics)] });
+  const pgwire = await startPgwire(context, {
+    gate,
+    accounts: identities.scramAccounts,
+    secureContext: () => undefined,
+    query: queryParts.query,
+    audit: identities.audit,
+  });
 
   return {
     address,
+    pgAddress: pgwire.address,
     stop: async () => {
       stopping = true;
       ingestParts.admission.close();
-      await Promise.all([server, metricsServer].map((each) => each?.close(limits.shutdownRequestsMs)));
+      await Promise.all([
+        ...[server, metricsServer].map((each) => each?.close(limits.shutdownRequestsMs)),
+        pgwire.stop(limits.shutdownRequestsMs),
+      ]);
       await ingestParts.trail.stop();
       await queryParts.translations.close();
       await ingestParts.decoders.close();

@@ -1,12 +1,15 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { HttpAddress } from '../http/server/server.ts';
+import type { Address } from '../lib/option-values.ts';
 import { defaultTenant } from '../model/dataset.ts';
 
 export interface BannerOptions {
   readonly version: string;
   readonly config: Config;
   readonly address: HttpAddress;
+  /** Where SQL clients connect; undefined: nowhere. */
+  readonly pgAddress: Address | undefined;
   /** The generated password, only on the start that generated it. It is not shown again. */
   readonly newPassword: string | undefined;
 }
@@ -15,7 +18,7 @@ export interface BannerOptions {
  * What a person sees at the start: the address, and three commands that can be pasted into a shell. The
  * commands read the password from its file, so the password itself is not saved in the shell's history.
  */
-export function banner({ version, config, address, newPassword }: BannerOptions): string {
+export function banner({ version, config, address, pgAddress, newPassword }: BannerOptions): string {
   const url = serviceUrl(address);
   const file = config.adminPasswordFile ?? join(config.dataDir, 'admin-password');
   const own = config.adminPassword !== undefined && config.adminPasswordFile === undefined;
@@ -43,6 +46,12 @@ export function banner({ version, config, address, newPassword }: BannerOptions)
     `  curl ${user} -H 'X-P-Stream: app' -H 'Content-Type: application/json' -d '[{"level":"info","message":"hello"}]' ${url}/api/v1/ingest`,
     'Query them:',
     `  curl ${user} -H 'Content-Type: application/json' -d '{"query":"SELECT level, count(*) FROM app GROUP BY level"}' ${url}/api/v1/query`,
+    ...(pgAddress === undefined
+      ? []
+      : [
+          'Or with any client of PostgreSQL:',
+          `  PGPASSWORD=${password} psql -h ${shownHost(pgAddress.host)} -p ${pgAddress.port} -U ${config.adminUsername} millrace`,
+        ]),
     'Send metrics from Prometheus:',
     `  echo 'remote_write: [{url: "${url}/v1/prometheus/write", basic_auth: ${basicAuth}${headers}}]' >> prometheus.yml`,
     '',
@@ -55,6 +64,9 @@ export function serviceUrl({ host: given, port }: HttpAddress): string {
   const host = given.includes(':') ? `[${given}]` : given;
   return `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${port}`;
 }
+
+/** A client on this machine reaches a server that listens everywhere here. */
+const shownHost = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host);
 
 /** A path for a shell. */
 const quote = (path: string): string => `'${path.replaceAll("'", "'\\''")}'`;

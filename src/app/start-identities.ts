@@ -1,16 +1,19 @@
 import { AuditLog, type AuditRows } from '../audit/audit-log.ts';
 import { Authorizer } from '../auth/authorizer.ts';
 import { administratorAccount, PasswordIdentities } from '../auth/identity-sources.ts';
+import { PasswordChecks } from '../auth/password-checks.ts';
 import { SecretBox } from '../auth/secret-box.ts';
 import type { TenantHolder } from '../catalog/tenant-cleaner.ts';
 import type { Tenants } from '../catalog/tenants.ts';
 import { Lease } from '../cluster/lease.ts';
 import { MetadataFollower } from '../cluster/metadata-follower.ts';
 import type { OidcConfig } from '../config/oidc-options.ts';
+import { UserAccount } from '../identity/accounts.ts';
 import { ApiKeyAdministration, ApiKeyIdentities } from '../identity/api-keys.ts';
 import { IdentityStore } from '../identity/identity-store.ts';
 import { OauthUsers, type OauthUsersOptions } from '../identity/oauth-users.ts';
 import { RoleAdministration } from '../identity/roles.ts';
+import { ScramAccounts } from '../identity/scram-accounts.ts';
 import { TenantAdministration } from '../identity/tenant-administration.ts';
 import { UserAdministration } from '../identity/users.ts';
 import { loadOrCreateSecret } from '../lib/data-directory.ts';
@@ -49,11 +52,20 @@ export async function startIdentities(
   const caughtUp = async () => lease?.caughtUp(stopping.signal);
   const forgetRefused = () => authorizer.forgetRefused();
   const identityStore: IdentityStore = new IdentityStore(metadata, tenants, forgetRefused, caughtUp);
-  const passwords = new PasswordIdentities((tenant, name) =>
-    name === root ? administrator : identityStore.user(tenant, name),
+  const passwords = new PasswordIdentities(
+    (tenant, name) => (name === root ? administrator : identityStore.user(tenant, name)),
+    new PasswordChecks(),
+    (account, password) => {
+      if (!(account instanceof UserAccount)) return;
+      users.keepVerifier(account, password).catch((error: unknown) => {
+        log.warn({ err: error, user: account.name }, 'the sign-in over the wire protocol was not prepared');
+      });
+    },
   );
   const audit = new AuditLog(log, clock, trail);
   const oauthUsers = createOauthUsers(config.oidc, { identityStore, tenants, clock, log });
+  const users = new UserAdministration(identityStore, root, oauthUsers);
+  const apiKeys = new ApiKeyAdministration(identityStore, box, clock);
   const oidc = config.oidc && (await startOidc(config.oidc, { context, oauthUsers, box, audit }));
   const sources = [passwords, new ApiKeyIdentities(identityStore, box), ...(oidc?.sources ?? [])];
   const authorizer = new Authorizer(sources, clock, () => lease?.requireCurrent());
@@ -69,8 +81,8 @@ export async function startIdentities(
   const administered = { tenants, cleaner, clock };
   const administrations = {
     roles: new RoleAdministration(identityStore),
-    users: new UserAdministration(identityStore, root, oauthUsers),
-    apiKeys: new ApiKeyAdministration(identityStore, box, clock),
+    users,
+    apiKeys,
     tenants: new TenantAdministration({ ...administered, multiTenant, caughtUp }),
   };
   const stop = async (): Promise<void> => {
@@ -90,6 +102,11 @@ export async function startIdentities(
     metadataOfTenants,
     caughtUp,
     administrations,
+    scramAccounts: new ScramAccounts({
+      identityStore,
+      apiKeys,
+      administrator: { name: root, password: adminPassword, identity: administrator },
+    }),
     login: oidc?.login,
     audit,
     stop,

@@ -54,11 +54,18 @@ type FindAccount = (tenant: string, username: string) => PasswordAccount | undef
 /** Accounts with a password. */
 export class PasswordIdentities implements IdentitySource {
   readonly #find: FindAccount;
+  readonly #onVerified: (account: PasswordAccount, password: string) => void;
   readonly #nobodyHash = hashOfNoPassword();
   readonly #checks: PasswordChecks;
 
-  constructor(find: FindAccount, checks = new PasswordChecks()) {
+  /** @param onVerified told of each password that was checked and is right */
+  constructor(
+    find: FindAccount,
+    checks = new PasswordChecks(),
+    onVerified: (account: PasswordAccount, password: string) => void = () => {},
+  ) {
     this.#find = find;
+    this.#onVerified = onVerified;
     this.#checks = checks;
   }
 
@@ -76,6 +83,8 @@ export class PasswordIdentities implements IdentitySource {
     // An unknown name costs as much as a wrong password. Otherwise the time would tell which names exist.
     const kept = account?.passwordHash ?? this.#nobodyHash;
     const matches = await this.#checks.verify(signIn, kept, password);
-    return matches ? account : undefined;
+    if (!matches || account === undefined) return undefined;
+    this.#onVerified(account, password);
+    return account;
   }
 }

@@ -56,7 +56,7 @@ export interface StreamOptions {
 }
 
 /** Formats of which the store makes one document, piece by piece. */
-export type StreamFormat = 'JSONEachRow' | 'CSVWithNames' | 'ArrowStream' | 'Parquet';
+export type StreamFormat = 'JSONEachRow' | 'CSVWithNames' | 'ArrowStream' | 'Parquet' | 'TabSeparated';
 
 /** A part of a result. */
 export interface ResultChunk {

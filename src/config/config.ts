@@ -25,6 +25,7 @@ import {
   readOption,
   variablesOf,
 } from './option.ts';
+import { type PgwireConfig, pgwireOptions, readPgwire } from './pgwire-options.ts';
 import { type QuotaConfig, quotaOptions, readQuotas } from './quota-options.ts';
 import { checkVariables } from './unknown-variables.ts';
 
@@ -34,7 +35,7 @@ import { checkVariables } from './unknown-variables.ts';
  * Each option is one row of `options`: its environment variable (from which the flag is made), its meaning,
  * its default, and how its text is parsed. `--help` is printed from the same rows.
  */
-export interface Config extends QuotaConfig, OperationConfig, ApiConfig, EngineConfig {
+export interface Config extends QuotaConfig, OperationConfig, ApiConfig, EngineConfig, PgwireConfig {
   readonly httpAddr: Address;
   /** The networks of trusted reverse proxies; undefined if there are none. */
   readonly trustedProxies: Networks | undefined;
@@ -243,13 +244,16 @@ const options = {
 } as const satisfies {
   readonly [K in Exclude<
     keyof Config,
-    keyof (QuotaConfig & OperationConfig & ApiConfig & EngineConfig) | 'oidc' | 'adminPasswordFile'
+    | keyof (QuotaConfig & OperationConfig & ApiConfig & EngineConfig & PgwireConfig)
+    | 'oidc'
+    | 'adminPasswordFile'
   >]: Option<Config[K]>;
 };
 
 /** All options by subject, as `--help` and `docs/reference/configuration.md` show them. */
 export const optionGroups: Readonly<Record<string, ReadonlyArray<Option<unknown>>>> = {
   Service: Object.values(options),
+  'SQL clients': Object.values(pgwireOptions),
   'Quotas of tenants and datasets': Object.values(quotaOptions),
   'HTTP API': Object.values(apiOptions),
   'Metrics, watchdog and backups': Object.values(operationOptions),
@@ -368,6 +372,7 @@ function readConfig(texts: OptionTexts): Config {
     ...readQuotas(texts),
     ...readOperation(texts, need(options.dataDir)),
     ...readApiOptions(texts),
+    ...readPgwire(texts),
     ...readEngine(texts.environment),
     oidc: readOidc(texts, need(options.multiTenant)),
   };

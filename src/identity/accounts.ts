@@ -6,6 +6,8 @@ import type { Grants } from './grants.ts';
 export interface UserValue {
   /** PHC string. */
   readonly passwordHash: string;
+  /** Of the same password, as PostgreSQL writes it (`auth/scram.ts`); absent until the password is seen. */
+  readonly scramVerifier?: string;
   readonly roles: readonly string[];
 }
 

@@ -65,7 +65,12 @@ export class ApiKeyAdministration {
    */
   get(tenant: string, keyId: string): ApiKey {
     const account = this.#find(tenant, keyId);
-    return show(account, this.#box.open(account.value.sealed, contextOf(tenant, keyId)));
+    return show(account, this.secretOf(tenant, account));
+  }
+
+  /** The value of a key. @throws AppError `secret_changed` */
+  secretOf(tenant: string, { value }: ApiKeyAccount): string {
+    return this.#box.open(value.sealed, contextOf(tenant, value.keyId));
   }
 
   /**

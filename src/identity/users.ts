@@ -7,10 +7,11 @@ import {
   type RoleObject,
   roleObjectOf,
 } from '../auth/privilege-entries.ts';
+import { makeVerifier, verifierText } from '../auth/scram.ts';
 import { AppError } from '../errors.ts';
 import { limits } from '../limits/limits.ts';
 import { defaultTenant } from '../model/dataset.ts';
-import type { UserAccount } from './accounts.ts';
+import type { UserAccount, UserValue } from './accounts.ts';
 import type { IdentityStore } from './identity-store.ts';
 import { checkIdentifier, noUser, subjectOf } from './names.ts';
 import type { OauthUser, OauthUsers } from './oauth-users.ts';
@@ -124,7 +125,7 @@ export class UserAdministration {
   async create(tenant: string, name: string, roles: readonly string[]): Promise<string> {
     this.#refuseRoot(name);
     checkIdentifier(name, 'user');
-    const { password, passwordHash } = await this.#newPassword(tenant);
+    const { password, ...kept } = await this.#newPassword(tenant);
     await this.#identityStore.exclusively(tenant, async ({ write }) => {
       if (this.#identityStore.user(tenant, name) !== undefined) {
         throw new AppError('identity_exists', `there is a user ${name} already`);
@@ -136,7 +137,7 @@ export class UserAdministration {
         );
       }
       const known = requireRoles(this.#identityStore, tenant, roles);
-      await write({ tenant, kind: 'user', key: name }, { passwordHash, roles: known });
+      await write({ tenant, kind: 'user', key: name }, { ...kept, roles: known });
     });
     return password;
   }
@@ -164,17 +165,32 @@ export class UserAdministration {
       );
     }
     this.#find(tenant, name);
-    const { password, passwordHash } = await this.#newPassword(tenant);
+    const { password, ...kept } = await this.#newPassword(tenant);
     await this.#identityStore.exclusively(tenant, async ({ write }) => {
       const { value } = this.#find(tenant, name);
-      await write({ tenant, kind: 'user', key: name }, { ...value, passwordHash });
+      await write({ tenant, kind: 'user', key: name }, { ...value, ...kept });
     });
     return password;
   }
 
   /**
-   * Gives the user these roles too, or takes them away, where taking what the user does not have is no error;
-   * or gives these alone.
+   * Keeps what a sign-in by SCRAM needs, once the password was seen over HTTP; nothing if it is kept already,
+   * or the password has changed meanwhile.
+   * @throws AppError `overloaded`, `store_unavailable`, `identity_changed`
+   */
+  async keepVerifier({ tenant, name, value: seen }: UserAccount, password: string): Promise<void> {
+    if (seen.scramVerifier !== undefined) return;
+    const scramVerifier = verifierText(await makeVerifier(password));
+    await this.#identityStore.exclusively(tenant, async ({ write }) => {
+      const value = this.#identityStore.user(tenant, name)?.value;
+      if (value === undefined || value.passwordHash !== seen.passwordHash) return;
+      if (value.scramVerifier === undefined)
+        await write({ tenant, kind: 'user', key: name }, { ...value, scramVerifier });
+    });
+  }
+
+  /**
+   * Gives the user these roles too; or takes them away, where taking what the user does not have is no error.
    * @throws AppError `not_found`, `root_unchangeable`, `role_unknown`, `identity_changed`
    */
   async changeRoles(
@@ -199,9 +215,12 @@ export class UserAdministration {
     throw noUser();
   }
 
-  async #newPassword(tenant: string): Promise<{ readonly password: string; readonly passwordHash: string }> {
+  async #newPassword(
+    tenant: string,
+  ): Promise<{ readonly password: string } & Pick<UserValue, 'passwordHash' | 'scramVerifier'>> {
     const password = randomBytes(passwordBytes).toString('base64url');
-    return { password, passwordHash: await this.#passwords.hash(tenant, password) };
+    const passwordHash = await this.#passwords.hash(tenant, password);
+    return { password, passwordHash, scramVerifier: verifierText(await makeVerifier(password)) };
   }
 
   #refuseRoot(name: string): void {

@@ -8,6 +8,7 @@
 import { decodingLimits } from './decoding-limits.ts';
 import { identityLimits } from './identity-limits.ts';
 import { insertLimits } from './insert-limits.ts';
+import { pgwireLimits } from './pgwire-limits.ts';
 import { queryLimits } from './query-limits.ts';
 import { quotaLimits } from './quota-limits.ts';
 
@@ -239,6 +240,7 @@ export const limits = {
   freshDatasetWaitMs: 5000,
 
   ...queryLimits,
+  ...pgwireLimits,
 
   // Threads ----------------------------------------------------------------------------------------------
   /** libuv's thread pool runs file writes, fdatasync and password hashes; some of these wait for the disk. */

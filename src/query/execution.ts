@@ -14,7 +14,7 @@ import { ArrowLists } from './lists/arrow-lists.ts';
 import type { OutputFilter } from './lists/output-filter.ts';
 import { ParquetLists } from './lists/parquet-lists.ts';
 import type { QueryResult, QueryStatistics } from './request.ts';
-import type { ResultFormat } from './result-format.ts';
+import type { OutputForm } from './result-format.ts';
 import { queryFailure, resultTooLarge } from './store-failures.ts';
 
 export interface ExecutionParts {
@@ -54,7 +54,7 @@ export type Settings = StreamOptions['settings'];
 
 export interface ExecutionOptions
   extends Pick<StreamOptions, 'party' | 'user' | 'format' | 'settings' | 'signal' | 'leavesLargeShare'> {
-  readonly form: ResultFormat;
+  readonly form: OutputForm;
   /** See `QueryBounds`. */
   readonly timeoutMs: number;
   /**
@@ -102,7 +102,7 @@ export class Execution implements QueryResult {
     this.#begin = options.begin;
     this.#filter = filterOf(columns, form);
     this.#isArray = form === 'json';
-    this.#hasEnd = form !== 'ndjson' && form !== 'csv';
+    this.#hasEnd = form === 'json' || form === 'arrow' || form === 'parquet';
     this.#deadline = new Deadline(options.signal, timeoutMs + limits.queryTimeoutSlackMs);
     this.#startedMs = clock.monotonicMs();
     this.#endedMs = this.#startedMs;
@@ -183,11 +183,11 @@ export class Execution implements QueryResult {
 }
 
 /** What the store cannot write: numbers in JSON that are none there, and arrays that are NULL. */
-function filterOf(columns: readonly ResultColumn[], form: ResultFormat): OutputFilter | undefined {
+function filterOf(columns: readonly ResultColumn[], form: OutputForm): OutputFilter | undefined {
   const hasLists = columns.some(({ type }) => type.sql.name === 'array');
   if (form === 'arrow') return hasLists ? new ArrowLists() : undefined;
   if (form === 'parquet') return hasLists ? new ParquetLists() : undefined;
-  if (form === 'csv') return undefined;
+  if (form === 'csv' || form === 'rows') return undefined;
   const isNumber = columns.map(({ type }) => holdsFloats(type.sql));
   return isNumber.includes(true) ? new JsonNumbers(isNumber) : undefined;
 }

@@ -2,7 +2,7 @@ import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { conversion } from '../sql/functions/numbers/conversions.ts';
 import type { ResultColumn } from '../sql/translate.ts';
 import { maxDecimalDigits, quotientScale, type SqlType, storeType, text } from '../sql/types.ts';
-import type { ResultFormat } from './result-format.ts';
+import type { OutputForm } from './result-format.ts';
 
 /** A column of the statement as the store is to write it; undefined: as it is. */
 type Render = (column: string, type: SqlType) => string | undefined;
@@ -11,7 +11,7 @@ type Render = (column: string, type: SqlType) => string | undefined;
  * The statement whose columns are what readers of a form expect. A form without a rule gets the statement as
  * it is; rows and their order stay.
  */
-export function inForm(sql: string, columns: readonly ResultColumn[], form: ResultFormat): string {
+export function inForm(sql: string, columns: readonly ResultColumn[], form: OutputForm): string {
   const render = renderings[form];
   if (render === undefined) return sql;
   const changed = columns.flatMap(({ name, type }) => {
@@ -91,7 +91,7 @@ function columnType(type: SqlType): string {
   }
 }
 
-const renderings: Readonly<Partial<Record<ResultFormat, Render>>> = {
+const renderings: Readonly<Partial<Record<OutputForm, Render>>> = {
   csv: inCsv,
   arrow: inColumns,
   parquet: inColumns,

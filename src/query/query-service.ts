@@ -28,7 +28,7 @@ import type {
   QueryRequest,
   QueryResult,
 } from './request.ts';
-import { type ResultFormat, storeOutputs } from './result-format.ts';
+import { type OutputForm, storeOutputs } from './result-format.ts';
 import { countRows } from './time-histogram.ts';
 import { parseTimeRange } from './time-range.ts';
 import { type TranslationQuestion, Translator, type TranslatorParts } from './translator.ts';
@@ -143,7 +143,7 @@ export class QueryService implements Query {
   }
 
   /** @param waitedMs the part of its time that has passed already */
-  #execute(statement: FormStatement, request: Asked, form: ResultFormat, waitedMs = 0): QueryResult {
+  #execute(statement: FormStatement, request: Asked, form: OutputForm, waitedMs = 0): QueryResult {
     const settings = this.#settings[statement.narrowed ? 'narrowed' : 'full'][form];
     const timeoutMs = this.#parts.bounds.timeoutMs - waitedMs;
     return this.#begin(statement, request, form, { settings, timeoutMs });
@@ -173,7 +173,7 @@ export class QueryService implements Query {
   #begin(
     statement: FormStatement,
     { tenant, principal, signal }: Asked,
-    form: ResultFormat,
+    form: OutputForm,
     options: Pick<ExecutionOptions, 'settings' | 'timeoutMs' | 'leavesLargeShare' | 'begin'>,
   ): QueryResult {
     const { format } = storeOutputs[form];
@@ -199,17 +199,18 @@ function scopedSettings(bounds: Settings): ScopedSettings {
   return { full: formSettings(common), narrowed: formSettings({ ...common, ...narrowedSettings }) };
 }
 
-type FormSettings = Readonly<Record<ResultFormat, Settings>>;
+type FormSettings = Readonly<Record<OutputForm, Settings>>;
 
 /** Of queries in each form; the same objects for all of them, which the store renders once. */
 function formSettings(common: Settings): FormSettings {
-  const of = (form: ResultFormat): Settings => ({ ...common, ...storeOutputs[form].settings });
+  const of = (form: OutputForm): Settings => ({ ...common, ...storeOutputs[form].settings });
   return {
     json: of('json'),
     ndjson: of('ndjson'),
     csv: of('csv'),
     arrow: of('arrow'),
     parquet: of('parquet'),
+    rows: of('rows'),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Principal } from '../model/identity.ts';
 import type { ParameterValue } from '../sql/parameters.ts';
 import type { PostgresType } from '../sql/postgres-types.ts';
 import type { ResultColumn } from '../sql/translate.ts';
-import type { ResultFormat } from './result-format.ts';
+import type { OutputForm } from './result-format.ts';
 
 /** What is asked, by whom, about which time. */
 export interface QueryQuestion {
@@ -29,7 +29,7 @@ export interface QueryQuestion {
 }
 
 export interface QueryRequest extends QueryQuestion {
-  readonly format: ResultFormat;
+  readonly format: OutputForm;
   /** The result may have any size, for who may export; undefined: the usual bounds hold. */
   readonly isExport?: boolean;
 }

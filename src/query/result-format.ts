@@ -4,6 +4,8 @@ import { limits } from '../limits/limits.ts';
 /** The forms that a result can have. */
 export const resultFormats = ['json', 'ndjson', 'csv', 'arrow', 'parquet'] as const;
 export type ResultFormat = (typeof resultFormats)[number];
+/** Rows are for a front end that makes its own form of them, cell by cell. */
+export type OutputForm = ResultFormat | 'rows';
 
 interface StoreOutput {
   readonly format: StreamFormat;
@@ -26,7 +28,7 @@ const typedColumns = {
 } as const;
 
 /** How the store is to write a result. */
-export const storeOutputs: Readonly<Record<ResultFormat, StoreOutput>> = {
+export const storeOutputs: Readonly<Record<OutputForm, StoreOutput>> = {
   json: { format: 'JSONEachRow', settings: { ...json, output_format_json_array_of_rows: 1 } },
   ndjson: { format: 'JSONEachRow', settings: { ...json, output_format_json_array_of_rows: 0 } },
   csv: {
@@ -52,6 +54,16 @@ export const storeOutputs: Readonly<Record<ResultFormat, StoreOutput>> = {
       // The store holds a group until it is complete.
       output_format_parquet_row_group_size: limits.parquetGroupRows,
       output_format_parquet_row_group_size_bytes: limits.parquetGroupBytes,
+    },
+  },
+  rows: {
+    format: 'TabSeparated',
+    // Such that most cells are PostgreSQL's text as they are.
+    settings: {
+      date_time_output_format: 'simple',
+      bool_true_representation: 't',
+      bool_false_representation: 'f',
+      output_format_decimal_trailing_zeros: 1,
     },
   },
 };

@@ -98,7 +98,7 @@ function binned(
   const micros = "toUnixTimestamp64Micro(toDateTime64(at, 6, 'UTC'))";
   const bin = `intDiv(${micros} - ${startMicros}, ${widthMicros})`;
   return {
-    columns: ['bin', 'count'].map((name) => ({ name, type: postgresType(int8) })),
+    columns: ['bin', 'count'].map((name) => ({ name, label: name, type: postgresType(int8) })),
     sql: `SELECT ${bin} AS bin, count() AS count FROM (${sql}) GROUP BY bin`,
     narrowed,
     datasets,

@@ -15,7 +15,10 @@ import { sqlError } from './sql-error.ts';
 
 /** A column of a result. */
 export interface ResultColumn {
+  /** No other column of the result has it. */
   readonly name: string;
+  /** As PostgreSQL names it; others may have the same. */
+  readonly label: string;
   readonly type: PostgresType;
 }
 
@@ -89,7 +92,11 @@ function finish(query: QueryIr, names: readonly string[], env: Environment): Tra
   return {
     sql,
     maxSqlBytes: maxStoreSqlLength(),
-    columns: query.columns.map(({ type }, index) => ({ name: names[index] ?? '', type: postgresType(type) })),
+    columns: query.columns.map(({ name, type }, index) => ({
+      name: names[index] ?? '',
+      label: name,
+      type: postgresType(type),
+    })),
     parameters: env.parameters.uses(),
     fixedParameters: env.parameters.fixed,
     datasets: [...env.datasets],

@@ -21,17 +21,18 @@ export function postgresBinaries(): string | undefined {
 export class Postgres implements Oracle {
   readonly name: string;
   readonly #bin: string;
-  readonly #directory: string;
+  /** Of its socket. */
+  readonly directory: string;
   readonly #identity: { readonly uid?: number; readonly gid?: number };
   #server: ChildProcess | undefined;
 
   private constructor(bin: string) {
     this.#bin = bin;
     this.name = `PostgreSQL ${bin.split('/').at(-2)}`;
-    this.#directory = mkdtempSync(join(tmpdir(), 'millrace-pg-'));
+    this.directory = mkdtempSync(join(tmpdir(), 'millrace-pg-'));
     this.#identity = serverIdentity();
     const { uid, gid } = this.#identity;
-    if (uid !== undefined && gid !== undefined) chownSync(this.#directory, uid, gid);
+    if (uid !== undefined && gid !== undefined) chownSync(this.directory, uid, gid);
   }
 
   static async start(bin: string): Promise<Postgres> {
@@ -41,8 +42,8 @@ export class Postgres implements Oracle {
   }
 
   async #start(): Promise<void> {
-    const data = join(this.#directory, 'data');
-    const options = { ...this.#identity, cwd: this.#directory, stdio: 'ignore' as const };
+    const data = join(this.directory, 'data');
+    const options = { ...this.#identity, cwd: this.directory, stdio: 'ignore' as const };
     // Sorted by bytes as in the store, with upper and lower case of all of Unicode.
     const initdb = ['-D', data, '-A', 'trust', '-U', 'test', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'];
     execFileSync(join(this.#bin, 'initdb'), initdb, options);
@@ -50,7 +51,7 @@ export class Postgres implements Oracle {
       'listen_addresses=',
       'fsync=off',
       'timezone=UTC',
-      `unix_socket_directories=${this.#directory}`,
+      `unix_socket_directories=${this.directory}`,
     ];
     const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];
     this.#server = spawn(join(this.#bin, 'postgres'), args, options);
@@ -65,6 +66,12 @@ export class Postgres implements Oracle {
     }
   }
 
+  /** Of the server's first process. */
+  get pid(): number {
+    if (this.#server?.pid === undefined) throw new Error('the server does not run');
+    return this.#server.pid;
+  }
+
   execute(sql: string): Promise<void> {
     this.#run(sql);
     return Promise.resolve();
@@ -72,7 +79,7 @@ export class Postgres implements Oracle {
 
   #run(sql: string): void {
     execFileSync(join(this.#bin, 'psql'), [...this.#psql(), '-v', 'ON_ERROR_STOP=1'], {
-      cwd: this.#directory,
+      cwd: this.directory,
       input: sql,
       encoding: 'utf8',
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -87,7 +94,7 @@ export class Postgres implements Oracle {
       .map((query) => `\\echo ${marker}\nCOPY (\n${query}\n) TO STDOUT (FORMAT text, HEADER);\n`)
       .join('');
     const output = execFileSync('sh', ['-c', `"$0" "$@" 2>&1`, join(this.#bin, 'psql'), ...this.#psql()], {
-      cwd: this.#directory,
+      cwd: this.directory,
       input: `\\set VERBOSITY sqlstate\n${script}`,
       encoding: 'utf8',
       maxBuffer: 64 * 1024 * 1024,
@@ -96,7 +103,7 @@ export class Postgres implements Oracle {
   }
 
   #psql(): string[] {
-    return ['-X', '-q', '-h', this.#directory, '-U', 'test', '-d', 'postgres'];
+    return ['-X', '-q', '-h', this.directory, '-U', 'test', '-d', 'postgres'];
   }
 
   async stop(): Promise<void> {
@@ -107,7 +114,7 @@ export class Postgres implements Oracle {
       server.kill('SIGINT');
       await ended;
     }
-    rmSync(this.#directory, { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true });
   }
 }
 

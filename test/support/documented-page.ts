@@ -115,6 +115,18 @@ sleep() {
 `;
 const postlude = '\nunset CURL_OPTIONS_OF_STEP\nexport -p > "$STATE"\n';
 
+/** With the ports that stand for those of a page. */
+function withPorts(text: string, ports: ReadonlyMap<string, string>): string {
+  let changed = text;
+  for (const [documented, port] of ports) {
+    changed = changed.replaceAll(
+      new RegExp(`(127\\.0\\.0\\.1[:/]|--port )${documented}\\b`, 'g'),
+      (_, before: string) => before + port,
+    );
+  }
+  return changed;
+}
+
 export class DocumentedPage {
   readonly service: Service;
   readonly #folder: string;
@@ -144,9 +156,10 @@ export class DocumentedPage {
     for (const name of ['dist', 'deploy']) symlinkSync(join(packageRoot(), name), join(folder, name));
     mkdirSync(join(folder, 'bin'));
     symlinkSync(collectorPath(), join(folder, 'bin', 'otelcol-contrib'));
-    const service = await Service.start({ dataDir, env: environmentOf(page) });
     const ports = new Map<string, string>();
     for (const port of portsOf(page)) ports.set(port, String(await freePort()));
+    const env = Object.entries(environmentOf(page)).map(([name, value]) => [name, withPorts(value, ports)]);
+    const service = await Service.start({ dataDir, env: Object.fromEntries(env) as Record<string, string> });
     ports.set(documentedPort, String(service.port));
     const opened = new DocumentedPage(folder, state, service, ports);
     for (const [name, text] of filesOf(page)) writeFileSync(join(folder, name), opened.#addressed(text));
@@ -182,14 +195,8 @@ export class DocumentedPage {
   }
 
   #addressed(text: string): string {
-    let changed = text.replaceAll(/(?<![\w.])\/var\/(?=lib|log)/g, `${this.#folder}/var/`);
-    for (const [documented, port] of this.#ports) {
-      changed = changed.replaceAll(
-        new RegExp(`(127\\.0\\.0\\.1[:/]|--port )${documented}\\b`, 'g'),
-        (_, before: string) => before + port,
-      );
-    }
-    return changed;
+    const moved = text.replaceAll(/(?<![\w.])\/var\/(?=lib|log)/g, `${this.#folder}/var/`);
+    return withPorts(moved, this.#ports);
   }
 
   #asDocumented(text: string): string {

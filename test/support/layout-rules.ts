@@ -17,7 +17,7 @@ const layers: ReadonlyArray<readonly string[]> = [
   ['catalog'],
   ['drain', 'ingest', 'query', 'identity', 'datasets', 'access'],
   ['audit', 'cluster', 'backup'],
-  ['http'],
+  ['http', 'pgwire'],
   ['cli'],
   ['app'],
   ['main'],

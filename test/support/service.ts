@@ -220,6 +220,7 @@ async function launch(port: number, dataDir: string, env: Readonly<Record<string
     env: {
       MILLRACE_HTTP_ADDR: `127.0.0.1:${port}`,
       MILLRACE_DATA_DIR: dataDir,
+      MILLRACE_PG_ADDR: 'off',
       MILLRACE_ADMIN_USERNAME: credentials.username,
       MILLRACE_ADMIN_PASSWORD: credentials.password,
       ...env,

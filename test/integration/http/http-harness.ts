@@ -126,7 +126,7 @@ export function resultOf(
     for await (const piece of pieces) yield { parts: [piece], isLast: false };
   }
   const statistics = () => ({ elapsedMs: 12.3456, read: { rows: 5, bytes: 40 } });
-  const columns = fields.map((name) => ({ name, type: postgresType(text) }));
+  const columns = fields.map((name) => ({ name, label: name, type: postgresType(text) }));
   return {
     id: 'millrace-1',
     columns,

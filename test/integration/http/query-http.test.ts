@@ -203,7 +203,7 @@ describe('time', () => {
     FROM numbers(8005)`;
   const pausingResult = (): QueryResult => ({
     id: 'pausing',
-    columns: ['number', 'x', 'waited'].map((name) => ({ name, type: postgresType(textType) })),
+    columns: ['number', 'x', 'waited'].map((name) => ({ name, label: name, type: postgresType(textType) })),
     datasets: [],
     chunks: holdBeginning(
       store.store.stream(pausing, {

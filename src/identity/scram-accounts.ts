@@ -1,0 +1,60 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Identity } from '../auth/identity-sources.ts';
+import { makeVerifier, readVerifier, type ScramVerifier, verifierOfNobody } from '../auth/scram.ts';
+import type { Principal } from '../model/identity.ts';
+import type { ApiKeyAccount } from './accounts.ts';
+import type { ApiKeyAdministration } from './api-keys.ts';
+import type { IdentityStore } from './identity-store.ts';
+
+export interface ScramAccountsParts {
+  readonly identityStore: IdentityStore;
+  readonly apiKeys: Pick<ApiKeyAdministration, 'secretOf'>;
+  /** The administrator of the configuration. */
+  readonly administrator: { readonly name: string; readonly password: string; readonly identity: Identity };
+}
+
+/** Who signs in with a name, and what proves that they know the secret. */
+interface ScramAccount {
+  readonly verifier: ScramVerifier;
+  principal(): Principal | undefined;
+}
+
+/**
+ * Accounts that sign in by SCRAM: the administrator and users with their passwords, API keys with their
+ * values. A name is that of a user first, then that of an API key, then the id of one.
+ *
+ * Of a user there is a verifier since the password was made, or since the first sign-in over HTTP; before
+ * that, and for names that nobody has, no password is right.
+ */
+export class ScramAccounts {
+  readonly #parts: ScramAccountsParts;
+  readonly #key = randomBytes(32);
+
+  constructor(parts: ScramAccountsParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Costs the derivation of one key, whoever it is: the time does not tell which names there are.
+   * @throws AppError `store_unavailable`, `secret_changed`
+   */
+  async find(tenant: string, name: string): Promise<ScramAccount> {
+    const { administrator, identityStore, apiKeys } = this.#parts;
+    const salt = createHmac('sha256', this.#key).update(`${tenant}/${name}`).digest().subarray(0, 16);
+    if (name === administrator.name) {
+      const verifier = await makeVerifier(administrator.password, salt);
+      return { verifier, principal: () => administrator.identity.principal };
+    }
+    const user = identityStore.user(tenant, name);
+    const key = user === undefined ? findKey(identityStore, tenant, name) : undefined;
+    const made = await makeVerifier(key === undefined ? '' : apiKeys.secretOf(tenant, key), salt);
+    if (key !== undefined) return { verifier: made, principal: () => key.principal };
+    const kept = user?.value.scramVerifier;
+    const verifier =
+      (kept === undefined ? undefined : readVerifier(kept)) ?? verifierOfNobody(this.#key, salt);
+    return { verifier, principal: () => user?.principal };
+  }
+}
+
+const findKey = (store: IdentityStore, tenant: string, name: string): ApiKeyAccount | undefined =>
+  store.apiKey(tenant, name) ?? store.apiKeyById(tenant, name);

@@ -1,0 +1,231 @@
+import type { PostgresType } from '../../sql/postgres-types.ts';
+import { postgresType } from '../../sql/postgres-types.ts';
+import type { SqlType } from '../../sql/types.ts';
+import type { Format } from '../protocol/client-message.ts';
+import type { MessageWriter } from '../protocol/message-writer.ts';
+import { arrayText } from './array-text.ts';
+import { doubleText, readDouble } from './double-text.ts';
+import { writeNumeric } from './numeric-binary.ts';
+import { readArray, readMap } from './store-literals.ts';
+import { cellKind, type TabSeparatedRows, unescaped } from './tab-separated-rows.ts';
+import type { TimeZone } from './time-zone.ts';
+import { dateDays, intervalParts, timestampMicros, withoutZeros, zonedText } from './times.ts';
+
+/**
+ * From the cells that the store writes to the values that clients get, in text and in binary, for each type.
+ *
+ * The store's settings (`wireSettings`) are such that most cells are PostgreSQL's text already: those are
+ * copied, byte by byte.
+ */
+
+/** Writes the length and the value of one cell. */
+type CellEncoder = (to: MessageWriter, bytes: Buffer, start: number, end: number) => void;
+
+/** What the session has a say in. */
+export interface OutputSettings {
+  readonly timeZone: () => TimeZone;
+}
+
+/**
+ * In arrays and maps the backslashes are part of what `store-literals.ts` reads, and stand before what a
+ * cell may not have, too.
+ */
+const isLiteral = ({ sql }: PostgresType): boolean => sql.name === 'array' || sql.name === 'map';
+
+/** Writes rows of a result. */
+export class RowEncoder {
+  readonly #encoders: readonly CellEncoder[];
+  readonly #isLiteral: readonly boolean[];
+
+  constructor(
+    columns: ReadonlyArray<{ readonly type: PostgresType; readonly format: Format }>,
+    settings: OutputSettings,
+  ) {
+    this.#isLiteral = columns.map(({ type }) => isLiteral(type));
+    this.#encoders = columns.map(({ type, format }) =>
+      format === 0 ? textEncoder(type.sql, settings) : binaryEncoder(type.sql),
+    );
+  }
+
+  /** Writes the cells of the current row, each with its length. */
+  write(to: MessageWriter, { bytes, starts, ends, kinds }: TabSeparatedRows): void {
+    for (const [index, encode] of this.#encoders.entries()) {
+      const start = starts[index] ?? 0;
+      const end = ends[index] ?? 0;
+      const kind = kinds[index];
+      if (kind === cellKind.plain || (kind === cellKind.escaped && this.#isLiteral[index] === true))
+        encode(to, bytes, start, end);
+      else if (kind === cellKind.null) to.int32(-1);
+      else {
+        const cell = unescaped(bytes, start, end);
+        encode(to, cell, 0, cell.length);
+      }
+    }
+  }
+}
+
+/** PostgreSQL's texts of the cells of rows; null for NULL. */
+export class RowTexts {
+  readonly #texts: ReadonlyArray<(text: string) => string>;
+  readonly #isLiteral: readonly boolean[];
+
+  constructor(types: readonly PostgresType[], settings: OutputSettings) {
+    this.#isLiteral = types.map(isLiteral);
+    this.#texts = types.map(({ sql }) => textOf(sql, settings));
+  }
+
+  /** Of the current row. */
+  read({ bytes, starts, ends, kinds }: TabSeparatedRows): ReadonlyArray<string | null> {
+    return this.#texts.map((make, index) => {
+      const start = starts[index] ?? 0;
+      const end = ends[index] ?? 0;
+      if (kinds[index] === cellKind.null) return null;
+      const isPlain = kinds[index] === cellKind.plain || this.#isLiteral[index] === true;
+      return make(
+        isPlain ? bytes.toString('utf8', start, end) : unescaped(bytes, start, end).toString('utf8'),
+      );
+    });
+  }
+}
+
+const copied: CellEncoder = (to, bytes, start, end) => {
+  to.int32(end - start).slice(bytes, start, end);
+};
+
+/** An encoder for a text that is made of the cell's text. */
+const made =
+  (make: (text: string) => string): CellEncoder =>
+  (to, bytes, start, end) => {
+    const at = to.lengthAhead();
+    to.text(make(bytes.toString('utf8', start, end))).setLength(at);
+  };
+
+function textEncoder(type: SqlType, settings: OutputSettings): CellEncoder {
+  const isCopied = copiedTypes.has(type.name) || (type.name === 'numeric' && type.exact);
+  return isCopied ? copied : made(textOf(type, settings));
+}
+
+const copiedTypes: ReadonlySet<SqlType['name']> = new Set([
+  'bool',
+  'int2',
+  'int4',
+  'int8',
+  'text',
+  'date',
+  'interval',
+  'json',
+  'jsonb',
+  'unknown',
+  'mixed',
+]);
+
+/** PostgreSQL's text for the store's text. */
+function textOf(type: SqlType, settings: OutputSettings): (text: string) => string {
+  switch (type.name) {
+    case 'float':
+      return (text) => doubleText(readDouble(text));
+    case 'numeric':
+      return type.exact ? (text) => text : shortNumeric;
+    case 'timestamp':
+      return withoutZeros;
+    case 'timestamptz':
+      return (text) => zonedText(text, settings.timeZone());
+    case 'map':
+      return mapText;
+    case 'array': {
+      const element = textOf(type.element, settings);
+      const isBool = type.element.name === 'bool';
+      return (text) =>
+        arrayText((readArray(text) ?? []).map((item) => item && element(isBool ? item.slice(0, 1) : item)));
+    }
+    default:
+      return (text) => text;
+  }
+}
+
+const mapText = (text: string): string => JSON.stringify(Object.fromEntries(readMap(text) ?? []));
+
+/** Of how many zeros PostgreSQL would show, nothing is known. */
+function shortNumeric(text: string): string {
+  if (!text.includes('.')) return text;
+  let end = text.length;
+  while (text[end - 1] === '0') end -= 1;
+  return text.slice(0, text[end - 1] === '.' ? end - 1 : end);
+}
+
+/** Writes a value of the store's text in binary, without its length. */
+type BinaryWriter = (to: MessageWriter, text: string) => void;
+
+function binaryEncoder(type: SqlType): CellEncoder {
+  if (bytesTypes.has(type.name)) return copied;
+  const write = binaryWriter(type);
+  return (to, bytes, start, end) => {
+    const at = to.lengthAhead();
+    write(to, bytes.toString('utf8', start, end));
+    to.setLength(at);
+  };
+}
+
+/** Whose binary form is their text. */
+const bytesTypes: ReadonlySet<SqlType['name']> = new Set(['text', 'json', 'unknown', 'mixed']);
+
+function binaryWriter(type: SqlType): BinaryWriter {
+  switch (type.name) {
+    case 'bool':
+      return (to, text) => to.byte(text.startsWith('t') || text === '1' ? 1 : 0);
+    case 'int2':
+      return (to, text) => to.int16(Number(text));
+    case 'int4':
+      return (to, text) => to.int32(Number(text));
+    case 'int8':
+      return (to, text) => to.int64(BigInt(text));
+    case 'float':
+      return (to, text) => to.double(readDouble(text));
+    case 'numeric':
+      return (to, text) => writeNumeric(to, type.exact ? text : shortNumeric(text));
+    case 'timestamp':
+    case 'timestamptz':
+      return (to, text) => to.int64(timestampMicros(text));
+    case 'date':
+      return (to, text) => to.int32(dateDays(text));
+    case 'interval':
+      return (to, text) => {
+        const { months, days, micros } = intervalParts(text);
+        to.int64(micros).int32(days).int32(months);
+      };
+    case 'jsonb':
+      return (to, text) => to.byte(jsonbVersion).text(text);
+    case 'map':
+      return (to, text) => to.text(mapText(text));
+    case 'array':
+      return arrayWriter(type.element);
+    default:
+      return (to, text) => to.text(text);
+  }
+}
+
+const jsonbVersion = 1;
+
+/**
+ * Dimensions, whether there are NULLs, the type of the elements, length and lower bound,
+ * elements (`array_send`).
+ */
+function arrayWriter(element: SqlType): BinaryWriter {
+  const { oid } = postgresType(element);
+  const write = binaryWriter(element);
+  return (to, text) => {
+    const items = readArray(text) ?? [];
+    to.int32(items.length === 0 ? 0 : 1)
+      .int32(items.includes(null) ? 1 : 0)
+      .int32(oid);
+    if (items.length > 0) to.int32(items.length).int32(1);
+    for (const item of items) {
+      if (item === null) to.int32(-1);
+      else {
+        const at = to.lengthAhead();
+        write(to, item);
+        to.setLength(at);
+      }
+    }
+  };
+}
