@@ -1,7 +1,7 @@
 import { optionGroups } from '../../src/config/config.ts';
-import { flagOf, type Option } from '../../src/config/option.ts';
-import { markdownTable } from '../markdown-table.ts';
 import { code, referencePage } from './markdown.ts';
+import { fileVariableOf, flagOf, type Option } from '../../src/config/option.ts';
+import { markdownTable } from '../markdown-table.ts';
 
 const units = ['TiB', 'GiB', 'MiB', 'KiB'] as const;
 
@@ -41,13 +41,13 @@ export function configurationReference(): string {
   const secrets = Object.values(optionGroups)
     .flat()
     .filter(({ secret }) => secret === true)
-    .map(({ env }) => env);
+    .map(({ env }) => fileVariableOf(env));
   const [first] = Object.values(optionGroups).flat();
   return referencePage('Configuration', 'src/config', [
     `Set an option in the environment, or as a flag: \`${first?.env}=0.0.0.0:8000\` or ` +
       `\`${first === undefined ? '' : flagOf(first.env)} 0.0.0.0:8000\`. A flag takes precedence. Prefer the ` +
       'environment for secrets: other users of the machine can see flags. A secret can also be in a file, as ' +
-      'Docker and Kubernetes give it: `<variable>_FILE` names it, for ' +
+      'Docker and Kubernetes give it: name it with ' +
       `${secrets.map(code).join(', ')}. ` +
       'A value that is not allowed ends the ' +
       'start with exit code 2 and a line that says what is allowed. [Configuration](../operations/configuration.md) ' +

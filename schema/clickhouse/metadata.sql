@@ -37,6 +37,9 @@ SETTINGS {tableSettings}, enable_block_number_column = 1;
 
 ALTER TABLE `millrace`.`nodes` ADD COLUMN IF NOT EXISTS `datasets` UInt64;
 
+-- The newest segment of the node's log that it has sealed.
+ALTER TABLE `millrace`.`nodes` ADD COLUMN IF NOT EXISTS `segment` UInt64;
+
 -- What was received of each dataset, by the day of receipt (UTC): events, records, spans or samples, and the bytes of
 -- bodies as they were sent. A row for each segment of a log until it is merged.
 CREATE TABLE IF NOT EXISTS `millrace`.`received`

@@ -43,6 +43,7 @@ import { createMetrics } from '../lib/metrics.ts';
 import type { Address } from '../lib/option-values.ts';
 import { RecentCosts } from '../lib/recent-costs.ts';
 import { SharedLock } from '../lib/shared-lock.ts';
+import { StartError } from '../lib/start-error.ts';
 import { compileLateUntil, lateRequests, lateSmallRequests } from '../lib/v8-tuning.ts';
 import { limits } from '../limits/limits.ts';
 import { Backlog } from '../wal/backlog.ts';
@@ -94,7 +95,13 @@ export async function startApp(options: AppOptions): Promise<App> {
   const datasetMetrics = config.metricsDatasets
     ? DatasetMetrics.start({ ...storeParts, metrics: context.metrics, timers: context.clock, log })
     : undefined;
-  const identities = await startIdentities(context, storeParts, options.adminPassword, ingestParts.trail);
+  const identities = await startIdentities(
+    context,
+    storeParts,
+    options.adminPassword,
+    ingestParts.trail,
+    () => logParts.drain.newestNumber,
+  );
   storeParts.cleaner.add(identities.identityStore, logParts.replays, storeParts.catalog);
   storeParts.cleaner.add(new TenantDatabases(storeParts.store), storeParts.received, logParts.deadLetters);
   storeParts.cleaner.add(identities.metadataOfTenants);
@@ -222,11 +229,13 @@ async function listenForMetrics(address: Address | undefined, log: Logger): Prom
 
 /** Opens the log, replays what an earlier process left in it, and starts the drain into the store. */
 async function startLog(context: AppContext, storeParts: StoreParts) {
-  const { store, catalog, monitor } = storeParts;
+  const { store, catalog, monitor, registry } = storeParts;
   const { config, directory, clock, metrics, log } = context;
   const open = (name: string) => openWalDirectory(join(directory.path, name));
   const files = await open('wal');
   const recovery = await recoverWal(files, log, metrics);
+  if (config.clickhouseUrl !== undefined && monitor.available)
+    refuseOlderDirectory(directory, await registry.reportedSegment(), recovery.nextNumber);
   const backlog = new Backlog(files);
   const { replayWindowMs: windowMs } = config;
   const replays = new ReplayWindow({ clock, metrics, windowMs });
@@ -294,6 +303,19 @@ async function startLog(context: AppContext, storeParts: StoreParts) {
   registerDiskGauges(metrics.registry, disk);
   drain.start();
   return { wal, backlog, drain, storeWrites, received, deadLetters, replays, journal, disk };
+}
+
+/**
+ * Inserts are named by the node and the number of the segment. A copy of the directory that was left behind
+ * by the store would use names again that the store remembers, which takes new rows for repetitions and drops
+ * them.
+ * @throws StartError
+ */
+function refuseOlderDirectory({ path }: DataDirectory, reported: number, nextNumber: number): void {
+  if (reported < nextNumber) return;
+  throw new StartError(
+    `the data directory ${path} is older than what the ClickHouse server has of it: its log goes on with segment ${nextNumber}, and the server has ${reported}; start with an empty directory that has its secret and admin-password alone`,
+  );
 }
 
 type LogParts = Awaited<ReturnType<typeof startLog>>;

@@ -31,6 +31,7 @@ export async function startIdentities(
   { metadata, registry, tenants, cleaner, catalog }: StoreParts,
   adminPassword: string,
   trail: AuditRows,
+  newestSegment: () => number,
 ) {
   const { config, directory: dataDirectory, clock, log } = context;
   const box = new SecretBox(config.secret ?? (await loadOrCreateSecret(dataDirectory.path)));
@@ -45,6 +46,7 @@ export async function startIdentities(
         identities: identityStore.position,
         tenants: tenants.position,
         datasets: catalog.datasets.position,
+        segment: newestSegment(),
       }),
       timers: clock,
     });

@@ -3,14 +3,14 @@ import { AppError } from '../errors.ts';
 import { sleep } from '../lib/backoff.ts';
 import type { Clock, Timers } from '../lib/clock.ts';
 import { limits } from '../limits/limits.ts';
-import type { NodeRegistry, ReadPosition } from './nodes.ts';
+import type { NodeRegistry, OwnReport, ReadPosition } from './nodes.ts';
 
 export interface LeaseOptions {
   readonly registry: Pick<NodeRegistry, 'report' | 'others'>;
   /** How long a node may trust what it read from the metadata log. The same on all nodes. */
   readonly leaseMs: number;
   /** How far this node has read the metadata log. */
-  readonly position: () => ReadPosition;
+  readonly position: () => OwnReport;
   readonly timers: Clock & Timers;
 }
 

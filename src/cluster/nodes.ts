@@ -1,4 +1,4 @@
-import { selectRows } from '../clickhouse/select-rows.ts';
+import { selectRow, selectRows } from '../clickhouse/select-rows.ts';
 import type { Store } from '../clickhouse/store.ts';
 import { quoteString } from '../lib/quote.ts';
 
@@ -7,6 +7,12 @@ export interface ReadPosition {
   readonly identities: number;
   readonly tenants: number;
   readonly datasets: number;
+}
+
+/** What a node says of itself. */
+export interface OwnReport extends ReadPosition {
+  /** The newest segment of its log that may have been inserted; 0 for none. */
+  readonly segment?: number;
 }
 
 /** The last report of another node. */
@@ -33,11 +39,24 @@ export class NodeRegistry {
    * Reports that this node runs and has read this far, or that it is about to stop.
    * @throws StoreError
    */
-  async report({ identities, tenants, datasets }: ReadPosition, leaves: boolean): Promise<void> {
+  async report({ identities, tenants, datasets, segment = 0 }: OwnReport, leaves: boolean): Promise<void> {
     await this.#store.command(
-      `INSERT INTO \`millrace\`.\`nodes\` (node, identities, tenants, datasets, leaves)
-       SELECT ${quoteString(this.#node)}, ${identities}, ${tenants}, ${datasets}, ${leaves}`,
+      `INSERT INTO \`millrace\`.\`nodes\` (node, identities, tenants, datasets, segment, leaves)
+       SELECT ${quoteString(this.#node)}, ${identities}, ${tenants}, ${datasets}, ${segment}, ${leaves}`,
     );
+  }
+
+  /**
+   * The newest segment of this node's log that it has ever reported; 0 if there is none. Reports are kept for
+   * some days.
+   * @throws StoreError
+   */
+  async reportedSegment(): Promise<number> {
+    const [segment] = await selectRow<[number]>(
+      this.#store,
+      `SELECT toFloat64(max(segment)) FROM \`millrace\`.\`nodes\` WHERE node = ${quoteString(this.#node)}`,
+    );
+    return segment;
   }
 
   /**

@@ -167,6 +167,11 @@ export class Drain {
     this.#add(new PendingSegment(segment, false));
   }
 
+  /** The number of the newest segment that it has; 0 if there was none yet. */
+  get newestNumber(): number {
+    return this.#newestNumber;
+  }
+
   /** Fulfils when the drain has the segment of that number, which may not even be sealed yet. */
   taken(number: number): Promise<void> {
     return this.#added.reached(number);

@@ -1,5 +1,8 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { removeFolder, temporaryFolder } from '../support/child.ts';
 import { ClickHouseServer, openStoreOn } from '../support/clickhouse-server.ts';
 import { testStore } from '../support/embedded.ts';
 import { authorization, Service } from '../support/service.ts';
@@ -31,6 +34,36 @@ async function makeTimed({ url }: Service): Promise<void> {
 
 const readiness = async (service: Service): Promise<unknown> =>
   await (await fetch(`${service.url}/api/v1/readiness`)).json();
+
+test('an older copy of a data directory is refused beside the server that has gone on', async () => {
+  const server = await ClickHouseServer.start();
+  onTestFinished(() => server.dispose());
+  const folder = temporaryFolder('older');
+  onTestFinished(() => removeFolder(folder));
+  const dataDir = join(folder, 'data');
+  const env = { MILLRACE_CLICKHOUSE_URL: server.url };
+  const service = await Service.start({ dataDir, env });
+  onTestFinished(() => service.dispose());
+  await service.ingest('app', [{ n: 1 }]);
+  await service.drained();
+  await service.stop();
+  const older = join(folder, 'older');
+  cpSync(dataDir, older, { recursive: true });
+  // The same state as the server's: a move.
+  const moved = await Service.start({ dataDir: older, env });
+  await moved.stop();
+  await service.restart();
+  for (const n of [2, 3, 4]) {
+    await service.ingest('app', [{ n }]);
+    await service.drained();
+  }
+  await service.stop();
+  await expect(Service.start({ dataDir: older, env })).rejects.toThrow(
+    /the data directory .*older is older than what the ClickHouse server has of it/,
+  );
+  await service.restart();
+  expect(await service.query('SELECT count(*) AS n FROM app')).toEqual([{ n: 4 }]);
+});
 
 describe('one service and its server', () => {
   let server: ClickHouseServer;

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { optionGroups } from '../../../src/config/config.ts';
+import { variablesOf } from '../../../src/config/option.ts';
 import { stepsOf } from '../../support/documented-page.ts';
 import { anchorsOf, fencesOf, linksOf, markdownPages, readPage } from '../../support/markdown-pages.ts';
 import { packageRoot } from '../../support/package-root.ts';
@@ -65,7 +66,7 @@ const namingFiles = [
 
 test.each(namingFiles)('%s names no variable and no metric that does not exist', (path) => {
   const text = readPage(path);
-  const variables = new Set(Object.values(optionGroups).flatMap((options) => options.map(({ env }) => env)));
+  const variables = new Set(Object.values(optionGroups).flat().flatMap(variablesOf));
   // The address of the service and an API key, in commands.
   const ofCommands = ['MILLRACE_KEY'];
   const unknownVariables = [...text.matchAll(/\bMILLRACE_[A-Z_]+\b/g)]
