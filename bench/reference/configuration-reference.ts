@@ -1,7 +1,7 @@
 import { optionGroups } from '../../src/config/config.ts';
-import { code, referencePage } from './markdown.ts';
 import { fileVariableOf, flagOf, type Option } from '../../src/config/option.ts';
 import { markdownTable } from '../markdown-table.ts';
+import { code, referencePage } from './markdown.ts';
 
 const units = ['TiB', 'GiB', 'MiB', 'KiB'] as const;
 
