@@ -6,6 +6,7 @@ import { StoreError } from './clickhouse/store-error.ts';
 import { type Config, type DeadAction, helpText, prepareProcess, readCommand } from './config/config.ts';
 import { ConfigError } from './config/option.ts';
 import { AppError } from './errors.ts';
+import { NoHttpLibrary } from './http/server/libraries.ts';
 import {
   isPasswordUnshown,
   loadOrCreatePassword,
@@ -18,6 +19,7 @@ import { endOnUncaughtErrors } from './lib/fatal.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 import { LockHeld } from './lib/process-lock.ts';
 import { StartError } from './lib/start-error.ts';
+import { BadCertificate } from './lib/tls-files.ts';
 import { readVersion } from './lib/version.ts';
 import { startWatchdog } from './lib/watchdog.ts';
 
@@ -163,8 +165,9 @@ async function start(
     const adminPassword = config.adminPassword ?? (await loadOrCreatePassword(dataDir)).password;
     const isUnshown = config.adminPassword === undefined && isPasswordUnshown(dataDir);
     const app = await startApp({ config, directory, adminPassword, version, log });
-    const { address } = app;
-    const removeAddress = await noteAddress(dataDir, serviceUrl(address));
+    const { address, tls } = app;
+    if (tls !== undefined) process.on('SIGHUP', () => void tls.reload());
+    const removeAddress = await noteAddress(dataDir, serviceUrl(address, tls?.certificate));
     log.info({ address: `${address.host}:${address.port}`, version, pid: process.pid }, 'listening');
     process.stdout.write(
       banner({
@@ -172,6 +175,7 @@ async function start(
         config,
         address,
         pgAddress: app.pgAddress,
+        certificate: tls?.certificate,
         newPassword: isUnshown ? adminPassword : undefined,
       }),
     );
@@ -203,9 +207,16 @@ function firstSignal(): Promise<NodeJS.Signals> {
 }
 
 function fail(thrown: unknown): void {
-  const known = [ConfigError, StartError, CommandError, LockHeld, AppError, StoreError].some(
-    (kind) => thrown instanceof kind,
-  );
+  const known = [
+    ConfigError,
+    StartError,
+    CommandError,
+    LockHeld,
+    AppError,
+    StoreError,
+    BadCertificate,
+    NoHttpLibrary,
+  ].some((kind) => thrown instanceof kind);
   const text =
     thrown instanceof Error ? (known ? thrown.message : (thrown.stack ?? thrown.message)) : String(thrown);
   process.stderr.write(`millrace: ${text}\n`);

@@ -19,6 +19,11 @@ const withoutEngine = [
   'test/integration/{ingest/{decode-turns,inline-decoding},identity/oidc-hardening}.test.ts',
 ];
 
+/** What depends on the HTTP library runs a second time, on `node:http`. */
+const onNodeHttp = [
+  'test/integration/http/{http-{body,framing,routing,server,spec},https,query-http}.test.ts',
+];
+
 /** The tests that take longest, or need programs in other languages: `npm run test:full`. */
 const long = [
   'test/e2e/{clickhouse-server,clock-jump,data-frames,deploy,docs,export,kill,otlp-collector,package,prometheus,scrapers}.test.ts',
@@ -39,6 +44,10 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'alone', include: ['test/**/*.test.ts'], exclude: [...withoutEngine, ...long] },
+      },
+      {
+        extends: true,
+        test: { name: 'node-http', include: onNodeHttp, env: { MILLRACE_HTTP_SERVER: 'node' } },
       },
       { extends: true, test: { name: 'long', include: long } },
     ],

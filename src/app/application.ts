@@ -24,12 +24,9 @@ import { SampleSorter } from '../drain/sample-sorter.ts';
 import { AppError } from '../errors.ts';
 import { routeTable } from '../http/routes/route-table.ts';
 import { type MetricsRouteOptions, metricsRoute } from '../http/routes/status/metrics-route.ts';
-import {
-  createHttpServer,
-  type HttpAddress,
-  type HttpServer,
-  type HttpServerOptions,
-} from '../http/server/server.ts';
+import { chooseLibrary } from '../http/server/libraries.ts';
+import type { HttpAddress } from '../http/server/listener.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '../http/server/server.ts';
 import { Admission } from '../ingest/admission.ts';
 import { DecodePool } from '../ingest/decode-pool.ts';
 import { IngestRateLimiter } from '../ingest/ingest-rate-limiter.ts';
@@ -38,9 +35,9 @@ import { ReplayWindow } from '../ingest/replay-window.ts';
 import { RequestIdentifier } from '../ingest/request-identity.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { DataDirectory } from '../lib/data-directory.ts';
+import { isLoopback } from '../lib/ip-address.ts';
 import type { Logger } from '../lib/log.ts';
 import { createMetrics } from '../lib/metrics.ts';
-import type { Address } from '../lib/option-values.ts';
 import { RecentCosts } from '../lib/recent-costs.ts';
 import { SharedLock } from '../lib/shared-lock.ts';
 import { StartError } from '../lib/start-error.ts';
@@ -59,6 +56,7 @@ import { startIdentities } from './start-identities.ts';
 import { type Pgwire, startPgwire } from './start-pgwire.ts';
 import { startQueries } from './start-queries.ts';
 import { type StoreParts, startStore } from './start-store.ts';
+import { openTlsCertificate, type TlsCertificate } from './tls-certificate.ts';
 
 export interface AppOptions {
   readonly config: Config;
@@ -72,6 +70,8 @@ export interface App {
   readonly address: HttpAddress;
   /** Where SQL clients connect; undefined: nowhere. */
   readonly pgAddress: Pgwire['address'];
+  /** Of the servers, if they speak HTTPS. */
+  readonly tls: TlsCertificate | undefined;
   /** Completes the work in progress, then stops the parts in the reverse order of the start. */
   stop(): Promise<void>;
 }
@@ -81,13 +81,16 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { config, directory, log } = options;
   const context: AppContext = { config, directory, log, clock: systemClock, metrics: createMetrics() };
   context.metrics.buildInfo.set({ version: options.version, node_version: process.version }, 1);
-  const server = createHttpServer();
+  const tls = config.tls === undefined ? undefined : await openTlsCertificate(config.tls, log);
+  const server = createHttpServer({ library: config.httpServer, tls: config.tls });
   // The server listens first: health checks get an answer even while a long log is still being read.
   const address = await listenOrExplain(server, config.httpAddr, {
     flag: '--http-addr',
     env: 'MILLRACE_HTTP_ADDR',
   });
-  const metricsServer = await listenForMetrics(config.metricsAddr, log);
+  const metricsServer = await listenForMetrics(config, log);
+  sayWhichServer(config, log);
+  const servers = metricsServer === undefined ? [server] : [server, metricsServer];
   const storeParts = await startStore(context);
   const logParts = await startLog(context, storeParts);
   const ingestParts = await startIngest(context, storeParts, logParts);
@@ -179,19 +182,21 @@ export async function startApp(options: AppOptions): Promise<App> {
   const pgwire = await startPgwire(context, {
     gate,
     accounts: identities.scramAccounts,
-    secureContext: () => undefined,
     query: queryParts.query,
     audit: identities.audit,
   });
+  tls?.follow([...servers, ...(pgwire.server === undefined ? [] : [pgwire.server])]);
 
   return {
     address,
     pgAddress: pgwire.address,
+    tls,
     stop: async () => {
       stopping = true;
+      tls?.stop();
       ingestParts.admission.close();
       await Promise.all([
-        ...[server, metricsServer].map((each) => each?.close(limits.shutdownRequestsMs)),
+        ...servers.map((each) => each.close(limits.shutdownRequestsMs)),
         pgwire.stop(limits.shutdownRequestsMs),
       ]);
       await ingestParts.trail.stop();
@@ -215,11 +220,29 @@ export async function startApp(options: AppOptions): Promise<App> {
 const openApi = (): Promise<Uint8Array> =>
   readFile(new URL('../../docs/reference/openapi.json', import.meta.url));
 
+/**
+ * One line: which HTTP library serves and why, and what to do where that has a flaw. And who can listen in.
+ */
+function sayWhichServer({ httpServer, httpAddr, tls, trustedProxies }: Config, log: Logger): void {
+  const { name: server, why, advice } = chooseLibrary(httpServer, tls);
+  if (advice === undefined) log.info({ server, why }, 'HTTP server');
+  else log.warn({ server, why, advice }, 'HTTP server');
+  if (tls === undefined && trustedProxies === undefined && !isLoopback(httpAddr.host)) {
+    log.warn(
+      { address: `${httpAddr.host}:${httpAddr.port}` },
+      'passwords and data go over the network as plain HTTP: set MILLRACE_TLS_CERT and MILLRACE_TLS_KEY, or put a proxy with TLS in front and name it in MILLRACE_TRUSTED_PROXIES',
+    );
+  }
+}
+
 /** The server of `/metrics`, if it has an address of its own. */
-async function listenForMetrics(address: Address | undefined, log: Logger): Promise<HttpServer | undefined> {
-  if (address === undefined) return undefined;
-  const server = createHttpServer();
-  const { host, port } = await listenOrExplain(server, address, {
+async function listenForMetrics(
+  { metricsAddr, httpServer: library, tls }: Config,
+  log: Logger,
+): Promise<HttpServer | undefined> {
+  if (metricsAddr === undefined) return undefined;
+  const server = createHttpServer({ library, tls });
+  const { host, port } = await listenOrExplain(server, metricsAddr, {
     flag: '--metrics-addr',
     env: 'MILLRACE_METRICS_ADDR',
   });

@@ -1,6 +1,7 @@
+import type { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import type { HttpAddress } from '../http/server/server.ts';
+import type { HttpAddress } from '../http/server/listener.ts';
 import type { Address } from '../lib/option-values.ts';
 import { defaultTenant } from '../model/dataset.ts';
 
@@ -10,6 +11,8 @@ export interface BannerOptions {
   readonly address: HttpAddress;
   /** Where SQL clients connect; undefined: nowhere. */
   readonly pgAddress: Address | undefined;
+  /** Of the server, if it speaks HTTPS. */
+  readonly certificate?: X509Certificate | undefined;
   /** The generated password, only on the start that generated it. It is not shown again. */
   readonly newPassword: string | undefined;
 }
@@ -18,8 +21,9 @@ export interface BannerOptions {
  * What a person sees at the start: the address, and three commands that can be pasted into a shell. The
  * commands read the password from its file, so the password itself is not saved in the shell's history.
  */
-export function banner({ version, config, address, pgAddress, newPassword }: BannerOptions): string {
-  const url = serviceUrl(address);
+export function banner(options: BannerOptions): string {
+  const { version, config, address, pgAddress, certificate, newPassword } = options;
+  const url = serviceUrl(address, certificate);
   const file = config.adminPasswordFile ?? join(config.dataDir, 'admin-password');
   const own = config.adminPassword !== undefined && config.adminPasswordFile === undefined;
   const password = own ? '"$MILLRACE_ADMIN_PASSWORD"' : `"$(cat ${quote(file)})"`;
@@ -59,14 +63,21 @@ export function banner({ version, config, address, pgAddress, newPassword }: Ban
   ].join('\n');
 }
 
-/** Where the service is reached from the same machine. */
-export function serviceUrl({ host: given, port }: HttpAddress): string {
-  const host = given.includes(':') ? `[${given}]` : given;
-  return `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${port}`;
-}
-
 /** A client on this machine reaches a server that listens everywhere here. */
 const shownHost = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host);
+
+/**
+ * Where the service is reached from this machine. Clients check the name in a URL against the certificate, so
+ * it is one that the certificate has, if it has one without a wildcard.
+ */
+export function serviceUrl({ host, port }: HttpAddress, certificate: X509Certificate | undefined): string {
+  const address = shownHost(host);
+  const shown = address.includes(':') ? `[${address}]` : address;
+  if (certificate === undefined) return `http://${shown}:${port}`;
+  const isNamed = certificate.checkIP(address) !== undefined || certificate.checkHost(address) !== undefined;
+  const name = /(?:^|, )DNS:([A-Za-z0-9.-]+)/.exec(certificate.subjectAltName ?? '')?.[1];
+  return `https://${isNamed || name === undefined ? shown : name}:${port}`;
+}
 
 /** A path for a shell. */
 const quote = (path: string): string => `'${path.replaceAll("'", "'\\''")}'`;

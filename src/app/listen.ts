@@ -1,6 +1,5 @@
 import { createServer } from 'node:net';
 import { errorText } from '../errors.ts';
-import type { HttpAddress, HttpServer } from '../http/server/server.ts';
 import type { Address } from '../lib/option-values.ts';
 import { portOwner } from '../lib/port-owner.ts';
 import { StartError } from '../lib/start-error.ts';
@@ -11,15 +10,20 @@ interface AddressOption {
   readonly env: string;
 }
 
+/** What can be told to listen; it tells the port that it has. */
+interface Listening {
+  listen(host: string, port: number): Promise<Address>;
+}
+
 /**
  * Lets a server listen.
  * @throws StartError that says why it cannot, and what to do
  */
 export async function listenOrExplain(
-  server: HttpServer,
+  server: Listening,
   { host, port }: Address,
   { flag, env }: AddressOption,
-): Promise<HttpAddress> {
+): Promise<Address> {
   try {
     return await server.listen(host, port);
   } catch (error) {

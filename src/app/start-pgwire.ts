@@ -1,37 +1,41 @@
 import { defaultPgAddr } from '../config/pgwire-options.ts';
 import type { Address } from '../lib/option-values.ts';
+import { StartError } from '../lib/start-error.ts';
 import { PgServer, type PgServerParts } from '../pgwire/server.ts';
 import type { AppContext } from './app-context.ts';
+import { listenOrExplain } from './listen.ts';
+import type { CertificateUser } from './tls-certificate.ts';
 
 export interface Pgwire {
   /** Undefined: nothing listens. */
   readonly address: Address | undefined;
+  readonly server: CertificateUser | undefined;
   stop(graceMs: number): Promise<void>;
 }
 
 /**
  * Starts listening for SQL clients. That the default port is in use is no reason not to start:
  * nobody has asked for it.
- * @throws AppError `bad_address` where it was asked for
+ * @throws StartError where the address was asked for
  */
 export async function startPgwire(
   { config, clock, log, metrics }: AppContext,
   parts: Omit<PgServerParts, 'clock' | 'log' | 'metrics'>,
 ): Promise<Pgwire> {
   const { pgAddr } = config;
-  if (pgAddr === 'off') return { address: undefined, stop: () => Promise.resolve() };
-  const { host, port } = pgAddr ?? defaultPgAddr;
+  if (pgAddr === 'off') return nothing;
   const server = new PgServer({ ...parts, clock, log, metrics });
+  if (config.tls !== undefined) await server.useCertificate(config.tls);
+  const option = { flag: '--pg-addr', env: 'MILLRACE_PG_ADDR' };
   try {
-    const bound = await server.listen(host, port);
-    log.info({ address: `${host}:${bound}` }, 'listening for SQL clients');
-    return { address: { host, port: bound }, stop: (graceMs) => server.close(graceMs) };
+    const address = await listenOrExplain(server, pgAddr ?? defaultPgAddr, option);
+    log.info({ address: `${address.host}:${address.port}` }, 'listening for SQL clients');
+    return { address, server, stop: (graceMs) => server.close(graceMs) };
   } catch (error) {
-    if (pgAddr !== undefined || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    log.warn(
-      { address: `${host}:${port}` },
-      'SQL clients cannot connect: the port is in use; MILLRACE_PG_ADDR sets another one, or off',
-    );
-    return { address: undefined, stop: () => Promise.resolve() };
+    if (pgAddr !== undefined || !(error instanceof StartError)) throw error;
+    log.warn({ reason: error.message }, 'SQL clients cannot connect');
+    return nothing;
   }
 }
+
+const nothing: Pgwire = { address: undefined, server: undefined, stop: () => Promise.resolve() };

@@ -12,6 +12,7 @@ import { type ApiConfig, apiOptions, readApiOptions } from './api-options.ts';
 import { type ClientConfig, clientFlags, clientOptions, readClient } from './client-options.ts';
 import { type CommandName, commandHelp, commandNames } from './command-help.ts';
 import { type EngineConfig, readEngine } from './engine-options.ts';
+import { type ListenerConfig, listenerOptions, readListener } from './listener-options.ts';
 import { defaultQueryMemoryBytes, defaultTotalQueryMemoryBytes } from './memory.ts';
 import { type OidcConfig, oidcOptions, readOidc } from './oidc-options.ts';
 import { type OperationConfig, operationOptions, readOperation } from './operation-options.ts';
@@ -35,7 +36,13 @@ import { checkVariables } from './unknown-variables.ts';
  * Each option is one row of `options`: its environment variable (from which the flag is made), its meaning,
  * its default, and how its text is parsed. `--help` is printed from the same rows.
  */
-export interface Config extends QuotaConfig, OperationConfig, ApiConfig, EngineConfig, PgwireConfig {
+export interface Config
+  extends QuotaConfig,
+    OperationConfig,
+    ApiConfig,
+    EngineConfig,
+    PgwireConfig,
+    ListenerConfig {
   readonly httpAddr: Address;
   /** The networks of trusted reverse proxies; undefined if there are none. */
   readonly trustedProxies: Networks | undefined;
@@ -244,7 +251,7 @@ const options = {
 } as const satisfies {
   readonly [K in Exclude<
     keyof Config,
-    | keyof (QuotaConfig & OperationConfig & ApiConfig & EngineConfig & PgwireConfig)
+    | keyof (QuotaConfig & OperationConfig & ApiConfig & EngineConfig & PgwireConfig & ListenerConfig)
     | 'oidc'
     | 'adminPasswordFile'
   >]: Option<Config[K]>;
@@ -254,6 +261,7 @@ const options = {
 export const optionGroups: Readonly<Record<string, ReadonlyArray<Option<unknown>>>> = {
   Service: Object.values(options),
   'SQL clients': Object.values(pgwireOptions),
+  'HTTP server and TLS': Object.values(listenerOptions),
   'Quotas of tenants and datasets': Object.values(quotaOptions),
   'HTTP API': Object.values(apiOptions),
   'Metrics, watchdog and backups': Object.values(operationOptions),
@@ -374,6 +382,7 @@ function readConfig(texts: OptionTexts): Config {
     ...readApiOptions(texts),
     ...readPgwire(texts),
     ...readEngine(texts.environment),
+    ...readListener(texts),
     oidc: readOidc(texts, need(options.multiTenant)),
   };
   return Object.freeze(config);

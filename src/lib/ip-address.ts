@@ -34,6 +34,10 @@ export function clientNetwork(address: string): string {
   return `${all.slice(0, customerGroups).join(':')}::/64`;
 }
 
+/** Whether a host, as somebody writes it into an option, is reached from this machine alone. */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(normalAddress(host) ?? host);
+
 /** IPv4 and IPv6 networks. */
 export type Networks = BlockList;
 

@@ -63,6 +63,25 @@ export const limits = {
   maxLingeringMs: 5000,
   /** The request line and all headers of a request. The largest credentials fit, with room for the rest. */
   maxHeaderBytes: 32 * KiB,
+  /** Headers of a request, with room for what proxies add. uWebSockets.js has room for as many. */
+  maxHeaders: 97,
+  /**
+   * How long a connection may send nothing between requests, take for the headers of one, or take nothing of
+   * a reply. It is what uWebSockets.js has built in.
+   */
+  httpIdleMs: 10_000,
+  /** The pace that a body must keep, on average of `httpIdleMs`. Likewise. */
+  minBodyBytesPerSecond: 16 * KiB,
+  /** How often `node:http` and what is around it look for connections that are too slow. */
+  httpCheckIntervalMs: 1000,
+  /** Requests that wait on a connection behind the one under way; they take some KiB each. */
+  maxPipelinedRequests: 64,
+  /** How long browsers come back by HTTPS alone: a year. */
+  hstsMaxAgeSeconds: 31_536_000,
+  /** How often the files of the TLS certificate are looked at. */
+  tlsCheckIntervalMs: 10_000,
+  /** A certificate with its chain, and a key. */
+  maxTlsFileBytes: 1 * MiB,
   /**
    * The shortest time between two renderings of `/metrics`, which take some milliseconds each.
    * Requests in between wait.

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
 import type { Caller } from '../access/gate.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
@@ -10,6 +11,8 @@ import { liveGauge } from '../lib/live-gauge.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { Multiset } from '../lib/multiset.ts';
+import type { Address } from '../lib/option-values.ts';
+import { readSecureContext, type TlsFiles } from '../lib/tls-files.ts';
 import { limits } from '../limits/limits.ts';
 import type { Query } from '../query/request.ts';
 import type { ParameterValue } from '../sql/parameters.ts';
@@ -22,7 +25,7 @@ import { Session, type SessionParts } from './session.ts';
 import { SessionSettings } from './settings.ts';
 import { cancelKey, type SignedIn, type SignInParts, signIn } from './sign-in.ts';
 
-export interface PgServerParts extends SignInParts {
+export interface PgServerParts extends Omit<SignInParts, 'secureContext'> {
   readonly query: Query;
   readonly audit: AuditLog;
   readonly clock: Clock;
@@ -51,6 +54,8 @@ export class PgServer {
   readonly #unknown = new Multiset();
   /** By the process id that clients are told. */
   readonly #sessions = new Map<number, Running>();
+  readonly #sessionOf = new Map<Connection, Session>();
+  #secureContext: SecureContext | undefined;
   #nextProcessId = 1;
   #timer: NodeJS.Timeout | undefined;
   #isClosing = false;
@@ -63,17 +68,22 @@ export class PgServer {
     liveGauge({ name, help: 'Open connections of SQL clients', registers }, () => this.#connections.size);
   }
 
-  /** @returns the port @throws Error of Node.js, such as EADDRINUSE */
-  listen(host: string, port: number): Promise<number> {
+  /** @returns with the port that it has @throws Error of Node.js, such as EADDRINUSE */
+  listen(host: string, port: number): Promise<Address> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen(port, host, () => {
         this.#server.off('error', reject);
         this.#timer = setInterval(() => this.#check(), limits.pgSessionCheckMs).unref();
         const address = this.#server.address();
-        resolve(typeof address === 'object' && address !== null ? address.port : port);
+        resolve({ host, port: typeof address === 'object' && address !== null ? address.port : port });
       });
     });
+  }
+
+  /** For connections from now on. @throws BadCertificate */
+  async useCertificate(files: TlsFiles): Promise<void> {
+    this.#secureContext = await readSecureContext(files);
   }
 
   /** Ends idle sessions at once, and those that run a statement when it ends, or after `graceMs`. */
@@ -96,8 +106,6 @@ export class PgServer {
     clearInterval(poll);
   }
 
-  readonly #sessionOf = new Map<Connection, Session>();
-
   #hasSession(connection: Connection): boolean {
     return this.#sessionOf.has(connection);
   }
@@ -117,7 +125,9 @@ export class PgServer {
     const timer = setTimeout(() => connection.destroy(), limits.pgSignInTimeoutMs);
     try {
       this.#requireRoom(client);
-      const result = await signIn(connection, out, this.#parts);
+      const { gate, accounts } = this.#parts;
+      const secureContext = () => this.#secureContext;
+      const result = await signIn(connection, out, { gate, accounts, secureContext });
       clearTimeout(timer);
       know();
       if (result?.kind === 'cancel') this.#cancel(result);

@@ -94,9 +94,12 @@ export const onlyConfigReadsTheEnvironment: LayoutRule = (modules) =>
     );
 
 export const onlyHttpKnowsItsServer: LayoutRule = (modules) =>
-  product(modules)
-    .filter(({ path, packages }) => packages.includes('uWebSockets.js') && !path.startsWith(httpServer))
-    .map((module) => `${module.path} imports uWebSockets.js`);
+  product(modules).flatMap(({ path, packages }) =>
+    packages
+      .filter((name) => name === 'uWebSockets.js' || (path.startsWith('src/http/') && name === 'node:http'))
+      .filter(() => !path.startsWith(httpServer))
+      .map((name) => `${path} imports ${name}`),
+  );
 
 const httpServer = 'src/http/server/';
 

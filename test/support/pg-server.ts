@@ -13,6 +13,7 @@ export const pgPassword = 'correct horse';
 
 export interface TestPgServer {
   readonly port: number;
+  readonly server: PgServer;
   /** Who `admin` is from now on; undefined: nobody. */
   become(principal: Principal | undefined): void;
   stop(): Promise<void>;
@@ -38,15 +39,15 @@ export async function startPgServer(query: Query): Promise<TestPgServer> {
             : { verifier: nobody, principal: () => undefined },
         ),
     },
-    secureContext: () => undefined,
     audit: new AuditLog(log, systemClock, { add: () => undefined }),
     clock: systemClock,
     log,
     metrics: createMetrics(),
   });
-  const port = await server.listen('127.0.0.1', 0);
+  const { port } = await server.listen('127.0.0.1', 0);
   return {
     port,
+    server,
     become: (other) => {
       principal = other;
     },

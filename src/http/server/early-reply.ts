@@ -1,21 +1,20 @@
-import type { HttpRequest } from 'uWebSockets.js';
 import { AppError } from '../../errors.ts';
 import { declaredLength, readHeaders } from './headers.ts';
+import type { SendOptions, ServerRequest } from './listener.ts';
 import { jsonReply, problemReply, type Reply } from './reply.ts';
-import type { SendOptions } from './send.ts';
 
 /**
  * What every request gets while the service reads what it has stored: the process lives, and takes nothing
  * yet. Senders try again, and who asks whether it is ready learns that it is not. Behind chunks, or a request
  * that may end elsewhere, the connection does.
  */
-export function earlyReply(req: HttpRequest): {
+export function earlyReply(request: ServerRequest): {
   readonly reply: Reply;
   readonly connection: SendOptions['connection'];
 } {
-  const path = req.getUrl();
+  const { path } = request;
   try {
-    const headers = readHeaders(req, path.length + (req.getQuery()?.length ?? 0));
+    const headers = readHeaders(request);
     const connection = declaredLength(headers) === undefined ? 'cut' : 'keep';
     return { reply: path === '/api/v1/liveness' ? alive : starting, connection };
   } catch (error) {

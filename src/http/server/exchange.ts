@@ -1,4 +1,3 @@
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Gate } from '../../access/gate.ts';
 import type { AuditLog } from '../../audit/audit-log.ts';
 import type { PresentedCredential } from '../../auth/credentials.ts';
@@ -14,6 +13,7 @@ import { clientAddress, type ForwardingHeaders, notForwarded } from './client-ad
 import { acceptContent, noContent } from './content.ts';
 import { type CorsOrigins, preflightReply, withCors } from './cors.ts';
 import { closesConnection, declaredLength, presentedCredential, readHeaders } from './headers.ts';
+import type { Sending, ServerRequest } from './listener.ts';
 import { requireSameSite } from './origin.ts';
 import { decodeParameter, requestDataset } from './path-parameter.ts';
 import { problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
@@ -21,8 +21,6 @@ import { BodyReader } from './request-body.ts';
 import type { BodyRules, PublicRequest, PublicRoute, RefusalFormat, Route } from './route.ts';
 import type { RouteMetrics } from './route-metrics.ts';
 import type { Router } from './router.ts';
-import { send } from './send.ts';
-import type { Sending } from './send-stream.ts';
 
 /** What all exchanges of a server share. */
 export interface ExchangeContext {
@@ -32,6 +30,8 @@ export interface ExchangeContext {
   readonly metricsOf: (route: Route | undefined) => RouteMetrics;
   readonly log: Logger;
   readonly audit: AuditLog;
+  /** See `HttpListener`. */
+  readonly checksChunks: boolean;
   readonly clock: Clock;
   /** Where browsers reach the service; undefined: what their requests say. */
   readonly publicOrigin: string | undefined;
@@ -57,12 +57,12 @@ const asProblem: RefusalFormat = (error) => problemReply(error);
  *
  * Everything that can be refused without the body is refused before it is read: who, what, where,
  * which format, how large, whether there is room. A client that is refused sees its reply:
- * uWebSockets.js throws the rest of the body away for up to ten seconds, so the connection is not
- * reset under a reply that is on its way.
+ * the HTTP library throws the rest of the body away, within bounds, so the connection is not reset
+ * under a reply that is on its way.
  */
 export class Exchange {
   readonly #context: ExchangeContext;
-  readonly #res: HttpResponse;
+  readonly #request: ServerRequest;
   readonly #method: string;
   readonly #path: string;
   /**
@@ -93,30 +93,33 @@ export class Exchange {
   #leftStatus = clientLeftStatus;
   #leaving: Cancellation | undefined;
 
-  constructor(context: ExchangeContext, res: HttpResponse, req: HttpRequest) {
+  constructor(context: ExchangeContext, request: ServerRequest) {
     this.#context = context;
-    this.#res = res;
-    this.#method = req.getCaseSensitiveMethod();
-    this.#path = req.getUrl();
-    this.#contentType = req.getHeader('content-type');
-    this.#origin = context.corsOrigins === undefined ? '' : req.getHeader('origin');
+    this.#request = request;
+    this.#method = request.method;
+    this.#path = request.path;
+    this.#contentType = request.header('content-type');
+    this.#origin = context.corsOrigins === undefined ? '' : request.header('origin');
     this.#startedMs = context.clock.monotonicMs();
-    res.onAborted(() => this.#onAborted());
+    request.onAborted(() => this.#onAborted());
   }
 
-  /** Never rejects. `req` is only read before the first await, after which uWebSockets.js takes it back. */
-  async run(req: HttpRequest): Promise<void> {
+  /** Never rejects. The head of the request is only read before the first await. */
+  async run(): Promise<void> {
     let reply: Reply | undefined;
     try {
-      reply = await this.#answer(req);
+      reply = await this.#answer();
     } catch (error) {
       reply = this.#refusal(error);
     } finally {
       this.#body?.stop();
       this.#body?.release();
     }
-    if (this.#declaredBytes === undefined) await this.#passChunks();
-    else if (this.#body?.isOpen === true && !this.#clientLeft && !this.#mustEndAtOnce) await this.#linger();
+    const mayCome = !this.#request.awaitsContinue;
+    if (mayCome && this.#declaredBytes === undefined) await this.#passChunks();
+    else if (mayCome && this.#body?.isOpen === true && !this.#clientLeft && !this.#mustEndAtOnce) {
+      await this.#linger();
+    }
     if (this.#clientLeft || reply === undefined) {
       this.#end(clientLeftStatus);
       return;
@@ -126,28 +129,29 @@ export class Exchange {
     const connection = this.#mustEndAtOnce ? 'cut' : this.#mayKeepConnection() ? 'keep' : 'close';
     this.#isSending = true;
     const options = { headOnly: this.#method === 'HEAD', connection } as const;
-    this.#sending = send(this.#res, reply, options, {
+    this.#sending = this.#request.send(reply, options, {
       onSent: () => this.#end(status),
       onBroken: (error) => this.#breakOff(error),
     });
   }
 
   /** The reply of the route's handler; undefined when the client left before there was one. */
-  async #answer(req: HttpRequest): Promise<Reply | undefined> {
-    const queryString = req.getQuery() ?? '';
-    const headers = readHeaders(req, this.#path.length + queryString.length);
+  async #answer(): Promise<Reply | undefined> {
+    const request = this.#request;
+    const { queryString } = request;
+    const headers = readHeaders(request);
     this.#forwarding = headers;
     this.#declaredBytes = declaredLength(headers);
     this.#clientCloses = closesConnection(headers);
     if (this.#declaredBytes === undefined || (this.#clientCloses && this.#declaredBytes > 0)) {
-      this.#body = new BodyReader(this.#res, this.#declaredBytes);
+      this.#body = new BodyReader(this.#request, this.#declaredBytes);
     }
     const { corsOrigins } = this.#context;
     if (corsOrigins !== undefined && this.#method === 'OPTIONS') {
       const asked = {
         origin: this.#origin,
-        requestMethod: req.getHeader('access-control-request-method'),
-        requestHeaders: req.getHeader('access-control-request-headers'),
+        requestMethod: request.header('access-control-request-method'),
+        requestHeaders: request.header('access-control-request-headers'),
       };
       this.#isPreflight = asked.requestMethod !== '';
       if (this.#isPreflight) {
@@ -161,7 +165,7 @@ export class Exchange {
     if (this.#context.isClosing()) throw new AppError('shutting_down', 'this server is stopping');
     if (route.permission === 'public') {
       this.#body?.stop();
-      return route.handler(this.#publicRequest(req, queryString));
+      return route.handler(this.#publicRequest(queryString, headers.forwardedProto));
     }
 
     const clientAddress = () => this.#clientAddress();
@@ -207,19 +211,20 @@ export class Exchange {
     });
   }
 
-  #publicRequest(req: HttpRequest, queryString: string): PublicRequest {
+  #publicRequest(queryString: string, forwardedProto: string): PublicRequest {
     return {
       queryString,
-      header: (name) => req.getHeader(name),
+      forwardedProto,
+      header: (name) => this.#request.header(name),
       clientAddress: () => this.#clientAddress(),
     };
   }
 
-  /** uWebSockets.js tells the peer's as long as the request is open. */
+  /** That of the peer is known as long as the request is open. */
   #clientAddress(): string {
     if (this.#address !== undefined) return this.#address;
     if (this.#clientLeft) return '';
-    const peer = Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
+    const peer = this.#request.peerAddress();
     this.#address = clientAddress(peer, this.#forwarding, this.#context.trustedProxies);
     return this.#address;
   }
@@ -233,7 +238,7 @@ export class Exchange {
     // Whoever leaves before the check is done is told apart all the same.
     this.#clientAddress();
     if (this.#declaredBytes === 0) return check;
-    this.#body ??= new BodyReader(this.#res, this.#declaredBytes);
+    this.#body ??= new BodyReader(this.#request, this.#declaredBytes);
     const body = this.#body;
     let paused = false;
     // By then it was handed over what came with the headers.
@@ -251,24 +256,24 @@ export class Exchange {
 
   #receive(rules: BodyRules, tenant: string, dataset: string): Uint8Array | Promise<Uint8Array | undefined> {
     if (this.#declaredBytes === 0) return emptyBody;
-    this.#body ??= new BodyReader(this.#res, this.#declaredBytes);
+    this.#body ??= new BodyReader(this.#request, this.#declaredBytes);
     return this.#body.accept({ maxBytes: rules.maxBytes, reserve: rules.reserve?.(tenant, dataset) });
   }
 
   /**
-   * A connection ends behind chunks: uWebSockets.js takes `3;x`, `g` or a missing line break for what they
-   * are not, so a proxy may have seen another end of the body, and what follows could be anybody's. It ends
-   * as well under a body that is still coming: one that this exchange reads from gets new time with each
+   * A connection ends behind chunks, unless they are known to be chunks: what follows could be anybody's. It
+   * ends as well under a body that is still coming: one that this exchange reads from gets new time with each
    * piece, so it must be bounded by its length.
    */
   #mayKeepConnection(): boolean {
-    if (this.#context.isClosing() || this.#declaredBytes === undefined) return false;
+    if (this.#context.isClosing() || this.#request.awaitsContinue) return false;
+    if (this.#declaredBytes === undefined) return this.#context.checksChunks && this.#body?.isOpen !== true;
     return this.#body?.isOpen !== true || this.#declaredBytes <= (this.#route?.body?.maxBytes ?? 0);
   }
 
   /**
-   * Lets the rest of a refused body come, within bounds, where the connection ends with the reply:
-   * uWebSockets.js closes it as soon as that is sent, and the bytes that still come would have the kernel
+   * Lets the rest of a refused body come, within bounds, where the connection ends with the reply: the HTTP
+   * library closes it as soon as that is sent, and the bytes that still come would have the kernel
    * reset it, before the client has read the reply.
    */
   async #linger(): Promise<void> {
@@ -279,13 +284,13 @@ export class Exchange {
   /**
    * Lets the rest of a refused body come, within bounds, so that a client that sends all of it sees
    * the reply; and lets uWebSockets.js get to the end of what has arrived: it would serve what
-   * follows before it closes.
+   * follows before it closes the connection.
    */
   async #passChunks(): Promise<void> {
     if (!this.#clientLeft) {
       await this.#body?.discarded(limits.maxDiscardedBodyBytes, limits.maxDiscardedBodyWaitMs);
     }
-    await new Promise(setImmediate);
+    if (!this.#context.checksChunks) await new Promise(setImmediate);
   }
 
   #refusal(thrown: unknown): Reply {
@@ -319,7 +324,7 @@ export class Exchange {
    */
   #breakOff(error: unknown): void {
     this.#leftStatus = this.#refusal(error).status;
-    this.#res.close();
+    this.#request.abort();
   }
 
   #signal(): CancelSignal {

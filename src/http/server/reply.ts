@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { AppError } from '../../errors.ts';
+import { AppError } from '../../errors.ts';
 import { limits } from '../../limits/limits.ts';
 
 /** A body that is made while it is sent. Iterated once. What it throws breaks the connection off. */
@@ -96,25 +96,31 @@ export function problemReply(error: AppError, status = error.definition.status):
 /** 499 is not registered: the client left before the answer. */
 const unregistered: ReadonlyMap<number, string> = new Map([[499, 'Client Closed Request']]);
 
-/**
- * Beginnings of replies with the default `Cache-Control`, by status: there are few, and every reply has one.
- */
-const beginnings = new Map<number, string>();
+/** The text behind a status code. */
+export const reasonPhrase = (status: number): string =>
+  STATUS_CODES[status] ?? unregistered.get(status) ?? 'Unknown';
 
 /**
- * The status line of a reply and the headers that each has, as one text: a call into uWebSockets.js costs
- * more than to send a line.
+ * The headers that each reply has, whatever it is: names and values in turn.
+ * @param secure whether it goes out over TLS; then browsers are told to come by TLS alone from now on
  */
-export function beginningOf({ status, cacheControl }: Reply): string {
-  if (cacheControl !== undefined) return makeBeginning(status, cacheControl);
-  const kept = beginnings.get(status);
-  if (kept !== undefined) return kept;
-  const made = makeBeginning(status, 'no-store');
-  beginnings.set(status, made);
-  return made;
-}
+export const commonHeaders = ({ cacheControl = 'no-store' }: Reply, secure: boolean): readonly string[] => [
+  'Cache-Control',
+  cacheControl,
+  'X-Content-Type-Options',
+  'nosniff',
+  ...(secure ? ['Strict-Transport-Security', `max-age=${limits.hstsMaxAgeSeconds}`] : []),
+];
 
-const makeBeginning = (status: number, cacheControl: string): string => {
-  const reason = STATUS_CODES[status] ?? unregistered.get(status) ?? 'Unknown';
-  return `${status} ${reason}\r\nCache-Control: ${cacheControl}\r\nX-Content-Type-Options: nosniff`;
-};
+/** The length of a body that is no stream, in bytes. */
+export const bodyLength = (body: string | readonly Uint8Array[]): number =>
+  typeof body === 'string'
+    ? Buffer.byteLength(body)
+    : body.reduce((total, part) => total + part.byteLength, 0);
+
+export const isStream = (body: Reply['body']): body is BodyStream =>
+  typeof body === 'object' && Symbol.asyncIterator in body;
+
+/** What a connection gets that is one too many. */
+export const tooManyConnections = (maxConnections: number): Reply =>
+  problemReply(new AppError('overloaded', `there are ${maxConnections} connections, as many as may be`));

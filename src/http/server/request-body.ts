@@ -1,6 +1,6 @@
-import type { HttpResponse } from 'uWebSockets.js';
 import { AppError } from '../../errors.ts';
 import type { Reservation, Reserve } from '../../ingest/ingest-request.ts';
+import type { ServerRequest } from './listener.ts';
 
 /** First buffer of a body whose length was not declared. It doubles as the body grows. */
 const firstBufferBytes = 64 * 1024;
@@ -21,11 +21,11 @@ export interface BodyBounds {
  *
  * While `held`, nobody has said yet that this body is wanted: it may take no more of this process' memory
  * than what came with the headers, so the socket is paused. After `accept` it goes into one buffer of its
- * declared length, or of doubling length up to the bound. uWebSockets.js takes a chunk's memory back when its
- * callback returns, so each is copied, once.
+ * declared length, or of doubling length up to the bound. The memory of a piece is the HTTP library's, so
+ * each is copied, once.
  */
 export class BodyReader {
-  readonly #res: HttpResponse;
+  readonly #request: Pick<ServerRequest, 'onData' | 'pause' | 'resume' | 'askForBody'>;
   readonly #declaredBytes: number | undefined;
   #bounds: BodyBounds | undefined;
   #stopped = false;
@@ -41,13 +41,16 @@ export class BodyReader {
   #onDiscarded: (() => void) | undefined;
 
   /**
-   * Must be called before the request handler returns to uWebSockets.js, or chunks are lost.
+   * Must be called before `onRequest` returns, or pieces are lost.
    * @param declaredBytes from Content-Length; undefined for a chunked body
    */
-  constructor(res: HttpResponse, declaredBytes: number | undefined) {
-    this.#res = res;
+  constructor(
+    request: Pick<ServerRequest, 'onData' | 'pause' | 'resume' | 'askForBody'>,
+    declaredBytes: number | undefined,
+  ) {
+    this.#request = request;
     this.#declaredBytes = declaredBytes;
-    res.onData((chunk, isLast) => this.#onData(chunk, isLast));
+    request.onData(declaredBytes, (chunk, isLast) => this.#onData(chunk, isLast));
   }
 
   get receivedBytes(): number {
@@ -61,11 +64,11 @@ export class BodyReader {
 
   /** Stops reading from the socket; `resume` before anything is sent. */
   pause(): void {
-    this.#res.pause();
+    this.#request.pause();
   }
 
   resume(): void {
-    this.#res.resume();
+    this.#request.resume();
   }
 
   /**
@@ -84,6 +87,7 @@ export class BodyReader {
         else reject(this.#error);
       };
       if (this.#complete || this.#stopped) this.#settle();
+      else this.#request.askForBody();
     });
   }
 
@@ -129,7 +133,7 @@ export class BodyReader {
     for (const reservation of this.#reservations.splice(0)) reservation.release();
   }
 
-  #onData(chunk: ArrayBuffer, isLast: boolean): void {
+  #onData(chunk: Uint8Array, isLast: boolean): void {
     if (this.#stopped) {
       this.#discard(chunk.byteLength, isLast);
       return;
@@ -148,7 +152,7 @@ export class BodyReader {
     this.#settle?.();
   }
 
-  #append(chunk: ArrayBuffer, isLast: boolean): void {
+  #append(chunk: Uint8Array, isLast: boolean): void {
     const neededBytes = this.#receivedBytes + chunk.byteLength;
     this.#checkSize(neededBytes);
     if (isLast && this.#receivedBytes === 0) {
@@ -156,7 +160,7 @@ export class BodyReader {
       // Not by `slice`, which fills the memory with zeros first.
       this.#buffer = Buffer.allocUnsafeSlow(neededBytes);
     } else if (neededBytes > this.#buffer.length) this.#grow(neededBytes);
-    this.#buffer.set(new Uint8Array(chunk), this.#receivedBytes);
+    this.#buffer.set(chunk, this.#receivedBytes);
     this.#receivedBytes = neededBytes;
   }
 

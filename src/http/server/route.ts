@@ -98,6 +98,8 @@ export interface PublicRoute extends RouteBase {
 export interface PublicRequest {
   /** What follows the question mark; empty when there is none. */
   readonly queryString: string;
+  /** How browsers reach the service: `https` over TLS, or what the proxy says in `X-Forwarded-Proto`. */
+  readonly forwardedProto: string;
   /** @param name in small letters; a header that is not there is empty */
   readonly header: (name: string) => string;
   /** As text. */

@@ -1,26 +1,20 @@
-import uWS, {
-  type HttpRequest,
-  type HttpResponse,
-  type TemplatedApp,
-  type us_listen_socket,
-} from 'uWebSockets.js';
 import type { Gate } from '../../access/gate.ts';
 import type { AuditLog } from '../../audit/audit-log.ts';
-import { AppError } from '../../errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Networks } from '../../lib/ip-address.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { maxOpenFiles } from '../../lib/open-files.ts';
+import type { TlsFiles } from '../../lib/tls-files.ts';
 import { limits } from '../../limits/limits.ts';
 import type { CorsOrigins } from './cors.ts';
 import { earlyReply } from './early-reply.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
-import { problemReply } from './reply.ts';
+import { createListener, type HttpServerSetting } from './libraries.ts';
+import type { HttpAddress, ListenerOptions, ServerRequest } from './listener.ts';
 import type { Route } from './route.ts';
 import { RouteMetrics } from './route-metrics.ts';
 import { Router } from './router.ts';
-import { send } from './send.ts';
 
 export interface HttpServerOptions {
   readonly routes: readonly Route[];
@@ -54,58 +48,37 @@ export interface HttpServer {
    * connection. A request that comes meanwhile on an open connection gets `shutting_down`.
    */
   close(graceMs: number): Promise<void>;
+  /**
+   * New connections get this certificate; those that are open go on.
+   * @throws Error when it cannot be used; then the one before stays
+   */
+  useCertificate(files: TlsFiles): Promise<void>;
 }
 
-export interface HttpAddress {
-  readonly host: string;
-  readonly port: number;
+export interface CreateServerOptions {
+  /** Which HTTP library serves; what is found to load if it is not said. */
+  readonly library?: HttpServerSetting | undefined;
+  /** Undefined: plain HTTP. */
+  readonly tls?: TlsFiles | undefined;
+  readonly maxConnections?: number;
 }
 
-/** `listen` of uWebSockets.js with all that it takes; its type definitions leave this form out. */
-interface ListenWithOptions {
-  listen(host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void): void;
-}
-
-/** Settings of uWebSockets.js that its type definitions leave out. `silent`: replies do not name it. */
-interface Configurable {
-  _cfg(setting: 'silent'): void;
-}
-
-/**
- * `LIBUS_LISTEN_EXCLUSIVE_PORT`: without it, some platforms let a second server take part of a port's
- * connections.
- */
-const exclusivePort = 1;
-
-/**
- * The HTTP server, over HTTP/1.1. Connections are bounded for all clients together: uWebSockets.js does not
- * say whose connection it is that ends.
- *
- * What uWebSockets.js does by itself: it answers a malformed request line (and HTTP/1.0) with 505, a length
- * with a coding, or chunks that are none, with 400, headers beyond its bound with 431, each a page with its
- * name, and closes. Behind a malformed header or the 98th it takes nothing more, without an answer. It closes
- * a connection that sends nothing for ten seconds between or inside requests (a body must keep up 16 KiB/s),
- * and one that sends a request before the reply to the last. Its bound on headers is not held where they come
- * in one piece, and it looks at no duplicates: `readHeaders` does.
- */
-export function createHttpServer(maxConnections = defaultMaxConnections()): HttpServer {
-  (uWS as unknown as Configurable)._cfg('silent');
-  const app = uWS.App() as TemplatedApp & ListenWithOptions;
-  let connections = 0;
-  // Called with 1 for a new connection, and with -1 for one that has ended.
-  const countConnection = (res: HttpResponse, change: unknown): void => {
-    connections += Number(change);
-    if (change === 1 && connections > maxConnections) refuseConnection(res, maxConnections);
-  };
-  app.filter(countConnection);
+/** The HTTP server: what it does with requests, on whichever HTTP library. */
+export function createHttpServer(options: CreateServerOptions = {}): HttpServer {
+  const { library = 'auto', tls, maxConnections = defaultMaxConnections() } = options;
   const underWay = new UnderWay();
-  let listenSocket: us_listen_socket | undefined;
   let closed: Promise<void> | undefined;
-  let handle = (res: HttpResponse, req: HttpRequest): void => {
-    const { reply, connection } = earlyReply(req);
-    send(res, reply, { headOnly: req.getCaseSensitiveMethod() === 'HEAD', connection }, nobodyAsks);
+  let handle = (request: ServerRequest): void => {
+    const { reply, connection } = earlyReply(request);
+    request.send(reply, { headOnly: request.method === 'HEAD', connection }, nobodyAsks);
   };
-  app.any('/*', (res, req) => handle(res, req));
+  let onUnreadable: ListenerOptions['onUnreadable'] = () => {};
+  const listener = createListener(library, {
+    maxConnections,
+    tls,
+    onRequest: (request) => handle(request),
+    onUnreadable: (error) => onUnreadable(error),
+  });
 
   const contextOf = (options: HttpServerOptions): ExchangeContext => ({
     router: new Router(options.routes),
@@ -114,6 +87,7 @@ export function createHttpServer(maxConnections = defaultMaxConnections()): Http
     metricsOf: createMetricsOf(options.metrics, options.routes),
     log: options.log,
     audit: options.audit,
+    checksChunks: listener.checksChunks,
     clock: options.clock,
     publicOrigin: options.publicOrigin,
     corsOrigins: options.corsOrigins,
@@ -123,41 +97,28 @@ export function createHttpServer(maxConnections = defaultMaxConnections()): Http
   });
 
   async function close(graceMs: number): Promise<void> {
-    if (listenSocket !== undefined) uWS.us_listen_socket_close(listenSocket);
+    listener.stopListening();
     await underWay.settled(graceMs);
-    app.close();
+    listener.closeConnections();
   }
 
   return {
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        app.listen(host, port, exclusivePort, (socket) => {
-          if (socket === false) {
-            reject(new Error(`cannot listen on ${host}:${port}: it is in use, not local or not permitted`));
-            return;
-          }
-          listenSocket = socket;
-          resolve({ host, port: uWS.us_socket_local_port(socket) });
-        });
-      }),
+    listen: (host, port) => listener.listen(host, port),
     serve: (options) => {
       const context = contextOf(options);
-      handle = (res, req) => {
+      onUnreadable = ({ code }) => options.metrics.rejects.inc({ code });
+      handle = (request) => {
         underWay.begin();
         options.onRequest?.();
-        void new Exchange(context, res, req).run(req);
+        void new Exchange(context, request).run();
       };
     },
     close: (graceMs) => {
       closed ??= close(graceMs);
       return closed;
     },
+    useCertificate: (files) => listener.useCertificate(files),
   };
-}
-
-function refuseConnection(res: HttpResponse, maxConnections: number): void {
-  const error = new AppError('overloaded', `there are ${maxConnections} connections; no more are allowed`);
-  send(res, problemReply(error), { headOnly: false, connection: 'close' }, nobodyAsks);
 }
 
 const defaultMaxConnections = (): number =>

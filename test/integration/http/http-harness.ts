@@ -18,8 +18,10 @@ import { remoteWriteRoutes } from '../../../src/http/routes/ingest/remote-write-
 import { queryRoutes } from '../../../src/http/routes/query/query-routes.ts';
 import { metricsRoute } from '../../../src/http/routes/status/metrics-route.ts';
 import { statusRoutes } from '../../../src/http/routes/status/status-routes.ts';
+import { chooseLibrary, type HttpServerSetting } from '../../../src/http/server/libraries.ts';
 import type { Route } from '../../../src/http/server/route.ts';
 import {
+  type CreateServerOptions,
   createHttpServer,
   type HttpServer,
   type HttpServerOptions,
@@ -158,6 +160,16 @@ export class KeyIdentities implements IdentitySource {
   }
 }
 
+/** The HTTP library that tests run on: `MILLRACE_HTTP_SERVER` as the program reads it. */
+export const library = { library: librarySetting(process.env['MILLRACE_HTTP_SERVER']) };
+/** Whether that is `node:http`, which answers some of what uWebSockets.js drops. */
+export const onNodeHttp = chooseLibrary(library.library, undefined).name === 'node:http';
+
+function librarySetting(text = 'auto'): HttpServerSetting {
+  if (text === 'auto' || text === 'uwebsockets' || text === 'node') return text;
+  throw new Error(`there is no HTTP library ${text}`);
+}
+
 export const adminCredentials = `Basic ${Buffer.from('admin:sesame').toString('base64')}`;
 /** A server without tenants. */
 export const oneTenant: Tenancy = { multiTenant: false, idOf: () => undefined, hasEnded: () => false };
@@ -184,7 +196,7 @@ export interface Harness {
 export async function startServer(
   extraRoutes: readonly Route[] = [],
   checks = new PasswordChecks(),
-  options: Pick<HttpServerOptions, 'trustedProxies'> = {},
+  options: Pick<HttpServerOptions, 'trustedProxies'> & Pick<CreateServerOptions, 'tls'> = {},
 ): Promise<Harness> {
   const ingest = new RecordingIngest();
   const query = new RecordingQuery();
@@ -213,7 +225,7 @@ export async function startServer(
     ...queryRoutes(query),
     ...extraRoutes,
   ];
-  const server = createHttpServer();
+  const server = createHttpServer({ library: onNodeHttp ? 'node' : 'uwebsockets', tls: options.tls });
   server.serve({
     routes,
     gate: new Gate(new Authorizer([passwords, keys]), oneTenant),

@@ -5,11 +5,14 @@ import { createHttpServer } from '../../../src/http/server/server.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
+import { limits } from '../../../src/limits/limits.ts';
 import {
   adminCredentials,
   deferred,
   type Harness,
+  library,
   oneTenant,
+  onNodeHttp,
   RawClient,
   resultOf,
   someCounts,
@@ -28,7 +31,7 @@ const head = { Authorization: adminCredentials, 'X-P-Stream': 'app' };
 
 describe('listen', () => {
   it('fails when the port is taken', async () => {
-    const second = createHttpServer();
+    const second = createHttpServer(library);
     await expect(second.listen('127.0.0.1', harness.port)).rejects.toThrow(
       `cannot listen on 127.0.0.1:${harness.port}`,
     );
@@ -36,7 +39,7 @@ describe('listen', () => {
   });
 
   it('fails on an address that is not local', async () => {
-    const second = createHttpServer();
+    const second = createHttpServer(library);
     await expect(second.listen('192.0.2.1', 0)).rejects.toThrow('cannot listen on 192.0.2.1:0');
     await second.close(0);
   });
@@ -44,7 +47,7 @@ describe('listen', () => {
 
 describe('until the service has read what it has stored', () => {
   it('says that it lives and is not ready, and takes nothing', async () => {
-    const server = createHttpServer();
+    const server = createHttpServer(library);
     const { port } = await server.listen('127.0.0.1', 0);
     try {
       const ask = async (path: string, init?: RequestInit) =>
@@ -77,7 +80,7 @@ describe('until the service has read what it has stored', () => {
 
 describe('more connections than there may be', () => {
   it('are told so and closed, and one that ends makes room', async () => {
-    const server = createHttpServer(3);
+    const server = createHttpServer({ ...library, maxConnections: 3 });
     const { port } = await server.listen('127.0.0.1', 0);
     try {
       const open: RawClient[] = [];
@@ -207,7 +210,7 @@ describe('a connection', () => {
     client.socket.destroy();
   });
 
-  it('is closed, without a wrong reply, when a request comes before the last was answered', async () => {
+  it.runIf(onNodeHttp)('carries pipelined requests in their order, one at a time, on node:http', async () => {
     const gate = deferred();
     harness.ingest.respond = async () => {
       await gate.promise;
@@ -215,14 +218,87 @@ describe('a connection', () => {
     };
     await harness.post('/api/v1/query', '{"query":"SELECT 1"}'); // the credentials are known from here on
     const client = await RawClient.open(harness.port);
+    const post = { ...head, 'Content-Length': '2' };
+    client.request('POST /api/v1/ingest', post, '[]');
+    client.request('POST /api/v1/ingest', post, '[]');
+    client.request('GET /api/v1/nothing', {});
+    client.request('GET /api/v1/liveness', { Connection: 'close' });
+    client.request('GET /api/v1/liveness', {});
+    await waitFor(() => harness.ingest.requests.length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(harness.ingest.requests.length).toBe(1);
+    gate.resolve();
+    await client.until(({ closed }) => closed);
+    // Nothing behind a request that ends the connection.
+    expect(client.statuses).toEqual([200, 200, 404, 200]);
+  });
+
+  it.runIf(onNodeHttp)('ends under more pipelined requests than may wait', async () => {
+    harness.ingest.respond = () => deferred<never>().promise;
+    await harness.post('/api/v1/query', '{"query":"SELECT 1"}');
+    const client = await RawClient.open(harness.port);
+    const get = 'GET /api/v1/liveness HTTP/1.1\r\nHost: test\r\n\r\n';
     client.request('POST /api/v1/ingest', { ...head, 'Content-Length': '2' }, '[]');
     await waitFor(() => harness.ingest.requests.length === 1);
-    client.request('GET /api/v1/liveness', {});
+    client.socket.write(get.repeat(limits.maxPipelinedRequests + 1));
     await client.until(({ closed }) => closed);
-    gate.resolve();
-    await waitFor(() => harness.ingest.openReservations === 0);
     expect(client.received).toBe('');
+    await harness.server.close(0);
   });
+
+  it.runIf(onNodeHttp)('that carries what is no request behind one ends when that is answered', async () => {
+    const gate = deferred();
+    harness.ingest.respond = async () => {
+      await gate.promise;
+      return someCounts;
+    };
+    await harness.post('/api/v1/query', '{"query":"SELECT 1"}');
+    const client = await RawClient.open(harness.port);
+    client.request('POST /api/v1/ingest', { ...head, 'Content-Length': '2' }, '[]');
+    await waitFor(() => harness.ingest.requests.length === 1);
+    client.socket.write('\0\0\0\0\r\n\r\n');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    gate.resolve();
+    await client.until(({ closed }) => closed);
+    expect(client.statuses).toEqual([200]);
+    expect(client.received).toContain('Connection: close');
+  });
+
+  it.runIf(onNodeHttp)('may speak HTTP/1.0', async () => {
+    const client = await RawClient.open(harness.port);
+    client.socket.write('GET /api/v1/liveness HTTP/1.0\r\n\r\n');
+    await client.until(({ closed }) => closed);
+    expect(client.statuses).toEqual([200]);
+    expect(client.received.split('\r\n\r\n')[1]).toBe('{"status":"alive"}');
+    harness.query.respond = () => resultOf(['a'], [Buffer.alloc(100_000, '1')]);
+    const body = '{"query":"SELECT 1"}';
+    const query = await RawClient.open(harness.port);
+    const lines = [`Authorization: ${adminCredentials}`, `Content-Length: ${body.length}`];
+    query.socket.write(`POST /api/v1/query HTTP/1.0\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+    await query.until(({ closed }) => closed);
+    expect(query.received).not.toContain('Transfer-Encoding');
+    expect(query.received.split('\r\n\r\n')[1]).toBe('1'.repeat(100_000));
+  });
+
+  it.skipIf(onNodeHttp)(
+    'is closed, without a wrong reply, when a request comes before the last was answered',
+    async () => {
+      const gate = deferred();
+      harness.ingest.respond = async () => {
+        await gate.promise;
+        return someCounts;
+      };
+      await harness.post('/api/v1/query', '{"query":"SELECT 1"}'); // the credentials are known from here on
+      const client = await RawClient.open(harness.port);
+      client.request('POST /api/v1/ingest', { ...head, 'Content-Length': '2' }, '[]');
+      await waitFor(() => harness.ingest.requests.length === 1);
+      client.request('GET /api/v1/liveness', {});
+      await client.until(({ closed }) => closed);
+      gate.resolve();
+      await waitFor(() => harness.ingest.openReservations === 0);
+      expect(client.received).toBe('');
+    },
+  );
 
   it('survives its client leaving during the write, which is finished and counted', async () => {
     const gate = deferred();

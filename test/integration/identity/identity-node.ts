@@ -32,7 +32,7 @@ import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import type { Networks } from '../../../src/lib/ip-address.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import { maxBodyBytes, RecordingIngest, RecordingQuery } from '../http/http-harness.ts';
+import { library, maxBodyBytes, RecordingIngest, RecordingQuery } from '../http/http-harness.ts';
 
 export type Credential = Readonly<Record<string, string>>;
 
@@ -156,7 +156,7 @@ export async function startIdentityNode(
     idOf: (tenant) => tenants.idOf(tenant),
     hasEnded: (id) => tenants.hasEnded(id),
   };
-  const server = createHttpServer();
+  const server = createHttpServer(library);
   const { trustedProxies } = options;
   const gate = new Gate(authorizer, tenancy);
   server.serve({ routes, gate, metrics, log, audit, clock: systemClock, trustedProxies });

@@ -136,7 +136,7 @@ async function signOut(options: LoginRouteOptions, request: PublicRequest): Prom
 }
 
 const originOf = (request: PublicRequest, publicOrigin: string | undefined): string =>
-  browserOrigin(publicOrigin, request.header('host'), request.header('x-forwarded-proto'));
+  browserOrigin(publicOrigin, request.header('host'), request.forwardedProto);
 
 const isSecure = (origin: string): boolean => origin.startsWith('https:');
 

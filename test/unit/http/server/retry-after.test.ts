@@ -1,10 +1,10 @@
-import type { HttpRequest } from 'uWebSockets.js';
 import { describe, expect, it } from 'vitest';
 import { AppError, type ErrorCode, errorDefinitions } from '../../../../src/errors.ts';
 import { ingestRoutes } from '../../../../src/http/routes/ingest/ingest-routes.ts';
 import { otlpRoutes } from '../../../../src/http/routes/ingest/otlp-routes.ts';
 import { remoteWriteRoutes } from '../../../../src/http/routes/ingest/remote-write-routes.ts';
 import { earlyReply } from '../../../../src/http/server/early-reply.ts';
+import type { ServerRequest } from '../../../../src/http/server/listener.ts';
 import { problemReply, type Reply } from '../../../../src/http/server/reply.ts';
 import type { RefusalFormat } from '../../../../src/http/server/route.ts';
 import { maxBodyBytes, RecordingIngest } from '../../../integration/http/http-harness.ts';
@@ -43,8 +43,9 @@ describe('a reply that asks for another try', () => {
   });
 
   it('says when, also while the service starts', () => {
-    const request = { getUrl: () => '/api/v1/query', getQuery: () => undefined, forEach: () => {} };
-    const { reply } = earlyReply(request as unknown as HttpRequest);
+    const forEachHeader: ServerRequest['forEachHeader'] = (visit) => visit('host', 'test');
+    const request: Partial<ServerRequest> = { path: '/api/v1/query', queryString: '', forEachHeader };
+    const { reply } = earlyReply(request as ServerRequest);
     expect([reply.status, retryAfter(reply)]).toEqual([503, [1]]);
   });
 

@@ -1,7 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { send } from '../../../../src/http/server/send.ts';
+import { send } from '../../../../../src/http/server/uwebsockets/send.ts';
 
 /** Takes as many bytes at a time as it is told, as a slow client does. */
 class SlowResponse {
@@ -66,6 +66,7 @@ describe('send', () => {
             res as unknown as HttpResponse,
             { status: 200, contentType: 'application/json', body },
             { headOnly: false, connection: 'keep' },
+            false,
             {
               onSent: () => {
                 sent += 1;

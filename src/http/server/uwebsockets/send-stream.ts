@@ -1,22 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import type { BodyStream } from './reply.ts';
-
-/** One of these is called, once; none if the client leaves before. */
-export interface SendOutcome {
-  /** The last byte was handed to the system. */
-  onSent(): void;
-  /**
-   * The body broke off after a part of it was sent. The connection must be closed, so that the client sees
-   * it.
-   */
-  onBroken(error: unknown): void;
-}
-
-/** A body on its way. */
-export interface Sending {
-  /** The client has left: nothing more is sent, and the body is told. */
-  leave(): void;
-}
+import type { Sending, SendOutcome } from '../listener.ts';
+import type { BodyStream } from '../reply.ts';
 
 /**
  * Sends a body that is made while it is sent, chunked, as fast as the client takes it. Status and headers are

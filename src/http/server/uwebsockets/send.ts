@@ -1,16 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import { type BodyStream, beginningOf, type Reply } from './reply.ts';
-import { type Sending, type SendOutcome, sendStream } from './send-stream.ts';
-
-export interface SendOptions {
-  /** Headers only, as HEAD asks. */
-  readonly headOnly: boolean;
-  /**
-   * What becomes of the connection: it stays, or closes when the reply is out. `cut`, for a text body and
-   * from within the request handler alone: it closes before anything more that has arrived is looked at.
-   */
-  readonly connection: 'keep' | 'close' | 'cut';
-}
+import type { Sending, SendOptions, SendOutcome } from '../listener.ts';
+import { bodyLength, commonHeaders, isStream, type Reply, reasonPhrase } from '../reply.ts';
+import { sendStream } from './send-stream.ts';
 
 /**
  * Within a request handler uWebSockets.js holds back this much of what is sent, until it has served all that
@@ -18,18 +9,15 @@ export interface SendOptions {
  */
 const heldBackBytes = 16 * 1024;
 
-const isStream = (body: Reply['body']): body is BodyStream =>
-  typeof body === 'object' && Symbol.asyncIterator in body;
-
 /**
- * Sends a reply. A text body goes out in one piece; a body of bytes goes as fast as the client takes it, and
- * is never copied into a send queue; a stream is asked for more as fast as the client takes it.
- * @returns what is to be told if the client leaves meanwhile
+ * Sends a reply, as `ServerRequest.send` says.
+ * @param secure whether it goes out over TLS
  */
 export function send(
   res: HttpResponse,
   reply: Reply,
   options: SendOptions,
+  secure: boolean,
   outcome: SendOutcome,
 ): Sending | undefined {
   const { headOnly, connection } = options;
@@ -39,7 +27,7 @@ export function send(
   const onSent = () => outcome.onSent();
   let finished = true;
   res.cork(() => {
-    writeHead(res, reply);
+    writeHead(res, reply, secure);
     const hasBody = reply.contentType !== undefined;
     if (isStream(body)) return;
     if (typeof body === 'string' && connection === 'cut') {
@@ -49,15 +37,18 @@ export function send(
     } else if (closes) {
       // A 204 has a length here, which it must not (RFC 9110 section 8.6) and which is not looked at
       // (RFC 9112 section 6.3).
-      res.endWithoutBody(hasBody ? byteLength(body) : 0, true);
+      res.endWithoutBody(hasBody ? bodyLength(body) : 0, true);
     } else if (!hasBody) {
-      // 204 has no length either (RFC 9110 section 8.6). An argument here, even undefined, would make one.
+      // 204 has no length either (RFC 9110 section 8.6), any other reply ends with its connection without
+      // one.
+      if (reply.status !== 204) res.writeHeader('Content-Length', '0');
+      // An argument here, even undefined, would make a length.
       res.endWithoutBody();
     } else if (typeof body === 'string' || headOnly) {
       // Written here and not by endWithoutBody(length), after which uWebSockets.js still waits for a body.
-      res.writeHeader('Content-Length', String(byteLength(body)));
+      res.writeHeader('Content-Length', String(bodyLength(body)));
       res.endWithoutBody();
-    } else if (byteLength(body) === 0) {
+    } else if (bodyLength(body) === 0) {
       res.end();
     } else {
       finished = sendParts(res, body, onSent);
@@ -68,8 +59,8 @@ export function send(
   return undefined;
 }
 
-function writeHead(res: HttpResponse, reply: Reply): void {
-  res.writeStatus(beginningOf(reply));
+function writeHead(res: HttpResponse, reply: Reply, secure: boolean): void {
+  res.writeStatus(beginningOf(reply, secure));
   if (reply.contentType !== undefined) res.writeHeader('Content-Type', reply.contentType);
   for (const [name, value] of reply.headers ?? []) res.writeHeader(name, value);
 }
@@ -80,14 +71,9 @@ async function* streamOf(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Arra
   yield* parts;
 }
 
-const byteLength = (body: string | readonly Uint8Array[]): number =>
-  typeof body === 'string'
-    ? Buffer.byteLength(body)
-    : body.reduce((total, part) => total + part.byteLength, 0);
-
 /** Sends parts under backpressure. True when all is out already; otherwise `onSent` follows. */
 function sendParts(res: HttpResponse, parts: readonly Uint8Array[], onSent: () => void): boolean {
-  const totalBytes = byteLength(parts);
+  const totalBytes = bodyLength(parts);
   /** Index of the part under way, and the offset in the reply at which it begins. */
   let current = 0;
   let beginBytes = 0;
@@ -119,3 +105,26 @@ function sendParts(res: HttpResponse, parts: readonly Uint8Array[], onSent: () =
   });
   return false;
 }
+
+/** Beginnings of replies with the default `Cache-Control`: there are few, and every reply has one. */
+const beginnings = { plain: new Map<number, string>(), secure: new Map<number, string>() };
+
+/**
+ * The status line of a reply and the headers that each has, as one text: a call into uWebSockets.js costs
+ * more than to send a line.
+ */
+function beginningOf(reply: Reply, secure: boolean): string {
+  if (reply.cacheControl !== undefined) return makeBeginning(reply, secure);
+  const kept = secure ? beginnings.secure : beginnings.plain;
+  const beginning = kept.get(reply.status) ?? makeBeginning(reply, secure);
+  kept.set(reply.status, beginning);
+  return beginning;
+}
+
+const makeBeginning = (reply: Reply, secure: boolean): string => {
+  const headers = commonHeaders(reply, secure);
+  const lines = headers.flatMap((name, index) =>
+    index % 2 === 0 ? [`${name}: ${headers[index + 1] ?? ''}`] : [],
+  );
+  return [`${reply.status} ${reasonPhrase(reply.status)}`, ...lines].join('\r\n');
+};

@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs';
+import {
+  createServer as createHttpServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
+import { type AddressInfo, Server, type Socket } from 'node:net';
+import { AppError } from '../../../errors.ts';
+import type { TlsFiles } from '../../../lib/tls-files.ts';
+import { limits } from '../../../limits/limits.ts';
+import type { HttpAddress, HttpListener, ListenerOptions } from '../listener.ts';
+import { commonHeaders, problemReply, type Reply, reasonPhrase, tooManyConnections } from '../reply.ts';
+import { NodeConnection } from './node-connection.ts';
+import { NodeRequest } from './node-request.ts';
+
+/** What `node:http` holds connections and messages to. */
+const serverOptions: ServerOptions = {
+  maxHeaderSize: limits.maxHeaderBytes,
+  headersTimeout: limits.httpIdleMs,
+  keepAliveTimeout: limits.httpIdleMs,
+  // A whole request may take as long as its body needs: `NodeConnection` looks after its pace.
+  requestTimeout: 0,
+  connectionsCheckingInterval: limits.httpCheckIntervalMs,
+  noDelay: true,
+  insecureHTTPParser: false,
+  // `readHeaders` does, without an object of all headers.
+  requireHostHeader: false,
+};
+
+/**
+ * The listener on `node:http`, for wherever uWebSockets.js has no binary. Beside HTTP/1.1 it takes HTTP/1.0,
+ * chunk extensions, trailers (which are not looked at) and pipelined requests.
+ *
+ * What `node:http` does by itself: it parses strictly, and closes a connection that sends nothing for
+ * ten seconds, or takes as long for its headers. What it cannot parse is answered here, with 400 or 431.
+ */
+export class NodeListener implements HttpListener {
+  readonly checksChunks = true;
+  readonly #options: ListenerOptions;
+  readonly #server: HttpServer | HttpsServer;
+  /** All that are open; within TLS, those whose handshake is not done have no `NodeConnection` yet. */
+  readonly #sockets = new Set<Socket>();
+  readonly #connections = new Map<Socket, NodeConnection>();
+  readonly #checking: NodeJS.Timeout;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+    const { tls } = options;
+    const server =
+      tls === undefined
+        ? createHttpServer(serverOptions)
+        : createHttpsServer({ ...serverOptions, ...readTls(tls), handshakeTimeout: limits.httpIdleMs });
+    this.#server = server;
+    // All of them: one that is left out could be the second `Host`. Their bytes are bounded.
+    server.maxHeadersCount = 0;
+    const isSecure = tls !== undefined;
+    server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+      if (this.#sockets.size > options.maxConnections) this.#refuseConnection(socket, isSecure);
+      else if (!isSecure) this.#opened(socket, false);
+    });
+    if (isSecure) server.on('secureConnection', (socket: Socket) => this.#opened(socket, true));
+    server.on('request', (message, response) => this.#arrived(message, response, false));
+    server.on('checkContinue', (message, response) => this.#arrived(message, response, true));
+    server.on('connect', (message: IncomingMessage) => {
+      this.#unreadable(message.socket, new AppError('bad_framing', 'this server is no proxy'));
+    });
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
+      this.#clientError(error, socket as Socket),
+    );
+    this.#checking = setInterval(() => {
+      const nowMs = performance.now();
+      for (const connection of this.#connections.values()) connection.check(nowMs);
+    }, limits.httpCheckIntervalMs);
+    this.#checking.unref();
+  }
+
+  listen(host: string, port: number): Promise<HttpAddress> {
+    const server = this.#server;
+    return new Promise((resolve, reject) => {
+      server.once('error', (error) => {
+        const reason = 'it is in use, not local or not permitted';
+        reject(new Error(`cannot listen on ${host}:${port}: ${reason}`, { cause: error }));
+      });
+      server.listen({ host, port, exclusive: true }, () => {
+        resolve({ host, port: (server.address() as AddressInfo).port });
+      });
+    });
+  }
+
+  stopListening(): void {
+    // Not by `close` of `node:http`, which closes idle connections as well, under requests on their way.
+    if (this.#server.listening) Server.prototype.close.call(this.#server);
+  }
+
+  closeConnections(): void {
+    clearInterval(this.#checking);
+    for (const socket of this.#sockets) socket.destroy();
+    // Stops the timer of `node:http`. That it listens no more is an error to it, and was meant.
+    this.#server.close(() => {});
+  }
+
+  async useCertificate(files: TlsFiles): Promise<void> {
+    if ('setSecureContext' in this.#server) this.#server.setSecureContext(readTls(files));
+  }
+
+  #opened(socket: Socket, isSecure: boolean): void {
+    const connection = new NodeConnection(socket, isSecure, this.#options.onRequest);
+    this.#connections.set(socket, connection);
+    socket.once('close', () => {
+      this.#connections.delete(socket);
+      connection.closed();
+    });
+  }
+
+  #refuseConnection(socket: Socket, isSecure: boolean): void {
+    // Within TLS it would take a handshake to say so.
+    if (isSecure) socket.destroy();
+    else socket.end(asText(tooManyConnections(this.#options.maxConnections), false), () => socket.destroy());
+  }
+
+  #arrived(message: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
+    const connection = this.#connections.get(message.socket);
+    connection?.arrived(new NodeRequest(connection, message, response, awaitsContinue));
+  }
+
+  #clientError({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+    if (!code.startsWith('HPE_')) {
+      socket.destroy();
+      return;
+    }
+    this.#unreadable(socket, errorOf(code));
+  }
+
+  #unreadable(socket: Socket, error: AppError): void {
+    const connection = this.#connections.get(socket);
+    if (connection === undefined || !socket.writable) socket.destroy();
+    else if (connection.unreadable(asText(problemReply(error), connection.isSecure), performance.now())) {
+      this.#options.onUnreadable(error);
+    }
+  }
+}
+
+/** Methods that `node:http` does not know never reach the routes. */
+const allow = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** @param code of the parser */
+function errorOf(code: string): AppError {
+  if (code === 'HPE_INVALID_METHOD') {
+    return new AppError('method_not_allowed', `this service takes ${allow.join(', ')}`, {
+      details: { allow },
+    });
+  }
+  if (code !== 'HPE_HEADER_OVERFLOW') {
+    return new AppError('bad_framing', `this is no request of HTTP/1.1 (${code})`);
+  }
+  return new AppError(
+    'headers_too_large',
+    `the request line and the headers have more than ${limits.maxHeaderBytes} bytes`,
+  );
+}
+
+const readTls = ({ certificate, key }: TlsFiles) => ({
+  cert: readFileSync(certificate),
+  key: readFileSync(key),
+});
+
+/** A reply to what `node:http` has made no request of. */
+function asText(reply: Reply, secure: boolean): string {
+  const body = typeof reply.body === 'string' ? reply.body : '';
+  const headers = [
+    ...commonHeaders(reply, secure),
+    ...['Content-Type', reply.contentType ?? 'text/plain'],
+    ...(reply.headers ?? []).flat(),
+    ...['Content-Length', String(Buffer.byteLength(body)), 'Connection', 'close'],
+  ];
+  const lines = headers.flatMap((name, index) =>
+    index % 2 === 0 ? [`${name}: ${headers[index + 1] ?? ''}\r\n`] : [],
+  );
+  return `HTTP/1.1 ${reply.status} ${reasonPhrase(reply.status)}\r\n${lines.join('')}\r\n${body}`;
+}
