@@ -20,11 +20,12 @@ const layers: ReadonlyArray<readonly string[]> = [
   ['http', 'pgwire'],
   ['cli'],
   ['app'],
+  ['program'],
   ['main'],
 ];
 /** `config` is known only where the program is composed and started; everything else is given values. */
 const configImports = new Set(['errors', 'limits', 'lib']);
-const configImporters = new Set(['app', 'main']);
+const configImporters = new Set(['app', 'cli', 'program']);
 /** Threads load what they need and nothing of the service around it. */
 const workerImports = new Set(['errors', 'limits', 'lib', 'decode', 'sql', 'clickhouse']);
 

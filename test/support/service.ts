@@ -11,6 +11,8 @@ export interface ServiceOptions {
   readonly dataDir?: string;
   /** Further `MILLRACE_…` variables. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The Node that runs it; that of this process if it is not said. */
+  readonly node?: string;
 }
 
 const credentials = { username: 'admin', password: 'correct horse battery staple' };
@@ -106,6 +108,7 @@ export class Service extends ServiceClient {
   readonly port: number;
   readonly #env: Readonly<Record<string, string>>;
   readonly #ownsDataDir: boolean;
+  readonly #node: string | undefined;
   #child: Child;
 
   private constructor(child: Child, port: number, dataDir: string, options: ServiceOptions) {
@@ -115,6 +118,7 @@ export class Service extends ServiceClient {
     this.dataDir = dataDir;
     this.#env = options.env ?? {};
     this.#ownsDataDir = options.dataDir === undefined;
+    this.#node = options.node;
   }
 
   /**
@@ -123,7 +127,7 @@ export class Service extends ServiceClient {
   static async start(options: ServiceOptions = {}): Promise<Service> {
     const port = await freePort();
     const dataDir = options.dataDir ?? temporaryFolder('data');
-    const child = await launch(port, dataDir, options.env ?? {});
+    const child = await launch(port, dataDir, options.env ?? {}, options.node);
     const service = new Service(child, port, dataDir, options);
     try {
       await service.ready();
@@ -147,7 +151,7 @@ export class Service extends ServiceClient {
   /** Starts the process again and returns at once, ready or not. */
   async launch(): Promise<void> {
     if (this.#child.exit === undefined) throw new Error('The service still runs');
-    this.#child = await launch(this.port, this.dataDir, this.#env);
+    this.#child = await launch(this.port, this.dataDir, this.#env, this.#node);
   }
 
   async ready(timeoutMs?: number): Promise<void> {
@@ -212,10 +216,15 @@ export class Service extends ServiceClient {
   }
 }
 
-async function launch(port: number, dataDir: string, env: Readonly<Record<string, string>>): Promise<Child> {
+async function launch(
+  port: number,
+  dataDir: string,
+  env: Readonly<Record<string, string>>,
+  node = process.execPath,
+): Promise<Child> {
   return await Child.start({
     name: 'millrace',
-    command: process.execPath,
+    command: node,
     args: [mainPath],
     env: {
       MILLRACE_HTTP_ADDR: `127.0.0.1:${port}`,
