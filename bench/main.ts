@@ -8,6 +8,7 @@ import { barChart } from './chart.ts';
 import { measureCodecs } from './codecs-benchmark.ts';
 import { measureDatasets } from './datasets-benchmark.ts';
 import { measureDurability } from './durability.ts';
+import { measureHttpServers } from './http-servers.ts';
 import { measureIdentities } from './identities-benchmark.ts';
 import { type Measurement, measure, medianOf } from './measure.ts';
 import { measureOtlp } from './otlp-benchmark.ts';
@@ -29,12 +30,13 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
 const remoteWrite = 'remote-write';
 const picture = 'bench/remote-write.svg';
 
-const usage = `npm run bench [-- [codecs | datasets | durability | identities | otlp | query | sql-clients] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [codecs | datasets | durability | http | identities | otlp | query | sql-clients] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
   codecs [<word> …]    order keys and codecs for samples: bytes on disk, CPU and query time; words such as value or LZ4
                        choose among them
   datasets [<count> …]  the same load over 1, 100 and 2,000 datasets in turn, or as many as are said; no workload
   durability           what the fsync before the reply costs, in place of a comparison of receivers
+  http                 large and small remote write and JSON on each of the two HTTP servers
   identities [<word> …]  what checking who asks costs, with many keys and under floods of bad ones; words such as alone
                        or flood choose among the cases
   otlp [<word> …]      logs, traces and metrics: JSON and protobuf, batches of 512 and 8,192, with and without gzip; words
@@ -57,6 +59,7 @@ const modes: ReadonlySet<string> = new Set([
   'codecs',
   'datasets',
   'durability',
+  'http',
   'identities',
 ]);
 
@@ -85,7 +88,7 @@ function readArguments() {
     const make = workloads.get(name);
     if (make === undefined) {
       throw new Error(
-        `${name}: use codecs, datasets, durability, identities, query, sql-clients, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
+        `${name}: use codecs, datasets, durability, http, identities, query, sql-clients, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
       );
     }
     return make;
@@ -100,6 +103,7 @@ function readArguments() {
     durability: positionals.includes('durability'),
     query: positionals.includes('query'),
     sqlClients: positionals.includes('sql-clients'),
+    http: positionals.includes('http'),
     identities,
     otlp,
     words,
@@ -161,6 +165,10 @@ async function main(): Promise<void> {
     console.log(`\n${measureAuthorizer(options.requests * 1000)}`);
     const { words } = options;
     console.log(`\n${await measureIdentities(options.requests * 10, options.rounds, words)}`);
+    return;
+  }
+  if (options.http) {
+    console.log(`\n${await measureHttpServers(options.requests, options.rounds)}`);
     return;
   }
   if (options.query) {
