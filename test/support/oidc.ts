@@ -56,6 +56,8 @@ export interface IdentityProviderOptions {
 export class IdentityProvider {
   readonly issuer: string;
   keysAsked = 0;
+  /** Requests for tokens so far, those that wait at the gate among them. */
+  tokensAsked = 0;
   /** Delays all answers until it is fulfilled. */
   gate: Promise<void> = Promise.resolve();
   readonly #server: Server;
@@ -67,6 +69,7 @@ export class IdentityProvider {
     const serve = this.#provider.callback();
     this.#server = createServer((request, response) => {
       if (request.url === '/jwks') this.keysAsked += 1;
+      if (request.url === '/token') this.tokensAsked += 1;
       void this.gate.then(() =>
         request.url?.startsWith('/interaction/') === true
           ? this.#agree(request, response)

@@ -367,6 +367,7 @@ describe('a sign-in', () => {
     };
     const gate = deferred();
     provider.gate = gate.promise;
+    const askedBefore = provider.tokensAsked;
     const { maxPendingLogins: inAll, maxPendingLoginsPerClient: ofOne } = limits;
     // One client alone cannot take it all.
     const flood = Array.from({ length: ofOne + 6 }, () => complete(1));
@@ -374,7 +375,7 @@ describe('a sign-in', () => {
     const completed = [...flood, ...others];
     const refused: number[] = [];
     for (const each of completed) void each.then((status) => status === 503 && refused.push(status));
-    await waitFor(() => refused.length === 6);
+    await waitFor(() => refused.length === 6 && provider.tokensAsked - askedBefore === inAll);
     expect(await complete(200)).toBe(503);
     provider.gate = Promise.resolve();
     gate.resolve();
