@@ -1,3 +1,4 @@
+import { catalogFunctionNames } from '../../src/sql/catalog-query/functions.ts';
 import { functionFamilies } from '../../src/sql/functions/function-table.ts';
 import { operatorNames } from '../../src/sql/functions/operators.ts';
 import { typeNames } from '../../src/sql/resolve/type-names.ts';
@@ -92,7 +93,7 @@ export const refusals: readonly Refusal[] = [
     instead: '`round`, `lpad`',
   },
   {
-    construct: '`COLLATE`, `SIMILAR TO`, `TABLESAMPLE`',
+    construct: '`COLLATE` with a language, `SIMILAR TO`, `TABLESAMPLE`',
     example: "select 1 from app where level similar to 'a'",
     instead: '`~`',
   },
@@ -106,7 +107,15 @@ export function sqlReference(): string {
     family,
     codes([...names].sort()),
   ]);
-  const understood = [...families, ['operators', codes(operatorNames)], ['types', codes(typeNames)]];
+  const understood = [
+    ...families,
+    [
+      'the catalog (queries of `pg_catalog` and `information_schema`)',
+      codes([...catalogFunctionNames].sort()),
+    ],
+    ['operators', codes(operatorNames)],
+    ['types', codes(typeNames)],
+  ];
   const refused = refusals.map(({ construct, instead }) => [construct, instead]);
   return referencePage('SQL reference', 'bench/reference/sql-reference.ts', [
     'Millrace understands one `SELECT` in PostgreSQL syntax. [SQL](../query/sql.md) explains the parts that differ.',

@@ -168,6 +168,8 @@ export const queryLimits = {
   maxStoreSqlBytes: 250 * 1024,
   /** Characters that all mentions of `information_schema` in one query expand to: some 70,000 columns. */
   maxCatalogSqlLength: 7 * MiB,
+  /** That a query of `pg_catalog` or `information_schema` looks at: about a second of CPU time. */
+  maxCatalogQueryRows: 5_000_000,
   /** Nesting of the syntax tree that the translator walks. */
   maxSqlDepth: 200,
   /**

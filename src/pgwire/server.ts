@@ -15,6 +15,7 @@ import type { Address } from '../lib/option-values.ts';
 import { readSecureContext, type TlsFiles } from '../lib/tls-files.ts';
 import { limits } from '../limits/limits.ts';
 import type { Query } from '../query/request.ts';
+import type { CatalogSession } from '../sql/catalog-session.ts';
 import type { ParameterValue } from '../sql/parameters.ts';
 import { Connection } from './connection.ts';
 import { errorFields } from './error-fields.ts';
@@ -163,7 +164,22 @@ export class PgServer {
     reply.authenticationOk(out);
     for (const [name, value] of settings.reported()) reply.parameterStatus(out, name, value);
     reply.backendKeyData(out, processId, secret);
-    const session = new Session(connection, settings, out, this.#sessionParts(connection, signedIn));
+    const startedMs = Date.now();
+    const describe = (): CatalogSession => ({
+      user,
+      database: parameters.get('database') || 'millrace',
+      processId,
+      startedMs,
+      serviceStartedMs: Math.round(performance.timeOrigin),
+      clientAddress: connection.address,
+      settings: settings.all(),
+    });
+    const session = new Session(
+      connection,
+      settings,
+      out,
+      this.#sessionParts(connection, signedIn, describe),
+    );
     this.#sessions.set(processId, { session, secret, caller: signedIn.caller });
     this.#sessionOf.set(connection, session);
     try {
@@ -173,13 +189,18 @@ export class PgServer {
     }
   }
 
-  #sessionParts(connection: Connection, { asked, caller }: SignedIn): SessionParts {
+  #sessionParts(
+    connection: Connection,
+    { asked, caller }: SignedIn,
+    session: () => CatalogSession,
+  ): SessionParts {
     const { gate, query, audit, clock, log } = this.#parts;
     /** @throws AppError */
     const question = (sql: string, parameterTypes: readonly number[], signal: Cancellation) => {
       const who = caller();
       gate.authorize(who, asked, 'query', undefined);
-      return { principal: who.principal, tenant: who.tenant, sql, parameterTypes, signal };
+      const { principal, tenant } = who;
+      return { principal, tenant, sql, parameterTypes, session: session(), signal };
     };
     return {
       query: (sql: string, parameters: readonly ParameterValue[], types, signal) =>

@@ -498,7 +498,10 @@ export class Session {
     parameterTypes: readonly number[],
     signal: Cancellation,
   ): Promise<RowSource> {
-    return new QueryRows(await this.#parts.query(sql, values, parameterTypes, signal));
+    const result = await this.#parts.query(sql, values, parameterTypes, signal);
+    for (const { name, value, isLocal } of result.settings ?? [])
+      this.#set({ kind: 'set', name, value: value ?? undefined, isLocal });
+    return new QueryRows(result);
   }
 
   #textColumns(statement: SessionStatement): readonly OutputColumn[] {

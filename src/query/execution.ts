@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits/limits.ts';
+import type { SettingChange } from '../sql/catalog-session.ts';
 import type { ResultColumn } from '../sql/translate.ts';
 import { holdsFloats } from '../sql/types.ts';
 import { withoutLineFeeds } from './compact-json.ts';
@@ -32,6 +33,8 @@ export interface Statement {
   readonly maxRows: number | undefined;
   /** Names of those that it reads. */
   readonly datasets: readonly string[];
+  /** What it does to the session that runs it. */
+  readonly settings?: readonly SettingChange[] | undefined;
 }
 
 /** What one query may use. */
@@ -72,6 +75,7 @@ export class Execution implements QueryResult {
   readonly id = `millrace-${randomUUID()}`;
   readonly columns: readonly ResultColumn[];
   readonly datasets: readonly string[];
+  readonly settings: readonly SettingChange[];
   readonly #parts: ExecutionParts;
   readonly #deadline: Deadline;
   readonly #stream: ResultStream;
@@ -91,7 +95,7 @@ export class Execution implements QueryResult {
 
   constructor(
     parts: ExecutionParts,
-    { columns, sql, maxRows, datasets }: Statement,
+    { columns, sql, maxRows, datasets, settings: changes }: Statement,
     options: ExecutionOptions,
   ) {
     const { store, clock } = parts;
@@ -99,6 +103,7 @@ export class Execution implements QueryResult {
     this.#parts = parts;
     this.columns = columns;
     this.datasets = datasets;
+    this.settings = changes ?? [];
     this.#begin = options.begin;
     this.#filter = filterOf(columns, form);
     this.#isArray = form === 'json';

@@ -127,11 +127,11 @@ export class QueryService implements Query {
   }
 
   #toTranslate(question: QueryQuestion): TranslationQuestion {
-    const { principal, tenant, sql, parameters, parameterTypes, signal } = question;
+    const { principal, tenant, sql, parameters, parameterTypes, session, signal } = question;
     const nowMicros = this.#parts.clock.nowMicros();
     const { startMicros, endMicros } = parseTimeRange(question.startTime, question.endTime, nowMicros);
     const times = { startMicros, endMicros, nowMicros };
-    return { principal, tenant, sql, times, parameters, parameterTypes, signal };
+    return { principal, tenant, sql, times, parameters, parameterTypes, session, signal };
   }
 
   /** @throws AppError `forbidden` */

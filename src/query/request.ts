@@ -1,6 +1,7 @@
 import type { ReadProgress, ResultChunk } from '../clickhouse/store.ts';
 import type { CancelSignal } from '../lib/cancellation.ts';
 import type { Principal } from '../model/identity.ts';
+import type { CatalogSession, SettingChange } from '../sql/catalog-session.ts';
 import type { ParameterValue } from '../sql/parameters.ts';
 import type { PostgresType } from '../sql/postgres-types.ts';
 import type { ResultColumn } from '../sql/translate.ts';
@@ -24,6 +25,8 @@ export interface QueryQuestion {
   readonly streamName?: string;
   /** Whether it waits until it can see all that this node acknowledged before. */
   readonly latest?: boolean;
+  /** Who asks, for `current_setting` and the like; without it, the principal outside of any session. */
+  readonly session?: CatalogSession;
   /** Aborted when the client goes away. */
   readonly signal: CancelSignal;
 }
@@ -41,6 +44,8 @@ export interface QueryResult {
   readonly columns: readonly ResultColumn[];
   /** Names of the datasets that are read. */
   readonly datasets: readonly string[];
+  /** What the query does to the session that runs it. */
+  readonly settings?: readonly SettingChange[];
   /**
    * The document, as the store makes it: iterate once. There is at least one chunk, and if the first is the
    * last it is the whole document. What it throws is an `AppError`.

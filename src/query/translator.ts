@@ -6,6 +6,7 @@ import type { CancelSignal } from '../lib/cancellation.ts';
 import { systemClock } from '../lib/clock.ts';
 import { limits } from '../limits/limits.ts';
 import type { Principal, Privilege, ReadableRows } from '../model/identity.ts';
+import type { CatalogSession } from '../sql/catalog-session.ts';
 import {
   type GivenParameters,
   isPartOfTranslation,
@@ -43,6 +44,8 @@ export interface TranslationQuestion {
   readonly parameters?: readonly ParameterValue[] | undefined;
   /** See `QueryQuestion`. */
   readonly parameterTypes?: readonly number[] | undefined;
+  /** See `QueryQuestion`. */
+  readonly session?: CatalogSession | undefined;
   /** Aborted when nobody waits any more. */
   readonly signal?: CancelSignal | undefined;
 }
@@ -113,7 +116,7 @@ export class Translator {
     const translation = await this.#make(question, { types, values });
     const made = { translation, template: new StatementTemplate(translation.sql) };
     // Not under the old key if the catalog has changed meanwhile: it may have been waited for.
-    if (this.#keyOf(question) === key) this.#remember(key, values, made);
+    if (translation.isMomentary !== true && this.#keyOf(question) === key) this.#remember(key, values, made);
     return made;
   }
 
@@ -165,19 +168,31 @@ export class Translator {
     return translationOf(reply);
   }
 
-  async #attempt(
-    { principal, tenant, sql, times, signal }: TranslationQuestion,
-    parameters: GivenParameters,
-  ): Promise<AnsweredReply> {
+  async #attempt(question: TranslationQuestion, parameters: GivenParameters): Promise<AnsweredReply> {
+    const { principal, tenant, sql, times, signal } = question;
+    const session = question.session ?? sessionOf(principal, times);
     const range = { start: times.startMicros !== undefined, end: times.endMicros !== undefined };
     return await this.#parts.translations.run({
-      task: { text: sql, tenant, range, parameters },
+      task: { text: sql, tenant, range, parameters, session },
       identity: `${principal.kind} ${principal.id ?? principal.name}`,
-      answerCatalog: (question, post) => this.#answers.answer(question, { principal, tenant }, post),
+      answerCatalog: (asked, post) => this.#answers.answer(asked, { principal, tenant }, post),
       signal,
     });
   }
 }
+
+/** Of a question over HTTP. */
+const sessionOf = ({ name }: Principal, { nowMicros }: QueryTimes): CatalogSession => ({
+  user: name,
+  database: 'millrace',
+  processId: 0,
+  startedMs: Math.floor(nowMicros / 1000),
+  serviceStartedMs: serviceStartedMs,
+  clientAddress: undefined,
+  settings: [],
+});
+
+const serviceStartedMs = Math.round(performance.timeOrigin);
 
 /** Before anything is made of them, such as a key. */
 function checkSizes(sql: string, values: readonly ParameterValue[]): void {

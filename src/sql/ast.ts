@@ -221,5 +221,7 @@ export type Expression =
       readonly array: Expression;
     })
   | (Node<'grouping'> & { readonly args: readonly Expression[] })
-  | (Node<'scalar subquery' | 'exists'> & { readonly query: Query })
+  | (Node<'scalar subquery' | 'exists' | 'array subquery'> & { readonly query: Query })
+  /** `(f(x)).name`, of a value that has fields. */
+  | (Node<'field'> & { readonly arg: Expression; readonly name: string })
   | (Node<'in subquery'> & { readonly arg: Expression; readonly query: Query });

@@ -54,6 +54,8 @@ export const sqlTypes: readonly SqlType[] = types.map(([type]) => type);
 /** Types of parameters that are taken for others here: `name`, `real`, `character`, `character varying`. */
 const synonyms: ReadonlyArray<readonly [type: SqlType, oid: number, arrayOid: number]> = [
   [text, 19, 1003],
+  [text, 18, 1002],
+  [int4, 26, 1028],
   [float, 700, 1021],
   [text, 1042, 1014],
   [text, 1043, 1015],

@@ -1,5 +1,9 @@
+import { AppError } from '../errors.ts';
 import type { Query } from './ast.ts';
 import { maxStoreSqlLength, TranslationBudget, withBudget } from './budget.ts';
+import { catalogUse } from './catalog-query/is-catalog-query.ts';
+import { answerCatalogQuery } from './catalog-query/statement.ts';
+import type { CatalogSession, SettingChange } from './catalog-session.ts';
 import { withGeneratedNames } from './generated-names.ts';
 import type { QueryIr, RangeShape } from './ir.ts';
 import { type GivenParameters, noParameters, type ParameterUse, QueryParameters } from './parameters.ts';
@@ -9,9 +13,11 @@ import { printStatement } from './print/print-query.ts';
 import { Environment } from './resolve/environment.ts';
 import { uniqueNames } from './resolve/output-name.ts';
 import { resolveQuery } from './resolve/resolve-query.ts';
+import { visibleTables } from './resolve/visible-tables.ts';
 import { rowBound } from './row-bound.ts';
 import type { SqlCatalog } from './sql-catalog.ts';
 import { sqlError } from './sql-error.ts';
+import { SystemCatalog } from './system-catalog/system-catalog.ts';
 
 /** A column of a result. */
 export interface ResultColumn {
@@ -44,6 +50,10 @@ export interface Translation {
   readonly narrowed: boolean;
   /** No result has more; undefined if that is not known. */
   readonly maxRows: number | undefined;
+  /** True if it holds for this session at this time alone. */
+  readonly isMomentary?: boolean;
+  /** What it does to the session that runs it, if anything. */
+  readonly settings?: readonly SettingChange[];
 }
 
 /**
@@ -59,14 +69,77 @@ export function translate(
   range: RangeShape,
   budget = new TranslationBudget(),
   given: GivenParameters = noParameters,
+  session: CatalogSession = nobody,
 ): Translation {
   try {
-    return withBudget(budget, () => translateTree(tree, catalog, range, new QueryParameters(given)));
+    return withBudget(budget, () => translateStatement(tree, catalog, range, given, session));
   } catch (thrown) {
     // What V8 throws for a string that is too long and for a stack that is full.
     if (thrown instanceof RangeError) throw tooComplex();
     throw thrown;
   }
+}
+
+/** Where nobody in particular asks. */
+const nobody: CatalogSession = {
+  user: '',
+  database: 'millrace',
+  processId: 0,
+  startedMs: 0,
+  serviceStartedMs: 0,
+  clientAddress: undefined,
+  settings: [],
+};
+
+/**
+ * A query of the catalog is answered here. One with functions or types that are not known there may be one
+ * for the store all the same: what clients ask of `information_schema` goes both ways.
+ */
+function translateStatement(
+  tree: Query,
+  catalog: SqlCatalog,
+  range: RangeShape,
+  given: GivenParameters,
+  session: CatalogSession,
+): Translation {
+  const { isCatalogQuery, readsColumns } = catalogUse(tree);
+  if (!isCatalogQuery) return translateTree(tree, catalog, range, new QueryParameters(given));
+  try {
+    return translateCatalogQuery(
+      tree,
+      new Environment(catalog, range, new QueryParameters(given)),
+      session,
+      readsColumns,
+    );
+  } catch (refused) {
+    if (!(refused instanceof AppError) || !mayBeForStore.has(refused.code)) throw refused;
+    try {
+      return translateTree(tree, catalog, range, new QueryParameters(given));
+    } catch (thrown) {
+      throw thrown instanceof AppError ? refused : thrown;
+    }
+  }
+}
+
+const mayBeForStore: ReadonlySet<string> = new Set(['sql_unsupported', 'sql_unknown_function', 'sql_type']);
+
+function translateCatalogQuery(
+  tree: Query,
+  env: Environment,
+  session: CatalogSession,
+  readsColumns: boolean,
+): Translation {
+  const { catalog, parameters } = env;
+  const system = new SystemCatalog(visibleTables(env), session, catalog.version, readsColumns);
+  const { query, types, settings } = answerCatalogQuery(tree, system, parameters);
+  const names = uniqueNames(query.columns.map(({ name }) => name));
+  const finished = finish(query, names, env);
+  return {
+    ...finished,
+    columns: finished.columns.map((column, index) => ({ ...column, type: types[index] ?? column.type })),
+    isMomentary: system.dependsOnSession,
+    settings,
+  };
 }
 
 function translateTree(

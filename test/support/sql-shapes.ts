@@ -263,7 +263,11 @@ const lists: readonly fc.Arbitrary<QueryShape>[] = [
   fc.constant(
     shape(
       'information_schema',
-      (n) => `select count(*) from ${list(n, (i) => `information_schema.columns c${i}`)}`,
+      // Not a product of them, which is evaluated when it is translated, and refused.
+      (n) =>
+        Array.from({ length: n }, () => 'select table_name from information_schema.columns').join(
+          ' union all ',
+        ),
     ),
   ),
   fc.constant(

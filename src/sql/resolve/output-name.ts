@@ -21,6 +21,10 @@ function nameOf(expression: Expression): Name | undefined {
     case 'subscript':
     case 'slice':
       return nameOf(expression.arg);
+    case 'field':
+      return strong(expression.name);
+    case 'array subquery':
+      return strong('array');
     case 'array':
     case 'grouping':
       return strong(expression.kind);

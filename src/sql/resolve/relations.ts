@@ -48,14 +48,17 @@ export function datasetRelation(
   return { ir: { kind: 'dataset', alias, read }, relation: { name: shown, columns, otherColumn } };
 }
 
+/** The relations of a dataset of a kind: the data itself, and what has a name behind that of the dataset. */
+export const partsOf = (kind: SqlDataset['kind']): readonly (MetricPart | undefined)[] =>
+  kind === 'metrics' ? [undefined, ...metricParts] : [undefined];
+
 /** What a dataset shows to SQL: its relations, with the columns of each that have names of their own. */
 export function relationsOf(dataset: SqlDataset): readonly {
   readonly part: MetricPart | undefined;
   readonly columns: readonly { readonly name: string; readonly type: SqlType }[];
 }[] {
   const source = { database: '', dataset: dataset.name, range: { start: false, end: false } };
-  const parts = dataset.kind === 'metrics' ? [undefined, ...metricParts] : [undefined];
-  return parts.map((part) => {
+  return partsOf(dataset.kind).map((part) => {
     const { columns } = buildRelation(dataset, part, source, '');
     return {
       part,

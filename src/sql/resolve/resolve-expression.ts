@@ -72,6 +72,10 @@ export function resolveExpression(expression: Expression, context: ExpressionCon
       return resolveScalarSubquery(expression.query, context, at);
     case 'exists':
       return resolveExists(expression.query, context, at);
+    case 'array subquery':
+      throw unsupported('ARRAY (subquery)', at);
+    case 'field':
+      throw unsupported('A field selection', at);
     case 'in subquery':
       return resolveInSubquery(resolve(expression.arg), expression.query, context, at);
   }

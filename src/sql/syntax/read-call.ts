@@ -23,7 +23,7 @@ export function readCall(node: SyntaxNode, context: ReadContext): Expression {
     { func_variadic: 'VARIADIC' },
   );
   const names = node.strings('funcname');
-  if (names.length > 1 && names[0] !== 'pg_catalog') {
+  if (names.length > 1 && names[0] !== 'pg_catalog' && names[0] !== 'information_schema') {
     throw sqlError('sql_unknown_function', `function ${names.join('.')} does not exist`, node.at);
   }
   const name = names.at(-1) ?? '';

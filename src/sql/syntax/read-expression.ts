@@ -31,6 +31,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['A_Indirection', readSubscript],
   ['A_ArrayExpr', readArray],
   ['GroupingFunc', readGrouping],
+  ['CollateClause', readCollate],
 ]);
 
 export function readExpression(node: SyntaxNode, context: ReadContext): Expression {
@@ -41,7 +42,6 @@ export function readExpression(node: SyntaxNode, context: ReadContext): Expressi
 
 const constructNames: ReadonlyMap<string, string> = new Map([
   ['RowExpr', 'A row constructor'],
-  ['CollateClause', 'COLLATE'],
   ['NamedArgExpr', 'A named argument'],
 ]);
 
@@ -87,8 +87,7 @@ function readColumn(node: SyntaxNode): Expression {
   const fields = node.list('fields');
   const path = fields.filter((field) => field.type === 'String').map((field) => field.text('sval'));
   if (fields.at(-1)?.type !== 'A_Star') return { kind: 'column', at: node.at, path };
-  if (path.length > 1) throw unsupported('A star behind a schema name', node.at);
-  return { kind: 'star', at: node.at, relation: path[0] };
+  return { kind: 'star', at: node.at, relation: path.at(-1) };
 }
 
 function readBoolean(node: SyntaxNode, context: ReadContext): Expression {
@@ -157,6 +156,10 @@ const valueFunctions: ReadonlyMap<string, string> = new Map([
   ['SVFOP_CURRENT_DATE', 'current_date'],
   ['SVFOP_CURRENT_SCHEMA', 'current_schema'],
   ['SVFOP_CURRENT_CATALOG', 'current_catalog'],
+  ['SVFOP_CURRENT_USER', 'current_user'],
+  ['SVFOP_CURRENT_ROLE', 'current_role'],
+  ['SVFOP_SESSION_USER', 'session_user'],
+  ['SVFOP_USER', 'user'],
 ]);
 
 function readValueFunction(node: SyntaxNode): Expression {
@@ -176,7 +179,11 @@ function readSubscript(node: SyntaxNode, context: ReadContext): Expression {
     throw sqlError('sql_too_large', `A value has more than ${limits.maxSqlSubscripts} subscripts`, node.at);
   }
   for (const index of subscripts) {
-    if (index.type !== 'A_Indices') throw unsupported('A field selection', node.at);
+    if (index.type === 'String') {
+      arg = { kind: 'field', at: node.at, arg, name: index.text('sval') };
+      continue;
+    }
+    if (index.type !== 'A_Indices') throw unsupported('A selection of all fields', node.at);
     index.allow(['is_slice', 'lidx', 'uidx']);
     const { at } = arg;
     if (!index.flag('is_slice')) {
@@ -195,6 +202,16 @@ function readSubscript(node: SyntaxNode, context: ReadContext): Expression {
     };
   }
   return arg;
+}
+
+/** Texts are sorted and compared by their bytes, which these collations say or leave open. */
+const collations: ReadonlySet<string> = new Set(['default', 'C', 'POSIX', 'ucs_basic', 'C.UTF-8', 'C.utf8']);
+
+function readCollate(node: SyntaxNode, context: ReadContext): Expression {
+  node.allow(['arg', 'collname']);
+  const names = node.strings('collname');
+  if (!collations.has(names.at(-1) ?? '')) throw unsupported(`COLLATE ${names.join('.')}`, node.at);
+  return context.expression(node.required('arg'));
 }
 
 /** `ARRAY[…]`; the location of its end says nothing. */

@@ -14,6 +14,8 @@ export function readSubquery(node: SyntaxNode, context: ReadContext): Expression
       return { kind: 'exists', at, query };
     case 'EXPR_SUBLINK':
       return { kind: 'scalar subquery', at, query };
+    case 'ARRAY_SUBLINK':
+      return { kind: 'array subquery', at, query };
     case 'ANY_SUBLINK': {
       if (node.has('operName') && operatorName(node, 'operName') !== '=') {
         throw unsupported(`${operatorName(node, 'operName')} ANY (subquery)`, at);
@@ -22,7 +24,7 @@ export function readSubquery(node: SyntaxNode, context: ReadContext): Expression
     }
     default:
       throw unsupported(
-        node.text('subLinkType') === 'ALL_SUBLINK' ? 'ALL (subquery)' : 'ARRAY (subquery)',
+        node.text('subLinkType') === 'ALL_SUBLINK' ? 'ALL (subquery)' : node.text('subLinkType'),
         at,
       );
   }

@@ -15,7 +15,7 @@ function readType(node: SyntaxNode): TypeName {
   node.allow(['names', 'typmods', 'typemod', 'arrayBounds'], { setof: 'SETOF', pct_type: '%TYPE' });
   const names = node.strings('names');
   const name = names.at(-1) ?? '';
-  if (names.length > 1 && names[0] !== 'pg_catalog')
+  if (names.length > 1 && names[0] !== 'pg_catalog' && names[0] !== 'information_schema')
     throw unsupported(`The type ${names.join('.')}`, node.at);
   const modifiers = node.list('typmods').map((modifier) => {
     const integer = modifier.part('ival', 'Integer');

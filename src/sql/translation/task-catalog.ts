@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts';
 import { limits } from '../../limits/limits.ts';
 import { type DatasetKind, databaseOf } from '../../model/dataset.ts';
 import { type DatasetColumns, describeColumns } from '../describe-dataset.ts';
-import { datasetsMeant, withoutCatalog } from '../relation-names.ts';
+import { datasetsMeant } from '../relation-names.ts';
 import type { SqlCatalog, SqlDataset } from '../sql-catalog.ts';
 import { isNamed } from '../syntax/identifier.ts';
 import { errorOf } from './refusal.ts';
@@ -67,21 +67,23 @@ export class TaskCatalog implements SqlCatalog {
   #unready: string | undefined;
   #names: readonly string[] | undefined;
 
-  /** @param paths of the relations of the query */
+  /**
+   * @param paths of the relations of the query
+   * @param readsColumns whether the query reads the columns of all datasets
+   */
   constructor(
     tenant: string,
     version: string,
     paths: readonly (readonly string[])[],
     ask: AskCatalog,
     memory: ColumnMemory,
+    readsColumns: boolean,
   ) {
     this.#tenant = tenant;
     this.database = databaseOf(tenant);
     this.version = version;
     this.#relations = [...new Set(paths.flatMap(datasetsMeant))];
-    this.#wantsAllColumns = paths.some(
-      (path) => withoutCatalog(path).join('.') === 'information_schema.columns',
-    );
+    this.#wantsAllColumns = readsColumns;
     this.#ask = ask;
     this.#memory = memory;
   }

@@ -1,5 +1,6 @@
 import type { DatasetKind } from '../../model/dataset.ts';
 import type { Tag } from '../../model/identity.ts';
+import type { CatalogSession } from '../catalog-session.ts';
 import type { RangeShape } from '../ir.ts';
 import type { GivenParameters } from '../parameters.ts';
 import type { Translation } from '../translate.ts';
@@ -29,6 +30,7 @@ export interface TranslationTask {
   /** Which ends the time range has. */
   readonly range: RangeShape;
   readonly parameters: GivenParameters;
+  readonly session?: CatalogSession;
 }
 
 /** The end of a task. */

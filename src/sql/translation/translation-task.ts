@@ -1,5 +1,6 @@
 import { AppError, errorText } from '../../errors.ts';
 import type { Query } from '../ast.ts';
+import { catalogUse } from '../catalog-query/is-catalog-query.ts';
 import { relationPaths } from '../relation-names.ts';
 import { located } from '../sql-error.ts';
 import { parseQuery } from '../syntax/parse.ts';
@@ -21,7 +22,14 @@ export async function runTask(task: TranslationTask, parts: TaskParts): Promise<
   try {
     const tree = await parsed(task.text);
     const { version, ask, memory } = parts;
-    const catalog = new TaskCatalog(task.tenant, version, relationPaths(tree), ask, memory);
+    const catalog = new TaskCatalog(
+      task.tenant,
+      version,
+      relationPaths(tree),
+      ask,
+      memory,
+      catalogUse(tree).readsColumns,
+    );
     relations = catalog.relations;
     await catalog.loadRelations();
     if (catalog.unready !== undefined) return { kind: 'unready', dataset: catalog.unready, relations };
@@ -44,14 +52,15 @@ async function parsed(text: string): Promise<Query> {
   }
 }
 
-async function translated(tree: Query, catalog: TaskCatalog, { text, range, parameters }: TranslationTask) {
+async function translated(tree: Query, catalog: TaskCatalog, task: TranslationTask) {
+  const { text, range, parameters, session } = task;
   try {
     try {
-      return translate(tree, catalog, range, undefined, parameters);
+      return translate(tree, catalog, range, undefined, parameters, session);
     } catch (thrown) {
       if (!(thrown instanceof NamesMissing)) throw thrown;
       await catalog.loadNames();
-      return translate(tree, catalog, range, undefined, parameters);
+      return translate(tree, catalog, range, undefined, parameters, session);
     }
   } catch (thrown) {
     throw located(thrown, text);

@@ -99,11 +99,8 @@ const isSameFloats = (a: Buffer, b: Buffer): boolean =>
     isClose(a.readDoubleBE(at), b.readDoubleBE(at)),
   );
 
-/** Types that differ for a reason: `character varying` is text here, and so is `name`. */
-const typesHere: ReadonlyMap<number, number> = new Map([
-  [1043, 25],
-  [19, 25],
-]);
+/** Types that differ for a reason: `character varying` is text here. */
+const typesHere: ReadonlyMap<number, number> = new Map([[1043, 25]]);
 
 /** Numbers of which PostgreSQL makes a decimal and Millrace a double, so far. */
 const isNumberEither = (a: number, b: number): boolean => a === oids.float && b === oids.numeric;

@@ -42,7 +42,14 @@ describe('information_schema', () => {
     const { names, rows } = await ask(
       'select * from information_schema.tables order by table_schema, table_name',
     );
-    expect(names).toEqual(['table_catalog', 'table_schema', 'table_name', 'table_type']);
+    expect(names.slice(0, 5)).toEqual([
+      'table_catalog',
+      'table_schema',
+      'table_name',
+      'table_type',
+      'self_referencing_column_name',
+    ]);
+    expect(names).toHaveLength(12);
     const views = ['exemplars', 'histograms', 'metadata', 'series'].map((part) => [
       'millrace',
       'm',
@@ -55,7 +62,7 @@ describe('information_schema', () => {
       name,
       'BASE TABLE',
     ]);
-    expect(rows).toEqual([...views, ...tables]);
+    expect(rows.map((row) => row.slice(0, 4))).toEqual([...views, ...tables]);
   });
 
   test('columns: names, positions and types', async () => {
@@ -100,7 +107,7 @@ describe('information_schema', () => {
   });
 
   test('nothing else of that schema, and nothing of the engine', async () => {
-    for (const name of ['schemata', 'views', '"TABLES"', 'tables.x']) {
+    for (const name of ['databases', '"TABLES"', 'tables.x']) {
       expect((await refusal(ask(`select * from information_schema.${name}`))).code).toMatch(/^sql_/);
     }
     const { rows } = await ask(

@@ -1,0 +1,164 @@
+import type { Query } from '../ast.ts';
+import { sqlError } from '../sql-error.ts';
+import type { CatalogRows } from '../system-catalog/catalog-rows.ts';
+import type { SystemCatalog } from '../system-catalog/system-catalog.ts';
+import type { CatalogColumn, Row, Value } from '../system-catalog/value.ts';
+
+/**
+ * What a query has at hand while it runs: the rows that its relations are at, and what was computed for a
+ * group of rows. A query inside an expression reaches those of the query around it.
+ */
+export interface Frame {
+  readonly rows: Array<Row | undefined>;
+  readonly computed: Value[];
+  readonly outer: Frame | undefined;
+}
+
+/** An expression that is ready to be computed. */
+export interface Compiled {
+  readonly type: string;
+  readonly run: (frame: Frame) => Value;
+  /** Of a string without a type, which its context gives it. */
+  readonly written?: string | null;
+  /** Of a parameter without a type, likewise. */
+  readonly as?: (type: string) => Compiled;
+}
+
+/** A relation in FROM, at one place of the frame. */
+export interface ScopeRelation {
+  readonly name: string | undefined;
+  readonly slot: number;
+  readonly columns: readonly CatalogColumn[];
+  /** Object id, of a relation of the catalog. */
+  readonly oid: number | undefined;
+  /** Names that USING has merged into those of a relation to the left. */
+  readonly merged: Set<string>;
+}
+
+/** What is computed before the items of a query are: aggregates, window functions, functions of many rows. */
+export type Computation =
+  | {
+      readonly kind: 'aggregate';
+      readonly compute: (frames: readonly Frame[]) => Value;
+    }
+  | { readonly kind: 'rows'; readonly compute: (frame: Frame) => readonly Value[] }
+  | { readonly kind: 'window'; readonly compute: (frames: readonly Frame[]) => readonly Value[] };
+
+/** Names that one SELECT can use. */
+export class Scope {
+  readonly relations: ScopeRelation[] = [];
+  /** Places of the frame that were named since `used` was last emptied. */
+  used = new Set<number>();
+  /** Whether a name of a query around it was used. */
+  isCorrelated = false;
+  readonly computations: Computation[] = [];
+  readonly parent: Scope | undefined;
+
+  constructor(parent: Scope | undefined) {
+    this.parent = parent;
+  }
+
+  get hasAggregates(): boolean {
+    return this.computations.some(({ kind }) => kind === 'aggregate');
+  }
+
+  add(name: string | undefined, columns: readonly CatalogColumn[], oid?: number): ScopeRelation {
+    const relation = { name, slot: this.relations.length, columns, oid, merged: new Set<string>() };
+    this.relations.push(relation);
+    return relation;
+  }
+
+  /** @returns the place of what is computed */
+  compute(computation: Computation): number {
+    return this.computations.push(computation) - 1;
+  }
+
+  /** A column of this query, or of one around it. @throws AppError `sql_unknown_column` */
+  column(path: readonly string[], at: number | undefined): Compiled {
+    let scope: Scope | undefined = this;
+    for (let depth = 0; scope !== undefined; depth++, scope = scope.parent) {
+      const found = scope.#find(path, at);
+      if (found === undefined) continue;
+      scope.used.add(found.slot);
+      for (let inner: Scope = this; inner !== scope && inner.parent !== undefined; inner = inner.parent)
+        inner.isCorrelated = true;
+      return { type: found.type, run: reader(depth, found) };
+    }
+    throw sqlError('sql_unknown_column', `column "${path.join('.')}" does not exist`, at);
+  }
+
+  #find(path: readonly string[], at: number | undefined): FoundColumn | undefined {
+    const name = path.at(-1) ?? '';
+    const relation = path.at(-2);
+    const found = this.relations.flatMap((each) => {
+      if (relation === undefined ? each.merged.has(name) : each.name !== relation) return [];
+      const index = each.columns.findIndex((column) => column.name === name);
+      const column = each.columns[index];
+      return column === undefined ? [] : [{ slot: each.slot, index, type: column.type, oid: undefined }];
+    });
+    if (found.length > 1) throw sqlError('sql_unknown_column', `column reference "${name}" is ambiguous`, at);
+    if (found[0] !== undefined) return found[0];
+    return this.#whole(path, name, relation);
+  }
+
+  /** `tableoid`, and a relation of one column by its own name, as in `unnest(…) x`. */
+  #whole(path: readonly string[], name: string, relation: string | undefined): FoundColumn | undefined {
+    if (name === 'tableoid') {
+      const of = this.relations.find(
+        (each) => each.oid !== undefined && (relation ?? each.name) === each.name,
+      );
+      return of && { slot: of.slot, index: 0, type: 'oid', oid: of.oid };
+    }
+    const whole = path.length === 1 ? this.relations.find((each) => each.name === name) : undefined;
+    const [column] = whole?.columns ?? [];
+    return whole && column && { slot: whole.slot, index: 0, type: column.type, oid: undefined };
+  }
+}
+
+interface FoundColumn {
+  readonly slot: number;
+  readonly index: number;
+  readonly type: string;
+  readonly oid: number | undefined;
+}
+
+function reader(depth: number, { slot, index, oid }: FoundColumn): Compiled['run'] {
+  if (oid !== undefined) return () => oid;
+  if (depth === 0) return (frame) => frame.rows[slot]?.[index] ?? null;
+  return (frame) => {
+    let of: Frame | undefined = frame;
+    for (let level = 0; level < depth; level++) of = of?.outer;
+    return of?.rows[slot]?.[index] ?? null;
+  };
+}
+
+/** A query that is ready to run. */
+export interface CompiledQuery {
+  readonly columns: readonly CatalogColumn[];
+  readonly isCorrelated: boolean;
+  readonly rows: (outer: Frame | undefined) => readonly Row[];
+}
+
+/** The rows of a table of WITH, which are made once. */
+export interface CompiledCte {
+  readonly columns: readonly CatalogColumn[];
+  readonly rows: () => readonly Row[];
+}
+
+export interface QueryScope {
+  readonly parent: Scope | undefined;
+  readonly ctes: ReadonlyMap<string, CompiledCte>;
+}
+
+/** What the parts of the compiler share. */
+export interface CompileContext {
+  readonly catalog: SystemCatalog;
+  readonly rows: CatalogRows;
+  readonly parameter: (number: number, type: string, at: number | undefined) => Compiled;
+  readonly ctes: ReadonlyMap<string, CompiledCte>;
+  readonly scope: Scope;
+  readonly query: (query: Query, context: QueryScope) => CompiledQuery;
+  /** Counts rows that are looked at. @throws AppError `sql_too_large` */
+  readonly spend: (rows: number) => void;
+  readonly effects: (name: string, value: string | null, isLocal: boolean) => void;
+}

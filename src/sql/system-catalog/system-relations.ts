@@ -1,0 +1,67 @@
+import { withoutCatalog } from '../relation-names.ts';
+import { systemRelationList } from './relation-list.ts';
+import type { CatalogColumn } from './value.ts';
+
+/** A relation of `pg_catalog` or `information_schema`: what it is, without rows. */
+export interface SystemRelation {
+  readonly schema: 'pg_catalog' | 'information_schema';
+  readonly name: string;
+  readonly oid: number;
+  readonly kind: 'r' | 'v';
+  readonly columns: readonly CatalogColumn[];
+}
+
+/** Types that their elements are not distinguished from here. */
+const knownAs: Readonly<Record<string, string>> = {
+  anyarray: 'text',
+  bytea: 'text',
+  pg_node_tree: 'text',
+  pg_lsn: 'text',
+  pg_ndistinct: 'text',
+  pg_dependencies: 'text',
+  pg_mcv_list: 'text',
+  _pg_statistic: 'text',
+  float4: 'float8',
+  _float4: '_float8',
+  xid: 'int8',
+  inet: 'text',
+  _aclitem: '_text',
+  _regtype: '_oid',
+};
+
+function readRelation(line: string): SystemRelation {
+  const [head = '', columns = ''] = line.split(' | ');
+  const [path = '', oid, kind] = head.split(' ');
+  const [schema, name = ''] = path.split('.');
+  return {
+    schema: schema === 'pg_catalog' ? 'pg_catalog' : 'information_schema',
+    name,
+    oid: Number(oid),
+    kind: kind === 'r' ? 'r' : 'v',
+    columns: columns.split('; ').flatMap((group) => {
+      const [type = '', names = ''] = group.split(': ');
+      return names.split(' ').map((column) => ({ name: column, type: knownAs[type] ?? type }));
+    }),
+  };
+}
+
+/** PostgreSQL shows those with passwords to nobody but its superuser, whom there is not. */
+const secret: ReadonlySet<string> = new Set(['pg_authid', 'pg_shadow']);
+
+export const systemRelations: readonly SystemRelation[] = systemRelationList
+  .trim()
+  .replace(/\n\s+/g, ' ')
+  .split('\n')
+  .map(readRelation)
+  .filter(({ name }) => !secret.has(name));
+
+const byPath: ReadonlyMap<string, SystemRelation> = new Map(
+  systemRelations.map((relation) => [`${relation.schema}.${relation.name}`, relation]),
+);
+
+/** A relation that is named with its schema, or one of `pg_catalog`, which is looked into first, without. */
+export function findSystemRelation(path: readonly string[]): SystemRelation | undefined {
+  const [first = '', second, third] = withoutCatalog(path);
+  if (third !== undefined) return undefined;
+  return byPath.get(second === undefined ? `pg_catalog.${first}` : `${first}.${second}`);
+}
