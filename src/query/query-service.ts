@@ -87,7 +87,7 @@ export class QueryService implements Query {
 
   async describe(question: QueryQuestion): Promise<Description> {
     const { columns, parameters } = await this.#translator.describe(this.#toTranslate(question));
-    return { columns, parameters: parameters.map(({ type }) => postgresType(type)) };
+    return { columns, parameters: parameters.map(({ type, postgres }) => postgres ?? postgresType(type)) };
   }
 
   async counts(request: CountsRequest): Promise<readonly CountsBin[]> {

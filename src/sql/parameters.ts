@@ -3,6 +3,7 @@ import { jsonElements } from '../lib/json-elements.ts';
 import { limits } from '../limits/limits.ts';
 import { literal } from './build.ts';
 import type { Literal, Parameter } from './ir.ts';
+import type { PostgresType } from './postgres-types.ts';
 import { printLiteral } from './print/literal.ts';
 import { sqlError } from './sql-error.ts';
 import { readLiteral } from './syntax/literals.ts';
@@ -37,6 +38,8 @@ export const noParameters: GivenParameters = { types: [], values: [] };
 /** A parameter of a translated query. */
 export interface ParameterUse {
   readonly type: SqlType;
+  /** As clients know the type, where it is not that of `type`. */
+  readonly postgres?: PostgresType | undefined;
   /** Where it stands first, as a byte offset; undefined if it is not in the query. */
   readonly at: number | undefined;
 }

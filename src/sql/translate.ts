@@ -131,12 +131,16 @@ function translateCatalogQuery(
 ): Translation {
   const { catalog, parameters } = env;
   const system = new SystemCatalog(visibleTables(env), session, catalog.version, readsColumns);
-  const { query, types, settings } = answerCatalogQuery(tree, system, parameters);
+  const { query, types, settings, parameterTypes } = answerCatalogQuery(tree, system, parameters);
   const names = uniqueNames(query.columns.map(({ name }) => name));
   const finished = finish(query, names, env);
   return {
     ...finished,
     columns: finished.columns.map((column, index) => ({ ...column, type: types[index] ?? column.type })),
+    parameters: finished.parameters.map((use, index) => ({
+      ...use,
+      postgres: parameterTypes.get(index + 1),
+    })),
     isMomentary: system.dependsOnSession,
     settings,
   };

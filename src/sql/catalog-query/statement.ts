@@ -27,6 +27,8 @@ export interface CatalogAnswer {
   /** Of the columns, as clients know them. */
   readonly types: readonly PostgresType[];
   readonly settings: readonly SettingChange[];
+  /** Types of parameters that are others for clients, by number. */
+  readonly parameterTypes: ReadonlyMap<number, PostgresType>;
 }
 
 /** @throws AppError `sql_…` */
@@ -37,11 +39,12 @@ export function answerCatalogQuery(
 ): CatalogAnswer {
   let visited = 0;
   const settings: SettingChange[] = [];
+  const objectIds = new Map<number, PostgresType>();
   const shared = {
     catalog,
     rows: new CatalogRows(catalog),
     parameter: (number: number, type: string, at: number | undefined) =>
-      parameterOf(parameters, catalog, number, type, at),
+      parameterOf(parameters, catalog, objectIds, number, type, at),
     spend: (rows: number): void => {
       visited += rows;
       if (visited > limits.maxCatalogQueryRows)
@@ -79,7 +82,7 @@ export function answerCatalogQuery(
     limit: undefined,
     offset: undefined,
   };
-  return { query, types: forms.map(({ type }) => type), settings };
+  return { query, types: forms.map(({ type }) => type), settings, parameterTypes: objectIds };
 }
 
 interface OutputForm {
@@ -101,6 +104,7 @@ const cast = (type: string) => (cell: string) => `CAST(${cell}, 'Nullable(${type
 
 /** Types whose values are other types' here, with their own object ids: all object ids fit 31 bits. */
 const oidType: PostgresType = { sql: int4, oid: 26, label: 'oid' };
+const oidArray: PostgresType = { sql: arrayOf(int4), oid: 1028, label: 'oid[]' };
 const nameType: PostgresType = { sql: text, oid: 19, label: 'name' };
 const charType: PostgresType = { sql: text, oid: 18, label: '"char"' };
 
@@ -172,7 +176,7 @@ const parameterTypes: Readonly<Record<string, SqlType>> = {
   int2,
   int4,
   int8,
-  oid: int8,
+  oid: int4,
   float8: float,
   numeric: float,
   timestamptz,
@@ -196,6 +200,7 @@ const parameterType = (type: string): SqlType =>
 function parameterOf(
   parameters: QueryParameters,
   catalog: SystemCatalog,
+  objectIds: Map<number, PostgresType>,
   number: number,
   type: string,
   at: number | undefined,
@@ -204,6 +209,8 @@ function parameterOf(
   const as = (wanted: string): Compiled => {
     const name = wanted === 'unknown' ? 'text' : wanted;
     const sample = sampleNames[name];
+    const ownType = name === 'oid' ? oidType : name === '_oid' ? oidArray : undefined;
+    if (ownType !== undefined && reference.type.name === 'unknown') objectIds.set(number, ownType);
     const { value } = reference.constant(parameterType(name), sample);
     const read = value === null ? null : readValue(String(value), name, catalog);
     return { type: name, run: () => read };

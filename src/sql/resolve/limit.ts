@@ -3,6 +3,8 @@ import { sqlError, unsupported } from '../sql-error.ts';
 import { int8 } from '../types.ts';
 import type { Environment } from './environment.ts';
 
+const integerTypes: ReadonlySet<string> = new Set(['int2', 'int4', 'int8']);
+
 /** The number of LIMIT or OFFSET; undefined for none, `NULL` and `ALL`. */
 export function limitOf(
   expression: Expression | undefined,
@@ -10,6 +12,8 @@ export function limitOf(
   env: Environment,
 ): number | undefined {
   if (expression === undefined) return undefined;
+  if (expression.kind === 'cast' && integerTypes.has(expression.type.name))
+    return limitOf(expression.arg, clause, env);
   if (expression.kind === 'parameter') {
     const { value } = env.parameters.reference(expression.number, expression.at).constant(int8);
     return value === null ? undefined : rowsOf(Number(value), clause, expression.at);

@@ -86,7 +86,13 @@ function readColumn(node: SyntaxNode): Expression {
   node.allow(['fields']);
   const fields = node.list('fields');
   const path = fields.filter((field) => field.type === 'String').map((field) => field.text('sval'));
-  if (fields.at(-1)?.type !== 'A_Star') return { kind: 'column', at: node.at, path };
+  // `public.app.level`: the schema adds nothing to the name of the relation.
+  if (fields.at(-1)?.type !== 'A_Star')
+    return {
+      kind: 'column',
+      at: node.at,
+      path: path[0] === 'public' && path.length > 2 ? path.slice(1) : path,
+    };
   return { kind: 'star', at: node.at, relation: path.at(-1) };
 }
 
