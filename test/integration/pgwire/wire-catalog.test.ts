@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import postgres from 'postgres';
@@ -105,6 +106,20 @@ describe.skipIf(!existsSync(psql))('psql', () => {
     expect(described).toContain('p_timestamp|timestamp with time zone||not null|');
     expect(described).toContain('x|double precision|||');
   });
+});
+
+const pythonModules = 'sqlalchemy psycopg psycopg2 asyncpg pandas greenlet'.split(' ').join(', ');
+const hasPython = spawnSync('python3', ['-c', `import ${pythonModules}`]).status === 0;
+
+test.skipIf(!hasPython)(`Python: ${pythonModules} (skipped where they are not installed)`, async () => {
+  const script = fileURLToPath(new URL('catalog-clients.py', import.meta.url));
+  const env = { ...process.env, PGPORT: String(server.port), PGPASSWORD: pgPassword };
+  const { stdout } = await run('python3', [script], { env }).catch((error: { stdout?: string }) => ({
+    stdout: error.stdout ?? String(error),
+  }));
+  const lines = stdout.trim().split('\n');
+  expect(lines.filter((line) => !line.startsWith('ok '))).toEqual([]);
+  expect(lines).toHaveLength(13);
 });
 
 describe('objects', () => {
