@@ -1,7 +1,8 @@
 import { sqlError } from '../sql-error.ts';
 import { findType, formatType } from '../system-catalog/system-types.ts';
 import type { CatalogColumn, Value } from '../system-catalog/value.ts';
-import { converted, isEqual, regularExpression } from './operators.ts';
+import { converted, isEqual } from './operators.ts';
+import { regularExpression } from './re2-pattern.ts';
 import type { CompileContext, Compiled, Frame } from './scope.ts';
 import {
   commonTypeOf,
@@ -298,8 +299,8 @@ const plain: Readonly<Record<string, CatalogFunction>> = {
   upper: fn('text', 'text', ([value]) => text(value).toUpperCase()),
   length: fn('text', 'int4', ([value]) => [...text(value)].length),
   char_length: fn('text', 'int4', ([value]) => [...text(value)].length),
-  trim: fn('text', 'text', ([value]) => text(value).replace(/^ +| +$/g, '')),
-  btrim: fn('text', 'text', ([value]) => text(value).replace(/^ +| +$/g, '')),
+  trim: fn('text', 'text', ([value]) => withoutBlanks(text(value))),
+  btrim: fn('text', 'text', ([value]) => withoutBlanks(text(value))),
   format: { type: 'text', args: ['text', 'any'], takesNulls: true, run: format },
   json_build_object: {
     type: 'json',
@@ -338,13 +339,13 @@ const plain: Readonly<Record<string, CatalogFunction>> = {
   regexp_replace: fn(
     'text text text text',
     'text',
-    ([value, pattern, by, flags]) =>
-      text(value).replace(
-        regularExpression(text(pattern), text(flags)),
-        text(by)
-          .replaceAll('$', '$$$$')
-          .replace(/\\(\d)/g, '$$$1'),
-      ),
+    ([value, pattern, by, flags]) => {
+      const matcher = regularExpression(text(pattern), text(flags)).matcher(text(value));
+      const replacement = text(by)
+        .replaceAll('$', '$$$$')
+        .replace(/\\(\d)/g, '$$$1');
+      return text(flags).includes('g') ? matcher.replaceAll(replacement) : matcher.replaceFirst(replacement);
+    },
     { optional: 1 },
   ),
   now: fn('', 'timestamptz', (_, { context }) => nowOf(context)),
@@ -384,6 +385,14 @@ function format([pattern = null, ...values]: readonly Value[], { args, context }
   });
 }
 
+/** Blanks at both ends; other white space stays. */
+function withoutBlanks(value: string): string {
+  let [start, end] = [0, value.length];
+  while (value[start] === ' ') start += 1;
+  while (end > start && value[end - 1] === ' ') end -= 1;
+  return value.slice(start, end);
+}
+
 function concat(values: readonly Value[], { args, context }: CallOf): string {
   return values
     .map((value, index) => writeValue(value, args[index]?.type ?? 'text', context.catalog))
@@ -392,8 +401,9 @@ function concat(values: readonly Value[], { args, context }: CallOf): string {
 
 function substring([value, start, count]: readonly Value[]): Value {
   if (typeof start === 'string') {
-    const found = regularExpression(start, '').exec(text(value));
-    return found === null ? null : (found[1] ?? found[0]);
+    const matcher = regularExpression(start, '').matcher(text(value));
+    if (!matcher.find()) return null;
+    return matcher.groupCount() > 0 ? matcher.group(1) : matcher.group();
   }
   const from = number(start) - 1;
   const letters = [...text(value)];
@@ -449,7 +459,7 @@ const rowsFunctions: Readonly<Record<string, RowsFunction>> = {
   regexp_split_to_table: {
     type: () => 'text',
     rows: ([value = null, pattern]) =>
-      value === null ? [] : text(value).split(regularExpression(text(pattern), '')),
+      value === null ? [] : regularExpression(text(pattern), '').split(text(value)),
   },
   string_to_table: {
     type: () => 'text',

@@ -1,6 +1,7 @@
 import { sqlError, unsupported } from '../sql-error.ts';
 import type { SystemCatalog } from '../system-catalog/system-catalog.ts';
 import type { Value } from '../system-catalog/value.ts';
+import { isFound, likePattern, regularExpression } from './re2-pattern.ts';
 import type { Compiled, Frame } from './scope.ts';
 import {
   arrayOf,
@@ -172,32 +173,14 @@ const regex =
   (flags: string, isWanted: boolean): Pattern =>
   (pattern) => {
     const compiled = regularExpression(pattern, flags);
-    return (text) => compiled.test(text) === isWanted;
+    return (text) => isFound(compiled, text) === isWanted;
   };
-
-/** @throws AppError `sql_bad_value` */
-export function regularExpression(pattern: string, flags: string): RegExp {
-  try {
-    return new RegExp(pattern.replace(/^\(\?i\)/, ''), pattern.startsWith('(?i)') ? `${flags}i` : flags);
-  } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : '';
-    throw sqlError('sql_bad_value', `invalid regular expression: ${reason}`);
-  }
-}
 
 const like =
   (flags: string, isWanted: boolean): Pattern =>
   (pattern) => {
-    const source = pattern.replace(
-      /\\(.)|[%_]|[.*+?^${}()|[\]\\/]/gs,
-      (each, escaped: string | undefined) => {
-        if (escaped !== undefined) return escaped.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
-        if (each === '%') return '.*';
-        return each === '_' ? '.' : `\\${each}`;
-      },
-    );
-    const compiled = regularExpression(`^${source}$`, `s${flags}`);
-    return (text) => compiled.test(text) === isWanted;
+    const compiled = likePattern(pattern, flags);
+    return (text) => isFound(compiled, text) === isWanted;
   };
 
 const patterns: Readonly<Record<string, Pattern>> = {

@@ -146,7 +146,7 @@ export function findObject(written: string, type: string, catalog: SystemCatalog
       return findType(written)?.oid;
     case 'regproc':
     case 'regprocedure':
-      return systemFunctions.get(last.replace(/\(.*$/, ''));
+      return systemFunctions.get(last.split('(', 1)[0] ?? '');
     case 'regnamespace':
       return catalog.schemas.get(last);
     case 'regrole':
@@ -206,7 +206,7 @@ const writeTime = (ms: number, type: string): string =>
     .toISOString()
     .slice(0, 23)
     .replace('T', ' ')
-    .replace(/\.?0+$/, '')}${type === 'timestamptz' ? '+00' : ''}`;
+    .replace(/(?:\.000|00|0)$/, '')}${type === 'timestamptz' ? '+00' : ''}`;
 
 function objectName(oid: number, type: string, catalog: SystemCatalog): string {
   if (oid === 0) return '-';

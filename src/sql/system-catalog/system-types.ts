@@ -117,7 +117,11 @@ export function findType(name: string): SystemType | undefined {
     .replace(/^pg_catalog\./, '')
     .replaceAll('"', '');
   const known = typesByName.get(plain) ?? typesByLabel.get(plain.toLowerCase());
-  return known ?? typesByLabel.get(plain.replace(/\s*\(.*\)/, '').toLowerCase());
+  if (known !== undefined) return known;
+  // Without what stands in parentheses, as in `character varying(20)`.
+  const [open, close] = [plain.indexOf('('), plain.indexOf(')')];
+  if (open < 0 || close < open) return undefined;
+  return typesByLabel.get(`${plain.slice(0, open).trimEnd()}${plain.slice(close + 1)}`.toLowerCase());
 }
 
 const otherLabels: ReadonlyArray<readonly [string, string]> = [
