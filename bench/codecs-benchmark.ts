@@ -11,7 +11,7 @@ import { createChdbConnection } from 'chdb/connection';
 import { insertSettings } from '../src/clickhouse/insert-settings.ts';
 import { renderSettings } from '../src/clickhouse/statement-settings.ts';
 import { quoteString } from '../src/lib/quote.ts';
-import { removeFolder, temporaryFolder } from '../test/support/child.ts';
+import { removeFolder, temporaryFolder } from '../test/support/lib/child.ts';
 import { markdownTable } from './markdown-table.ts';
 import { percentile } from './sender.ts';
 

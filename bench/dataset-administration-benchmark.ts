@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { authorization, type Service } from '../test/support/service.ts';
+import { authorization, type Service } from '../test/support/service/service.ts';
 import { cpuSeconds } from './proc.ts';
 import { percentile } from './sender.ts';
 

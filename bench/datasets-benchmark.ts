@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Service, sumOfMetric } from '../test/support/service.ts';
+import { type Service, sumOfMetric } from '../test/support/service/service.ts';
 import { type Administration, measureAdministration } from './dataset-administration-benchmark.ts';
 import { partsOfTables } from './gauges.ts';
 import { markdownTable } from './markdown-table.ts';

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { Service } from '../test/support/service.ts';
+import { Service } from '../test/support/service/service.ts';
 import { apiFiles } from './reference/api-files.ts';
 import { configurationReference } from './reference/configuration-reference.ts';
 import { errorsReference } from './reference/errors-reference.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onPath } from '../test/support/child.ts';
-import { type Service, sumOfMetric } from '../test/support/service.ts';
+import { onPath } from '../test/support/lib/child.ts';
+import { type Service, sumOfMetric } from '../test/support/service/service.ts';
 import { markdownTable } from './markdown-table.ts';
 import { idleRate, warmUpMs } from './measure.ts';
 import { cpuSeconds } from './proc.ts';

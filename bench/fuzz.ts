@@ -4,9 +4,9 @@ import xxhash from 'xxhash-wasm';
 import { Decoder } from '../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../src/decode/outcomes.ts';
 import { RemoteWriteKernel } from '../src/decode/remote-write/remote-write-kernel.ts';
-import { checkOtlpInput, otlpFuzzInput } from '../test/support/otlp-fuzz.ts';
-import { checkMetricsInput, metricsFuzzInput } from '../test/support/otlp-metrics-fuzz.ts';
-import { checkInput, fuzzInput } from '../test/support/remote-write-fuzz.ts';
+import { checkOtlpInput, otlpFuzzInput } from '../test/support/otlp/otlp-fuzz.ts';
+import { checkMetricsInput, metricsFuzzInput } from '../test/support/otlp/otlp-metrics-fuzz.ts';
+import { checkInput, fuzzInput } from '../test/support/remote-write/remote-write-fuzz.ts';
 import { markdownTable } from './markdown-table.ts';
 
 const usage = `npm run fuzz [-- <option> …]: bodies against the decoder and its oracles

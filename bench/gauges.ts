@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Service, sumOfMetric } from '../test/support/service.ts';
+import { type Service, sumOfMetric } from '../test/support/service/service.ts';
 import { cpuSeconds, openDescriptors, residentBytes, threadCount } from './proc.ts';
 import { percentile } from './sender.ts';
 

@@ -1,5 +1,5 @@
-import { runKillRounds } from '../test/support/kill-rounds.ts';
-import { runStoreKillRounds } from '../test/support/store-kill-rounds.ts';
+import { runKillRounds } from '../test/support/service/kill-rounds.ts';
+import { runStoreKillRounds } from '../test/support/service/store-kill-rounds.ts';
 import { markdownTable } from './markdown-table.ts';
 
 export interface KillOptions {

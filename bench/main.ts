@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { packageRoot } from '../test/support/package-root.ts';
+import { packageRoot } from '../test/support/lib/package-root.ts';
 import { measureAuthorizer } from './authorizer-benchmark.ts';
 import { barChart } from './chart.ts';
 import { measureCodecs } from './codecs-benchmark.ts';

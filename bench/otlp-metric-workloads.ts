@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { type Fields, metricsJson, metricsProtobuf } from '../test/support/otlp-metrics.ts';
-import { type Random, seededRandom } from '../test/support/random.ts';
+import { type Random, seededRandom } from '../test/support/lib/random.ts';
+import { type Fields, metricsJson, metricsProtobuf } from '../test/support/otlp/otlp-metrics.ts';
 import { seed, type Workload } from './workloads.ts';
 
 const seriesCount = 16_384;

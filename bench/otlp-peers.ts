@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { onPath } from '../test/support/child.ts';
+import { onPath } from '../test/support/lib/child.ts';
 
 /** Receivers of OTLP to compare with, by their programs. */
 const peers: Readonly<Record<string, readonly string[]>> = {

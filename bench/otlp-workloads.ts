@@ -1,12 +1,12 @@
 import { gzipSync } from 'node:zlib';
+import { type Random, seededRandom } from '../test/support/lib/random.ts';
 import {
   encodeJson,
   encodeProtobuf,
   type Signal,
   type TestRequest,
   type TestValue,
-} from '../test/support/otlp.ts';
-import { type Random, seededRandom } from '../test/support/random.ts';
+} from '../test/support/otlp/otlp-requests.ts';
 import { seed, type Workload } from './workloads.ts';
 
 export interface OtlpCase {

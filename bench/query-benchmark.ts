@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createChdbConnection } from 'chdb/connection';
-import { authorization, type Service } from '../test/support/service.ts';
+import { authorization, type Service } from '../test/support/service/service.ts';
 import { markdownTable } from './markdown-table.ts';
 import { MinimalHttpClient } from './minimal-http-client.ts';
 import { cpuSeconds, residentBytes } from './proc.ts';

@@ -19,7 +19,7 @@ import { QueryService } from '../src/query/query-service.ts';
 import { TranslationPool } from '../src/query/translation-pool.ts';
 import { Translator } from '../src/query/translator.ts';
 import { semanticSettings } from '../src/sql/print/settings.ts';
-import { Service } from '../test/support/service.ts';
+import { Service } from '../test/support/service/service.ts';
 
 /** The query service in this process, on one predefined dataset. */
 export interface QueryHarness {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Child, freePort, onPath, removeFolder, temporaryFolder } from '../test/support/child.ts';
-import { Prometheus } from '../test/support/prometheus.ts';
-import { answers, authorization, Service, UnexpectedReply } from '../test/support/service.ts';
+import { Child, freePort, onPath, removeFolder, temporaryFolder } from '../test/support/lib/child.ts';
+import { Prometheus } from '../test/support/peers/prometheus.ts';
+import { answers, authorization, Service, UnexpectedReply } from '../test/support/service/service.ts';
 import type { Workload } from './workloads.ts';
 
 /** A running program that receives a workload. */

@@ -1,6 +1,10 @@
 import { compressSync } from 'snappy';
-import { type Random, seededRandom } from '../test/support/random.ts';
-import { encodeRequestV2, encodeWriteRequest, type TestMetadata } from '../test/support/remote-write.ts';
+import { type Random, seededRandom } from '../test/support/lib/random.ts';
+import {
+  encodeRequestV2,
+  encodeWriteRequest,
+  type TestMetadata,
+} from '../test/support/remote-write/remote-write-requests.ts';
 import { seed, type Workload } from './workloads.ts';
 
 const seriesCount = 20_000;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { limits } from '../src/limits/limits.ts';
-import { dashboardQueries, readStored, sendBatch } from '../test/support/numbered-batches.ts';
-import { type Random, seededRandom } from '../test/support/random.ts';
-import { compareBatches, type SentBatch } from '../test/support/sent-and-stored.ts';
-import { Service } from '../test/support/service.ts';
+import { type Random, seededRandom } from '../test/support/lib/random.ts';
+import { dashboardQueries, readStored, sendBatch } from '../test/support/service/numbered-batches.ts';
+import { compareBatches, type SentBatch } from '../test/support/service/sent-and-stored.ts';
+import { Service } from '../test/support/service/service.ts';
 import { gaugeTitles, judge, medians, type Sample, takeSample } from './gauges.ts';
 import { markdownTable } from './markdown-table.ts';
 

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import QueryStream from 'pg-query-stream';
 import { Postgres, postgresBinaries } from '../test/sql/postgres.ts';
-import { freePort } from '../test/support/child.ts';
-import { Service } from '../test/support/service.ts';
+import { freePort } from '../test/support/lib/child.ts';
+import { Service } from '../test/support/service/service.ts';
 import { markdownTable } from './markdown-table.ts';
 import { cpuSeconds } from './proc.ts';
 

@@ -1,4 +1,4 @@
-import { seededRandom } from '../test/support/random.ts';
+import { seededRandom } from '../test/support/lib/random.ts';
 
 /** What is sent: all bodies exist before the clock starts, and every receiver gets the same ones. */
 export interface Workload {

@@ -1,6 +1,6 @@
-import { otlpBody } from '../../test/support/numbered-otlp.ts';
-import { buildWriteRequest } from '../../test/support/remote-write.ts';
-import { authorization, Service } from '../../test/support/service.ts';
+import { otlpBody } from '../../test/support/otlp/numbered-otlp.ts';
+import { buildWriteRequest } from '../../test/support/remote-write/remote-write-requests.ts';
+import { authorization, Service } from '../../test/support/service/service.ts';
 import { Attacker } from './attacker.ts';
 
 /** The tenants that share the service: one attacks, and the other one must not notice. */

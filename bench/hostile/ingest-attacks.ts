@@ -1,6 +1,6 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
-import { bytesField, doubleField, varint, varintField, zigzag } from '../../test/support/wire.ts';
+import { bytesField, doubleField, varint, varintField, zigzag } from '../../test/support/decode/wire.ts';
 import type { Answer } from './answer.ts';
 import { type Attack, flood, pick, repeated, type Sizes, wrapped } from './attack.ts';
 import type { Attacker } from './attacker.ts';

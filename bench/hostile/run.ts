@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Child } from '../../test/support/child.ts';
-import { answers, type Service, sumOfMetric } from '../../test/support/service.ts';
+import type { Child } from '../../test/support/lib/child.ts';
+import { answers, type Service, sumOfMetric } from '../../test/support/service/service.ts';
 import { markdownTable } from '../markdown-table.ts';
 import { processTree } from '../proc.ts';
 import type { Answer } from './answer.ts';

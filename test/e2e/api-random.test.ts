@@ -5,9 +5,9 @@ import formats from 'ajv-formats';
 import { compressSync } from 'snappy';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { JsonSchema, OpenApiDocument, Operation } from '../../bench/reference/openapi.ts';
-import { packageRoot } from '../support/package-root.ts';
-import { type Hints, SchemaValues } from '../support/schema-values.ts';
-import { Service } from '../support/service.ts';
+import { type Hints, SchemaValues } from '../support/http/schema-values.ts';
+import { packageRoot } from '../support/lib/package-root.ts';
+import { Service } from '../support/service/service.ts';
 
 /**
  * Asks a real service for every operation of its reference, with bodies, parameters and headers made

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits/limits.ts';
-import { Service } from '../support/service.ts';
+import { Service } from '../support/service/service.ts';
 
 let service: Service;
 beforeAll(async () => {

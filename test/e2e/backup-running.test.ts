@@ -2,8 +2,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Child, removeFolder, temporaryFolder } from '../support/child.ts';
-import { authorization, mainPath, Service } from '../support/service.ts';
+import { Child, removeFolder, temporaryFolder } from '../support/lib/child.ts';
+import { authorization, mainPath, Service } from '../support/service/service.ts';
 
 let folder = '';
 beforeAll(() => {

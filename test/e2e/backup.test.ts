@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { removeFolder, temporaryFolder } from '../support/child.ts';
-import { authorization, Service } from '../support/service.ts';
+import { removeFolder, temporaryFolder } from '../support/lib/child.ts';
+import { authorization, Service } from '../support/service/service.ts';
 
 /** What docs/operations/backup.md promises about a copy of the data directory of a stopped service. */
 let folder = '';

@@ -2,11 +2,11 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { removeFolder, temporaryFolder } from '../support/child.ts';
-import { ClickHouseServer, openStoreOn } from '../support/clickhouse-server.ts';
-import { testStore } from '../support/embedded.ts';
-import { authorization, Service } from '../support/service.ts';
-import { runStoreKillRounds } from '../support/store-kill-rounds.ts';
+import { ClickHouseServer, openStoreOn } from '../support/clickhouse/clickhouse-server.ts';
+import { testStore } from '../support/clickhouse/test-store.ts';
+import { removeFolder, temporaryFolder } from '../support/lib/child.ts';
+import { authorization, Service } from '../support/service/service.ts';
+import { runStoreKillRounds } from '../support/service/store-kill-rounds.ts';
 
 /** The built service on a ClickHouse server. */
 async function startService(server: ClickHouseServer): Promise<Service> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { problemOf } from '../integration/http/http-harness.ts';
-import { authorization, Service } from '../support/service.ts';
+import { authorization, Service } from '../support/service/service.ts';
 
 /** What clients of the HTTP API may ask for, and what they may leave out, by the configuration. */
 const page = 'http://localhost:3000';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readStored, receiveTimes, sendBatch } from '../support/numbered-batches.ts';
-import { compareBatches, type SentBatch } from '../support/sent-and-stored.ts';
-import { Service } from '../support/service.ts';
-import { sayIfSkipped } from '../support/skipped.ts';
-import { WallClock, wallClockProblem } from '../support/wall-clock.ts';
+import { sayIfSkipped } from '../support/lib/skipped.ts';
+import { WallClock, wallClockProblem } from '../support/lib/wall-clock.ts';
+import { readStored, receiveTimes, sendBatch } from '../support/service/numbered-batches.ts';
+import { compareBatches, type SentBatch } from '../support/service/sent-and-stored.ts';
+import { Service } from '../support/service/service.ts';
 
 const problem = wallClockProblem();
 const hourSeconds = 3600;

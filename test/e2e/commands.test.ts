@@ -6,8 +6,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { freePort, removeFolder, temporaryFolder } from '../support/child.ts';
-import { mainPath, Service } from '../support/service.ts';
+import { freePort, removeFolder, temporaryFolder } from '../support/lib/child.ts';
+import { mainPath, Service } from '../support/service/service.ts';
 
 let service: Service;
 let folder = '';

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sqlTypes } from '../../src/sql/postgres-types.ts';
 import type { Oracle } from '../sql/oracle.ts';
 import { startOracle } from '../sql/start-oracle.ts';
-import { removeFolder, temporaryFolder } from '../support/child.ts';
-import { packageRoot } from '../support/package-root.ts';
-import { type TypedResult, typedResults } from '../support/result-types.ts';
-import { authorization, Service } from '../support/service.ts';
-import { sayIfSkipped } from '../support/skipped.ts';
+import { removeFolder, temporaryFolder } from '../support/lib/child.ts';
+import { packageRoot } from '../support/lib/package-root.ts';
+import { sayIfSkipped } from '../support/lib/skipped.ts';
+import { authorization, Service } from '../support/service/service.ts';
+import { type TypedResult, typedResults } from '../support/sql/result-types.ts';
 
 // DuckDB needs pytz for times with a zone.
 const modules = ['pandas', 'polars', 'pyarrow', 'duckdb', 'pytz'];

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { tablesOf } from '../support/engine-files.ts';
-import { seededRandom } from '../support/random.ts';
-import { buildWriteRequest } from '../support/remote-write.ts';
-import { authorization, Service } from '../support/service.ts';
+import { tablesOf } from '../support/clickhouse/engine-files.ts';
+import { seededRandom } from '../support/lib/random.ts';
+import { buildWriteRequest } from '../support/remote-write/remote-write-requests.ts';
+import { authorization, Service } from '../support/service/service.ts';
 
 let service: Service;
 beforeEach(async () => {

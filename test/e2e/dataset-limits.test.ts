@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildWriteRequest } from '../support/remote-write.ts';
-import { authorization, Service } from '../support/service.ts';
+import { buildWriteRequest } from '../support/remote-write/remote-write-requests.ts';
+import { authorization, Service } from '../support/service/service.ts';
 
 const rate = 'datasetIngestBytesPerSecond';
 const boundless = { maxColumns: 1000, maxEventBytes: 16_777_216, [rate]: 'unlimited' };

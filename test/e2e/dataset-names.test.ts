@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { otlpBody } from '../support/numbered-otlp.ts';
-import { authorization, Service, UnexpectedReply } from '../support/service.ts';
+import { otlpBody } from '../support/otlp/numbered-otlp.ts';
+import { authorization, Service, UnexpectedReply } from '../support/service/service.ts';
 
 /** Datasets whose names have dots and begin with digits, in each place that takes a name. */
 let service: Service;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authorization, Service } from '../support/service.ts';
+import { authorization, Service } from '../support/service/service.ts';
 
 /** Options that owners set when they create datasets, and labels that headers add to events. */
 let service: Service;

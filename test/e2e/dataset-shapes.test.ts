@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { authorization, Service } from '../support/service.ts';
+import { authorization, Service } from '../support/service/service.ts';
 
 /**
  * The exact requests and replies of this interface: method, path, headers, status, media type and body. The

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tablesOf } from '../support/engine-files.ts';
-import { authorization, Service } from '../support/service.ts';
+import { tablesOf } from '../support/clickhouse/engine-files.ts';
+import { authorization, Service } from '../support/service/service.ts';
 
 let service: Service;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { Child, removeFolder, temporaryFolder } from '../support/child.ts';
-import { packageRoot } from '../support/package-root.ts';
-import { mainPath, Service } from '../support/service.ts';
+import { Child, removeFolder, temporaryFolder } from '../support/lib/child.ts';
+import { packageRoot } from '../support/lib/package-root.ts';
+import { mainPath, Service } from '../support/service/service.ts';
 
 async function runNode(name: string, args: readonly string[]): Promise<Child> {
   const child = await Child.start({ name, command: process.execPath, args, cwd: packageRoot() });

@@ -6,10 +6,10 @@ import { basename, join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { optionGroups } from '../../src/config/config.ts';
-import { Child, freePort, onPath, removeFolder, temporaryFolder } from '../support/child.ts';
-import { packageRoot } from '../support/package-root.ts';
-import { authorization, Service } from '../support/service.ts';
-import { sayIfSkipped } from '../support/skipped.ts';
+import { Child, freePort, onPath, removeFolder, temporaryFolder } from '../support/lib/child.ts';
+import { packageRoot } from '../support/lib/package-root.ts';
+import { sayIfSkipped } from '../support/lib/skipped.ts';
+import { authorization, Service } from '../support/service/service.ts';
 
 const deployed = (name: string): string => readFileSync(join(packageRoot(), 'deploy', name), 'utf8');
 

@@ -2,12 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { metricsReference } from '../../bench/reference/metrics-reference.ts';
-import { onPath } from '../support/child.ts';
-import { collectorProblem } from '../support/collector.ts';
-import { DocumentedPage, programsOf, showsAs, stepsOf } from '../support/documented-page.ts';
-import { markdownPages, readPage } from '../support/markdown-pages.ts';
-import { authorization, Service } from '../support/service.ts';
-import { sayIfSkipped } from '../support/skipped.ts';
+import { DocumentedPage, programsOf, showsAs, stepsOf } from '../support/docs/documented-page.ts';
+import { markdownPages, readPage } from '../support/docs/markdown-pages.ts';
+import { onPath } from '../support/lib/child.ts';
+import { sayIfSkipped } from '../support/lib/skipped.ts';
+import { collectorProblem } from '../support/peers/collector.ts';
+import { authorization, Service } from '../support/service/service.ts';
 
 /** Why a program that a page requires is not there; `python:name` is a module of Python. */
 function absence(program: string): string | undefined {

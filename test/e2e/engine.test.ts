@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { limits } from '../../src/limits/limits.ts';
-import { enginePid, isGone } from '../support/child.ts';
-import { readStored } from '../support/numbered-batches.ts';
-import { seededRandom } from '../support/random.ts';
-import { compareBatches } from '../support/sent-and-stored.ts';
-import { authorization, Service } from '../support/service.ts';
-import { startSenders } from '../support/steady-senders.ts';
+import { enginePid, isGone } from '../support/lib/child.ts';
+import { seededRandom } from '../support/lib/random.ts';
+import { readStored } from '../support/service/numbered-batches.ts';
+import { compareBatches } from '../support/service/sent-and-stored.ts';
+import { authorization, Service } from '../support/service/service.ts';
+import { startSenders } from '../support/service/steady-senders.ts';
 
 const engineOf = (service: Service): number => enginePid(join(service.dataDir, 'store'));
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { authorization, Service } from '../support/service.ts';
+import { authorization, Service } from '../support/service/service.ts';
 
 /** What is stored of the request that events came with. */
 let service: Service;

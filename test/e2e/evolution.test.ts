@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits/limits.ts';
-import { authorization, type Row, Service } from '../support/service.ts';
+import { authorization, type Row, Service } from '../support/service/service.ts';
 
 /** How events may change over time, read back by SQL. */
 let service: Service;

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ResultFormat, resultFormats } from '../../src/query/result-format.ts';
-import { enginePid } from '../support/child.ts';
-import { authorization, Service } from '../support/service.ts';
+import { enginePid } from '../support/lib/child.ts';
+import { authorization, Service } from '../support/service/service.ts';
 
 const rows = 5_000_000;
 const MiB = 1024 * 1024;

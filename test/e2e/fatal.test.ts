@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { removeFolder, temporaryFolder } from '../support/child.ts';
-import { packageRoot } from '../support/package-root.ts';
-import { mainPath, Service } from '../support/service.ts';
+import { removeFolder, temporaryFolder } from '../support/lib/child.ts';
+import { packageRoot } from '../support/lib/package-root.ts';
+import { mainPath, Service } from '../support/service/service.ts';
 
-const preload = join(packageRoot(), 'test/support/fatal-preload.mjs');
+const preload = join(packageRoot(), 'test/support/service/fatal-preload.mjs');
 const watchdogMs = 2000;
 
 let service: Service | undefined;

@@ -3,7 +3,7 @@ import { type Attack, repeated } from '../../bench/hostile/attack.ts';
 import { type AttackSetup, openAttackSetup } from '../../bench/hostile/attack-setup.ts';
 import { attacks } from '../../bench/hostile/attacks.ts';
 import { isAllowed, shownAnswers } from '../../bench/hostile/judge.ts';
-import { answers } from '../support/service.ts';
+import { answers } from '../support/service/service.ts';
 
 /**
  * The attacks of `npm run torture -- --hostile` at sizes that cost little time: each request gets an answer

@@ -1,10 +1,10 @@
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasOpenssl, makeCertificate } from '../support/certificates.ts';
-import { Child, freePort, removeFolder, temporaryFolder } from '../support/child.ts';
-import { authorization, mainPath } from '../support/service.ts';
-import { sayIfSkipped } from '../support/skipped.ts';
+import { hasOpenssl, makeCertificate } from '../support/http/certificates.ts';
+import { Child, freePort, removeFolder, temporaryFolder } from '../support/lib/child.ts';
+import { sayIfSkipped } from '../support/lib/skipped.ts';
+import { authorization, mainPath } from '../support/service/service.ts';
 
 sayIfSkipped('HTTPS', hasOpenssl ? undefined : 'openssl is not installed');
 

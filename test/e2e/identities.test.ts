@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { authorization, Service } from '../support/service.ts';
+import { authorization, Service } from '../support/service/service.ts';
 
 let service: Service;
 beforeAll(async () => {

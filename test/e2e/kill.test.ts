@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { runKillRounds } from '../support/kill-rounds.ts';
-import { compareBatches } from '../support/sent-and-stored.ts';
+import { runKillRounds } from '../support/service/kill-rounds.ts';
+import { compareBatches } from '../support/service/sent-and-stored.ts';
 
 const rounds = 3;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { freePort } from '../support/child.ts';
-import { authorization, Service } from '../support/service.ts';
+import { freePort } from '../support/lib/child.ts';
+import { authorization, Service } from '../support/service/service.ts';
 
 const statusOf = async (url: string, headers: Record<string, string> = {}): Promise<number> => {
   const reply = await fetch(url, { headers });

@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { onPath, removeFolder, temporaryFolder } from '../support/child.ts';
-import { encodeProtobuf } from '../support/otlp.ts';
-import { packageRoot } from '../support/package-root.ts';
-import { buildWriteRequest } from '../support/remote-write.ts';
-import { Service } from '../support/service.ts';
-import { sayIfSkipped } from '../support/skipped.ts';
+import { onPath, removeFolder, temporaryFolder } from '../support/lib/child.ts';
+import { packageRoot } from '../support/lib/package-root.ts';
+import { sayIfSkipped } from '../support/lib/skipped.ts';
+import { encodeProtobuf } from '../support/otlp/otlp-requests.ts';
+import { buildWriteRequest } from '../support/remote-write/remote-write-requests.ts';
+import { Service } from '../support/service/service.ts';
 
 const pathOf = (name: string): string => join(packageRoot(), name);
 const read = (name: string): string => readFileSync(pathOf(name), 'utf8');

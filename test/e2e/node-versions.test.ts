@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packageRoot } from '../support/package-root.ts';
-import { mainPath, Service } from '../support/service.ts';
-import { sayIfSkipped } from '../support/skipped.ts';
+import { packageRoot } from '../support/lib/package-root.ts';
+import { sayIfSkipped } from '../support/lib/skipped.ts';
+import { mainPath, Service } from '../support/service/service.ts';
 
 /** Installs a major version of Node below `node_modules/.cache`, from npm's package of its binaries. */
 function installNode(major: number): { readonly path: string; readonly problem: string | undefined } {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { median } from '../support/median.ts';
-import { authorization, Service, type ServiceClient } from '../support/service.ts';
+import { median } from '../support/lib/median.ts';
+import { authorization, Service, type ServiceClient } from '../support/service/service.ts';
 
 let service: Service;
 let noisy: ServiceClient;

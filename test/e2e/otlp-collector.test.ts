@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Collector, type CollectorTarget, collectorProblem } from '../support/collector.ts';
-import { encodeJson, type TestRequest } from '../support/otlp.ts';
-import { authorization, type Row, Service } from '../support/service.ts';
-import { sayIfSkipped } from '../support/skipped.ts';
+import { sayIfSkipped } from '../support/lib/skipped.ts';
+import { encodeJson, type TestRequest } from '../support/otlp/otlp-requests.ts';
+import { Collector, type CollectorTarget, collectorProblem } from '../support/peers/collector.ts';
+import { authorization, type Row, Service } from '../support/service/service.ts';
 
 const problem = collectorProblem();
 sayIfSkipped('OTLP through the Collector', problem);

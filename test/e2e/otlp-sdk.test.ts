@@ -14,7 +14,7 @@ import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs
 import { AggregationType, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { authorization, type Row, Service } from '../support/service.ts';
+import { authorization, type Row, Service } from '../support/service/service.ts';
 
 /** More than a batch of the SDK, which is 512. */
 const records = 1200;

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Child, removeFolder, temporaryFolder } from '../support/child.ts';
-import { packageRoot } from '../support/package-root.ts';
+import { Child, removeFolder, temporaryFolder } from '../support/lib/child.ts';
+import { packageRoot } from '../support/lib/package-root.ts';
 
 /** Major versions of Node.js; the one that runs the tests is taken as it is, the others come from npm. */
 const nodes: readonly string[] = ['20'];

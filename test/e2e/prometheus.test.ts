@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { onPath } from '../support/child.ts';
-import { type MachineLogEvent, readMachineLogs } from '../support/machine-logs.ts';
-import { compareSamples, pointsOfMatrix, pointsOfRows } from '../support/metric-points.ts';
-import { everythingIsSent, Prometheus } from '../support/prometheus.ts';
-import { type Row, Service } from '../support/service.ts';
+import { onPath } from '../support/lib/child.ts';
+import { compareSamples, pointsOfMatrix, pointsOfRows } from '../support/peers/metric-points.ts';
+import { everythingIsSent, Prometheus } from '../support/peers/prometheus.ts';
+import { type MachineLogEvent, readMachineLogs } from '../support/service/machine-logs.ts';
+import { type Row, Service } from '../support/service/service.ts';
 
 /** From the start of Prometheus to the comparison. It begins to scrape five seconds after its start. */
 const scrapeMs = 15_000;

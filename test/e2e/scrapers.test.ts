@@ -4,12 +4,17 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { onPath } from '../support/child.ts';
-import { compareSamples, type MetricPoint, pointsOfMatrix, pointsOfRows } from '../support/metric-points.ts';
-import { OpenMetricsTarget } from '../support/openmetrics-target.ts';
-import { everythingIsSent, Prometheus } from '../support/prometheus.ts';
-import { Service } from '../support/service.ts';
-import { VictoriaMetrics, Vmagent } from '../support/victoria.ts';
+import { onPath } from '../support/lib/child.ts';
+import {
+  compareSamples,
+  type MetricPoint,
+  pointsOfMatrix,
+  pointsOfRows,
+} from '../support/peers/metric-points.ts';
+import { OpenMetricsTarget } from '../support/peers/openmetrics-target.ts';
+import { everythingIsSent, Prometheus } from '../support/peers/prometheus.ts';
+import { VictoriaMetrics, Vmagent } from '../support/peers/victoria.ts';
+import { Service } from '../support/service/service.ts';
 
 /** How each run of the service ends; all runs are equally long. */
 const lives = ['SIGTERM', 'SIGKILL', 'SIGTERM', 'SIGKILL'] as const;

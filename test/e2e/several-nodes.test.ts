@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { ClickHouseServer } from '../support/clickhouse-server.ts';
-import { authorization, Service } from '../support/service.ts';
+import { ClickHouseServer } from '../support/clickhouse/clickhouse-server.ts';
+import { authorization, Service } from '../support/service/service.ts';
 
 const leaseMs = 6000;
 

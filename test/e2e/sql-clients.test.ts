@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../support/child.ts';
-import { authorization, Service } from '../support/service.ts';
+import { freePort } from '../support/lib/child.ts';
+import { authorization, Service } from '../support/service/service.ts';
 
 /** SQL clients against the built service: who may sign in, what they see, and when their sessions end. */
 let service: Service;

@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Child, freePort, removeFolder, temporaryFolder } from '../support/child.ts';
-import { mainPath } from '../support/service.ts';
+import { Child, freePort, removeFolder, temporaryFolder } from '../support/lib/child.ts';
+import { mainPath } from '../support/service/service.ts';
 
 let folder = '';
 beforeAll(() => {

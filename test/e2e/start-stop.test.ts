@@ -3,9 +3,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Child, freePort, onPath, removeFolder, temporaryFolder } from '../support/child.ts';
-import { packageRoot } from '../support/package-root.ts';
-import { mainPath, Service } from '../support/service.ts';
+import { Child, freePort, onPath, removeFolder, temporaryFolder } from '../support/lib/child.ts';
+import { packageRoot } from '../support/lib/package-root.ts';
+import { mainPath, Service } from '../support/service/service.ts';
 
 const run = promisify(execFile);
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { ClickHouseServer, openStoreOn } from '../support/clickhouse-server.ts';
-import { testStore } from '../support/embedded.ts';
-import { authorization, Service } from '../support/service.ts';
+import { ClickHouseServer, openStoreOn } from '../support/clickhouse/clickhouse-server.ts';
+import { testStore } from '../support/clickhouse/test-store.ts';
+import { authorization, Service } from '../support/service/service.ts';
 
 async function startServer(): Promise<ClickHouseServer> {
   const server = await ClickHouseServer.start();

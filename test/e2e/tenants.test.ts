@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { readStored, sendBatch } from '../support/numbered-batches.ts';
-import { type Random, seededRandom } from '../support/random.ts';
-import { compareBatches, type SentBatch } from '../support/sent-and-stored.ts';
-import { authorization, Service, type ServiceClient, UnexpectedReply } from '../support/service.ts';
+import { type Random, seededRandom } from '../support/lib/random.ts';
+import { readStored, sendBatch } from '../support/service/numbered-batches.ts';
+import { compareBatches, type SentBatch } from '../support/service/sent-and-stored.ts';
+import { authorization, Service, type ServiceClient, UnexpectedReply } from '../support/service/service.ts';
 
 const multiTenant = { MILLRACE_MULTI_TENANT: 'true' };
 

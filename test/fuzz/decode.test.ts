@@ -11,10 +11,10 @@ import { type DecodeBounds, inlineBounds, shortBounds } from '../../src/decode/d
 import { Decoder } from '../../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../../src/decode/outcomes.ts';
 import type { BodyEncoding, BodyFormat, DecodeResult, DecodeTask } from '../../src/decode/task.ts';
-import { checkOtlpInput, type OtlpFuzzVerdict, otlpFuzzInput } from '../support/otlp-fuzz.ts';
-import { checkMetricsInput, metricsFuzzInput } from '../support/otlp-metrics-fuzz.ts';
-import { encodeWriteRequest } from '../support/remote-write.ts';
-import { checkInput, type FuzzVerdict, fuzzInput } from '../support/remote-write-fuzz.ts';
+import { checkOtlpInput, type OtlpFuzzVerdict, otlpFuzzInput } from '../support/otlp/otlp-fuzz.ts';
+import { checkMetricsInput, metricsFuzzInput } from '../support/otlp/otlp-metrics-fuzz.ts';
+import { checkInput, type FuzzVerdict, fuzzInput } from '../support/remote-write/remote-write-fuzz.ts';
+import { encodeWriteRequest } from '../support/remote-write/remote-write-requests.ts';
 
 const hashes = await xxhash();
 const run = (numRuns: number) => ({ numRuns, interruptAfterTimeLimit: 5000 }) as const;

@@ -10,8 +10,8 @@ import { TranslationBudget } from '../../src/sql/budget.ts';
 import { parseWithin } from '../../src/sql/syntax/parse.ts';
 import { translate } from '../../src/sql/translate.ts';
 import { randomRuns } from '../sql/random-runs.ts';
-import { smallCatalog } from '../support/sql-catalog.ts';
-import { anyShape, eachShape, type QueryShape, twoShapes } from '../support/sql-shapes.ts';
+import { smallCatalog } from '../support/sql/small-catalogs.ts';
+import { anyShape, eachShape, type QueryShape, twoShapes } from '../support/sql/sql-shapes.ts';
 
 const counted = ['steps', 'syntaxNodes', 'resolvedNodes'] as const;
 

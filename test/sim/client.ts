@@ -2,7 +2,7 @@ import { AppError } from '../../src/errors.ts';
 import { type ColumnSpec, eventTimeColumn } from '../../src/model/column.ts';
 import { databaseOf, defaultTenant, physicalTable, type TableName } from '../../src/model/dataset.ts';
 import { encodeRecord, placeRecord, type WalRecord } from '../../src/wal/record.ts';
-import type { Random } from '../support/random.ts';
+import type { Random } from '../support/lib/random.ts';
 import type { SentRequest } from './ledger.ts';
 import type { Life } from './life.ts';
 import { encodeRows, type Row } from './simulated-rows.ts';

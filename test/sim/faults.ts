@@ -1,4 +1,4 @@
-import type { Random } from '../support/random.ts';
+import type { Random } from '../support/lib/random.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** How often things fail in a run, as probabilities of one operation; drawn anew for each run. */

@@ -1,4 +1,4 @@
-import type { Random } from '../support/random.ts';
+import type { Random } from '../support/lib/random.ts';
 
 /** The unit that a disk writes whole or not at all. */
 const sectorBytes = 512;

@@ -1,4 +1,4 @@
-import type { Random } from '../support/random.ts';
+import type { Random } from '../support/lib/random.ts';
 import type { Row } from './simulated-rows.ts';
 
 /** What one insert makes of the rows of one partition in one chunk. */

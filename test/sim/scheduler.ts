@@ -1,5 +1,5 @@
 import type { Clock, Timers } from '../../src/lib/clock.ts';
-import type { Random } from '../support/random.ts';
+import type { Random } from '../support/lib/random.ts';
 
 /**
  * Owns time and the order of everything that happens.

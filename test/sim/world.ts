@@ -1,6 +1,6 @@
 import type { LowVolumeOptions } from '../../src/drain/low-volume-tables.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
-import { seededRandom } from '../support/random.ts';
+import { seededRandom } from '../support/lib/random.ts';
 import { SimDisk } from './disk.ts';
 import { Faults } from './faults.ts';
 import { Ledger } from './ledger.ts';

@@ -6,7 +6,7 @@ import { defaultTenant } from '../../src/model/dataset.ts';
 import type { Principal } from '../../src/model/identity.ts';
 import { QueryService, type QueryServiceParts } from '../../src/query/query-service.ts';
 import type { QueryRequest } from '../../src/query/request.ts';
-import { InlineTranslations } from '../support/inline-translations.ts';
+import { InlineTranslations } from '../support/sql/inline-translations.ts';
 import type { Rows } from './compare.ts';
 
 export const administrator: Principal = {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { packageRoot } from '../support/lib/package-root.ts';
 import {
   commentsWrap,
   everyFolderHasALayer,
@@ -17,9 +18,8 @@ import {
   onlyThreadsTranslate,
   pureFoldersStayPure,
   theServerKnowsNoRoutes,
-} from '../support/layout-rules.ts';
-import { modulesFromText, readModules } from '../support/modules.ts';
-import { packageRoot } from '../support/package-root.ts';
+} from '../support/source-tree/layout-rules.ts';
+import { modulesFromText, readModules } from '../support/source-tree/modules.ts';
 
 /** A rule, the smallest trees that break it, and what the rule says about each. */
 interface RuleCase {

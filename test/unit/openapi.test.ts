@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, it } from 'vitest';
 import { apiFiles } from '../../bench/reference/api-files.ts';
-import { packageRoot } from '../support/package-root.ts';
+import { packageRoot } from '../support/lib/package-root.ts';
 
 const files = apiFiles();
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { packageRoot } from '../support/package-root.ts';
-import { faultOf, regexesFromText, regexesOf } from '../support/regular-expressions.ts';
+import { packageRoot } from '../support/lib/package-root.ts';
+import { faultOf, regexesFromText, regexesOf } from '../support/source-tree/regular-expressions.ts';
 
 /**
  * Those that may take longer than the length of their text, by name, each with its reason: the text is the

@@ -12,8 +12,8 @@ import { limits } from '../../../src/limits/limits.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { auditDataset, tablesOfKind } from '../../../src/model/dataset.ts';
 import { defaultLimits, serviceLimits } from '../../../src/model/tenant-limits.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { withFault } from '../../support/write-path.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { withFault } from '../../support/wal/write-path.ts';
 
 let test: TestStore;
 beforeAll(async () => {

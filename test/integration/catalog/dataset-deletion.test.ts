@@ -3,10 +3,10 @@ import { Catalog } from '../../../src/catalog/catalog.ts';
 import { createDataset } from '../../../src/catalog/create-dataset.ts';
 import { TenantDatabases } from '../../../src/catalog/tenant-databases.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import { eventBlocks } from '../../support/blocks.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
-import { startWritePath, testNode, withFault } from '../../support/write-path.ts';
+import { eventBlocks } from '../../support/clickhouse/event-blocks.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
+import { startWritePath, testNode, withFault } from '../../support/wal/write-path.ts';
 
 const tenant = 'default';
 const time = { name: 'p_timestamp', type: "DateTime64(6, 'UTC')" } as const;

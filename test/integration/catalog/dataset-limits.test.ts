@@ -6,7 +6,7 @@ import { DatasetChanges } from '../../../src/datasets/dataset-changes.ts';
 import { DatasetLimits } from '../../../src/datasets/limits-of-dataset.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { defaultLimits } from '../../../src/model/tenant-limits.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 const tenant = 'default';
 const number = (field: string) => ({ name: `${field}:num`, type: 'Nullable(Float64)' });

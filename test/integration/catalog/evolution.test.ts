@@ -3,9 +3,9 @@ import { createDataset } from '../../../src/catalog/create-dataset.ts';
 import type { Store } from '../../../src/clickhouse/store.ts';
 import { StoreError } from '../../../src/clickhouse/store-error.ts';
 import { limits } from '../../../src/limits/limits.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
-import { startWritePath } from '../../support/write-path.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
+import { startWritePath } from '../../support/wal/write-path.ts';
 import { deferred, waitFor } from '../http/http-harness.ts';
 
 let test: TestStore;

@@ -7,7 +7,7 @@ import { DatasetRetention, parseRetention, showRetention } from '../../../src/da
 import { DatasetQuestions } from '../../../src/datasets/details.ts';
 import { DatasetLimits } from '../../../src/datasets/limits-of-dataset.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 const tenant = 'default';
 let test: TestStore;

@@ -8,10 +8,10 @@ import type { ResultStore, Store } from '../../../src/clickhouse/store.ts';
 import { datasetStatements } from '../../../src/clickhouse/table-definitions.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
-import { insertEvent } from '../../support/blocks.ts';
-import { enginePid } from '../../support/child.ts';
-import { testStore } from '../../support/embedded.ts';
-import { packageRoot } from '../../support/package-root.ts';
+import { insertEvent } from '../../support/clickhouse/event-blocks.ts';
+import { testStore } from '../../support/clickhouse/test-store.ts';
+import { enginePid } from '../../support/lib/child.ts';
+import { packageRoot } from '../../support/lib/package-root.ts';
 
 const MiB = 1024 * 1024;
 const directory = mkdtempSync(join(tmpdir(), 'millrace-resources-'));

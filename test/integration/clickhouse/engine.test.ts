@@ -8,10 +8,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ResultStore, Store } from '../../../src/clickhouse/store.ts';
 import { datasetStatements } from '../../../src/clickhouse/table-definitions.ts';
 import { limits } from '../../../src/limits/limits.ts';
-import { insertEvent } from '../../support/blocks.ts';
-import { enginePid, isGone } from '../../support/child.ts';
-import { openEmbedded, testStore } from '../../support/embedded.ts';
-import { packageRoot } from '../../support/package-root.ts';
+import { insertEvent } from '../../support/clickhouse/event-blocks.ts';
+import { openEmbedded, testStore } from '../../support/clickhouse/test-store.ts';
+import { enginePid, isGone } from '../../support/lib/child.ts';
+import { packageRoot } from '../../support/lib/package-root.ts';
 
 /**
  * Takes 46 ms for each of a million rows, and checks its time limit and cancellation only after a whole

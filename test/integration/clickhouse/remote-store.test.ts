@@ -5,11 +5,11 @@ import type { InsertBatch, Store } from '../../../src/clickhouse/store.ts';
 import { datasetStatements } from '../../../src/clickhouse/table-definitions.ts';
 import { parseClickHouseUrl } from '../../../src/lib/clickhouse-url.ts';
 import { limits } from '../../../src/limits/limits.ts';
-import { eventBlocks } from '../../support/blocks.ts';
-import { onPath, removeFolder, temporaryFolder } from '../../support/child.ts';
-import { ClickHouseServer, openStoreOn } from '../../support/clickhouse-server.ts';
-import { type TestStore, testStore } from '../../support/embedded.ts';
-import { sayIfSkipped } from '../../support/skipped.ts';
+import { ClickHouseServer, openStoreOn } from '../../support/clickhouse/clickhouse-server.ts';
+import { eventBlocks } from '../../support/clickhouse/event-blocks.ts';
+import { type TestStore, testStore } from '../../support/clickhouse/test-store.ts';
+import { onPath, removeFolder, temporaryFolder } from '../../support/lib/child.ts';
+import { sayIfSkipped } from '../../support/lib/skipped.ts';
 
 let server: ClickHouseServer;
 let test: TestStore;

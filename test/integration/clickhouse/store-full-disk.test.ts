@@ -2,10 +2,10 @@ import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { datasetStatements } from '../../../src/clickhouse/table-definitions.ts';
-import { eventBlocks } from '../../support/blocks.ts';
-import { openEmbedded } from '../../support/embedded.ts';
-import { mountProblem, mountTmpfs } from '../../support/mounts.ts';
-import { sayIfSkipped } from '../../support/skipped.ts';
+import { eventBlocks } from '../../support/clickhouse/event-blocks.ts';
+import { openEmbedded } from '../../support/clickhouse/test-store.ts';
+import { mountProblem, mountTmpfs } from '../../support/lib/mounts.ts';
+import { sayIfSkipped } from '../../support/lib/skipped.ts';
 
 const MiB = 2 ** 20;
 const problem = mountProblem(() => mountTmpfs(1));

@@ -8,7 +8,7 @@ import { createLogger } from '../../../src/lib/log.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import { ClickHouseServer, openStoreOn } from '../../support/clickhouse-server.ts';
+import { ClickHouseServer, openStoreOn } from '../../support/clickhouse/clickhouse-server.ts';
 
 let server: ClickHouseServer;
 afterEach(() => server.dispose());

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { datasetStatements } from '../../../src/clickhouse/table-definitions.ts';
-import { enginePid } from '../../support/child.ts';
-import { openTestStore } from '../../support/embedded.ts';
-import { sayIfSkipped } from '../../support/skipped.ts';
+import { openTestStore } from '../../support/clickhouse/test-store.ts';
+import { enginePid } from '../../support/lib/child.ts';
+import { sayIfSkipped } from '../../support/lib/skipped.ts';
 
 const problem = process.platform === 'linux' ? undefined : 'threads are counted in /proc';
 sayIfSkipped('the threads of the embedded engine', problem);

@@ -6,9 +6,9 @@ import { datasetStatements } from '../../../src/clickhouse/table-definitions.ts'
 import { type BlockColumn, encodeNativeBlock } from '../../../src/columnar/native-block.ts';
 import { quoteIdentifier } from '../../../src/lib/quote.ts';
 import { limits } from '../../../src/limits/limits.ts';
-import { eventBlocks, numberedBlocks } from '../../support/blocks.ts';
-import { openServerStore } from '../../support/clickhouse-server.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openServerStore } from '../../support/clickhouse/clickhouse-server.ts';
+import { eventBlocks, numberedBlocks } from '../../support/clickhouse/event-blocks.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 function batch(dataset: string, token: string, ...requests: object[][]): InsertBatch {
   const blocks = requests.flatMap((events) => eventBlocks(events));

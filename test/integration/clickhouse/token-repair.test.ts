@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Store } from '../../../src/clickhouse/store.ts';
 import { datasetStatements } from '../../../src/clickhouse/table-definitions.ts';
-import { insertEvent } from '../../support/blocks.ts';
-import { openEmbedded } from '../../support/embedded.ts';
+import { insertEvent } from '../../support/clickhouse/event-blocks.ts';
+import { openEmbedded } from '../../support/clickhouse/test-store.ts';
 
 const table = 't_default.`app.events`';
 

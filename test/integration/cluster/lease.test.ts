@@ -4,8 +4,8 @@ import { Lease } from '../../../src/cluster/lease.ts';
 import { NodeRegistry } from '../../../src/cluster/nodes.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { ManualClock } from '../../support/lib/manual-clock.ts';
 
 const leaseMs = 3000;
 

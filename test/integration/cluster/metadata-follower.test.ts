@@ -7,7 +7,7 @@ import { IdentityStore } from '../../../src/identity/identity-store.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 import { waitFor } from '../http/http-harness.ts';
 
 let store: TestStore;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { MetadataReplica } from '../../../src/metadata/metadata-replica.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 let test: TestStore;
 beforeAll(async () => {

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TenantDatabases } from '../../../src/catalog/tenant-databases.ts';
 import { Tenants } from '../../../src/catalog/tenants.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
-import { startWritePath, withFault } from '../../support/write-path.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
+import { startWritePath, withFault } from '../../support/wal/write-path.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 let test: TestStore;

@@ -10,7 +10,7 @@ import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { MetadataReplica } from '../../../src/metadata/metadata-replica.ts';
 import { databaseOf } from '../../../src/model/dataset.ts';
 import { defaultLimits } from '../../../src/model/tenant-limits.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 import { waitFor } from '../http/http-harness.ts';
 
 const at = '2026-01-01T00:00:00.000Z';

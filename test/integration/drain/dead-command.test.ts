@@ -15,8 +15,8 @@ import { createMetrics } from '../../../src/lib/metrics.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { segmentName } from '../../../src/wal/segment.ts';
 import { openWalDirectory } from '../../../src/wal/wal-files.ts';
-import { eventBlocks } from '../../support/blocks.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { eventBlocks } from '../../support/clickhouse/event-blocks.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 const log = createLogger('silent');
 let test: TestStore;

@@ -3,9 +3,9 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Ext4Mount, type Mount, mountProblem, mountTmpfs } from '../../support/mounts.ts';
-import { authorization, Service } from '../../support/service.ts';
-import { sayIfSkipped } from '../../support/skipped.ts';
+import { Ext4Mount, type Mount, mountProblem, mountTmpfs } from '../../support/lib/mounts.ts';
+import { sayIfSkipped } from '../../support/lib/skipped.ts';
+import { authorization, Service } from '../../support/service/service.ts';
 
 const MiB = 2 ** 20;
 const eventsPerBatch = 100;

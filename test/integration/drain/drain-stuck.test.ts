@@ -9,10 +9,10 @@ import { limits } from '../../../src/limits/limits.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { segmentName } from '../../../src/wal/segment.ts';
 import type { WalFile } from '../../../src/wal/wal-files.ts';
-import { ClickHouseServer, openStoreOn } from '../../support/clickhouse-server.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
-import { startWritePath, withFault } from '../../support/write-path.ts';
+import { ClickHouseServer, openStoreOn } from '../../support/clickhouse/clickhouse-server.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
+import { startWritePath, withFault } from '../../support/wal/write-path.ts';
 
 let test: TestStore;
 beforeAll(async () => {

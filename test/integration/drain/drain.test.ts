@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../../src/clickhouse/store-error.ts';
 import { waitForPending } from '../../../src/drain/read-your-writes.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
-import { startWritePath, withFault } from '../../support/write-path.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
+import { startWritePath, withFault } from '../../support/wal/write-path.ts';
 
 let test: TestStore;
 beforeAll(async () => {

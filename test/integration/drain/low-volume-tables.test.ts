@@ -3,9 +3,9 @@ import type { InsertBatch } from '../../../src/clickhouse/store.ts';
 import type { LowVolumeOptions } from '../../../src/drain/low-volume-tables.ts';
 import { waitForPending } from '../../../src/drain/read-your-writes.ts';
 import { limits } from '../../../src/limits/limits.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
-import { startWritePath, withFault } from '../../support/write-path.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
+import { startWritePath, withFault } from '../../support/wal/write-path.ts';
 
 let test: TestStore;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { datasetStatements } from '../../../src/clickhouse/table-definitions.ts';
-import { CrashPoints } from '../../support/crash-points.ts';
-import { deadNotes, deadValues } from '../../support/dead-rows.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
-import { startWritePath } from '../../support/write-path.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { CrashPoints } from '../../support/wal/crash-points.ts';
+import { deadNotes, deadValues } from '../../support/wal/dead-rows.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
+import { startWritePath } from '../../support/wal/write-path.ts';
 
 let test: TestStore;
 beforeAll(async () => {

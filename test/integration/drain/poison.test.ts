@@ -8,12 +8,12 @@ import { type BlockColumn, encodeTableBlock } from '../../../src/columnar/native
 import { type Clock, systemClock, type Timers } from '../../../src/lib/clock.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import type { TableBlock } from '../../../src/model/block.ts';
-import { eventBlocks, numberedBlocks } from '../../support/blocks.ts';
-import { openServerStore } from '../../support/clickhouse-server.ts';
-import { deadNotes, deadValues } from '../../support/dead-rows.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
-import { startWritePath, testNode, withFault } from '../../support/write-path.ts';
+import { openServerStore } from '../../support/clickhouse/clickhouse-server.ts';
+import { eventBlocks, numberedBlocks } from '../../support/clickhouse/event-blocks.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { deadNotes, deadValues } from '../../support/wal/dead-rows.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
+import { startWritePath, testNode, withFault } from '../../support/wal/write-path.ts';
 
 let embedded: TestStore;
 /** The store of the tests that run. */

@@ -6,7 +6,7 @@ import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { emptyCheckpoint } from '../../../src/wal/checkpoints.ts';
 import type { RecordHeader } from '../../../src/wal/record-header.ts';
 import type { SealedSegment } from '../../../src/wal/segment.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 let test: TestStore;
 beforeAll(async () => {

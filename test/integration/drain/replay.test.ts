@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { removeFolder, temporaryFolder } from '../../support/child.ts';
-import { seededRandom } from '../../support/random.ts';
-import { buildWriteRequest } from '../../support/remote-write.ts';
-import { authorization, Service } from '../../support/service.ts';
+import { removeFolder, temporaryFolder } from '../../support/lib/child.ts';
+import { seededRandom } from '../../support/lib/random.ts';
+import { buildWriteRequest } from '../../support/remote-write/remote-write-requests.ts';
+import { authorization, Service } from '../../support/service/service.ts';
 
 interface Answer {
   readonly status: number;

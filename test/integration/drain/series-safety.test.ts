@@ -12,18 +12,18 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { defaultLimits } from '../../../src/model/tenant-limits.ts';
-import { decodeCosts } from '../../support/decode-costs.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
-import { seededRandom } from '../../support/random.ts';
-import { buildWriteRequest, type TestSeries } from '../../support/remote-write.ts';
-import { startWritePath } from '../../support/write-path.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { decodeCosts } from '../../support/decode/decode-costs.ts';
+import { seededRandom } from '../../support/lib/random.ts';
+import { buildWriteRequest, type TestSeries } from '../../support/remote-write/remote-write-requests.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
+import { startWritePath } from '../../support/wal/write-path.ts';
 
 /**
  * No sample without its series, whatever happens to the record or the worker that carried the series' row:
  * real worker threads, the real log over a disk that fails on demand, the real engine.
  */
-const worker = new URL('../../support/crashing-worker.mjs', import.meta.url);
+const worker = new URL('../../support/decode/crashing-worker.mjs', import.meta.url);
 const dayMs = 86_400_000;
 const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
 let engine: TestStore;

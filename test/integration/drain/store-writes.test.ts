@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SharedLock } from '../../../src/lib/shared-lock.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
-import { startWritePath, withFault } from '../../support/write-path.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
+import { startWritePath, withFault } from '../../support/wal/write-path.ts';
 
 let test: TestStore;
 beforeAll(async () => {

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import { onPath } from '../../support/child.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { fencesOf, readPage } from '../../support/markdown-pages.ts';
-import { sayIfSkipped } from '../../support/skipped.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { fencesOf, readPage } from '../../support/docs/markdown-pages.ts';
+import { onPath } from '../../support/lib/child.ts';
+import { sayIfSkipped } from '../../support/lib/skipped.ts';
 import { basic, type IdentityNode, startIdentityNode } from '../identity/identity-node.ts';
 
 /** What is to be typed under a heading of a page, up to the next one. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../../src/limits/limits.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 import { type IdentityNode, root, startIdentityNode } from '../identity/identity-node.ts';
 import { onNodeHttp, RawClient } from './http-harness.ts';
 

@@ -3,7 +3,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import { noCounts } from '../../../src/model/counts.ts';
-import { otlpType } from '../../support/otlp.ts';
+import { otlpType } from '../../support/otlp/otlp-requests.ts';
 import { auth, type Harness, maxBodyBytes, RawClient, someCounts, startServer } from './http-harness.ts';
 
 const json = 'application/json';

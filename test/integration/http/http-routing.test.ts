@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import type { Reply } from '../../../src/http/server/reply.ts';
-import { noReference } from '../../support/routes.ts';
+import { noReference } from '../../support/http/no-reference.ts';
 import { auth, type Harness, problemOf, RawClient, resultOf, startServer } from './http-harness.ts';
 
 let harness: Harness;

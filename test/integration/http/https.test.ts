@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openTlsCertificate } from '../../../src/app/tls-certificate.ts';
 import { checkTlsFiles } from '../../../src/lib/tls-files.ts';
-import { hasOpenssl, makeCertificate } from '../../support/certificates.ts';
+import { hasOpenssl, makeCertificate } from '../../support/http/certificates.ts';
 import { auth, type Harness, onNodeHttp, resultOf, startServer, waitFor } from './http-harness.ts';
 
 let harness: Harness;

@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { type PrivilegeName, privilegeNames } from '../../../src/model/identity.ts';
-import { freePort } from '../../support/child.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { createSigningKey, IdentityProvider, issuerOn, oidcConfig, signToken } from '../../support/oidc.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import {
+  createSigningKey,
+  IdentityProvider,
+  issuerOn,
+  oidcConfig,
+  signToken,
+} from '../../support/http/identity-provider.ts';
+import { freePort } from '../../support/lib/child.ts';
 import {
   apiKey,
   basic,

@@ -7,7 +7,7 @@ import { postgresType } from '../../../src/sql/postgres-types.ts';
 import { text as textType } from '../../../src/sql/types.ts';
 import { catalogOf, fixtures, loadEvents } from '../../sql/fixtures.ts';
 import { queryService } from '../../sql/querier.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 import { auth, type Harness, problemOf, RawClient, startServer, waitFor } from './http-harness.ts';
 
 let store: TestStore;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../../src/limits/limits.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { ManualClock } from '../../support/lib/manual-clock.ts';
 import { problemOf } from '../http/http-harness.ts';
 import {
   apiKey,

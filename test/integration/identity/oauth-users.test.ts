@@ -4,8 +4,7 @@ import { OauthUsers } from '../../../src/identity/oauth-users.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import { freePort } from '../../support/child.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 import {
   Browser,
   createSigningKey,
@@ -14,7 +13,8 @@ import {
   oidcConfig,
   type SigningKey,
   signToken,
-} from '../../support/oidc.ts';
+} from '../../support/http/identity-provider.ts';
+import { freePort } from '../../support/lib/child.ts';
 import { problemOf, waitFor } from '../http/http-harness.ts';
 import { basic, type Credential, type IdentityNode, startIdentityNode } from './identity-node.ts';
 

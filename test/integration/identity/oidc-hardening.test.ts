@@ -4,8 +4,14 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { OidcProvider } from '../../../src/auth/oidc/provider.ts';
 import { TokenVerifier } from '../../../src/auth/oidc/token-verifier.ts';
 import { limits } from '../../../src/limits/limits.ts';
-import { freePort } from '../../support/child.ts';
-import { clientId, createSigningKey, issuerOn, type SigningKey, signToken } from '../../support/oidc.ts';
+import {
+  clientId,
+  createSigningKey,
+  issuerOn,
+  type SigningKey,
+  signToken,
+} from '../../support/http/identity-provider.ts';
+import { freePort } from '../../support/lib/child.ts';
 
 let key: SigningKey;
 beforeAll(async () => {

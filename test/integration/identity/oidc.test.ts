@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseNetworks } from '../../../src/lib/ip-address.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
-import { freePort } from '../../support/child.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 import {
   Browser,
   clientId,
@@ -14,7 +13,8 @@ import {
   oidcConfig,
   type SigningKey,
   signToken,
-} from '../../support/oidc.ts';
+} from '../../support/http/identity-provider.ts';
+import { freePort } from '../../support/lib/child.ts';
 import { deferred, problemOf, waitFor } from '../http/http-harness.ts';
 import { apiKey, type IdentityNode, root, startIdentityNode } from './identity-node.ts';
 

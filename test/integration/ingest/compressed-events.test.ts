@@ -3,7 +3,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { compress } from '@foxglove/wasm-zstd';
 import { compressSync } from 'snappy';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { authorization, Service } from '../../support/service.ts';
+import { authorization, Service } from '../../support/service/service.ts';
 
 let service: Service;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { DecodePool, type DecodePoolOptions } from '../../../src/ingest/decode-p
 import { createLogger } from '../../../src/lib/log.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import { limits } from '../../../src/limits/limits.ts';
-import { metricsProtobuf, oneScope, textAttributes } from '../../support/otlp-metrics.ts';
+import { metricsProtobuf, oneScope, textAttributes } from '../../support/otlp/otlp-metrics.ts';
 
 /** In which order the bodies of several tenants are decoded, by real workers. */
 const worker = new URL('../../../dist/workers/decode.js', import.meta.url);

@@ -13,10 +13,10 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { defaultLimits } from '../../../src/model/tenant-limits.ts';
-import { decodeCosts } from '../../support/decode-costs.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
-import { startWritePath } from '../../support/write-path.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { decodeCosts } from '../../support/decode/decode-costs.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
+import { startWritePath } from '../../support/wal/write-path.ts';
 
 /** Requests that change what each other may do: real worker threads, the real log and engine. */
 const worker = new URL('../../../dist/workers/decode.js', import.meta.url);

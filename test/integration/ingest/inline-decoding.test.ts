@@ -8,9 +8,9 @@ import { DecodePool } from '../../../src/ingest/decode-pool.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import { limits } from '../../../src/limits/limits.ts';
-import { decodeCosts } from '../../support/decode-costs.ts';
-import { compileKernel } from '../../support/kernel.ts';
-import { buildWriteRequest, type TestSeries } from '../../support/remote-write.ts';
+import { decodeCosts } from '../../support/decode/decode-costs.ts';
+import { compileKernel } from '../../support/remote-write/compile-kernel.ts';
+import { buildWriteRequest, type TestSeries } from '../../support/remote-write/remote-write-requests.ts';
 
 /** Small bodies are decoded in the thread that takes them, with the results that the real workers have. */
 const worker = new URL('../../../dist/workers/decode.js', import.meta.url);

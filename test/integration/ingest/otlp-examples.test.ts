@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { authorization, type Row, Service } from '../../support/service.ts';
+import { authorization, type Row, Service } from '../../support/service/service.ts';
 
 let service: Service;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ async function send(signal: 'logs' | 'metrics' | 'traces', name: string): Promis
   const reply = await fetch(`${service.url}/v1/${signal}`, {
     method: 'POST',
     headers: { authorization, 'content-type': 'application/json', 'x-p-stream': name },
-    body: readFileSync(new URL(`../../support/otlp-examples/${name}.json`, import.meta.url)),
+    body: readFileSync(new URL(`../../support/otlp/otlp-examples/${name}.json`, import.meta.url)),
   });
   expect([reply.status, await reply.text()]).toEqual([200, '{}']);
   await service.drained();

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Fields, metricsProtobuf, oneScope } from '../../support/otlp-metrics.ts';
-import { authorization, type Row, Service } from '../../support/service.ts';
+import { type Fields, metricsProtobuf, oneScope } from '../../support/otlp/otlp-metrics.ts';
+import { authorization, type Row, Service } from '../../support/service/service.ts';
 
 let service: Service;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.dispose());
 
-const example = readFileSync(new URL('../../support/otlp-examples/metrics.json', import.meta.url));
+const example = readFileSync(new URL('../../support/otlp/otlp-examples/metrics.json', import.meta.url));
 
 async function post(body: Uint8Array, type: string, headers: Record<string, string> = {}) {
   const reply = await fetch(`${service.url}/v1/metrics`, {

@@ -5,8 +5,8 @@ import {
   buildWriteRequest,
   type TestHistogram,
   type TestSeries,
-} from '../../support/remote-write.ts';
-import { authorization, type Row, Service } from '../../support/service.ts';
+} from '../../support/remote-write/remote-write-requests.ts';
+import { authorization, type Row, Service } from '../../support/service/service.ts';
 
 let service: Service;
 beforeAll(async () => {

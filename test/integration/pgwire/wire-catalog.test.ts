@@ -12,8 +12,8 @@ import { systemRelations } from '../../../src/sql/system-catalog/system-relation
 import { readCases } from '../../sql/cases.ts';
 import { catalogOf, fixtures, loadEvents } from '../../sql/fixtures.ts';
 import { queryService } from '../../sql/querier.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { pgPassword, startPgServer, type TestPgServer } from '../../support/pg-server.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { pgPassword, startPgServer, type TestPgServer } from '../../support/sql/pg-server.ts';
 
 const metrics: DatasetInfo = {
   tenant: defaultTenant,

@@ -8,8 +8,8 @@ import { readCases } from '../../sql/cases.ts';
 import { catalogOf, fixtures, loadEvents, postgresStatements } from '../../sql/fixtures.ts';
 import { Postgres, postgresBinaries } from '../../sql/postgres.ts';
 import { queryService } from '../../sql/querier.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { pgPassword, startPgServer, type TestPgServer } from '../../support/pg-server.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { pgPassword, startPgServer, type TestPgServer } from '../../support/sql/pg-server.ts';
 
 /**
  * The queries of `test/sql/same` by node-postgres to Millrace and to PostgreSQL: the same names, types and

@@ -13,8 +13,8 @@ import type { QueryService } from '../../../src/query/query-service.ts';
 import { catalogOf } from '../../sql/fixtures.ts';
 import { Postgres, postgresBinaries } from '../../sql/postgres.ts';
 import { administrator, queryService } from '../../sql/querier.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { client, MemorySocket, shortForm } from '../../support/wire-client.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { client, MemorySocket, shortForm } from '../../support/sql/wire-client.ts';
 
 /**
  * Random sequences of messages to a session and to PostgreSQL: the same messages come back, by

@@ -6,8 +6,8 @@ import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { catalogOf } from '../../sql/fixtures.ts';
 import { administrator, queryService } from '../../sql/querier.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { pgPassword, startPgServer, type TestPgServer } from '../../support/pg-server.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { pgPassword, startPgServer, type TestPgServer } from '../../support/sql/pg-server.ts';
 
 let store: TestStore;
 let server: TestPgServer;

@@ -11,7 +11,7 @@ import type { Rows } from '../../sql/compare.ts';
 import { anyExpression, bool } from '../../sql/expressions.ts';
 import { catalogOf, type Fixture, fixtures, loadEvents } from '../../sql/fixtures.ts';
 import { type Ask, asker, queryService } from '../../sql/querier.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 /**
  * To a reader narrowed by a tag, the store must look like one that holds only the rows with that tag, in

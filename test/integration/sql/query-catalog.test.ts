@@ -5,7 +5,7 @@ import { defaultTenant } from '../../../src/model/dataset.ts';
 import type { ReadableRows } from '../../../src/model/identity.ts';
 import { catalogOf, fixtures, loadEvents } from '../../sql/fixtures.ts';
 import { type Ask, administrator, asker, queryService } from '../../sql/querier.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 const metrics: DatasetInfo = {
   tenant: defaultTenant,

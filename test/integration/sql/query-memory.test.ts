@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ResultStore, Store } from '../../../src/clickhouse/store.ts';
 import { datasetStatements } from '../../../src/clickhouse/table-definitions.ts';
-import { insertEvent } from '../../support/blocks.ts';
-import { openServerStore } from '../../support/clickhouse-server.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openServerStore } from '../../support/clickhouse/clickhouse-server.ts';
+import { insertEvent } from '../../support/clickhouse/event-blocks.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 const MiB = 2 ** 20;
 /** As the stores of the tests have it. */

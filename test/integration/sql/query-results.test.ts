@@ -15,8 +15,8 @@ import type { QueryRequest } from '../../../src/query/request.ts';
 import { type ResultFormat, resultFormats } from '../../../src/query/result-format.ts';
 import { catalogOf, fixtures, loadEvents } from '../../sql/fixtures.ts';
 import { administrator, queryService, wholeOf } from '../../sql/querier.ts';
-import { openServerStore } from '../../support/clickhouse-server.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openServerStore } from '../../support/clickhouse/clickhouse-server.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 const stores: ReadonlyArray<readonly [string, () => Promise<TestStore>]> = [
   ['the embedded engine', openTestStore],

@@ -6,7 +6,7 @@ import { AppError } from '../../../src/errors.ts';
 import { defaultTenant } from '../../../src/model/dataset.ts';
 import { catalogOf, fixtures, loadEvents } from '../../sql/fixtures.ts';
 import { type Ask, administrator, asker, nowMicros, queryService, wholeOf } from '../../sql/querier.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 /** Fields that hold several types, and values that JSON or SQL find difficult. */
 const longField = `long_${'äb'.repeat(40)}`;

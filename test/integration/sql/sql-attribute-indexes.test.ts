@@ -7,7 +7,7 @@ import { databaseOf, defaultTenant, physicalTable, type TableName } from '../../
 import type { Privilege } from '../../../src/model/identity.ts';
 import { catalogOf } from '../../sql/fixtures.ts';
 import { administrator, asker, queryService } from '../../sql/querier.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 const kinds = { logs: 'logs', traces: 'spans' } as const satisfies Readonly<Record<string, TableName>>;
 const info = (kind: keyof typeof kinds): DatasetInfo => ({

@@ -9,7 +9,7 @@ import { catalogOf, loadEvents, postgresStatements } from '../../sql/fixtures.ts
 import type { Oracle, PostgresAnswer } from '../../sql/oracle.ts';
 import { type Ask, asker, queryService } from '../../sql/querier.ts';
 import { startOracle } from '../../sql/start-oracle.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 /**
  * The queries of two public benchmarks, answered by PostgreSQL and by Millrace on the same generated data.

@@ -9,7 +9,7 @@ import { catalogOf, fixtures, loadEvents, postgresStatements } from '../../sql/f
 import type { Oracle, PostgresAnswer } from '../../sql/oracle.ts';
 import { type Ask, asker, queryService } from '../../sql/querier.ts';
 import { startOracle } from '../../sql/start-oracle.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 /** The same data in PostgreSQL and in Millrace, the same queries to both, the same answers. */
 const topics = readdirSync(new URL('../../sql/same/', import.meta.url))

@@ -8,7 +8,7 @@ import { parseQuery } from '../../../src/sql/syntax/parse.ts';
 import { translate } from '../../../src/sql/translate.ts';
 import { catalogOf, fixtures, loadEvents } from '../../sql/fixtures.ts';
 import { type Ask, asker, queryService } from '../../sql/querier.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 const metrics: DatasetInfo = {
   tenant: defaultTenant,

@@ -9,9 +9,9 @@ import { databaseOf, defaultTenant, physicalTable } from '../../../src/model/dat
 import type { Privilege } from '../../../src/model/identity.ts';
 import { catalogOf, fixtures, loadEvents } from '../../sql/fixtures.ts';
 import { type Ask, administrator, asker, queryService } from '../../sql/querier.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { encodeJson, encodeProtobuf } from '../../support/otlp.ts';
-import { exampleLogs, exampleTraceId, exampleTraces } from '../../support/otlp-examples.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { exampleLogs, exampleTraceId, exampleTraces } from '../../support/otlp/otlp-examples.ts';
+import { encodeJson, encodeProtobuf } from '../../support/otlp/otlp-requests.ts';
 
 const info = (name: string, kind: 'logs' | 'traces'): DatasetInfo => ({
   tenant: defaultTenant,

@@ -10,8 +10,8 @@ import { readCases } from '../../sql/cases.ts';
 import { difference } from '../../sql/compare.ts';
 import { catalogOf, fixtures, loadEvents, postgresStatements } from '../../sql/fixtures.ts';
 import { type Ask, administrator, asker, queryService } from '../../sql/querier.ts';
-import { rejectedError } from '../../support/caught.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { rejectedError } from '../../support/lib/caught.ts';
 
 /**
  * Queries with parameters, in Millrace and in PostgreSQL: the same types are inferred, and the same rows come

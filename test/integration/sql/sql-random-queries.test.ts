@@ -13,8 +13,8 @@ import { anyQuery } from '../../sql/queries.ts';
 import { randomRuns } from '../../sql/random-runs.ts';
 import { startOracle } from '../../sql/start-oracle.ts';
 import { anyTiedQuery } from '../../sql/tied-queries.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
-import { InlineTranslations } from '../../support/inline-translations.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { InlineTranslations } from '../../support/sql/inline-translations.ts';
 
 let oracle: Oracle;
 let store: TestStore;

@@ -11,7 +11,7 @@ import { randomRuns } from '../../sql/random-runs.ts';
 import { startOracle } from '../../sql/start-oracle.ts';
 import { anyOfText } from '../../sql/text-expressions.ts';
 import { anyOfTimes } from '../../sql/time-expressions.ts';
-import { openTestStore, type TestStore } from '../../support/embedded.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 /** Errors of the translator and of values; anything else means that the store did not understand us. */
 const expectedCodes = [

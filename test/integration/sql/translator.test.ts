@@ -7,7 +7,7 @@ import { defaultTenant } from '../../../src/model/dataset.ts';
 import type { Principal, Privilege, ReadableRows } from '../../../src/model/identity.ts';
 import { Translator } from '../../../src/query/translator.ts';
 import type { ParameterValue } from '../../../src/sql/parameters.ts';
-import { InlineTranslations } from '../../support/inline-translations.ts';
+import { InlineTranslations } from '../../support/sql/inline-translations.ts';
 
 const secondMicros = 1_000_000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Gate, requireAllRows, visibleDatasets } from '../../../src/access/gate.ts';
 import type { Principal, PrivilegeName } from '../../../src/model/identity.ts';
-import { caughtCode } from '../../support/caught.ts';
+import { caughtCode } from '../../support/lib/caught.ts';
 
 const person = (tenant: string, privilege: PrivilegeName, dataset?: string): Principal => ({
   kind: 'apiKey',

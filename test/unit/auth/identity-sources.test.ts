@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { administratorAccount, PasswordIdentities } from '../../../src/auth/identity-sources.ts';
 import { Passwords } from '../../../src/auth/password.ts';
 import type { AppError } from '../../../src/errors.ts';
-import { median } from '../../support/median.ts';
+import { median } from '../../support/lib/median.ts';
 
 describe('passwords', () => {
   it('are kept as argon2id with its parameters and a salt of their own', async () => {

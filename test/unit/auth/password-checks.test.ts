@@ -3,7 +3,7 @@ import { Passwords } from '../../../src/auth/password.ts';
 import { PasswordChecks } from '../../../src/auth/password-checks.ts';
 import type { AppError } from '../../../src/errors.ts';
 import { limits } from '../../../src/limits/limits.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/lib/manual-clock.ts';
 
 let stored: string;
 beforeAll(async () => {

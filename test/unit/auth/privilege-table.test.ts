@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { decide } from '../../../src/auth/policy.ts';
 import { auditDataset } from '../../../src/model/dataset.ts';
 import { type Action, privilegeNames } from '../../../src/model/identity.ts';
-import { readPage } from '../../support/markdown-pages.ts';
+import { readPage } from '../../support/docs/markdown-pages.ts';
 
 /** The rows of the documentation's table of privileges, and what each is to the policy. */
 const rows: ReadonlyArray<readonly [what: string, action: Action, dataset: string | undefined]> = [

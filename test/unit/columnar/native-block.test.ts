@@ -7,8 +7,8 @@ import {
   NullableFloat64Column,
   NullableStringColumn,
 } from '../../../src/columnar/nullable-columns.ts';
-import { anyRow, buildColumns } from '../../support/any-rows.ts';
-import { NativeFiles } from '../../support/native-file.ts';
+import { anyRow, buildColumns } from '../../support/clickhouse/any-rows.ts';
+import { NativeFiles } from '../../support/clickhouse/native-file.ts';
 
 const files = new NativeFiles();
 afterAll(() => files.close());

@@ -5,8 +5,8 @@ import { LowCardinalityColumn, MapColumn } from '../../../src/columnar/dictionar
 import { type BlockColumn, encodeNativeBlock } from '../../../src/columnar/native-block.ts';
 import { type CountedBlock, mergeNativeBlocks } from '../../../src/columnar/native-merge.ts';
 import { UnreadableBlock } from '../../../src/columnar/native-reader.ts';
-import { anyRow, buildColumns } from '../../support/any-rows.ts';
-import { NativeFiles } from '../../support/native-file.ts';
+import { anyRow, buildColumns } from '../../support/clickhouse/any-rows.ts';
+import { NativeFiles } from '../../support/clickhouse/native-file.ts';
 
 const files = new NativeFiles();
 afterAll(() => files.close());

@@ -10,9 +10,9 @@ import { sliceNativeBlock } from '../../../src/columnar/native-slice.ts';
 import { quoteString } from '../../../src/lib/quote.ts';
 import { fieldColumnType } from '../../../src/model/column.ts';
 import { type DatasetKind, tablesOfKind } from '../../../src/model/dataset.ts';
-import { anyRow, buildColumns } from '../../support/any-rows.ts';
-import { NativeFiles } from '../../support/native-file.ts';
-import { packageRoot } from '../../support/package-root.ts';
+import { anyRow, buildColumns } from '../../support/clickhouse/any-rows.ts';
+import { NativeFiles } from '../../support/clickhouse/native-file.ts';
+import { packageRoot } from '../../support/lib/package-root.ts';
 
 const files = new NativeFiles();
 afterAll(() => files.close());

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { helpText, readCommand } from '../../../src/config/config.ts';
 import { defaultQueryMemoryBytes } from '../../../src/config/memory.ts';
 import { ConfigError } from '../../../src/config/option.ts';
-import { removeFolder, temporaryFolder } from '../../support/child.ts';
+import { removeFolder, temporaryFolder } from '../../support/lib/child.ts';
 
 const read = (args: string[], environment: NodeJS.ProcessEnv = {}) => {
   const command = readCommand(args, environment);

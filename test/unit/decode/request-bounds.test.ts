@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../../src/limits/limits.ts';
-import { decoded, refusal } from '../../support/decoded.ts';
-import { encodeRequestV2, encodeWriteRequest } from '../../support/remote-write.ts';
-import { RemoteWriteDecoding } from '../../support/remote-write-decoding.ts';
-import type { Version } from '../../support/remote-write-oracle.ts';
-import { bytesField, varint } from '../../support/wire.ts';
+import { decoded, refusal } from '../../support/decode/decoded.ts';
+import { bytesField, varint } from '../../support/decode/wire.ts';
+import { RemoteWriteDecoding } from '../../support/remote-write/remote-write-decoding.ts';
+import type { Version } from '../../support/remote-write/remote-write-oracle.ts';
+import { encodeRequestV2, encodeWriteRequest } from '../../support/remote-write/remote-write-requests.ts';
 
 /**
  * How much of each kind one request may hold: a message of two or four bytes each would keep a

@@ -13,7 +13,7 @@ import type {
   DecodeWorkerData,
 } from '../../../src/decode/task.ts';
 import { noCounts } from '../../../src/model/counts.ts';
-import { buildWriteRequest } from '../../support/remote-write.ts';
+import { buildWriteRequest } from '../../support/remote-write/remote-write-requests.ts';
 
 /** The worker as it runs: built, in a thread of its own. */
 const worker = new URL('../../../dist/workers/decode.js', import.meta.url);

@@ -3,9 +3,9 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { optionGroups } from '../../../src/config/config.ts';
 import { variablesOf } from '../../../src/config/option.ts';
-import { stepsOf } from '../../support/documented-page.ts';
-import { anchorsOf, fencesOf, linksOf, markdownPages, readPage } from '../../support/markdown-pages.ts';
-import { packageRoot } from '../../support/package-root.ts';
+import { stepsOf } from '../../support/docs/documented-page.ts';
+import { anchorsOf, fencesOf, linksOf, markdownPages, readPage } from '../../support/docs/markdown-pages.ts';
+import { packageRoot } from '../../support/lib/package-root.ts';
 
 const pages = markdownPages();
 const isExternal = (target: string): boolean => /^[a-z][a-z0-9+.-]*:/i.test(target);

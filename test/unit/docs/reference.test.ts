@@ -5,7 +5,7 @@ import { refusals, sqlReference } from '../../../bench/reference/sql-reference.t
 import { AppError, errorDefinitions } from '../../../src/errors.ts';
 import { parseQuery } from '../../../src/sql/syntax/parse.ts';
 import { translate } from '../../../src/sql/translate.ts';
-import { readPage } from '../../support/markdown-pages.ts';
+import { readPage } from '../../support/docs/markdown-pages.ts';
 
 test.each([
   ['configuration', configurationReference],

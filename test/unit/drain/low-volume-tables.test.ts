@@ -5,7 +5,7 @@ import { batchesOf } from '../../../src/drain/table-batch.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { emptyCheckpoint } from '../../../src/wal/checkpoints.ts';
 import type { SealedSegment } from '../../../src/wal/segment.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/lib/manual-clock.ts';
 
 const blockBytes = 100;
 

@@ -4,7 +4,7 @@ import { StoreError } from '../../../src/clickhouse/store-error.ts';
 import { findRefusedRows } from '../../../src/drain/refused-rows.ts';
 import { type Rows, takeRows, withoutRows } from '../../../src/drain/row-ranges.ts';
 import type { RowRange } from '../../../src/model/block.ts';
-import { eventBlocks } from '../../support/blocks.ts';
+import { eventBlocks } from '../../support/clickhouse/event-blocks.ts';
 
 /** Requests of so many rows each, whose ids count up from 0. */
 function batchOf(sizes: readonly number[]): Rows {

@@ -5,8 +5,8 @@ import { encodeTableBlock } from '../../../src/columnar/native-block.ts';
 import { SampleSorter } from '../../../src/drain/sample-sorter.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import type { TableBlock } from '../../../src/model/block.ts';
-import { compileSorter } from '../../support/kernel.ts';
-import { nativeRows } from '../../support/native-rows.ts';
+import { nativeRows } from '../../support/clickhouse/native-rows.ts';
+import { compileSorter } from '../../support/remote-write/compile-kernel.ts';
 
 let turns = 0;
 const turn = async (): Promise<void> => {

@@ -3,8 +3,8 @@ import { AppError } from '../../../src/errors.ts';
 import { IngestRateLimiter } from '../../../src/ingest/ingest-rate-limiter.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { defaultLimits, type LimitsInForce, withLimits } from '../../../src/model/tenant-limits.ts';
-import { caughtError } from '../../support/caught.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { caughtError } from '../../support/lib/caught.ts';
+import { ManualClock } from '../../support/lib/manual-clock.ts';
 
 const perSecond = 1000;
 const burst = perSecond * limits.ingestBurstSeconds;

@@ -5,7 +5,7 @@ import { ReplayWindow } from '../../../src/ingest/replay-window.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import { noCounts } from '../../../src/model/counts.ts';
 import type { RequestIdentity } from '../../../src/model/replay.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/lib/manual-clock.ts';
 
 const windowMs = 60_000;
 const nothingStored = { counts: noCounts, refused: undefined, replayed: false };

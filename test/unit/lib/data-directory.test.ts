@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { loadOrCreatePassword, loadOrCreateSecret } from '../../../src/lib/data-directory.ts';
-import { removeFolder, temporaryFolder } from '../../support/child.ts';
+import { removeFolder, temporaryFolder } from '../../support/lib/child.ts';
 
 const modeOf = (file: string): number => statSync(file).mode & 0o777;
 

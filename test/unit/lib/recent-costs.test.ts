@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { FairQueue } from '../../../src/lib/fair-queue.ts';
 import { RecentCosts } from '../../../src/lib/recent-costs.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/lib/manual-clock.ts';
 
 const setUp = (maxParties = 10) => {
   const clock = new ManualClock();

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { packageRoot } from '../../support/package-root.ts';
+import { packageRoot } from '../../support/lib/package-root.ts';
 
 const built = join(packageRoot(), 'dist/src/lib/v8-tuning.js');
 

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import { type Expectation, listOf, members, oneOf, text, validate } from '../../../src/lib/validation.ts';
-import { caughtError } from '../../support/caught.ts';
+import { caughtError } from '../../support/lib/caught.ts';
 
 const pet = members({
   kind: oneOf(['cat', 'dog']),

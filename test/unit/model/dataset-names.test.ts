@@ -8,7 +8,7 @@ import {
   tablesOfKind,
 } from '../../../src/model/dataset.ts';
 import { generationId, parseGenerationId } from '../../../src/model/generation.ts';
-import { caughtCode } from '../../support/caught.ts';
+import { caughtCode } from '../../support/lib/caught.ts';
 
 const part = fc.stringMatching(/^[a-b1-2_-]{1,4}$/);
 const first = fc.stringMatching(/^[a-b1-2][a-b1-2_-]{0,3}$/);

@@ -9,8 +9,8 @@ import { Session } from '../../../src/pgwire/session.ts';
 import { SessionSettings } from '../../../src/pgwire/settings.ts';
 import { postgresType } from '../../../src/sql/postgres-types.ts';
 import { int4 } from '../../../src/sql/types.ts';
-import { type Random, seededRandom } from '../../support/random.ts';
-import { client, MemorySocket, serverMessages } from '../../support/wire-client.ts';
+import { type Random, seededRandom } from '../../support/lib/random.ts';
+import { client, MemorySocket, serverMessages } from '../../support/sql/wire-client.ts';
 
 /**
  * Sessions that get random, damaged and well-formed messages in any order: none fails in an unknown

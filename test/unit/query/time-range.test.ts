@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseTimeRange } from '../../../src/query/time-range.ts';
-import { caughtError } from '../../support/caught.ts';
+import { caughtError } from '../../support/lib/caught.ts';
 
 const micros = (text: string): number => Date.parse(text) * 1000;
 const now = micros('2024-03-10T12:00:00Z');

@@ -12,7 +12,7 @@ import type { DatasetAnswer } from '../../../src/sql/translation/translation-mes
 
 const worker = new URL('../../../dist/workers/translate.js', import.meta.url);
 /** Has tasks that take too much, too. */
-const greedyWorker = new URL('../../support/greedy-translator.mjs', import.meta.url);
+const greedyWorker = new URL('../../support/sql/greedy-translator.mjs', import.meta.url);
 
 const open: TranslationPool[] = [];
 function createPool(

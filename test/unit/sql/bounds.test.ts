@@ -5,7 +5,7 @@ import type { FieldType } from '../../../src/model/column.ts';
 import { type Bound, TranslationBudget } from '../../../src/sql/budget.ts';
 import { parseWithin } from '../../../src/sql/syntax/parse.ts';
 import { type Translation, translate } from '../../../src/sql/translate.ts';
-import { catalogOfDatasets, eventsDataset } from '../../support/sql-catalog.ts';
+import { catalogOfDatasets, eventsDataset } from '../../support/sql/small-catalogs.ts';
 
 const columns = (count: number): Readonly<Record<string, readonly FieldType[]>> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`c${index}`, ['num']]));

@@ -4,8 +4,8 @@ import { located } from '../../../src/sql/sql-error.ts';
 import { parseQuery } from '../../../src/sql/syntax/parse.ts';
 import { translate } from '../../../src/sql/translate.ts';
 import { type SqlType, typeLabel } from '../../../src/sql/types.ts';
-import { rejectedError } from '../../support/caught.ts';
-import { smallCatalog } from '../../support/sql-catalog.ts';
+import { rejectedError } from '../../support/lib/caught.ts';
+import { smallCatalog } from '../../support/sql/small-catalogs.ts';
 
 async function translated(
   sql: string,

@@ -4,7 +4,7 @@ import { StatementTemplate } from '../../../src/sql/placeholders.ts';
 import { parseQuery } from '../../../src/sql/syntax/parse.ts';
 import { type Translation, translate } from '../../../src/sql/translate.ts';
 import { readGolden } from '../../sql/golden.ts';
-import { smallCatalog } from '../../support/sql-catalog.ts';
+import { smallCatalog } from '../../support/sql/small-catalogs.ts';
 
 const micros = (text: string): number => Date.parse(text) * 1000;
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Backlog } from '../../../src/wal/backlog.ts';
 import { emptyCheckpoint } from '../../../src/wal/checkpoints.ts';
 import { type SealedSegment, segmentName } from '../../../src/wal/segment.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
 
 test('of manifests that are written at the same time, one of which fails, nothing is left when their segments are gone', async () => {
   const files = new MemoryFiles();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emptyCheckpoint, extendCheckpoint, recoverCheckpoints } from '../../../src/wal/checkpoints.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
 
 const tables = ['t_default.a.events', 't_default.b.samples'];
 const name = (segment: number, count: number) => `${String(segment).padStart(20, '0')}.stored-${count}`;

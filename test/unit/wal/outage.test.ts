@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { DiskGuard, diskSpace } from '../../../src/wal/disk-guard.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
-import { openLog, silent, textRecord } from '../../support/open-log.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
+import { openLog, silent, textRecord } from '../../support/wal/open-log.ts';
 
 const failure = (code: string) => () => {
   throw Object.assign(new Error(code), { code });

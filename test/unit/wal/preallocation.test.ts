@@ -2,8 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { limits } from '../../../src/limits/limits.ts';
 import { segmentHeaderBytes } from '../../../src/wal/record.ts';
 import type { Wal } from '../../../src/wal/wal.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
-import { openLog, textRecord, textsOf } from '../../support/open-log.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
+import { openLog, textRecord, textsOf } from '../../support/wal/open-log.ts';
 
 const numbers = (count: number): string[] => Array.from({ length: count }, (_, index) => `record ${index}`);
 

@@ -7,8 +7,8 @@ import type { StoredRequest } from '../../../src/model/replay.ts';
 import { emptyCheckpoint } from '../../../src/wal/checkpoints.ts';
 import { ReplayJournal } from '../../../src/wal/replay-journal.ts';
 import type { SealedSegment } from '../../../src/wal/segment.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
+import { ManualClock } from '../../support/lib/manual-clock.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
 
 const windowMs = 80_000;
 const partMs = windowMs / limits.replayJournalParts;

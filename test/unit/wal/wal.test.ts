@@ -3,8 +3,8 @@ import { AppError } from '../../../src/errors.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { createMetrics } from '../../../src/lib/metrics.ts';
 import { limits } from '../../../src/limits/limits.ts';
-import { MemoryFiles } from '../../support/memory-files.ts';
-import { openLog, textRecord, textsOf } from '../../support/open-log.ts';
+import { MemoryFiles } from '../../support/wal/memory-files.ts';
+import { openLog, textRecord, textsOf } from '../../support/wal/open-log.ts';
 
 const value = async (metrics: ReturnType<typeof createMetrics>, name: 'walTornBytes' | 'walDamagedBytes') =>
   (await metrics[name].get()).values[0]?.value;

@@ -3,8 +3,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { decodeJsonEvents } from '../../../../src/decode/events/json-events.ts';
 import { limits } from '../../../../src/limits/limits.ts';
 import { noCounts } from '../../../../src/model/counts.ts';
-import { caughtCode, caughtError } from '../../../support/caught.ts';
-import { NativeFiles, type Row } from '../../../support/native-file.ts';
+import { NativeFiles, type Row } from '../../../support/clickhouse/native-file.ts';
+import { caughtCode, caughtError } from '../../../support/lib/caught.ts';
 
 const files = new NativeFiles();
 afterAll(() => files.close());

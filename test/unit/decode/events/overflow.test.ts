@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { decodeJsonEvents } from '../../../../src/decode/events/json-events.ts';
 import { overflowColumns } from '../../../../src/decode/events/overflow.ts';
-import { NativeFiles, type Row } from '../../../support/native-file.ts';
+import { NativeFiles, type Row } from '../../../support/clickhouse/native-file.ts';
 
 const files = new NativeFiles();
 afterAll(() => files.close());

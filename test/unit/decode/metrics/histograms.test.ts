@@ -4,9 +4,9 @@ import { HistogramColumns } from '../../../../src/decode/metrics/histogram-colum
 import { HistogramMessage } from '../../../../src/decode/metrics/histogram-message.ts';
 import { ProtobufReader } from '../../../../src/decode/wire/protobuf-reader.ts';
 import { limits } from '../../../../src/limits/limits.ts';
-import { decoded, refusal, rowsOf } from '../../../support/decoded.ts';
-import type { TestHistogram } from '../../../support/remote-write.ts';
-import { RemoteWriteDecoding } from '../../../support/remote-write-decoding.ts';
+import { decoded, refusal, rowsOf } from '../../../support/decode/decoded.ts';
+import { RemoteWriteDecoding } from '../../../support/remote-write/remote-write-decoding.ts';
+import type { TestHistogram } from '../../../support/remote-write/remote-write-requests.ts';
 
 const noonMs = 1_763_640_000_000;
 const decode = (histogram: TestHistogram) =>

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../src/limits/limits.ts';
 import { noCounts } from '../../../../src/model/counts.ts';
-import { decoded, refusal, rowsOf } from '../../../support/decoded.ts';
-import { encodeWriteRequest, requestV2Type } from '../../../support/remote-write.ts';
-import { RemoteWriteDecoding } from '../../../support/remote-write-decoding.ts';
+import { decoded, refusal, rowsOf } from '../../../support/decode/decoded.ts';
+import { RemoteWriteDecoding } from '../../../support/remote-write/remote-write-decoding.ts';
+import { encodeWriteRequest, requestV2Type } from '../../../support/remote-write/remote-write-requests.ts';
 
 const noonMs = 1_763_640_000_000;
 const samples = [{ value: 1, timestampMs: noonMs }];

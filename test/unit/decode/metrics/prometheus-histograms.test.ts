@@ -3,8 +3,8 @@
  * `FloatHistogram.Validate` in model/histogram of prometheus/prometheus), case by case, in either version.
  */
 import { describe, expect, test } from 'vitest';
-import type { TestHistogram } from '../../../support/remote-write.ts';
-import { RemoteWriteDecoding } from '../../../support/remote-write-decoding.ts';
+import { RemoteWriteDecoding } from '../../../support/remote-write/remote-write-decoding.ts';
+import type { TestHistogram } from '../../../support/remote-write/remote-write-requests.ts';
 
 const noonMs = 1_763_640_000_000;
 const samples = [{ value: 1, timestampMs: noonMs }];

@@ -4,11 +4,11 @@ import { decodeProtobufLogs } from '../../../../src/decode/otlp/logs/protobuf-lo
 import { decodeJsonTraces } from '../../../../src/decode/otlp/traces/json-traces.ts';
 import { decodeProtobufTraces } from '../../../../src/decode/otlp/traces/protobuf-traces.ts';
 import type { DecodedBody } from '../../../../src/decode/task.ts';
-import { nativeRows } from '../../../support/native-rows.ts';
-import { encodeJson, encodeProtobuf, randomStyle, type Signal } from '../../../support/otlp.ts';
-import { expectedRows } from '../../../support/otlp-oracle.ts';
-import { OtlpGenerator } from '../../../support/otlp-random.ts';
-import { seededRandom } from '../../../support/random.ts';
+import { nativeRows } from '../../../support/clickhouse/native-rows.ts';
+import { seededRandom } from '../../../support/lib/random.ts';
+import { expectedRows } from '../../../support/otlp/otlp-oracle.ts';
+import { OtlpGenerator } from '../../../support/otlp/otlp-random.ts';
+import { encodeJson, encodeProtobuf, randomStyle, type Signal } from '../../../support/otlp/otlp-requests.ts';
 
 const receivedMicros = 1_763_650_000_654_321;
 const decoders = {

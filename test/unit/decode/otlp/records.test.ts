@@ -5,9 +5,14 @@ import { decodeProtobufLogs } from '../../../../src/decode/otlp/logs/protobuf-lo
 import { decodeJsonTraces } from '../../../../src/decode/otlp/traces/json-traces.ts';
 import { decodeProtobufTraces } from '../../../../src/decode/otlp/traces/protobuf-traces.ts';
 import { limits } from '../../../../src/limits/limits.ts';
-import { caughtCode, caughtError } from '../../../support/caught.ts';
-import { nativeRows } from '../../../support/native-rows.ts';
-import { encodeJson, encodeProtobuf, type TestRequest, type TestValue } from '../../../support/otlp.ts';
+import { nativeRows } from '../../../support/clickhouse/native-rows.ts';
+import { caughtCode, caughtError } from '../../../support/lib/caught.ts';
+import {
+  encodeJson,
+  encodeProtobuf,
+  type TestRequest,
+  type TestValue,
+} from '../../../support/otlp/otlp-requests.ts';
 
 const receivedMicros = 1_763_640_000_000_000;
 const inJson = (text: string) => decodeJsonLogs(Buffer.from(text), receivedMicros);

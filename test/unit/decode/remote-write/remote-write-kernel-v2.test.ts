@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { Decoder } from '../../../../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../../../../src/decode/outcomes.ts';
 import { limits } from '../../../../src/limits/limits.ts';
-import { compareMutations, compareTails } from '../../../support/damaged-messages.ts';
+import { sampleRows } from '../../../support/clickhouse/sample-rows.ts';
+import { bytesField, packed, varint, varintField } from '../../../support/decode/wire.ts';
+import { compareMutations, compareTails } from '../../../support/remote-write/damaged-messages.ts';
 import {
   bitsField,
   dayMs,
@@ -22,9 +24,7 @@ import {
   series as seriesV1,
   tableRows,
   taskOf,
-} from '../../../support/kernel-pair.ts';
-import { sampleRows } from '../../../support/sample-rows.ts';
-import { bytesField, packed, varint, varintField } from '../../../support/wire.ts';
+} from '../../../support/remote-write/kernel-pair.ts';
 
 // Messages --------------------------------------------------------------------------------------------------
 

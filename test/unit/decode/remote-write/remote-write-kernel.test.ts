@@ -3,7 +3,10 @@ import { compressSync, uncompressSync } from 'snappy';
 import { describe, expect, test } from 'vitest';
 import { declaredSnappyLength } from '../../../../src/decode/wire/decompression.ts';
 import { limits } from '../../../../src/limits/limits.ts';
-import { compareMutations, compareTails } from '../../../support/damaged-messages.ts';
+import { sampleRows } from '../../../support/clickhouse/sample-rows.ts';
+import { mutated, mutation } from '../../../support/decode/mutations.ts';
+import { varint, varintField } from '../../../support/decode/wire.ts';
+import { compareMutations, compareTails } from '../../../support/remote-write/damaged-messages.ts';
 import {
   bitsField,
   compiled,
@@ -20,11 +23,11 @@ import {
   seriesRows,
   staleMarker,
   up,
-} from '../../../support/kernel-pair.ts';
-import { mutated, mutation } from '../../../support/mutations.ts';
-import { buildWriteRequest, encodeWriteRequest } from '../../../support/remote-write.ts';
-import { sampleRows } from '../../../support/sample-rows.ts';
-import { varint, varintField } from '../../../support/wire.ts';
+} from '../../../support/remote-write/kernel-pair.ts';
+import {
+  buildWriteRequest,
+  encodeWriteRequest,
+} from '../../../support/remote-write/remote-write-requests.ts';
 
 // Messages --------------------------------------------------------------------------------------------------
 

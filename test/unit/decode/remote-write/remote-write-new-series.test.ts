@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Decoder } from '../../../../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../../../../src/decode/outcomes.ts';
 import { limits } from '../../../../src/limits/limits.ts';
+import { bytesField } from '../../../support/decode/wire.ts';
 import {
   dayMs,
   fillTable,
@@ -19,8 +20,7 @@ import {
   series,
   seriesRows,
   taskOf,
-} from '../../../support/kernel-pair.ts';
-import { bytesField } from '../../../support/wire.ts';
+} from '../../../support/remote-write/kernel-pair.ts';
 
 describe('of series that are new, the kernel', () => {
   const plain = (...labels: readonly Buffer[]): Buffer => series(...labels, sample(one, noonMs));

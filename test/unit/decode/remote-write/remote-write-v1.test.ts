@@ -7,14 +7,14 @@ import type { DecodeResult } from '../../../../src/decode/task.ts';
 import { limits } from '../../../../src/limits/limits.ts';
 import type { TableBlock } from '../../../../src/model/block.ts';
 import { noCounts } from '../../../../src/model/counts.ts';
-import { NativeFiles, type Row } from '../../../support/native-file.ts';
+import { NativeFiles, type Row } from '../../../support/clickhouse/native-file.ts';
+import { bytesField } from '../../../support/decode/wire.ts';
 import {
   buildWriteRequest,
   encodeWriteRequest,
   labelPairs,
   type TestSeries,
-} from '../../../support/remote-write.ts';
-import { bytesField } from '../../../support/wire.ts';
+} from '../../../support/remote-write/remote-write-requests.ts';
 
 const files = new NativeFiles();
 afterAll(() => files.close());

@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../src/limits/limits.ts';
 import { noCounts } from '../../../../src/model/counts.ts';
-import { decoded, refusal, rowsOf } from '../../../support/decoded.ts';
-import { encodeRequestV2, requestV2Type, type TestSeries } from '../../../support/remote-write.ts';
-import { RemoteWriteDecoding } from '../../../support/remote-write-decoding.ts';
-import { bytesField, message, packed, varint, varintField } from '../../../support/wire.ts';
+import { decoded, refusal, rowsOf } from '../../../support/decode/decoded.ts';
+import { bytesField, message, packed, varint, varintField } from '../../../support/decode/wire.ts';
+import { RemoteWriteDecoding } from '../../../support/remote-write/remote-write-decoding.ts';
+import {
+  encodeRequestV2,
+  requestV2Type,
+  type TestSeries,
+} from '../../../support/remote-write/remote-write-requests.ts';
 
 const noonMs = 1_763_640_000_000;
 const samples = [{ value: 1, timestampMs: noonMs }];

@@ -1,9 +1,13 @@
 /** A message of one version of remote write that is declared as the other. */
 import { describe, expect, test } from 'vitest';
-import { decoded, refusal, rowsOf } from '../../../support/decoded.ts';
-import { encodeRequestV2, encodeWriteRequest, type TestSeries } from '../../../support/remote-write.ts';
-import { RemoteWriteDecoding } from '../../../support/remote-write-decoding.ts';
-import { bytesField, message, varintField } from '../../../support/wire.ts';
+import { decoded, refusal, rowsOf } from '../../../support/decode/decoded.ts';
+import { bytesField, message, varintField } from '../../../support/decode/wire.ts';
+import { RemoteWriteDecoding } from '../../../support/remote-write/remote-write-decoding.ts';
+import {
+  encodeRequestV2,
+  encodeWriteRequest,
+  type TestSeries,
+} from '../../../support/remote-write/remote-write-requests.ts';
 
 const samples = [{ value: 1, timestampMs: 1_763_640_000_000 }];
 const up: TestSeries = { labels: { __name__: 'up', job: 'x' }, samples };

@@ -2,15 +2,15 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../src/limits/limits.ts';
 import { noCounts } from '../../../../src/model/counts.ts';
-import { decoded, refusal, rowsOf } from '../../../support/decoded.ts';
+import { decoded, refusal, rowsOf } from '../../../support/decode/decoded.ts';
+import { RemoteWriteDecoding } from '../../../support/remote-write/remote-write-decoding.ts';
 import {
   encodeRequestV2,
   encodeWriteRequest,
   type TestHistogram,
   type TestLabels,
   type TestSeries,
-} from '../../../support/remote-write.ts';
-import { RemoteWriteDecoding } from '../../../support/remote-write-decoding.ts';
+} from '../../../support/remote-write/remote-write-requests.ts';
 
 const noonMs = 1_763_640_000_000;
 const dayMs = 86_400_000;

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import type { BodyEncoding } from '../../../../src/decode/task.ts';
 import { decodeBody } from '../../../../src/decode/wire/decompression.ts';
 import { readZstdFrame } from '../../../../src/decode/wire/zstd.ts';
-import { caughtCode, caughtError } from '../../../support/caught.ts';
-import { seededRandom } from '../../../support/random.ts';
+import { caughtCode, caughtError } from '../../../support/lib/caught.ts';
+import { seededRandom } from '../../../support/lib/random.ts';
 
 const text = Buffer.from('{"level":"info","message":"a line of a log"}\n'.repeat(50));
 const encoded: Partial<Record<BodyEncoding, Buffer>> = {

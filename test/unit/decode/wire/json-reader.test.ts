@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { JsonReader } from '../../../../src/decode/wire/json-reader.ts';
 import { JsonTextCopier } from '../../../../src/decode/wire/json-text-copier.ts';
-import { caughtError } from '../../../support/caught.ts';
+import { caughtError } from '../../../support/lib/caught.ts';
 
 /** The number that a token is read as, or the token itself where a double cannot hold it. */
 function readNumber(token: string): number | string {

@@ -3,7 +3,7 @@ import { DeadLetters } from '../../../../src/drain/dead-letters/letters.ts';
 import type { DeadNote } from '../../../../src/drain/dead-letters/note.ts';
 import { createLogger } from '../../../../src/lib/log.ts';
 import { createMetrics } from '../../../../src/lib/metrics.ts';
-import { MemoryFiles } from '../../../support/memory-files.ts';
+import { MemoryFiles } from '../../../support/wal/memory-files.ts';
 
 const open = async (files: MemoryFiles, metrics = createMetrics()) =>
   DeadLetters.open({ files, metrics, log: createLogger('silent') });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { idempotencyKey, type RequestHeaders } from '../../../../src/http/server/headers.ts';
-import { caughtCode } from '../../../support/caught.ts';
+import { caughtCode } from '../../../support/lib/caught.ts';
 
 const headers = (value: string): RequestHeaders => ({
   accept: '',

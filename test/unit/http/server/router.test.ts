@@ -3,7 +3,7 @@ import { AppError } from '../../../../src/errors.ts';
 import { textReply } from '../../../../src/http/server/reply.ts';
 import type { Method, Route } from '../../../../src/http/server/route.ts';
 import { Router } from '../../../../src/http/server/router.ts';
-import { noReference } from '../../../support/routes.ts';
+import { noReference } from '../../../support/http/no-reference.ts';
 
 const route = (method: Method, path: string): Route => ({
   method,

@@ -6,8 +6,13 @@ import { expect, test } from 'vitest';
 import { JsonToProtobuf } from '../../../../../src/decode/otlp/json/json-to-protobuf.ts';
 import { logsRequest } from '../../../../../src/decode/otlp/logs/log-descriptors.ts';
 import { limits } from '../../../../../src/limits/limits.ts';
-import { caughtError } from '../../../../support/caught.ts';
-import { encodeJson, plainStyle, requestTypes, type TestRequest } from '../../../../support/otlp.ts';
+import { caughtError } from '../../../../support/lib/caught.ts';
+import {
+  encodeJson,
+  plainStyle,
+  requestTypes,
+  type TestRequest,
+} from '../../../../support/otlp/otlp-requests.ts';
 
 const { logs } = requestTypes;
 const request = (...records: readonly TestRequest[]): TestRequest => ({

@@ -1,7 +1,12 @@
 import { expect, it, test } from 'vitest';
 import { limits } from '../../../../../src/limits/limits.ts';
-import { decoded, rowsOf } from '../../../../support/decoded.ts';
-import { type Fields, MetricsDecoding, oneScope, textAttributes } from '../../../../support/otlp-metrics.ts';
+import { decoded, rowsOf } from '../../../../support/decode/decoded.ts';
+import {
+  type Fields,
+  MetricsDecoding,
+  oneScope,
+  textAttributes,
+} from '../../../../support/otlp/otlp-metrics.ts';
 
 /**
  * What a small request may become: points beyond the bounds are refused and counted, and the rest is stored.

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { plainStyle, randomStyle } from '../../../../support/otlp.ts';
+import { seededRandom } from '../../../../support/lib/random.ts';
 import {
   type Fields,
   MetricsDecoding,
   metricsJson,
   metricsProtobuf,
   receivedMicros,
-} from '../../../../support/otlp-metrics.ts';
-import { compareMetrics, storedMetrics } from '../../../../support/otlp-metrics-check.ts';
-import { expectedMetrics } from '../../../../support/otlp-metrics-oracle.ts';
-import { RandomMetrics } from '../../../../support/otlp-metrics-random.ts';
-import { seededRandom } from '../../../../support/random.ts';
+} from '../../../../support/otlp/otlp-metrics.ts';
+import { compareMetrics, storedMetrics } from '../../../../support/otlp/otlp-metrics-check.ts';
+import { expectedMetrics } from '../../../../support/otlp/otlp-metrics-oracle.ts';
+import { RandomMetrics } from '../../../../support/otlp/otlp-metrics-random.ts';
+import { plainStyle, randomStyle } from '../../../../support/otlp/otlp-requests.ts';
 
 const seed = Number(process.env['MILLRACE_TEST_SEED'] ?? Date.now() >>> 0);
 const requests = 200;

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../../src/limits/limits.ts';
-import { decoded, rowsOf } from '../../../../support/decoded.ts';
-import { metadataRows, rowsBySeries, valuesBySeries } from '../../../../support/otlp-metric-rows.ts';
+import { sampleRows } from '../../../../support/clickhouse/sample-rows.ts';
+import { decoded, rowsOf } from '../../../../support/decode/decoded.ts';
+import { metadataRows, rowsBySeries, valuesBySeries } from '../../../../support/otlp/otlp-metric-rows.ts';
 import {
   type Fields,
   MetricsDecoding,
   oneScope,
   receivedMicros,
   textAttributes,
-} from '../../../../support/otlp-metrics.ts';
-import { encodeWriteRequest } from '../../../../support/remote-write.ts';
-import { RemoteWriteDecoding } from '../../../../support/remote-write-decoding.ts';
-import { sampleRows } from '../../../../support/sample-rows.ts';
+} from '../../../../support/otlp/otlp-metrics.ts';
+import { RemoteWriteDecoding } from '../../../../support/remote-write/remote-write-decoding.ts';
+import { encodeWriteRequest } from '../../../../support/remote-write/remote-write-requests.ts';
 
 const noonMs = 1_763_640_000_000;
 const noon = { timeUnixNano: BigInt(noonMs) * 1_000_000n };

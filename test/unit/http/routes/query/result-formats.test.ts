@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chooseFormat, resultParameters } from '../../../../../src/http/routes/query/result-formats.ts';
-import { caughtCode } from '../../../../support/caught.ts';
+import { caughtCode } from '../../../../support/lib/caught.ts';
 
 describe('chooseFormat', () => {
   it.each([

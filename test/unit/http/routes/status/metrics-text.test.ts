@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { MetricsText } from '../../../../../src/http/routes/status/metrics-route.ts';
 import { limits } from '../../../../../src/limits/limits.ts';
-import { ManualClock } from '../../../../support/manual-clock.ts';
+import { ManualClock } from '../../../../support/lib/manual-clock.ts';
 
 it('is written once for all who wait, and for nobody before he asked', async () => {
   const clock = new ManualClock();
