@@ -142,6 +142,9 @@ async function serve(config: Config, warnings: readonly string[]): Promise<void>
   if (typeof running === 'string') {
     // As a kill would leave it: the log has what was acknowledged.
     log.info({ signal: running }, 'stopped before the start was complete');
+    // An exit waits for calls to the file system, and one of them may be what hangs.
+    const isInFileSystem = process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
+    if (isInFileSystem) process.kill(process.pid, 'SIGKILL');
     return;
   }
   const signal = await stopRequested;
