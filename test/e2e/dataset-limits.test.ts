@@ -83,6 +83,8 @@ it('hold for one dataset, over a restart, until it is deleted', async () => {
     ['two', 'app', false],
   ] as const) {
     expect(await post(tenant, dataset, wide)).toBe(200);
+    // Between the new columns and their row the field is there and the row is not.
+    await service.drained();
     const found = await service.within(tenant).query(`SELECT f14 FROM ${dataset} WHERE f14 = 14`);
     expect(found).toHaveLength(1);
     const schema = await (await send('GET', `/api/v1/logstream/${dataset}/schema`, tenant)).text();
