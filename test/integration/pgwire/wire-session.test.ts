@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import pg from 'pg';
 import Cursor from 'pg-cursor';
@@ -7,6 +8,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { catalogOf } from '../../sql/fixtures.ts';
 import { administrator, queryService } from '../../sql/querier.ts';
 import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { hasOpenssl, makeCertificate } from '../../support/http/certificates.ts';
+import { removeFolder, temporaryFolder } from '../../support/lib/child.ts';
 import { pgPassword, startPgServer, type TestPgServer } from '../../support/sql/pg-server.ts';
 
 let store: TestStore;
@@ -283,3 +286,25 @@ test('who may not query is refused, and stays connected', async () => {
   server.become(administrator);
   expect((await asked.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
 });
+
+test.skipIf(!hasOpenssl)(
+  'TLS where there is a certificate, and without it for who does not ask (skipped without openssl)',
+  async () => {
+    const folder = temporaryFolder('pg-tls');
+    try {
+      const files = makeCertificate(folder, 'localhost');
+      expect(await codeOf(client({ ssl: true }))).toBe('Error: The server does not support SSL connections');
+      await server.server.useCertificate(files);
+      const encrypted = await client({
+        ssl: { ca: readFileSync(files.certificate), servername: 'localhost' },
+      });
+      expect((await encrypted.query('SHOW ssl')).rows).toEqual([{ ssl: 'on' }]);
+      const many = await encrypted.query('SELECT n FROM generate_series(1, 20000) AS n');
+      expect(many.rows).toHaveLength(20_000);
+      expect((await (await client()).query('SHOW ssl')).rows).toEqual([{ ssl: 'off' }]);
+      expect(await codeOf(client({ ssl: true }))).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
+    } finally {
+      removeFolder(folder);
+    }
+  },
+);
