@@ -55,6 +55,8 @@ describe('a port that is taken', () => {
     const first = await start(address);
     await isServing(first);
     expect(first.stdout).toContain(`password: ${password}`);
+    // What says that it was shown is written behind the banner.
+    await expect.poll(() => existsSync(join(dataDir, 'admin-password-unshown'))).toBe(false);
     await first.stop();
     const second = await start(address);
     await isServing(second);
