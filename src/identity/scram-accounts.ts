@@ -14,8 +14,9 @@ export interface ScramAccountsParts {
 }
 
 /** Who signs in with a name, and what proves that they know the secret. */
-interface ScramAccount {
+export interface ScramAccount {
   readonly verifier: ScramVerifier;
+  /** Who it is now; undefined for nobody, and once the credentials have ended. */
   principal(): Principal | undefined;
 }
 

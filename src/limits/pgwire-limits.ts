@@ -48,6 +48,4 @@ export const pgwireLimits = {
   pgKeepAliveMs: 60_000,
   /** Iterations of PBKDF2 in SCRAM-SHA-256 (RFC 7677 asks for 4096 at least; PostgreSQL takes 4096). */
   scramIterations: 4096,
-  /** Users whose sign-in over HTTP makes a verifier for SCRAM, waiting at a time. */
-  maxPendingScramVerifiers: 100,
 } as const;

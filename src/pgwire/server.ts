@@ -24,7 +24,7 @@ import * as reply from './protocol/server-messages.ts';
 import { WireError } from './protocol/wire-error.ts';
 import { Session, type SessionParts } from './session.ts';
 import { SessionSettings } from './settings.ts';
-import { cancelKey, type SignedIn, type SignInParts, signIn } from './sign-in.ts';
+import { cancelKey, defaultDatabase, type SignedIn, type SignInParts, signIn } from './sign-in.ts';
 
 export interface PgServerParts extends Omit<SignInParts, 'secureContext'> {
   readonly query: Query;
@@ -55,7 +55,7 @@ export class PgServer {
   readonly #unknown = new Multiset();
   /** By the process id that clients are told. */
   readonly #sessions = new Map<number, Running>();
-  readonly #sessionOf = new Map<Connection, Session>();
+  readonly #signingIn = new Set<Connection>();
   #secureContext: SecureContext | undefined;
   #nextProcessId = 1;
   #timer: NodeJS.Timeout | undefined;
@@ -100,15 +100,10 @@ export class PgServer {
     const poll = setInterval(() => {
       for (const { session } of this.#sessions.values()) if (!session.isBusy) session.end(shutdown());
     }, limits.pgSessionCheckMs);
-    const signingIn = [...this.#connections].filter((each) => !this.#hasSession(each));
-    for (const connection of signingIn) connection.destroy();
+    for (const connection of this.#signingIn) connection.destroy();
     await closed;
     clearTimeout(late);
     clearInterval(poll);
-  }
-
-  #hasSession(connection: Connection): boolean {
-    return this.#sessionOf.has(connection);
   }
 
   /** One connection, from its first byte to its last. Never rejects. */
@@ -117,10 +112,9 @@ export class PgServer {
     const client = clientNetwork(normalAddress(connection.address) ?? connection.address);
     const out = new MessageWriter();
     this.#unknown.add(client);
-    let isKnown = false;
+    this.#signingIn.add(connection);
     const know = (): void => {
-      if (!isKnown) this.#unknown.remove(client);
-      isKnown = true;
+      if (this.#signingIn.delete(connection)) this.#unknown.remove(client);
     };
     this.#connections.add(connection);
     const timer = setTimeout(() => connection.destroy(), limits.pgSignInTimeoutMs);
@@ -140,7 +134,6 @@ export class PgServer {
       know();
       connection.close();
       this.#connections.delete(connection);
-      this.#sessionOf.delete(connection);
     }
   }
 
@@ -167,7 +160,7 @@ export class PgServer {
     const startedMs = Date.now();
     const describe = (): CatalogSession => ({
       user,
-      database: parameters.get('database') || 'millrace',
+      database: parameters.get('database') || defaultDatabase,
       processId,
       startedMs,
       serviceStartedMs: Math.round(performance.timeOrigin),
@@ -181,7 +174,6 @@ export class PgServer {
       this.#sessionParts(connection, signedIn, describe),
     );
     this.#sessions.set(processId, { session, secret, caller: signedIn.caller });
-    this.#sessionOf.set(connection, session);
     try {
       await session.run();
     } finally {
@@ -200,7 +192,7 @@ export class PgServer {
       const who = caller();
       gate.authorize(who, asked, 'query', undefined);
       const { principal, tenant } = who;
-      return { principal, tenant, sql, parameterTypes, session: session(), signal };
+      return { principal, tenant, sql, parameterTypes, session, signal };
     };
     return {
       query: (sql: string, parameters: readonly ParameterValue[], types, signal) =>

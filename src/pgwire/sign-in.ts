@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import type { Caller, Gate } from '../access/gate.ts';
 import type { RequestTenant } from '../access/tenancy.ts';
-import { ScramError, ScramExchange, type ScramVerifier } from '../auth/scram.ts';
+import { ScramError, ScramExchange } from '../auth/scram.ts';
 import { AppError } from '../errors.ts';
+import type { ScramAccount } from '../identity/scram-accounts.ts';
 import { limits } from '../limits/limits.ts';
 import type { Principal } from '../model/identity.ts';
 import type { Connection } from './connection.ts';
@@ -31,12 +32,6 @@ export interface ScramAccounts {
    * @throws AppError `store_unavailable`
    */
   find(tenant: string, name: string): Promise<ScramAccount>;
-}
-
-export interface ScramAccount {
-  readonly verifier: ScramVerifier;
-  /** Who it is now; undefined for nobody, and once the credentials have ended. */
-  principal(): Principal | undefined;
 }
 
 export interface SignInParts {

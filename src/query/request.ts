@@ -25,8 +25,11 @@ export interface QueryQuestion {
   readonly streamName?: string;
   /** Whether it waits until it can see all that this node acknowledged before. */
   readonly latest?: boolean;
-  /** Who asks, for `current_setting` and the like; without it, the principal outside of any session. */
-  readonly session?: CatalogSession;
+  /**
+   * Who asks, for `current_setting` and the like, called where it is needed; without it, the principal
+   * outside of any session.
+   */
+  readonly session?: () => CatalogSession;
   /** Aborted when the client goes away. */
   readonly signal: CancelSignal;
 }

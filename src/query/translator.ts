@@ -45,7 +45,7 @@ export interface TranslationQuestion {
   /** See `QueryQuestion`. */
   readonly parameterTypes?: readonly number[] | undefined;
   /** See `QueryQuestion`. */
-  readonly session?: CatalogSession | undefined;
+  readonly session?: (() => CatalogSession) | undefined;
   /** Aborted when nobody waits any more. */
   readonly signal?: CancelSignal | undefined;
 }
@@ -170,7 +170,7 @@ export class Translator {
 
   async #attempt(question: TranslationQuestion, parameters: GivenParameters): Promise<AnsweredReply> {
     const { principal, tenant, sql, times, signal } = question;
-    const session = question.session ?? sessionOf(principal, times);
+    const session = question.session?.() ?? sessionOf(principal, times);
     const range = { start: times.startMicros !== undefined, end: times.endMicros !== undefined };
     return await this.#parts.translations.run({
       task: { text: sql, tenant, range, parameters, session },
