@@ -51,6 +51,7 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'long', include: long } },
     ],
+    setupFiles: ['test/support/lib/seeded-properties.ts'],
     pool: 'forks',
     // Many tests wait for a real program, a signal or a clock: with three at a time, two cores
     // are busy throughout.

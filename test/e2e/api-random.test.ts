@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { JsonSchema, OpenApiDocument, Operation } from '../../bench/reference/openapi.ts';
 import { type Hints, SchemaValues } from '../support/http/schema-values.ts';
 import { packageRoot } from '../support/lib/package-root.ts';
+import { testSeed } from '../support/lib/seed.ts';
 import { Service } from '../support/service/service.ts';
 
 /**
@@ -15,7 +16,7 @@ import { Service } from '../support/service/service.ts';
  * its status, its media type, its code and its members. `MILLRACE_TEST_SEED` and `MILLRACE_TEST_RUNS`
  * search among others.
  */
-const seed = Number(process.env['MILLRACE_TEST_SEED'] ?? Date.now() >>> 0);
+const seed = testSeed;
 const runs = 30 * Number(process.env['MILLRACE_TEST_RUNS'] ?? 1);
 
 const document = JSON.parse(

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { ClickHouseServer, openStoreOn } from '../support/clickhouse/clickhouse-server.ts';
 import { testStore } from '../support/clickhouse/test-store.ts';
 import { removeFolder, temporaryFolder } from '../support/lib/child.ts';
+import { testSeed } from '../support/lib/seed.ts';
 import { authorization, Service } from '../support/service/service.ts';
 import { runStoreKillRounds } from '../support/service/store-kill-rounds.ts';
 
@@ -174,7 +175,7 @@ test('without its server the service starts and takes writes, which arrive when 
 }, 120_000);
 
 test('a server that is killed and started again and again under load has every acknowledged row once', async () => {
-  const seed = Date.now() >>> 0;
+  const seed = testSeed;
   const report = await runStoreKillRounds({ rounds: 4, seed });
   const { acknowledgedRows, failedInserts } = report;
   expect(report, `seed ${seed}`).toEqual({

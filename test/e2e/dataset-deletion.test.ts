@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { tablesOf } from '../support/clickhouse/engine-files.ts';
 import { seededRandom } from '../support/lib/random.ts';
+import { testSeed } from '../support/lib/seed.ts';
 import { buildWriteRequest } from '../support/remote-write/remote-write-requests.ts';
 import { authorization, Service } from '../support/service/service.ts';
 
@@ -104,7 +105,7 @@ async function expectHeir({ name, kind, writes, deleted }: History): Promise<num
 }
 
 it('deletion under load leaves no table, no log record, no row and no error behind', async () => {
-  const seed = Math.floor(Math.random() * 2 ** 32);
+  const seed = testSeed;
   process.stdout.write(`The seed is ${seed}.\n`);
   const random = seededRandom(seed);
   const histories = Array.from(

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { limits } from '../../src/limits/limits.ts';
 import { enginePid, isGone } from '../support/lib/child.ts';
 import { seededRandom } from '../support/lib/random.ts';
+import { testSeed } from '../support/lib/seed.ts';
 import { readStored } from '../support/service/numbered-batches.ts';
 import { compareBatches } from '../support/service/sent-and-stored.ts';
 import { authorization, Service } from '../support/service/service.ts';
@@ -34,7 +35,7 @@ const ask = (service: Service, query: string): Promise<Response> =>
 
 test('SIGKILL to the engine under load loses nothing that was acknowledged and doubles nothing', async () => {
   const rounds = 5;
-  const seed = Date.now() >>> 0;
+  const seed = testSeed;
   const random = seededRandom(seed);
   const service = await start({ MILLRACE_FLUSH_INTERVAL_MS: '100' });
   const senders = startSenders(service, random);

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { testSeed } from '../support/lib/seed.ts';
 import { runKillRounds } from '../support/service/kill-rounds.ts';
 import { compareBatches } from '../support/service/sent-and-stored.ts';
 
 const rounds = 3;
 
 test('SIGKILL in the middle of ingest loses nothing that was acknowledged and doubles nothing', async () => {
-  const seed = Date.now() >>> 0;
+  const seed = testSeed;
   const reports = await runKillRounds({ rounds, seed });
   const acknowledged = reports.map((report) => report.acknowledgedRows);
   expect(

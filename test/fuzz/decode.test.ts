@@ -11,6 +11,7 @@ import { type DecodeBounds, inlineBounds, shortBounds } from '../../src/decode/d
 import { Decoder } from '../../src/decode/decoder.ts';
 import { DecodeOutcomes } from '../../src/decode/outcomes.ts';
 import type { BodyEncoding, BodyFormat, DecodeResult, DecodeTask } from '../../src/decode/task.ts';
+import { testSeed } from '../support/lib/seed.ts';
 import { checkOtlpInput, type OtlpFuzzVerdict, otlpFuzzInput } from '../support/otlp/otlp-fuzz.ts';
 import { checkMetricsInput, metricsFuzzInput } from '../support/otlp/otlp-metrics-fuzz.ts';
 import { checkInput, type FuzzVerdict, fuzzInput } from '../support/remote-write/remote-write-fuzz.ts';
@@ -107,7 +108,7 @@ describe.each([
   const check = (
     work: (decoder: Decoder, outcomes: DecodeOutcomes, seed: number, number: number) => unknown,
   ) => {
-    const seed = Date.now() >>> 0;
+    const seed = testSeed;
     const outcomes = new DecodeOutcomes();
     const decoder = new TwiceDecoder(outcomes, bounds);
     for (let number = 0; number < 150; number++) {
@@ -134,7 +135,7 @@ describe.each([
 
 describe('remote write', () => {
   test('messages of both versions, whole and damaged, against a second implementation', () => {
-    const seed = Date.now() >>> 0;
+    const seed = testSeed;
     const verdicts = new Map<FuzzVerdict, number>();
     const outcomes = new DecodeOutcomes();
     const decoder = new Decoder(outcomes, hashes);
@@ -168,7 +169,7 @@ describe('remote write', () => {
 
 describe('OTLP', () => {
   test('logs and traces in both encodings, whole and damaged, against a second implementation', () => {
-    const seed = Date.now() >>> 0;
+    const seed = testSeed;
     const verdicts = new Map<OtlpFuzzVerdict, number>();
     const decoder = new Decoder(new DecodeOutcomes(), hashes);
     for (let number = 0; number < 8000; number++) {
@@ -189,7 +190,7 @@ describe('OTLP', () => {
 
 describe('OTLP metrics', () => {
   test('in both encodings, whole and damaged, against a second implementation', () => {
-    const seed = Date.now() >>> 0;
+    const seed = testSeed;
     const verdicts = new Map<OtlpFuzzVerdict, number>();
     for (let number = 0; number < 3000; number++) {
       try {

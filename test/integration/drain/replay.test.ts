@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { removeFolder, temporaryFolder } from '../../support/lib/child.ts';
 import { seededRandom } from '../../support/lib/random.ts';
+import { testSeed } from '../../support/lib/seed.ts';
 import { buildWriteRequest } from '../../support/remote-write/remote-write-requests.ts';
 import { authorization, Service } from '../../support/service/service.ts';
 
@@ -201,7 +202,7 @@ test('a repetition after the window is a new request', async () => {
 });
 
 test('senders that repeat what was not answered before a SIGKILL find it stored once', async () => {
-  const seed = Date.now() >>> 0;
+  const seed = testSeed;
   const random = seededRandom(seed);
   const service = await Service.start({ env: { MILLRACE_FLUSH_INTERVAL_MS: '100' } });
   onTestFinished(() => service.dispose());

@@ -15,6 +15,7 @@ import { defaultLimits } from '../../../src/model/tenant-limits.ts';
 import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 import { decodeCosts } from '../../support/decode/decode-costs.ts';
 import { seededRandom } from '../../support/lib/random.ts';
+import { testSeed } from '../../support/lib/seed.ts';
 import { buildWriteRequest, type TestSeries } from '../../support/remote-write/remote-write-requests.ts';
 import { MemoryFiles } from '../../support/wal/memory-files.ts';
 import { startWritePath } from '../../support/wal/write-path.ts';
@@ -167,7 +168,7 @@ test('a series that comes again after its day has left the store brings a row fo
 });
 
 test('no sample is without its series when writes fail and workers die at random', async () => {
-  const seed = Date.now() >>> 0;
+  const seed = testSeed;
   const random = seededRandom(seed);
   const { send, sendBody, stored, files } = await setUp('random', 2);
   await send([0], todayMs);

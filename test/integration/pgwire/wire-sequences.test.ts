@@ -14,6 +14,7 @@ import { catalogOf } from '../../sql/fixtures.ts';
 import { Postgres, postgresBinaries } from '../../sql/postgres.ts';
 import { administrator, queryService } from '../../sql/querier.ts';
 import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { testSeed } from '../../support/lib/seed.ts';
 import { client, MemorySocket, shortForm } from '../../support/sql/wire-client.ts';
 
 /**
@@ -24,7 +25,7 @@ import { client, MemorySocket, shortForm } from '../../support/sql/wire-client.t
  */
 const bin = postgresBinaries();
 const runs = Number(process.env['MILLRACE_TEST_RUNS'] ?? 60);
-const seed = Number(process.env['MILLRACE_TEST_SEED'] ?? 2026);
+const seed = testSeed;
 
 let oracle: Postgres;
 let store: TestStore;

@@ -10,6 +10,7 @@ import { SessionSettings } from '../../../src/pgwire/settings.ts';
 import { postgresType } from '../../../src/sql/postgres-types.ts';
 import { int4 } from '../../../src/sql/types.ts';
 import { type Random, seededRandom } from '../../support/lib/random.ts';
+import { testSeed } from '../../support/lib/seed.ts';
 import { client, MemorySocket, serverMessages } from '../../support/sql/wire-client.ts';
 
 /**
@@ -19,7 +20,7 @@ import { client, MemorySocket, serverMessages } from '../../support/sql/wire-cli
  * test/vitest.config.ts session-fuzz`
  */
 const runs = Number(process.env['MILLRACE_TEST_RUNS'] ?? 1500);
-const seed = Number(process.env['MILLRACE_TEST_SEED'] ?? Date.now() % 1_000_000_000);
+const seed = testSeed;
 
 const columns = [{ name: 'n', label: 'n', type: postgresType(int4) }];
 

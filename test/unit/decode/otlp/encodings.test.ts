@@ -6,6 +6,7 @@ import { decodeProtobufTraces } from '../../../../src/decode/otlp/traces/protobu
 import type { DecodedBody } from '../../../../src/decode/task.ts';
 import { nativeRows } from '../../../support/clickhouse/native-rows.ts';
 import { seededRandom } from '../../../support/lib/random.ts';
+import { testSeed } from '../../../support/lib/seed.ts';
 import { expectedRows } from '../../../support/otlp/otlp-oracle.ts';
 import { OtlpGenerator } from '../../../support/otlp/otlp-random.ts';
 import { encodeJson, encodeProtobuf, randomStyle, type Signal } from '../../../support/otlp/otlp-requests.ts';
@@ -25,7 +26,7 @@ const outcome = ({ blocks, refused, counts }: DecodedBody) => {
 
 describe.each(['logs', 'traces'] as const)('%s', (signal: Signal) => {
   test('JSON and protobuf of the same request give the rows of a second implementation', () => {
-    const seed = Date.now() >>> 0;
+    const seed = testSeed;
     let stored = 0;
     for (let number = 0; number < 120; number++) {
       const random = seededRandom(seed + number);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../../../support/lib/random.ts';
+import { testSeed } from '../../../../support/lib/seed.ts';
 import {
   type Fields,
   MetricsDecoding,
@@ -12,7 +13,7 @@ import { expectedMetrics } from '../../../../support/otlp/otlp-metrics-oracle.ts
 import { RandomMetrics } from '../../../../support/otlp/otlp-metrics-random.ts';
 import { plainStyle, randomStyle } from '../../../../support/otlp/otlp-requests.ts';
 
-const seed = Number(process.env['MILLRACE_TEST_SEED'] ?? Date.now() >>> 0);
+const seed = testSeed;
 const requests = 200;
 /** Of each kind of rows. Some are rare, so there are as many more requests as this takes, within a bound. */
 const wantedRows = 11;
