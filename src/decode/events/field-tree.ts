@@ -65,8 +65,9 @@ export class FieldNode {
   }
 
   /**
-   * Notes that `row` has a value here. What it had for the same key or the same flattened name is taken back:
-   * the last value counts, whatever its type.
+   * Notes that `row` has this key. What it had for the same key before is taken back: the last value counts,
+   * whatever its type. What another key gave the same flattened name is taken back by the `Field`, once
+   * there is a value: an object has none of its own, it has fields.
    */
   touch(row: number, parent: FieldNode): void {
     if (this.#lastRow === row) this.#unset(row);
@@ -76,7 +77,6 @@ export class FieldNode {
       this.#touchedSibling = parent.#touchedChild;
       parent.#touchedChild = this;
     }
-    this.field.touch(row);
   }
 
   /**

@@ -177,13 +177,16 @@ class EventDecoder {
   #readValue(node: FieldNode, parts: number): void {
     const reader = this.#reader;
     const { field } = node;
-    switch (reader.peek()) {
+    const first = reader.peek();
+    if (first === ascii.openBrace) {
+      this.#readObject(node, parts);
+      return;
+    }
+    field.touch(this.#row);
+    switch (first) {
       case ascii.quote:
         reader.position++;
         this.#readString(node);
-        break;
-      case ascii.openBrace:
-        this.#readObject(node, parts);
         break;
       case ascii.openBracket:
         this.#readText(node);
@@ -222,11 +225,13 @@ class EventDecoder {
   #readObject(node: FieldNode, parts: number): void {
     const reader = this.#reader;
     if (parts === limits.maxFlattenDepth) {
+      node.field.touch(this.#row);
       this.#readText(node);
       return;
     }
     reader.position++;
     if (reader.take(ascii.closeBrace)) {
+      node.field.touch(this.#row);
       this.#setText(node.field, emptyObject, 0, emptyObject.length);
     } else {
       this.#readFields(node, parts + 1);

@@ -207,6 +207,15 @@ describe('fields', () => {
     expect(await stored(text)).toEqual(expected);
   });
 
+  test.each([
+    ['{"http_request":"GET /","http":{"request":{"method":"GET"}}}', ['http_request', 'http_request_method']],
+    ['{"http":{"request":{"method":"GET"}},"http_request":"GET /"}', ['http_request', 'http_request_method']],
+    ['{"":"x","_":{"a":"y"}}', ['_', '__a']],
+  ])('an object takes nothing from a field that has the name of its prefix: %s', async (text, names) => {
+    const [row] = await stored(text);
+    expect(Object.keys(row ?? {}).sort()).toEqual(names.map((name) => `${name}:str`));
+  });
+
   test('a name has at most ten parts, and what is deeper stays JSON text', async () => {
     const nest = (levels: number): string => `${'{"k":'.repeat(levels)}1${'}'.repeat(levels)}`;
     const parts = (count: number): string => Array(count).fill('k').join('_');
