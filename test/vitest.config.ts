@@ -21,7 +21,7 @@ const withoutEngine = [
 
 /** What depends on the HTTP library runs a second time, on `node:http`. */
 const onNodeHttp = [
-  'test/integration/http/{http-{body,framing,routing,server,spec},https,query-http}.test.ts',
+  'test/integration/http/{http-{body,body-stream,framing,routing,server,spec},https,query-http}.test.ts',
 ];
 
 /** The tests that take longest, or need programs in other languages: `npm run test:full`. */

@@ -10,6 +10,13 @@ import { sendStream } from './send-stream.ts';
 const heldBackBytes = 16 * 1024;
 
 /**
+ * The longest text that is sent in one go: in UTF-8 and with its headers it fits what is held back. Of a
+ * longer one the headers go out first, and if the client does not take those, versions of uWebSockets.js
+ * before commit 6b7f354 (April 2026) drop the text.
+ */
+const maxTextLength = 4 * 1024;
+
+/**
  * Sends a reply, as `ServerRequest.send` says.
  * @param secure whether it goes out over TLS
  */
@@ -22,8 +29,10 @@ export function send(
 ): Sending | undefined {
   const { headOnly, connection } = options;
   const closes = connection !== 'keep';
+  const isLongText = typeof reply.body === 'string' && reply.body.length > maxTextLength;
+  const whole = isLongText ? [Buffer.from(reply.body)] : reply.body;
   // Parts cannot close a connection: uWebSockets.js does not tell after which the reply is complete.
-  const body = closes && !headOnly && isParts(reply.body) ? streamOf(reply.body) : reply.body;
+  const body = closes && !headOnly && isParts(whole) ? streamOf(whole) : whole;
   const onSent = () => outcome.onSent();
   let finished = true;
   res.cork(() => {
