@@ -9,7 +9,8 @@ function asDefined(text: string): readonly (string | null)[] | undefined {
   if (body === undefined) return undefined;
   if (body === '') return [];
   const items: (string | null)[] = [];
-  const item = /[ \t-\r]*(?:"((?:[^"\\]|\\.)*)"|((?:[^"{},\\]|\\.)+?))[ \t-\r]*(?:,|$)/sy;
+  const item =
+    /[ \t-\r]*(?:"((?:[^"\\]|\\.)*)"|((?:[^"{},\\ \t-\r]|\\.)(?:[^"{},\\]|\\.)*?))[ \t-\r]*(?:,|$)/sy;
   while (item.lastIndex < body.length) {
     const match = item.exec(body);
     if (match === null) return undefined;
@@ -28,6 +29,7 @@ test.each([
   ['{"a\\"b,{}"}', ['a"b,{}']],
   ['{a\\ }', ['a ']],
   ['{,}', undefined],
+  ['{a, ,b}', undefined],
   ['{a,}', undefined],
   ['{"a"b}', undefined],
   ['{{1}}', undefined],
