@@ -1,5 +1,6 @@
 import type { ResultChunk } from '../clickhouse/store.ts';
 import type { QueryResult } from '../query/request.ts';
+import { tabSeparated, textCell } from '../sql/known-rows.ts';
 import type { PostgresType } from '../sql/postgres-types.ts';
 import type { ResultColumn } from '../sql/translate.ts';
 import { TabSeparatedRows } from './values/tab-separated-rows.ts';
@@ -85,7 +86,7 @@ export class TextRows implements RowSource {
   constructor(columns: readonly OutputColumn[], rows: ReadonlyArray<readonly string[]>) {
     this.columns = columns;
     this.#rows = new TabSeparatedRows(columns.length);
-    this.#rows.push(Buffer.from(rows.map((row) => `${row.map(escaped).join('\t')}\n`).join('')));
+    this.#rows.push(Buffer.from(tabSeparated(rows.map((row) => row.map(textCell))).text));
   }
 
   fetch(maxRows: number, sink: RowSink): Promise<number> {
@@ -101,6 +102,3 @@ export class TextRows implements RowSource {
     return Promise.resolve();
   }
 }
-
-const escaped = (text: string): string =>
-  text.replace(/[\\\t\n]/g, (each) => (each === '\t' ? '\\t' : each === '\n' ? '\\n' : '\\\\'));

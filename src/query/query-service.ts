@@ -3,6 +3,7 @@ import type { CancelSignal } from '../lib/cancellation.ts';
 import { quotedName } from '../lib/credential-shape.ts';
 import { limits } from '../limits/limits.ts';
 import type { Principal } from '../model/identity.ts';
+import type { KnownRows } from '../sql/known-rows.ts';
 import { postgresType } from '../sql/postgres-types.ts';
 import { narrowedSettings, semanticSettings } from '../sql/print/settings.ts';
 import type { Translation } from '../sql/translate.ts';
@@ -17,6 +18,7 @@ import {
   type Statement,
 } from './execution.ts';
 import { Exports } from './exports.ts';
+import { KnownResult } from './known-result.ts';
 import { inForm } from './output-columns.ts';
 import type {
   CountsBin,
@@ -144,6 +146,8 @@ export class QueryService implements Query {
 
   /** @param waitedMs the part of its time that has passed already */
   #execute(statement: FormStatement, request: Asked, form: OutputForm, waitedMs = 0): QueryResult {
+    if (form === 'rows' && isWithin(statement.knownRows, this.#parts.bounds))
+      return new KnownResult(statement, statement.knownRows);
     const settings = this.#settings[statement.narrowed ? 'narrowed' : 'full'][form];
     const timeoutMs = this.#parts.bounds.timeoutMs - waitedMs;
     return this.#begin(statement, request, form, { settings, timeoutMs });
@@ -183,7 +187,14 @@ export class QueryService implements Query {
   }
 }
 
-type FormStatement = Statement & Pick<Translation, 'narrowed'>;
+/** Rows that the store would refuse are for it to refuse. */
+const isWithin = (
+  rows: KnownRows | undefined,
+  { maxResultRows, maxResultBytes }: QueryBounds,
+): rows is KnownRows =>
+  rows !== undefined && rows.count <= maxResultRows && 3 * rows.text.length <= maxResultBytes;
+
+type FormStatement = Statement & Pick<Translation, 'narrowed' | 'knownRows'>;
 type Asked = Pick<QueryRequest, 'tenant' | 'principal' | 'signal'>;
 
 const needsExporter = 'an export needs the privilege exporter or admin';

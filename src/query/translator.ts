@@ -71,8 +71,8 @@ export class Translator {
   readonly #known = new LRUCache<string, Remembered>({
     maxSize: limits.maxTranslationCacheBytes,
     maxEntrySize: limits.maxTranslationCacheEntryBytes,
-    sizeCalculation: ({ translation: { sql } }, key) =>
-      2 * (sql.length + key.length) + limits.translationOverheadBytes,
+    sizeCalculation: ({ translation: { sql, knownRows } }, key) =>
+      2 * (sql.length + (knownRows?.text.length ?? 0) + key.length) + limits.translationOverheadBytes,
   });
   /** Numbers of the parameters whose values are part of the key, for the key without them. */
   readonly #fixed = new LRUCache<string, readonly number[]>({

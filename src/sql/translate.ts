@@ -6,6 +6,7 @@ import { answerCatalogQuery } from './catalog-query/statement.ts';
 import type { CatalogSession, SettingChange } from './catalog-session.ts';
 import { withGeneratedNames } from './generated-names.ts';
 import type { QueryIr, RangeShape } from './ir.ts';
+import { constantRows, type KnownRows } from './known-rows.ts';
 import { type GivenParameters, noParameters, type ParameterUse, QueryParameters } from './parameters.ts';
 import { type PostgresType, postgresType } from './postgres-types.ts';
 import { tooLargeForStore } from './print/bounded.ts';
@@ -50,6 +51,8 @@ export interface Translation {
   readonly narrowed: boolean;
   /** No result has more; undefined if that is not known. */
   readonly maxRows: number | undefined;
+  /** Its rows, where they are known without the store; they fit the form `rows` alone. */
+  readonly knownRows?: KnownRows | undefined;
   /** True if it holds for this session at this time alone. */
   readonly isMomentary?: boolean;
   /** What it does to the session that runs it, if anything. */
@@ -131,7 +134,7 @@ function translateCatalogQuery(
 ): Translation {
   const { catalog, parameters } = env;
   const system = new SystemCatalog(visibleTables(env), session, catalog.version, readsColumns);
-  const { query, types, settings, parameterTypes } = answerCatalogQuery(tree, system, parameters);
+  const { query, types, settings, parameterTypes, knownRows } = answerCatalogQuery(tree, system, parameters);
   const names = uniqueNames(query.columns.map(({ name }) => name));
   const finished = finish(query, names, env);
   return {
@@ -141,6 +144,7 @@ function translateCatalogQuery(
       ...use,
       postgres: parameterTypes.get(index + 1),
     })),
+    knownRows,
     isMomentary: system.dependsOnSession,
     settings,
   };
@@ -156,7 +160,8 @@ function translateTree(
   const context = { env, ctes: new Map(), query: resolveQuery };
   const { query } = resolveQuery(tree, context, undefined, false);
   const names = uniqueNames(query.columns.map((column) => column.name));
-  return finish(query, names, env);
+  const finished = finish(query, names, env);
+  return { ...finished, knownRows: env.ctes.length > 0 ? undefined : constantRows(query) };
 }
 
 const tooComplex = (): Error => sqlError('sql_too_large', 'The query is too complex to be translated');

@@ -4,6 +4,7 @@ import { spendCatalogRows } from '../budget.ts';
 import { apply, columnOf } from '../build.ts';
 import type { SettingChange } from '../catalog-session.ts';
 import { type Expr, outputName, type SelectIr } from '../ir.ts';
+import { arrayCell, doubleCell, type KnownRows, nullCell, tabSeparated, textCell } from '../known-rows.ts';
 import type { QueryParameters } from '../parameters.ts';
 import { type PostgresType, postgresType } from '../postgres-types.ts';
 import { sqlError } from '../sql-error.ts';
@@ -27,6 +28,8 @@ export interface CatalogAnswer {
   /** Of the columns, as clients know them. */
   readonly types: readonly PostgresType[];
   readonly settings: readonly SettingChange[];
+  /** The same rows as the store would give them. */
+  readonly knownRows: KnownRows;
   /** Types of parameters that are others for clients, by number. */
   readonly parameterTypes: ReadonlyMap<number, PostgresType>;
 }
@@ -59,8 +62,12 @@ export function answerCatalogQuery(
   };
   const { columns, rows } = compileQuery(tree, shared, { parent: undefined, ctes: new Map() });
   const forms = columns.map(({ type }) => outputOf(type, catalog));
-  const made = rows(undefined).map((row, place) => [place, ...cellsOf(row, forms)]);
+  const answer = rows(undefined);
+  const made = answer.map((row, place) => [place, ...cellsOf(row, forms)]);
   spendCatalogRows(made);
+  const knownRows = tabSeparated(
+    made.map((row) => forms.map((form, index) => shownCell(row[index + 1] ?? null, form))),
+  );
   const alias = 't1';
   const inner = [{ name: '', type: int4 }, ...forms.map(({ cell }) => ({ name: '', type: cell }))];
   const at = (index: number, type: SqlType): Expr => columnOf(alias, outputName(index), type, '');
@@ -82,7 +89,7 @@ export function answerCatalogQuery(
     limit: undefined,
     offset: undefined,
   };
-  return { query, types: forms.map(({ type }) => type), settings, parameterTypes: objectIds };
+  return { query, types: forms.map(({ type }) => type), settings, parameterTypes: objectIds, knownRows };
 }
 
 interface OutputForm {
@@ -99,6 +106,23 @@ const cellsOf = (row: Row, forms: readonly OutputForm[]): ReadonlyArray<string |
     const value = row[index] ?? null;
     return value === null ? null : write(value);
   });
+
+/** A cell as the store shows it. */
+function shownCell(cell: string | number | null, { type }: OutputForm): string {
+  if (cell === null) return nullCell;
+  switch (type.sql.name) {
+    case 'bool':
+      return cell === 'true' ? 't' : 'f';
+    case 'float':
+      return doubleCell(Number(cell));
+    case 'timestamptz':
+      return `${cell}000`;
+    case 'array':
+      return arrayCell(JSON.parse(String(cell)) as (string | number | boolean | null)[]);
+    default:
+      return textCell(String(cell));
+  }
+}
 
 const cast = (type: string) => (cell: string) => `CAST(${cell}, 'Nullable(${type})')`;
 
