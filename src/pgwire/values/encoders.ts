@@ -4,11 +4,12 @@ import type { SqlType } from '../../sql/types.ts';
 import type { Format } from '../protocol/client-message.ts';
 import type { MessageWriter } from '../protocol/message-writer.ts';
 import { arrayText } from './array-text.ts';
+import { cellMicros, integerOf, isPlainDouble, safeDigits, withoutZerosEnd } from './cell-bytes.ts';
 import { doubleText, readDouble } from './double-text.ts';
 import { writeNumeric } from './numeric-binary.ts';
 import { readArray, readMap } from './store-literals.ts';
 import { cellKind, type TabSeparatedRows, unescaped } from './tab-separated-rows.ts';
-import type { TimeZone } from './time-zone.ts';
+import { type TimeZone, utc } from './time-zone.ts';
 import { dateDays, intervalParts, timestampMicros, withoutZeros, zonedText } from './times.ts';
 
 /**
@@ -19,7 +20,7 @@ import { dateDays, intervalParts, timestampMicros, withoutZeros, zonedText } fro
  */
 
 /** Writes the length and the value of one cell. */
-type CellEncoder = (to: MessageWriter, bytes: Buffer, start: number, end: number) => void;
+type CellEncoder = (to: MessageWriter, bytes: Buffer, start: number, end: number) => unknown;
 
 /** What the session has a say in. */
 export interface OutputSettings {
@@ -49,7 +50,9 @@ export class RowEncoder {
 
   /** Writes the cells of the current row, each with its length. */
   write(to: MessageWriter, { bytes, starts, ends, kinds }: TabSeparatedRows): void {
-    for (const [index, encode] of this.#encoders.entries()) {
+    const encoders = this.#encoders;
+    for (let index = 0; index < encoders.length; index++) {
+      const encode = encoders[index] ?? copied;
       const start = starts[index] ?? 0;
       const end = ends[index] ?? 0;
       const kind = kinds[index];
@@ -102,8 +105,30 @@ const made =
 
 function textEncoder(type: SqlType, settings: OutputSettings): CellEncoder {
   const isCopied = copiedTypes.has(type.name) || (type.name === 'numeric' && type.exact);
-  return isCopied ? copied : made(textOf(type, settings));
+  if (isCopied) return copied;
+  const other = made(textOf(type, settings));
+  switch (type.name) {
+    case 'float':
+      return (to, bytes, start, end) =>
+        (isPlainDouble(bytes, start, end) ? copied : other)(to, bytes, start, end);
+    case 'timestamp':
+      return (to, bytes, start, end) => copied(to, bytes, start, withoutZerosEnd(bytes, start, end));
+    case 'timestamptz':
+      return (to, bytes, start, end) => {
+        if (settings.timeZone() !== utc) other(to, bytes, start, end);
+        else {
+          const last = withoutZerosEnd(bytes, start, end);
+          to.int32(last - start + 3)
+            .slice(bytes, start, last)
+            .slice(utcOffset, 0, 3);
+        }
+      };
+    default:
+      return other;
+  }
 }
+
+const utcOffset = Buffer.from('+00');
 
 const copiedTypes: ReadonlySet<SqlType['name']> = new Set([
   'bool',
@@ -158,12 +183,35 @@ type BinaryWriter = (to: MessageWriter, text: string) => void;
 
 function binaryEncoder(type: SqlType): CellEncoder {
   if (bytesTypes.has(type.name)) return copied;
+  const direct = directEncoders[type.name];
+  if (direct !== undefined) return direct;
   const write = binaryWriter(type);
   return (to, bytes, start, end) => {
     const at = to.lengthAhead();
     write(to, bytes.toString('utf8', start, end));
     to.setLength(at);
   };
+}
+
+/** Of types whose binary form is made of the bytes of a cell, without a text in between. */
+const directEncoders: Readonly<Partial<Record<SqlType['name'], CellEncoder>>> = {
+  int2: (to, bytes, start, end) => to.int32(2).int16(integerOf(bytes, start, end)),
+  int4: (to, bytes, start, end) => to.int32(4).int32(integerOf(bytes, start, end)),
+  int8: (to, bytes, start, end) => {
+    to.int32(8);
+    if (end - start <= safeDigits) to.safeInt64(integerOf(bytes, start, end));
+    else to.int64(BigInt(bytes.toString('latin1', start, end)));
+  },
+  float: (to, bytes, start, end) => to.int32(8).double(readDouble(bytes.toString('latin1', start, end))),
+  timestamp: timestampEncoder,
+  timestamptz: timestampEncoder,
+};
+
+function timestampEncoder(to: MessageWriter, bytes: Buffer, start: number, end: number): void {
+  const micros = cellMicros(bytes, start, end);
+  to.int32(8);
+  if (micros === undefined) to.int64(timestampMicros(bytes.toString('latin1', start, end)));
+  else to.safeInt64(micros);
 }
 
 /** Whose binary form is their text. */

@@ -3,7 +3,7 @@ import { offsetText, type TimeZone } from './time-zone.ts';
 /** Times between the store's text, PostgreSQL's text, and the counts of its binary form. */
 
 /** PostgreSQL counts from 2000-01-01: in ms since 1970. */
-const epochMs = 946_684_800_000;
+export const timestampEpochMs = 946_684_800_000;
 const dayMs = 86_400_000;
 
 /** `2024-03-01 10:00:00.500000` in microseconds since 2000. */
@@ -17,17 +17,18 @@ export function timestampMicros(text: string): bigint {
     Number(text.slice(17, 19)),
   );
   const micros = Number(text.slice(20, 26).padEnd(6, '0'));
-  return BigInt(ms - epochMs) * 1000n + BigInt(micros);
+  return BigInt(ms - timestampEpochMs) * 1000n + BigInt(micros);
 }
 
 /** `2024-03-01` in days since 2000. */
 export const dateDays = (text: string): number =>
-  (Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)) - 1, Number(text.slice(8, 10))) - epochMs) /
+  (Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)) - 1, Number(text.slice(8, 10))) -
+    timestampEpochMs) /
   dayMs;
 
 /** The text of microseconds since 2000, in UTC, without zeros at the end. */
 export function timestampText(micros: bigint): string {
-  const all = micros + BigInt(epochMs) * 1000n;
+  const all = micros + BigInt(timestampEpochMs) * 1000n;
   let ms = all / 1000n;
   let rest = all % 1000n;
   if (rest < 0n) {
@@ -39,7 +40,8 @@ export function timestampText(micros: bigint): string {
   return withoutZeros(`${iso.slice(0, -1).replace('T', ' ')}${micro}`);
 }
 
-export const dateText = (days: number): string => new Date(days * dayMs + epochMs).toISOString().slice(0, 10);
+export const dateText = (days: number): string =>
+  new Date(days * dayMs + timestampEpochMs).toISOString().slice(0, 10);
 
 /** As PostgreSQL writes fractions of seconds: no zeros at the end, and no point without digits. */
 export const withoutZeros = (text: string): string =>

@@ -2,13 +2,22 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MessageWriter } from '../../../src/pgwire/protocol/message-writer.ts';
 import { arrayText } from '../../../src/pgwire/values/array-text.ts';
+import {
+  cellMicros,
+  integerOf,
+  isPlainDouble,
+  withoutZerosEnd,
+} from '../../../src/pgwire/values/cell-bytes.ts';
 import { doubleText, readDouble } from '../../../src/pgwire/values/double-text.ts';
+import { RowEncoder } from '../../../src/pgwire/values/encoders.ts';
 import { readNumeric, writeNumeric } from '../../../src/pgwire/values/numeric-binary.ts';
 import { readArray, readMap } from '../../../src/pgwire/values/store-literals.ts';
 import { cellKind, TabSeparatedRows, unescaped } from '../../../src/pgwire/values/tab-separated-rows.ts';
 import { timeZoneOf, utc } from '../../../src/pgwire/values/time-zone.ts';
-import { timestampMicros, timestampText, zonedText } from '../../../src/pgwire/values/times.ts';
+import { timestampMicros, timestampText, withoutZeros, zonedText } from '../../../src/pgwire/values/times.ts';
+import { postgresType } from '../../../src/sql/postgres-types.ts';
 import { readArrayText } from '../../../src/sql/syntax/literals.ts';
+import { float, int2, int4, int8, timestamp, timestamptz } from '../../../src/sql/types.ts';
 
 const numericBytes = (text: string): Buffer => {
   const writer = new MessageWriter();
@@ -143,5 +152,93 @@ describe('times', () => {
 
   test.each(['Nowhere/Else', "x'; --", '+99', ''])('there is no zone %s', (name) => {
     expect(timeZoneOf(name)).toBeUndefined();
+  });
+});
+
+describe('cells of the store, read from their bytes', () => {
+  const cell = (text: string) => [Buffer.from(`xx${text}9`), 2, 2 + text.length] as const;
+  const times = fc.tuple(
+    fc.date({ min: new Date('1900-01-01'), max: new Date('2299-12-31'), noInvalidDate: true }),
+    fc.integer({ min: 0, max: 999 }),
+  );
+  const timeText = ([date, micros]: readonly [Date, number]): string =>
+    `${date.toISOString().slice(0, 23).replace('T', ' ')}${String(micros).padStart(3, '0')}`;
+
+  test('integers, in text and as eight bytes', () => {
+    const integers = fc.integer({ min: -999_999_999_999_999, max: 999_999_999_999_999 });
+    fc.assert(
+      fc.property(integers, (value) => {
+        expect(integerOf(...cell(String(value)))).toBe(value);
+        const written = new MessageWriter().safeInt64(value).int64(BigInt(value)).take();
+        expect(written.subarray(0, 8)).toEqual(written.subarray(8));
+      }),
+    );
+  });
+
+  test('a double is copied only where PostgreSQL writes it like that', () => {
+    const doubles = fc.oneof(
+      fc.double(),
+      fc.integer({ min: -1_000_000, max: 1_000_000 }).map((value) => value / 1e8),
+      fc.integer().map((value) => value * 1e10),
+      fc.constantFrom(0.0001, 0.00009999, -0.0001, 1e15, 999_999_999_999_999.9, 0, -0),
+    );
+    // As the store writes them: without an exponent up to 1e21.
+    const stored = (value: number): string =>
+      Object.is(value, -0) ? '-0' : Number.isNaN(value) ? 'nan' : String(value).replace('Infinity', 'inf');
+    let copied = 0;
+    fc.assert(
+      fc.property(doubles, (value) => {
+        if (!isPlainDouble(...cell(stored(value)))) return;
+        copied += 1;
+        expect(stored(value)).toBe(doubleText(value));
+      }),
+    );
+    expect(copied).toBeGreaterThan(10);
+    for (const text of ['nan', 'inf', '-inf', '1e-7', '1000000000000000', '0.00001', '-', ''])
+      expect(isPlainDouble(...cell(text))).toBe(false);
+  });
+
+  test('times', () => {
+    fc.assert(
+      fc.property(times, (time) => {
+        const text = timeText(time);
+        const micros = cellMicros(...cell(text));
+        if (micros !== undefined) expect(BigInt(micros)).toBe(timestampMicros(text));
+        const [bytes, start, end] = cell(text);
+        expect(bytes.toString('utf8', start, withoutZerosEnd(bytes, start, end))).toBe(withoutZeros(text));
+      }),
+    );
+    for (const text of ['2024-01-01 10:00:00', '2024-01-01 10:00:00.000000', '2024-01-01 10:00:00.100000']) {
+      const [bytes, start, end] = cell(text);
+      expect(bytes.toString('utf8', start, withoutZerosEnd(bytes, start, end))).toBe(withoutZeros(text));
+    }
+  });
+
+  test('rows are sent the same, with a time zone of hours and without', () => {
+    const types = [int8, float, timestamptz, timestamp, int2, int4].map(postgresType);
+    const row =
+      '-12345678901234567\t0.5\t2024-03-01 10:00:00.500000\t1999-12-31 23:59:59.999999\t-7\t70000\n';
+    const sent = (format: 0 | 1, zone: string): string => {
+      const rows = new TabSeparatedRows(types.length);
+      rows.push(Buffer.from(row));
+      rows.next();
+      const out = new MessageWriter();
+      const timeZone = timeZoneOf(zone) ?? utc;
+      new RowEncoder(
+        types.map((type) => ({ type, format })),
+        { timeZone: () => timeZone },
+      ).write(out, rows);
+      return out.take().toString(format === 0 ? 'latin1' : 'hex');
+    };
+    expect(sent(0, 'UTC')).toContain('2024-03-01 10:00:00.5+00');
+    expect(sent(0, 'Asia/Kolkata')).toContain('2024-03-01 15:30:00.5+05:30');
+    expect(sent(1, 'UTC')).toBe(
+      '00000008ffd423aba294b479' +
+        '000000083fe0000000000000' +
+        '000000080002b595352fc920' +
+        '00000008ffffffffffffffff' +
+        '00000002fff9' +
+        '0000000400011170',
+    );
   });
 });
