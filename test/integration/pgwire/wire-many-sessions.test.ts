@@ -1,0 +1,52 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { limits } from '../../../src/limits/limits.ts';
+import { catalogOf } from '../../sql/fixtures.ts';
+import { queryService } from '../../sql/querier.ts';
+import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { pgPassword, startPgServer, type TestPgServer } from '../../support/sql/pg-server.ts';
+
+const sessions = 1000;
+
+let store: TestStore;
+let server: TestPgServer;
+const clients: pg.Client[] = [];
+
+beforeAll(async () => {
+  store = await openTestStore();
+  server = await startPgServer(queryService(store.store, catalogOf([])));
+});
+
+afterAll(async () => {
+  await Promise.all(clients.map((client) => client.end()));
+  await server?.stop();
+  await store?.close();
+});
+
+async function open(): Promise<void> {
+  const { port } = server;
+  const client = new pg.Client({
+    host: '127.0.0.1',
+    port,
+    user: 'admin',
+    password: pgPassword,
+    database: 'millrace',
+  });
+  await client.connect();
+  clients.push(client);
+}
+
+test('1,000 sessions are open at once, each with settings of its own', async () => {
+  const atOnce = limits.pgMaxUnauthenticatedPerClient / 2;
+  while (clients.length < sessions) await Promise.all(Array.from({ length: atOnce }, open));
+  for (const [index, client] of clients.entries())
+    await client.query(`SET application_name = 'number ${index}'`);
+  const names = await Promise.all(
+    clients.map(async (client) => (await client.query('SHOW application_name')).rows[0]),
+  );
+  expect(names).toEqual(clients.map((_, index) => ({ application_name: `number ${index}` })));
+  const answers = await Promise.all(
+    clients.map(async (client) => (await client.query('SELECT 1 AS one')).rows[0]),
+  );
+  expect(answers).toEqual(clients.map(() => ({ one: 1 })));
+}, 120_000);
