@@ -7,7 +7,8 @@ import { metricsReference } from './reference/metrics-reference.ts';
 import { sqlReference } from './reference/sql-reference.ts';
 
 /** `npm run docs`: writes the pages of `docs/reference` that are made from the code. */
-const service = await Service.start();
+// Listening for SQL clients, too, whose metrics would be missing otherwise.
+const service = await Service.start({ env: { MILLRACE_PG_ADDR: '127.0.0.1:0' } });
 try {
   const pages = {
     ...apiFiles(),

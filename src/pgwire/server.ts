@@ -66,7 +66,7 @@ export class PgServer {
     this.#server = createServer((socket) => void this.#serve(socket));
     const registers = [parts.metrics.registry];
     const name = 'millrace_pg_connections';
-    liveGauge({ name, help: 'Open connections of SQL clients', registers }, () => this.#connections.size);
+    liveGauge({ name, help: 'Open connections of SQL clients.', registers }, () => this.#connections.size);
   }
 
   /** @returns with the port that it has @throws Error of Node.js, such as EADDRINUSE */

@@ -69,7 +69,7 @@ describe.each(pages)('%s', (path) => {
 describe('docs/reference/metrics.md', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await Service.start();
+    service = await Service.start({ env: { MILLRACE_PG_ADDR: '127.0.0.1:0' } });
   });
   afterAll(() => service?.dispose());
 

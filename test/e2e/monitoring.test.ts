@@ -43,7 +43,8 @@ describe('the metrics of a service', () => {
   let withDatasets = '';
 
   beforeAll(async () => {
-    const first = await Service.start({ dataDir, env: { MILLRACE_FLUSH_INTERVAL_MS: '50' } });
+    const env = { MILLRACE_FLUSH_INTERVAL_MS: '50', MILLRACE_PG_ADDR: '127.0.0.1:0' };
+    const first = await Service.start({ dataDir, env });
     try {
       await load(first);
       text = await first.metrics();
