@@ -37,6 +37,19 @@ function ownCpuSeconds(pid: number): number {
 }
 
 /**
+ * CPU microseconds of all threads of a process that run now, without those of its children, from
+ * `/proc/<pid>/task/<tid>/schedstat`: that of a process that does a little now and then is not lost in ticks.
+ */
+export function ownCpuMicros(pid: number): number {
+  const tasks = entriesOf(`/proc/${pid}/task`);
+  const nanos = tasks.map((task) => Number(readIfThere(`/proc/${pid}/task/${task}/schedstat`).split(' ')[0]));
+  return nanos.reduce((sum, each) => sum + each, 0) / 1000;
+}
+
+/** Resident memory of a process without its children, bytes. */
+export const ownResidentBytes = (pid: number): number => statusField(pid, 'VmRSS') * 1024;
+
+/**
  * Resident memory now (`VmRSS`) and at its highest (`VmHWM`), bytes, with that of its children.
  * Each process peaks at a different time, and shared memory counts for each of them, so the sums are upper
  * bounds.
