@@ -79,26 +79,27 @@ const isNotNull = (expr: Expr | undefined): boolean => expr?.kind === 'literal' 
 const division = (
   formal: 'int' | 'numeric' | 'float',
   returns: Overload['returns'],
-  divide: (a: string, b: string, result: SqlType) => string,
+  divide: (a: string, b: string, result: SqlType, divisorScale: number) => string,
   plain = divide,
 ): Overload => ({
   args: [formal, formal],
   returns,
   render: (a, b) => `${a} / ${b}`,
   renderAs: (result, [dividend, divisor]) => {
-    if (isNonZero(divisor)) return (a, b) => plain(a, b, result);
-    if (isNotNull(dividend)) return (a, b) => divide(a, b, result);
-    return (a, b) => `if(isNull(${a}), NULL, ${divide(a, b, result)})`;
+    const scale = numericScale(divisor?.type ?? result);
+    if (isNonZero(divisor)) return (a, b) => plain(a, b, result, scale);
+    if (isNotNull(dividend)) return (a, b) => divide(a, b, result, scale);
+    return (a, b) => `if(isNull(${a}), NULL, ${divide(a, b, result, scale)})`;
   },
 });
 
-/** The engine's function takes a NULL for zero. */
-const divideDecimals = (a: string, b: string, scale: number): string =>
-  `if(isNull(${b}), NULL, divideDecimal(${a}, ifNull(${b}, toDecimal256(1, 0)), ${scale}))`;
+/** The engine's function takes a NULL for zero; what stands in for one must have the divisor's scale. */
+const divideDecimals = (a: string, b: string, divisorScale: number, scale: number): string =>
+  `if(isNull(${b}), NULL, divideDecimal(${a}, ifNull(${b}, toDecimal256(1, ${divisorScale})), ${scale}))`;
 
 /** With fewer digits than the operands have, the engine divides wrongly. */
-const wholeQuotient = (a: string, b: string, scale: number): string =>
-  `toDecimal256(truncate(${divideDecimals(a, b, scale)}), 0)`;
+const wholeQuotient = (a: string, b: string, divisorScale: number, scale: number): string =>
+  `toDecimal256(truncate(${divideDecimals(a, b, divisorScale, scale)}), 0)`;
 
 /** The engine cuts the quotient; one digit more and rounding give PostgreSQL's. */
 const rounded = (quotientOfScale: (scale: number) => string, scale: number): string =>
@@ -130,7 +131,8 @@ const infix: Readonly<Record<string, readonly Overload[]>> = {
     division(
       'numeric',
       quotient,
-      (a, b, result) => rounded((scale) => divideDecimals(a, b, scale), numericScale(result)),
+      (a, b, result, divisorScale) =>
+        rounded((scale) => divideDecimals(a, b, divisorScale, scale), numericScale(result)),
       (a, b, result) => rounded((scale) => `divideDecimal(${a}, ${b}, ${scale})`, numericScale(result)),
     ),
     ofDoubles('/'),
@@ -140,7 +142,8 @@ const infix: Readonly<Record<string, readonly Overload[]>> = {
     division(
       'numeric',
       widerScale,
-      (a, b, result) => `(${a} - ${b} * ${wholeQuotient(a, b, numericScale(result) + 1)})`,
+      (a, b, result, divisorScale) =>
+        `(${a} - ${b} * ${wholeQuotient(a, b, divisorScale, numericScale(result) + 1)})`,
     ),
     // An extension: JSON numbers are doubles, and people take remainders of them.
     division(
