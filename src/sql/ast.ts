@@ -224,4 +224,12 @@ export type Expression =
   | (Node<'scalar subquery' | 'exists' | 'array subquery'> & { readonly query: Query })
   /** `(f(x)).name`, of a value that has fields. */
   | (Node<'field'> & { readonly arg: Expression; readonly name: string })
-  | (Node<'in subquery'> & { readonly arg: Expression; readonly query: Query });
+  /** `(a, b)`, beside another row or a subquery. */
+  | (Node<'row'> & { readonly items: readonly Expression[] })
+  /** `x = ANY (SELECT …)`, which `x IN (SELECT …)` is, and `x <> ALL (SELECT …)`. */
+  | (Node<'quantified subquery'> & {
+      readonly quantifier: 'any' | 'all';
+      readonly operator: string;
+      readonly arg: Expression;
+      readonly query: Query;
+    });

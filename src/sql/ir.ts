@@ -134,6 +134,10 @@ export interface Subquery {
   readonly zeroWhenEmpty: boolean;
   /** False where NULL and false mean the same (a condition of WHERE), which is cheaper. */
   readonly threeValued: boolean;
+  /** True if it names columns of the query around it. */
+  readonly correlated: boolean;
+  /** Those of them whose NULLs it must see (`correlation.ts`). */
+  readonly nullable: readonly Column[];
 }
 
 export interface Sort {

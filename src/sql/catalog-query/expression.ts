@@ -76,8 +76,11 @@ export function compile(expression: Expression, context: CompileContext): Compil
     case 'scalar subquery':
     case 'exists':
     case 'array subquery':
-    case 'in subquery':
       return subquery(expression, context);
+    case 'quantified subquery':
+      return quantifiedSubquery(expression, context);
+    case 'row':
+      throw unsupported('A row as a value', expression.at);
   }
 }
 
@@ -234,10 +237,18 @@ function fieldOf(record: Compiled, name: string, at: number | undefined): Compil
   };
 }
 
-function quantified(expression: Kind<'any' | 'all'>, context: CompileContext): Compiled {
-  const { operator, kind, at } = expression;
+const quantified = (expression: Kind<'any' | 'all'>, context: CompileContext): Compiled =>
+  quantifiedOver(expression, expression.kind, compile(expression.array, context), context);
+
+/** @param given the array */
+function quantifiedOver(
+  expression: Pick<Kind<'quantified subquery'>, 'operator' | 'arg' | 'at'>,
+  kind: 'any' | 'all',
+  given: Compiled,
+  context: CompileContext,
+): Compiled {
+  const { operator, at } = expression;
   const arg = compile(expression.arg, context);
-  const given = compile(expression.array, context);
   const array =
     given.type === 'unknown'
       ? typed(given, arrayOf(arg.type === 'unknown' ? 'text' : arg.type), context)
@@ -299,6 +310,14 @@ function call(expression: Call, context: CompileContext): Compiled {
   return callFunction(expression.name, args, context, expression.at);
 }
 
+/** `IN (SELECT …)` looks a set up; all else is compared with each row. */
+function quantifiedSubquery(expression: Kind<'quantified subquery'>, context: CompileContext): Compiled {
+  const { quantifier, operator, query, at } = expression;
+  if (quantifier === 'any' && operator === '=') return subquery(expression, context);
+  const rows = subquery({ kind: 'array subquery', query, at }, context);
+  return quantifiedOver(expression, quantifier, rows, context);
+}
+
 type SubqueryKind = Extract<Expression, { readonly query: Query }>;
 
 function subquery(expression: SubqueryKind, context: CompileContext): Compiled {
@@ -323,7 +342,7 @@ function subquery(expression: SubqueryKind, context: CompileContext): Compiled {
       },
     };
   }
-  if (expression.kind !== 'in subquery') throw new Error('BUG: no such subquery');
+  if (expression.kind !== 'quantified subquery') throw new Error('BUG: no such subquery');
   const [arg] = unified([compile(expression.arg, context), { type: column.type, run: () => null }], context);
   const lists = new WeakMap<object, ReadonlySet<string>>();
   return boolean((frame) => {

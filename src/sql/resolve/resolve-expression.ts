@@ -12,7 +12,8 @@ import { arrayOf, bool, unknown } from '../types.ts';
 import { resolveCall } from './call.ts';
 import type { ExpressionContext } from './expression-context.ts';
 import { groupingCall } from './grouping.ts';
-import { resolveExists, resolveInSubquery, resolveScalarSubquery } from './subquery.ts';
+import { resolveQuantifiedSubquery } from './quantified-subquery.ts';
+import { resolveArraySubquery, resolveExists, resolveScalarSubquery } from './subquery.ts';
 import { castTo } from './type-names.ts';
 
 /** Gives an expression its names and types. The result may still be `unknown` or `mixed` by type. */
@@ -73,11 +74,16 @@ export function resolveExpression(expression: Expression, context: ExpressionCon
     case 'exists':
       return resolveExists(expression.query, context, at);
     case 'array subquery':
-      throw unsupported('ARRAY (subquery)', at);
+      return resolveArraySubquery(expression.query, context, at);
     case 'field':
       throw unsupported('A field selection', at);
-    case 'in subquery':
-      return resolveInSubquery(resolve(expression.arg), expression.query, context, at);
+    case 'quantified subquery': {
+      const { arg } = expression;
+      const values = (arg.kind === 'row' ? arg.items : [arg]).map(resolve);
+      return resolveQuantifiedSubquery(expression, values, context);
+    }
+    case 'row':
+      throw unsupported('A row as a value', at);
   }
 }
 

@@ -33,6 +33,8 @@ export class Scope {
   readonly #known = new Map<string, Maker | undefined>();
   #open: readonly ScopeRelation[] | undefined;
   #correlated = false;
+  /** True once an expression over these names has a subquery that names them, too. */
+  hasCorrelatedSubqueries = false;
 
   constructor(from: FromScope, parent: Scope | undefined, correlatable: boolean) {
     this.#from = from;

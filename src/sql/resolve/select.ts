@@ -10,15 +10,18 @@ import { resolveFrom } from './from.ts';
 import { checkGrouping, exprKey, hasAggregate, keepKeys } from './grouping.ts';
 import { limitOf } from './limit.ts';
 import { outputColumnName } from './output-name.ts';
+import { placeSubqueries } from './place-subqueries.ts';
 import { conjuncts, pushIntoReads } from './pushdown.ts';
+import { isTwoPartIn } from './quantified-subquery.ts';
 import { resolveExpression } from './resolve-expression.ts';
 import { emptyFrom, Scope } from './scope.ts';
 import { checkSets } from './set-returning-calls.ts';
-import { isCorrelatedIn } from './subquery.ts';
 
 /** An output column with the name by which ORDER BY and GROUP BY may mean it. */
 interface Item {
   readonly name: string;
+  /** As it is written; undefined for a column of a star. */
+  readonly expression?: Expression;
   readonly expr: Expr;
   readonly at: number | undefined;
 }
@@ -105,7 +108,8 @@ export function resolveSelect(
   checkGrouping(ir, items);
   checkDistinctOrder(ir, query.orderBy);
   checkSets(ir);
-  return { query: keepKeys(ir), correlated: scope.correlated };
+  const placed = scope.hasCorrelatedSubqueries ? placeSubqueries(ir, context.env, scope.correlated) : ir;
+  return { query: keepKeys(placed), correlated: scope.correlated };
 }
 
 /**
@@ -119,7 +123,7 @@ function resolveWhere(expression: Expression, context: ExpressionContext): reado
 
 function twoValued(part: Expr): Expr {
   if (part.kind === 'subquery') return { ...part, threeValued: false };
-  return (isCorrelatedIn(part) ? children(part)[0] : undefined) ?? part;
+  return (isTwoPartIn(part) ? children(part)[0] : undefined) ?? part;
 }
 
 function resolveItem(item: SelectItem, context: ExpressionContext): readonly Item[] {
@@ -139,12 +143,15 @@ function resolveItem(item: SelectItem, context: ExpressionContext): readonly Ite
   spend('outputColumns', 1, at);
   const expr = context.resolve(expression, context);
   const settled = expr.type.name === 'mixed' ? settle(expr, at) : expr;
-  return [{ name: alias ?? outputColumnName(expression), expr: settled, at }];
+  return [{ name: alias ?? outputColumnName(expression), expression, expr: settled, at }];
 }
 
 /** An expression, a column, the number of an output column, or, if no column has that name, its alias. */
 function resolveGroupKey(key: Expression, items: NamedItems, context: ExpressionContext): Expr {
-  const item = itemByNumber(key, items, 'GROUP BY') ?? itemByName(key, items, context.scope);
+  const item =
+    itemByNumber(key, items, 'GROUP BY') ??
+    itemByName(key, items, context.scope) ??
+    itemBySubquery(key, items);
   if (item === undefined) return settle(context.resolve(key, context), key.at);
   if (hasAggregate(item.expr)) {
     throw sqlError('sql_grouping', 'aggregate functions are not allowed in GROUP BY', key.at);
@@ -159,7 +166,8 @@ function resolveOrderKey(key: SortKey, items: NamedItems, context: ExpressionCon
 }
 
 function outputExpr(key: Expression, items: NamedItems, context: ExpressionContext, clause: string): Expr {
-  const item = itemByNumber(key, items, clause) ?? itemByName(key, items, undefined);
+  const item =
+    itemByNumber(key, items, clause) ?? itemByName(key, items, undefined) ?? itemBySubquery(key, items);
   const expr = settle(item?.expr ?? context.resolve(key, context), key.at);
   if (expr.type.name === 'array') throw unsupported(`${clause} an array`, key.at);
   return expr;
@@ -183,6 +191,22 @@ function itemByName(key: Expression, items: NamedItems, columnsFirst: Scope | un
   if (item !== 'several') return item;
   throw sqlError('sql_ambiguous', `column reference "${name}" is ambiguous`, key.at);
 }
+
+/** A subquery is written out in each place; one that is written like that of an output column is the same. */
+function itemBySubquery(key: Expression, { items }: NamedItems): Item | undefined {
+  if (key.kind === 'column' || key.kind === 'constant') return undefined;
+  const written = JSON.stringify(key, withoutPlaces);
+  spend('steps', written.length);
+  if (!/"kind":"(?:[a-z]+ subquery|exists)"/.test(written)) return undefined;
+  return items.find(({ expression }) => {
+    if (expression?.kind !== key.kind) return false;
+    const other = JSON.stringify(expression, withoutPlaces);
+    spend('steps', other.length);
+    return other === written;
+  });
+}
+
+const withoutPlaces = (name: string, value: unknown): unknown => (name === 'at' ? undefined : value);
 
 function checkDistinctOrder(ir: SelectIr, keys: readonly SortKey[]): void {
   const allowed = ir.distinct ? ir.items : ir.distinctOn;

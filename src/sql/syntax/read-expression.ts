@@ -7,6 +7,7 @@ import { isNumberText } from './number-text.ts';
 import { readCall } from './read-call.ts';
 import type { ReadContext } from './read-context.ts';
 import { callOf, readOperator } from './read-operator.ts';
+import { readRow } from './read-rows.ts';
 import { readSubquery } from './read-subquery.ts';
 import { readCast } from './read-type.ts';
 
@@ -32,6 +33,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['A_ArrayExpr', readArray],
   ['GroupingFunc', readGrouping],
   ['CollateClause', readCollate],
+  ['RowExpr', readRow],
 ]);
 
 export function readExpression(node: SyntaxNode, context: ReadContext): Expression {
@@ -40,10 +42,7 @@ export function readExpression(node: SyntaxNode, context: ReadContext): Expressi
   return reader(node, context);
 }
 
-const constructNames: ReadonlyMap<string, string> = new Map([
-  ['RowExpr', 'A row constructor'],
-  ['NamedArgExpr', 'A named argument'],
-]);
+const constructNames: ReadonlyMap<string, string> = new Map([['NamedArgExpr', 'A named argument']]);
 
 function readConstant(node: SyntaxNode): Constant {
   node.allow(['ival', 'fval', 'sval', 'boolval', 'isnull'], { bsval: 'A bit string' });
@@ -109,8 +108,13 @@ function readBoolean(node: SyntaxNode, context: ReadContext): Expression {
 
 function readNullTest(node: SyntaxNode, context: ReadContext): Expression {
   node.allow(['arg', 'nulltesttype']);
+  const { at } = node;
   const arg = context.expression(node.required('arg'));
-  return { kind: 'is null', at: node.at, arg, negated: node.text('nulltesttype') === 'IS_NOT_NULL' };
+  const negated = node.text('nulltesttype') === 'IS_NOT_NULL';
+  if (arg.kind !== 'row' || arg.items.length === 0) return { kind: 'is null', at, arg, negated };
+  // Of a row, all values are, or none is.
+  const args = arg.items.map((item): Expression => ({ kind: 'is null', at, arg: item, negated }));
+  return { kind: 'and', at, args };
 }
 
 function readBooleanTest(node: SyntaxNode, context: ReadContext): Expression {

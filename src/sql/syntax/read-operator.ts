@@ -1,7 +1,9 @@
 import type { Call, Expression } from '../ast.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import type { SyntaxNode } from './node.ts';
+import { operatorName } from './operator-name.ts';
 import type { ReadContext } from './read-context.ts';
+import { compareRows, readRowList, rowPair, rowsDistinct } from './read-rows.ts';
 
 /** A plain function call. */
 export const callOf = (name: string, args: readonly Expression[], at: number | undefined): Call => ({
@@ -17,14 +19,6 @@ export const callOf = (name: string, args: readonly Expression[], at: number | u
   over: undefined,
 });
 
-/** An operator by its name, which may be written with the schema of the built-in ones. */
-export function operatorName(node: SyntaxNode, field = 'name'): string {
-  const names = node.strings(field);
-  const schema = names.length > 1 ? names[0] : 'pg_catalog';
-  if (schema !== 'pg_catalog') throw unsupported(`The operator ${names.join('.')}`, node.at);
-  return names.at(-1) ?? '';
-}
-
 /** Everything that the grammar makes an operator of: also LIKE, IN, BETWEEN, IS DISTINCT FROM, NULLIF. */
 export function readOperator(node: SyntaxNode, context: ReadContext): Expression {
   node.allow(['kind', 'name', 'lexpr', 'rexpr', 'rexpr_list_start', 'rexpr_list_end']);
@@ -35,7 +29,7 @@ export function readOperator(node: SyntaxNode, context: ReadContext): Expression
   switch (kind) {
     case 'AEXPR_OP': {
       const rows = rowPair(node, context);
-      if (rows !== undefined) return rowComparison(operatorName(node), ...rows, at);
+      if (rows !== undefined) return compareRows(operatorName(node), ...rows, at);
       const args = node.has('lexpr') ? [left(), right()] : [right()];
       return { kind: 'operator', at, name: operatorName(node), args };
     }
@@ -47,8 +41,12 @@ export function readOperator(node: SyntaxNode, context: ReadContext): Expression
     case 'AEXPR_OP_ALL':
       return readList(node, context);
     case 'AEXPR_DISTINCT':
-    case 'AEXPR_NOT_DISTINCT':
-      return { kind: 'is distinct', at, left: left(), right: right(), negated: kind !== 'AEXPR_DISTINCT' };
+    case 'AEXPR_NOT_DISTINCT': {
+      const negated = kind !== 'AEXPR_DISTINCT';
+      const rows = rowPair(node, context);
+      if (rows !== undefined) return rowsDistinct(...rows, negated, at);
+      return { kind: 'is distinct', at, left: left(), right: right(), negated };
+    }
     case 'AEXPR_NULLIF':
       return callOf('nullif', [left(), right()], at);
     case 'AEXPR_BETWEEN':
@@ -102,49 +100,4 @@ function readList(node: SyntaxNode, context: ReadContext): Expression {
   }
   const items = list.list(kind === 'AEXPR_IN' ? 'items' : 'elements').map((item) => context.expression(item));
   return { kind: 'in list', at: node.at, arg, items, negated: operator === '<>' };
-}
-
-type Row = readonly Expression[];
-
-/** The values of a row, `(a, b)`. */
-function readRow(node: SyntaxNode, context: ReadContext): Row {
-  if (node.type !== 'RowExpr') throw unsupported('A row beside something else', node.at);
-  node.allow(['args', 'row_format', 'colnames']);
-  return node.list('args').map((arg) => context.expression(arg));
-}
-
-/** Both sides of a comparison of rows; undefined if it is none. */
-function rowPair(node: SyntaxNode, context: ReadContext): readonly [Row, Row] | undefined {
-  const [left, right] = [node.child('lexpr'), node.child('rexpr')];
-  if (left?.type !== 'RowExpr' || right?.type !== 'RowExpr') return undefined;
-  return [readRow(left, context), readRow(right, context)];
-}
-
-/** Rows are equal if all of their values are, and different if one is. */
-function rowComparison(operator: string, left: Row, right: Row, at: number | undefined): Expression {
-  if (operator !== '=' && operator !== '<>') throw unsupported(`${operator} of rows`, at);
-  if (left.length !== right.length)
-    throw sqlError('sql_syntax', 'unequal number of entries in row expressions', at);
-  const args = left.map(
-    (value, index): Expression => ({
-      kind: 'operator',
-      at,
-      name: operator,
-      args: [value, right[index] ?? value],
-    }),
-  );
-  return { kind: operator === '=' ? 'and' : 'or', at, args };
-}
-
-/** `(a, b) IN ((1, 2), (3, 4))` */
-function readRowList(node: SyntaxNode, context: ReadContext): Expression {
-  const { at } = node;
-  const row = readRow(node.required('lexpr'), context);
-  const rows = node.required('rexpr').list('items');
-  const found: Expression = {
-    kind: 'or',
-    at,
-    args: rows.map((each) => rowComparison('=', row, readRow(each, context), at)),
-  };
-  return operatorName(node) === '<>' ? { kind: 'not', at, arg: found } : found;
 }

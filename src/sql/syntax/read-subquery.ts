@@ -1,8 +1,8 @@
 import type { Expression } from '../ast.ts';
 import { unsupported } from '../sql-error.ts';
 import type { SyntaxNode } from './node.ts';
+import { operatorName } from './operator-name.ts';
 import type { ReadContext } from './read-context.ts';
-import { operatorName } from './read-operator.ts';
 
 /** A query inside an expression. */
 export function readSubquery(node: SyntaxNode, context: ReadContext): Expression {
@@ -16,16 +16,18 @@ export function readSubquery(node: SyntaxNode, context: ReadContext): Expression
       return { kind: 'scalar subquery', at, query };
     case 'ARRAY_SUBLINK':
       return { kind: 'array subquery', at, query };
-    case 'ANY_SUBLINK': {
-      if (node.has('operName') && operatorName(node, 'operName') !== '=') {
-        throw unsupported(`${operatorName(node, 'operName')} ANY (subquery)`, at);
-      }
-      return { kind: 'in subquery', at, arg: context.expression(node.required('testexpr')), query };
-    }
-    default:
-      throw unsupported(
-        node.text('subLinkType') === 'ALL_SUBLINK' ? 'ALL (subquery)' : node.text('subLinkType'),
+    case 'ANY_SUBLINK':
+    case 'ALL_SUBLINK':
+      return {
+        kind: 'quantified subquery',
         at,
-      );
+        quantifier: node.text('subLinkType') === 'ANY_SUBLINK' ? 'any' : 'all',
+        // IN has no name of an operator.
+        operator: node.has('operName') ? operatorName(node, 'operName') : '=',
+        arg: context.expression(node.required('testexpr')),
+        query,
+      };
+    default:
+      throw unsupported(node.text('subLinkType'), at);
   }
 }
