@@ -21,20 +21,19 @@ export const refusals: readonly Refusal[] = [
     instead: 'a join',
   },
   {
-    construct:
-      'subqueries that refer to a query two levels above, or to a column that may be NULL other than in a comparison',
-    example: 'select (select count(*) from app b where a.level is null) from app a',
+    construct: 'subqueries that refer to a query two levels above',
+    example: 'select (select (select a.level) from app b where b.ms = a.ms) from app a',
+    instead: 'a join',
+  },
+  {
+    construct: 'correlated subqueries with `GROUP BY`, `UNION`, `INTERSECT` or `EXCEPT`',
+    example: 'select (select count(*) from app b where a.ms = b.ms group by level) from app a',
     instead: 'a join',
   },
   {
     construct: '`WITH RECURSIVE … UNION` without `ALL`',
     example: 'with recursive r as (select 1 as n union select n from r) select n from r',
     instead: '`UNION ALL` with a condition that ends it',
-  },
-  {
-    construct: '`x op ALL (subquery)`, `ARRAY (subquery)`',
-    example: 'select array(select level from app)',
-    instead: '`max`, `min`; `array_agg (… ORDER BY …)`',
   },
   {
     construct: 'outer joins without an equality',
@@ -83,8 +82,8 @@ export const refusals: readonly Refusal[] = [
     instead: '`extract (epoch from …)`, `justify_interval`',
   },
   {
-    construct: 'time zones that are not named by area and city',
-    example: "select p_timestamp at time zone 'CET' from app",
+    construct: 'time zones other than by area and city, a usual abbreviation or hours',
+    example: "select p_timestamp at time zone 'Singapore' from app",
     instead: "`'Europe/Berlin'`",
   },
   {

@@ -1,9 +1,11 @@
 import { quoteString } from '../lib/quote.ts';
 import { apply, literal } from './build.ts';
 import { conversion } from './functions/numbers/conversions.ts';
+import { intervalOfText } from './functions/time/interval-of-text.ts';
 import { literalParts, partsOf } from './functions/time/interval-parts.ts';
 import { intervalPartsText, intervalText, partsText } from './functions/time/interval-text.ts';
 import type { Expr, Literal, Mixed, Parameter } from './ir.ts';
+import { dayPlaceholder, timePlaceholder } from './placeholders.ts';
 import { sqlError, unsupported } from './sql-error.ts';
 import { readArrayText, readLiteral } from './syntax/literals.ts';
 import {
@@ -65,6 +67,7 @@ export function convert(expr: Expr, to: SqlType, at: number | undefined): Expr {
   }
   if (expr.type.name === 'array' && to.name === 'array') return castElements(expr, to.element, at);
   if (expr.type.name === 'interval' && to.name === 'text') return intervalAsText(expr, at);
+  if (expr.type.name === 'text' && to.name === 'interval') return intervalOfText(expr, at);
   const render = conversion(expr.type, to);
   if (render === undefined) {
     throw sqlError('sql_type', `cannot cast type ${typeLabel(expr.type)} to ${typeLabel(to)}`, at);
@@ -126,11 +129,29 @@ function convertLiteral(expr: Literal, to: SqlType, at: number | undefined): Exp
   if (value === null) return literal(to, null);
   if (typeof value !== 'string') return undefined;
   if (expr.type.name === 'unknown' && to.name === 'array') return arrayOfText(value, to.element, at);
-  if (expr.type.name === 'unknown') return readLiteral(value, to, at);
+  if (expr.type.name === 'unknown') return momentByWord(value, to, at) ?? readLiteral(value, to, at);
   if (isInteger(expr.type) && isInteger(to)) return readLiteral(value, to, at);
   if (isNumber(expr.type) && to.name === 'float') return literal(float, value);
   if (isInteger(expr.type) && to.name === 'numeric' && numericScale(to) === 0) return literal(to, value);
   return undefined;
+}
+
+const infinities: ReadonlySet<string> = new Set(['infinity', '-infinity', '+infinity']);
+
+/** `'now'`, `'today'`: of the moment of the query, as a timestamp or date. */
+function momentByWord(value: string, to: SqlType, at: number | undefined): Expr | undefined {
+  if (to.name !== 'date' && !isTimestamp(to)) return undefined;
+  const word = value.trim().toLowerCase();
+  if (infinities.has(word)) throw unsupported(`The ${typeLabel(to)} ${JSON.stringify(word)}`, at);
+  const days = ['yesterday', 'today', 'tomorrow'].indexOf(word) - 1;
+  if (word !== 'now' && days === -2) return undefined;
+  const day = word === 'now' ? 0 : days;
+  const today = `toDate32(${dayPlaceholder('now')})`;
+  const later = day === 0 ? today : `addDays(${today}, ${day})`;
+  if (to.name === 'date') return apply(`day ${day}`, to, () => later);
+  return word === 'now'
+    ? apply('now', to, () => timePlaceholder('now'))
+    : apply(`begin of day ${day}`, to, () => `toDateTime64(${later}, 6, 'UTC')`);
 }
 
 /** `'{1,2,NULL}'`, in which what stands in quotes is no NULL. */

@@ -226,3 +226,17 @@ select to_json('a');
 select percentile_cont(array[0.25, 1.5]) within group (order by ms) from app;
 -- class
 select percentile_cont('{0.1,0.9}') within group (order by id) from app;
+-- class
+select timestamp '13/31/2024';
+-- class
+select timestamp 'Smarch 3, 2024';
+-- class
+select timestamp '2024-03-31 13:30 PM';
+-- class
+select timestamptz '2024-03-31 03:30 +16';
+-- class
+select timestamp '99-Jan-08';
+-- class
+select interval '1 fortnight';
+select (1, 2) in (select 1);
+select (1, 2) = (1, 2, 3);

@@ -1,4 +1,4 @@
-import { microsPerDay, parseTimestamp } from '../../lib/timestamp.ts';
+import { microsPerDay, microsPerSecond, parseTimestamp } from '../../lib/timestamp.ts';
 import { literal } from '../build.ts';
 import type { IntervalParts, Literal, LiteralValue } from '../ir.ts';
 import { sqlError } from '../sql-error.ts';
@@ -14,7 +14,9 @@ import {
   typeLabel,
 } from '../types.ts';
 import { parseInterval } from './datetime.ts';
+import { verboseInterval } from './interval-spellings.ts';
 import { isNumberText } from './number-text.ts';
+import { readSpelledTimestamp } from './timestamp-spellings.ts';
 
 /** 1900, where the store's time types begin, to 2254, where microseconds no longer fit a double. */
 const minDays = -25_567;
@@ -211,21 +213,32 @@ function parseAs(text: string, type: SqlType, at: number | undefined): LiteralVa
     case 'bool':
       return parseBoolean(trimmed);
     case 'timestamp':
-    case 'timestamptz':
-      return inStoreRange(parseTimestamp(trimmed), microsPerDay, type, at);
+    case 'timestamptz': {
+      const micros = parseTimestamp(trimmed) ?? spelledMicros(trimmed, type);
+      return inStoreRange(micros, microsPerDay, type, at);
+    }
     case 'date': {
-      const micros = parseTimestamp(trimmed);
+      const micros = parseTimestamp(trimmed) ?? spelledMicros(trimmed, type);
       const days = micros === undefined ? undefined : Math.floor(micros / microsPerDay);
       return inStoreRange(days, 1, type, at);
     }
     case 'interval':
-      return parseInterval(trimmed);
+      return parseInterval(trimmed) ?? parseInterval(verboseInterval(trimmed) ?? '');
     case 'json':
     case 'jsonb':
       return isJson(text) ? text : undefined;
     default:
       return undefined;
   }
+}
+
+/** What has no time zone ignores the offset of a text. */
+function spelledMicros(text: string, type: SqlType): number | undefined {
+  if (text.toLowerCase() === 'epoch') return 0;
+  const spelled = readSpelledTimestamp(text);
+  if (spelled === undefined) return undefined;
+  const micros = Math.round(Number(`0.${spelled.fraction}`) * microsPerSecond);
+  return spelled.clockMicros + micros - (type.name === 'timestamptz' ? spelled.offsetMicros : 0);
 }
 
 function isJson(text: string): boolean {

@@ -1,16 +1,21 @@
 import { quoteString } from '../../../lib/quote.ts';
+import { microsPerSecond } from '../../../lib/timestamp.ts';
 import { apply } from '../../build.ts';
 import { coerce, convert } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
 import { bindOnce } from '../../let-bindings.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
+import { abbreviationSeconds, isZoneName, secondsAhead, zoneFormat } from '../../syntax/zone-offset.ts';
 import { timestamp, timestamptz, typeLabel } from '../../types.ts';
 import { argument, type CallSite, checkCount, constantText, type SpecialForm } from '../definition.ts';
+import { literalParts } from './interval-parts.ts';
 
 export interface Zone {
   readonly name: string;
   /** Seconds that its clocks are ahead of UTC at `referenceMs`. */
   readonly aheadSeconds: number;
+  /** True if they always are. */
+  readonly isFixed?: true;
 }
 
 export const utc: Zone = { name: 'UTC', aheadSeconds: 0 };
@@ -24,42 +29,54 @@ const halfDaySeconds = 43_200;
  */
 const referenceMs = Date.UTC(2024, 0, 1);
 
+const fixedZone = (aheadSeconds: number): Zone =>
+  aheadSeconds === 0 ? utc : { name: `${aheadSeconds} seconds`, aheadSeconds, isFixed: true };
+
 /**
- * A zone by its name in the IANA database, or UTC. Abbreviations mean different things in different places.
+ * A zone by an abbreviation, by its name in the IANA database or by hours. These are west of UTC, as in
+ * POSIX: `+02` and `UTC+2` are two hours behind it. An interval is east of it.
  */
 export function zoneOf(expr: Expr | undefined, site: CallSite): Zone {
+  if (expr?.type.name === 'interval') return zoneOfInterval(expr, site);
   const written = constantText(expr, 'the time zone', site, { sample: 'UTC' });
-  if (/^(utc|z|gmt)$/i.test(written)) return utc;
-  if (!/^[A-Za-z_]+(\/[A-Za-z0-9_+-]+)+$/.test(written)) {
-    throw unsupported(`The time zone ${JSON.stringify(written)}, other than by area and city,`, site.at);
+  const known = abbreviationSeconds(written) ?? posixSeconds(written);
+  if (known !== undefined) return fixedZone(known);
+  if (!isZoneName(written)) {
+    const what = 'other than by area and city, a known abbreviation or hours,';
+    throw unsupported(`The time zone ${JSON.stringify(written)}, ${what}`, site.at);
   }
-  const format = formatIn(written, site);
+  const format = zoneFormat(written);
+  if (format === undefined)
+    throw sqlError('sql_out_of_range', `time zone ${JSON.stringify(written)} not recognized`, site.at);
   const aheadSeconds = secondsAhead(format, referenceMs);
   if (Math.abs(aheadSeconds - secondsAhead(format, 0)) > halfDaySeconds) {
     throw unsupported(`The time zone ${written}, which has changed its side of the date line,`, site.at);
   }
   const capital = (_: string, before: string, letter: string): string => before + letter.toUpperCase();
-  return { name: written.replace(/(^|[/_-])([a-z])/g, capital), aheadSeconds };
+  const name = written.includes('/') ? written.replace(/(^|[/_-])([a-z])/g, capital) : written.toUpperCase();
+  return { name, aheadSeconds };
 }
 
-function formatIn(timeZone: string, site: CallSite): Intl.DateTimeFormat {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
-  } catch {
-    throw sqlError('sql_out_of_range', `time zone ${JSON.stringify(timeZone)} not recognized`, site.at);
-  }
+/** Undefined for what has no hours. */
+function posixSeconds(written: string): number | undefined {
+  const match = /^(?:utc|gmt)?([+-])(\d{1,2})(?::(\d{2}))?$/i.exec(written);
+  if (match === null) return undefined;
+  const [, sign, hours, minutes = '0'] = match;
+  if (Number(hours) > 15 || Number(minutes) > 59) return undefined;
+  return (sign === '-' ? 1 : -1) * (Number(hours) * 3600 + Number(minutes) * 60);
 }
 
-/** Seconds that the clocks of a zone are ahead of UTC, from a text like `GMT-03:30`. */
-function secondsAhead(format: Intl.DateTimeFormat, atMs: number): number {
-  const name = format.formatToParts(atMs).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  const [, sign, hours = 0, minutes = 0, seconds = 0] = /([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(name) ?? [];
-  const size = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
-  return sign === '-' ? -size : size;
+function zoneOfInterval(expr: Expr, site: CallSite): Zone {
+  const parts = literalParts(expr);
+  if (parts === undefined) throw unsupported('AT TIME ZONE with an interval that is no literal', site.at);
+  if (parts.months !== 0 || parts.days !== 0)
+    throw sqlError('sql_out_of_range', 'interval time zone must not include months or days', site.at);
+  return fixedZone(Math.trunc(parts.micros / microsPerSecond));
 }
 
 /** Seconds that the clocks of a zone are ahead of UTC at a moment. */
-function offsetAt(moment: string, { name, aheadSeconds }: Zone): string {
+function offsetAt(moment: string, { name, aheadSeconds, isFixed }: Zone): string {
+  if (isFixed === true) return `(${aheadSeconds})`;
   const shift = halfDaySeconds - aheadSeconds;
   const offset = `timeZoneOffset(toTimeZone(${moment}, ${quoteString(name)}))`;
   return `(positiveModulo(toInt64(${offset}) + ${shift}, 86400) - ${shift})`;

@@ -1,0 +1,179 @@
+import { daysSinceEpoch, microsPerDay, microsPerSecond } from '../../lib/timestamp.ts';
+import { abbreviationSeconds, isZoneName, secondsAheadOfClock, zoneFormat } from './zone-offset.ts';
+
+/**
+ * Dates and times as PostgreSQL reads them beside ISO 8601, with its default DateStyle (ISO, MDY):
+ * `20240331`, `3/31/2024`, `March 31, 2024 3:30 PM`, `31-Mar-2024`, `20240331T033000`, with a zone behind
+ * them: `+02:00`, `-8`, `EST`, `Europe/Berlin` (src/backend/utils/adt/datetime.c, DecodeDateTime).
+ */
+export interface SpelledTimestamp {
+  /** What clocks show, whole seconds, as microseconds since 1970. */
+  readonly clockMicros: number;
+  /** How far these clocks are ahead of UTC. */
+  readonly offsetMicros: number;
+  /** The digits behind the point of the seconds. */
+  readonly fraction: string;
+}
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const monthNames: ReadonlyMap<string, number> = new Map([
+  ...months.map((name, index) => [name, index + 1] as const),
+  ...[
+    'january',
+    'february',
+    'march',
+    'april',
+    'may',
+    'june',
+    'july',
+    'august',
+    'september',
+    'october',
+    'november',
+    'december',
+  ].map((name, index) => [name, index + 1] as const),
+  ['sept', 9],
+]);
+
+/** They say nothing: PostgreSQL does not look whether they fit. */
+const weekdays: ReadonlySet<string> = new Set([
+  ...['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'],
+  ...['tues', 'wednes', 'thur', 'thurs', 'weds'],
+  ...['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'],
+]);
+
+interface Fields {
+  date?: { readonly year: string; readonly month: number; readonly day: number };
+  /** Of a date in words, until its year and day are known. */
+  month?: number;
+  day?: number;
+  year?: string;
+  clock?: { readonly seconds: number; readonly fraction: string };
+  half?: 'am' | 'pm';
+  zone?: number | Intl.DateTimeFormat;
+}
+
+/** No spelling is longer. */
+const maxLength = 100;
+
+/** @returns undefined for any other text, and for dates and times that do not exist */
+export function readSpelledTimestamp(text: string): SpelledTimestamp | undefined {
+  if (text.length > maxLength) return undefined;
+  const fields: Fields = {};
+  const words = text.toLowerCase().split(/[\s,]+/);
+  for (const word of words) if (word !== '' && !readWord(word, fields)) return undefined;
+  const { clock = { seconds: 0, fraction: '' }, half, zone = 0 } = fields;
+  const date = fields.date ?? dateInWords(fields);
+  const seconds = clockSeconds(clock.seconds, half);
+  if (date === undefined || seconds === undefined || (half !== undefined && fields.clock === undefined))
+    return undefined;
+  const days = daysSinceEpoch(fullYear(date.year), date.month, date.day);
+  if (days === undefined) return undefined;
+  const clockMicros = days * microsPerDay + seconds * microsPerSecond;
+  const ahead = typeof zone === 'number' ? zone : secondsAheadOfClock(zone, clockMicros / 1000);
+  return { clockMicros, offsetMicros: ahead * microsPerSecond, fraction: clock.fraction };
+}
+
+/** Of two digits, a year from 1970 to 2069. */
+const fullYear = (digits: string): number =>
+  digits.length > 2 ? Number(digits) : Number(digits) + (Number(digits) < 70 ? 2000 : 1900);
+
+function dateInWords({ month, day, year }: Fields): Fields['date'] {
+  return month === undefined || day === undefined || year === undefined ? undefined : { year, month, day };
+}
+
+/** With AM or PM, hours go from 1 to 12 (0 is taken for 12). */
+function clockSeconds(seconds: number, half: Fields['half']): number | undefined {
+  if (half === undefined) return seconds;
+  const hour = Math.floor(seconds / 3600);
+  if (hour > 12) return undefined;
+  return seconds + (half === 'pm' ? (hour === 12 ? 0 : 12) : hour === 12 ? -12 : 0) * 3600;
+}
+
+/** Puts what a word says into the fields; false if it says nothing, or what another one has said. */
+function readWord(word: string, fields: Fields): boolean {
+  if (weekdays.has(word)) return true;
+  if (word === 'am' || word === 'pm') return take(fields, 'half', word);
+  if (/^\d+$/.test(word)) return readDigits(word, fields);
+  if (/^\d+:/.test(word)) return readClock(word, fields);
+  const [, day = '', clock = ''] = /^(\d{8}|\d{4}-\d{1,2}-\d{1,2})t(\d.*)$/.exec(word) ?? [];
+  if (day !== '') {
+    const time = /^(\d{2})(\d{2})(\d{2})?(\..*|[^\d:].*)?$/.exec(clock);
+    const [, hour, minute, second, rest = ''] = time ?? [];
+    const spelled =
+      time === null ? clock : `${hour}:${minute}${second === undefined ? '' : `:${second}`}${rest}`;
+    return readWord(day, fields) && readClock(spelled, fields);
+  }
+  const parts = /^(\w+)([-/.])(\w+)[-/.](\d+)$/.exec(word);
+  if (parts !== null && word[word.length - (parts[4] ?? '').length - 1] === parts[2]) {
+    return take(fields, 'date', dateOf(parts[1] ?? '', parts[3] ?? '', parts[4] ?? ''));
+  }
+  const month = monthNames.get(word);
+  return month === undefined ? take(fields, 'zone', zoneOf(word)) : take(fields, 'month', month);
+}
+
+function take<Name extends keyof Fields>(fields: Fields, name: Name, value: Fields[Name]): boolean {
+  if (value === undefined || fields[name] !== undefined) return false;
+  const isDate = ['date', 'month', 'day', 'year'].includes(name);
+  if (isDate && (fields.date !== undefined || (name === 'date' && fields.month !== undefined))) return false;
+  fields[name] = value;
+  return true;
+}
+
+/** `20240331`, `240331`; beside the name of a month its day and the year. */
+function readDigits(word: string, fields: Fields): boolean {
+  const compact = /^(\d{4}|\d\d)(\d\d)(\d\d)$/.exec(word);
+  if (compact !== null) {
+    const [, year = '', month, day] = compact;
+    return take(fields, 'date', { year, month: Number(month), day: Number(day) });
+  }
+  if (word.length === 4) return take(fields, 'year', word);
+  if (word.length > 2) return false;
+  return fields.day === undefined ? take(fields, 'day', Number(word)) : take(fields, 'year', word);
+}
+
+/** The year first if it has four digits, else the month, then the day; a month in words stands anywhere. */
+function dateOf(first: string, second: string, third: string): Fields['date'] {
+  const parts = [first, second, third];
+  const named = parts.findIndex((part) => monthNames.has(part));
+  const month = monthNames.get(parts[named] ?? '');
+  const numbers = parts.filter((_, index) => index !== named);
+  if (numbers.some((part) => !/^\d+$/.test(part) || part.length === 3 || part.length > 4)) return undefined;
+  const isYearFirst = first.length === 4 && named !== 0;
+  const [a = '', b = '', c = ''] = numbers;
+  const order =
+    month === undefined
+      ? isYearFirst
+        ? { year: a, month: b, day: c }
+        : { year: c, month: a, day: b }
+      : isYearFirst
+        ? { year: a, month: String(month), day: b }
+        : { year: b, month: String(month), day: a };
+  if (order.month.length > 2 || order.day.length > 2) return undefined;
+  return { year: order.year, month: Number(order.month), day: Number(order.day) };
+}
+
+/** `3:30`, `03:30:15.25`, with AM, PM or a zone directly behind it. */
+function readClock(word: string, fields: Fields): boolean {
+  const match = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d*))?)?/.exec(word);
+  if (match === null) return false;
+  const [clock, hour, minute, second = '0', fraction = ''] = match;
+  const rest = word.slice(clock.length);
+  if (/^\d/.test(rest)) return false;
+  const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second);
+  const isClock = Number(minute) < 60 && Number(second) < 60 && seconds <= 86_400;
+  if (!isClock || (seconds === 86_400 && Number(fraction) > 0)) return false;
+  if (!take(fields, 'clock', { seconds, fraction })) return false;
+  if (rest === '') return true;
+  return rest === 'am' || rest === 'pm' ? take(fields, 'half', rest) : take(fields, 'zone', zoneOf(rest));
+}
+
+/** An offset, east of UTC, an abbreviation or the name of a zone. */
+function zoneOf(word: string): Fields['zone'] {
+  const match = /^([+-])(\d{1,2})(?::(\d{2})(?::(\d{2}))?|(\d{2}))?$/.exec(word);
+  if (match === null) return abbreviationSeconds(word) ?? (isZoneName(word) ? zoneFormat(word) : undefined);
+  const [, sign, hour, minute = '0', second = '0', joined = '0'] = match;
+  const minutes = Number(minute) + Number(joined);
+  if (Number(hour) > 15 || minutes > 59 || Number(second) > 59) return undefined;
+  return (sign === '-' ? -1 : 1) * (Number(hour) * 3600 + minutes * 60 + Number(second));
+}
