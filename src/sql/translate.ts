@@ -1,11 +1,12 @@
 import { AppError } from '../errors.ts';
-import type { Query } from './ast.ts';
+import type { Call, Query } from './ast.ts';
 import { maxStoreSqlLength, TranslationBudget, withBudget } from './budget.ts';
+import { answerConstantCall } from './catalog-query/constant-call.ts';
 import { catalogUse } from './catalog-query/is-catalog-query.ts';
 import { answerCatalogQuery } from './catalog-query/statement.ts';
 import type { CatalogSession, SettingChange } from './catalog-session.ts';
 import { withGeneratedNames } from './generated-names.ts';
-import type { QueryIr, RangeShape } from './ir.ts';
+import type { Expr, QueryIr, RangeShape } from './ir.ts';
 import { constantRows, type KnownRows } from './known-rows.ts';
 import { type GivenParameters, noParameters, type ParameterUse, QueryParameters } from './parameters.ts';
 import { type PostgresType, postgresType } from './postgres-types.ts';
@@ -106,7 +107,9 @@ function translateStatement(
   session: CatalogSession,
 ): Translation {
   const { isCatalogQuery, readsColumns } = catalogUse(tree);
-  if (!isCatalogQuery) return translateTree(tree, catalog, range, new QueryParameters(given));
+  const forStore = (): Translation =>
+    translateTree(tree, catalog, range, new QueryParameters(given), session);
+  if (!isCatalogQuery) return forStore();
   try {
     return translateCatalogQuery(
       tree,
@@ -117,7 +120,7 @@ function translateStatement(
   } catch (refused) {
     if (!(refused instanceof AppError) || !mayBeForStore.has(refused.code)) throw refused;
     try {
-      return translateTree(tree, catalog, range, new QueryParameters(given));
+      return forStore();
     } catch (thrown) {
       throw thrown instanceof AppError ? refused : thrown;
     }
@@ -155,13 +158,25 @@ function translateTree(
   catalog: SqlCatalog,
   range: RangeShape,
   parameters: QueryParameters,
+  session: CatalogSession,
 ): Translation {
-  const env = new Environment(catalog, range, parameters);
+  const env = new Environment(catalog, range, parameters, (call, environment) =>
+    constantCall(call, environment, session),
+  );
   const context = { env, ctes: new Map(), query: resolveQuery };
   const { query } = resolveQuery(tree, context, undefined, false);
   const names = uniqueNames(query.columns.map((column) => column.name));
   const finished = finish(query, names, env);
   return { ...finished, knownRows: env.ctes.length > 0 ? undefined : constantRows(query) };
+}
+
+/** Without the columns of all tables, of which such a call says nothing; most say nothing of tables. */
+function constantCall(call: Call, env: Environment, session: CatalogSession): Expr | undefined {
+  const tables = call.args.length === 0 || call.name === 'current_setting' ? [] : visibleTables(env);
+  const system = new SystemCatalog(tables, session, env.catalog.version, false);
+  const answer = answerConstantCall(call, system, env.parameters);
+  env.dependsOnSession ||= system.dependsOnSession;
+  return answer;
 }
 
 const tooComplex = (): Error => sqlError('sql_too_large', 'The query is too complex to be translated');
@@ -183,6 +198,7 @@ function finish(query: QueryIr, names: readonly string[], env: Environment): Tra
     fixedParameters: env.parameters.fixed,
     datasets: [...env.datasets],
     narrowed: env.narrowed,
+    isMomentary: env.dependsOnSession,
     maxRows: rowBound(query),
   };
 }

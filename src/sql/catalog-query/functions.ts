@@ -107,7 +107,7 @@ function settingOf(name: string, { context }: CallOf): string | undefined {
 }
 
 const literalText = (value: string): string =>
-  `${value.includes('\\') ? ' E' : ''}'${value.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`;
+  `${value.includes('\\') ? 'E' : ''}'${value.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`;
 
 const relationSize = fn('any text', 'int8', () => 0, { optional: 1 });
 

@@ -4,6 +4,7 @@ import { elementFunctions } from './arrays/array-elements.ts';
 import { arrayFunctions } from './arrays/arrays.ts';
 import { conditionalFunctions } from './conditional.ts';
 import type { FunctionDefinition, FunctionTable } from './definition.ts';
+import { introspectionFunctions } from './introspection.ts';
 import { jsonFunctions } from './json/json.ts';
 import { mathFunctions } from './numbers/math.ts';
 import { setFunctionNames } from './set-returning.ts';
@@ -20,6 +21,7 @@ const scalarFamilies = {
   conditions: conditionalFunctions,
   arrays: { ...arrayFunctions, ...elementFunctions },
   JSON: jsonFunctions,
+  introspection: introspectionFunctions,
 } as const satisfies Readonly<Record<string, FunctionTable>>;
 
 const scalarFunctions: FunctionTable = Object.assign({}, ...Object.values(scalarFamilies));

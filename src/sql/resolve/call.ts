@@ -1,6 +1,6 @@
 import type { Call, SortKey, Window } from '../ast.ts';
 import { spend } from '../budget.ts';
-import { literal, some } from '../build.ts';
+import { some } from '../build.ts';
 import { condition, settle } from '../coerce.ts';
 import { callAggregate } from '../functions/aggregates/aggregate-call.ts';
 import { aggregateFunctions } from '../functions/aggregates/aggregates.ts';
@@ -9,10 +9,8 @@ import { type CallSite, callOverload, type SpecialForm } from '../functions/defi
 import { findFunction, functionNames } from '../functions/function-table.ts';
 import { findSetFunction, rowsOf } from '../functions/set-returning.ts';
 import type { Expr, Sort, WindowSpec } from '../ir.ts';
-import { catalogName, publicSchema } from '../relation-names.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { suggestion } from '../suggestions.ts';
-import { text } from '../types.ts';
 import type { ExpressionContext } from './expression-context.ts';
 import { framed } from './frame.ts';
 
@@ -27,14 +25,11 @@ export function resolveCall(call: Call, context: ExpressionContext): Expr {
   if (call.star || call.distinct || call.filter !== undefined || hasOrder(call)) {
     throw sqlError('sql_unknown_function', `${call.name} is no aggregate`, call.at);
   }
-  if (call.name === 'version' && call.args.length === 0) {
-    return literal(text, `Millrace ${context.env.catalog.version}`);
-  }
-  const name = Object.hasOwn(catalogNames, call.name) ? catalogNames[call.name] : undefined;
-  if (name !== undefined && call.args.length === 0) return literal(text, name);
   const definition = findFunction(call.name);
   const rows = findSetFunction(call.name);
   if (rows !== undefined) return resolveRows(call, rows, context, site);
+  const known = definition === undefined ? context.env.constantCall(call) : undefined;
+  if (known !== undefined) return known;
   if (definition === undefined) {
     throw sqlError(
       'sql_unknown_function',
@@ -45,13 +40,6 @@ export function resolveCall(call: Call, context: ExpressionContext): Expr {
   const args = call.args.map((arg) => context.resolve(arg, context));
   return typeof definition === 'function' ? definition(args, site) : callOverload(definition, args, site);
 }
-
-/** What clients ask for when they connect. */
-const catalogNames: Readonly<Record<string, string>> = {
-  current_database: catalogName,
-  current_catalog: catalogName,
-  current_schema: publicSchema,
-};
 
 const clausesWithRows: ReadonlySet<string> = new Set(['SELECT', 'GROUP BY', 'ORDER BY']);
 

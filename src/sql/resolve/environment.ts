@@ -1,7 +1,7 @@
-import type { Query } from '../ast.ts';
+import type { Call, Query } from '../ast.ts';
 import { type Inlined, spend } from '../budget.ts';
 import { cteName, relationName } from '../generated-names.ts';
-import type { CteIr, QueryIr, RangeShape } from '../ir.ts';
+import type { CteIr, Expr, QueryIr, RangeShape } from '../ir.ts';
 import type { QueryParameters } from '../parameters.ts';
 import type { SqlCatalog, SqlDataset } from '../sql-catalog.ts';
 import { isNamed } from '../syntax/identifier.ts';
@@ -16,15 +16,21 @@ export interface VisibleCte {
   readonly inlined: Inlined;
 }
 
+/** Answers calls of functions of the catalog with constants; undefined for other calls. */
+export type ConstantCalls = (call: Call, env: Environment) => Expr | undefined;
+
 /** What one translation carries along. */
 export class Environment {
   readonly catalog: SqlCatalog;
   readonly range: RangeShape;
   readonly parameters: QueryParameters;
+  readonly #constantCalls: ConstantCalls;
   /** Datasets read so far. */
   readonly datasets = new Set<string>();
   /** True once a dataset is read of which the reader may not see all rows. */
   narrowed = false;
+  /** True once something depends on who asks, or when. */
+  dependsOnSession = false;
   /** All CTEs of the query, however deep, each after those that it uses. */
   readonly ctes: CteIr[] = [];
   /** Generated names of the CTEs that were read. */
@@ -33,10 +39,21 @@ export class Environment {
   #relations = 0;
   #ctes = 0;
 
-  constructor(catalog: SqlCatalog, range: RangeShape, parameters: QueryParameters) {
+  constructor(
+    catalog: SqlCatalog,
+    range: RangeShape,
+    parameters: QueryParameters,
+    constantCalls: ConstantCalls = () => undefined,
+  ) {
     this.catalog = catalog;
     this.range = range;
     this.parameters = parameters;
+    this.#constantCalls = constantCalls;
+  }
+
+  /** What a call of a function of the catalog gives, if that is known without the store. */
+  constantCall(call: Call): Expr | undefined {
+    return this.#constantCalls(call, this);
   }
 
   /** The dataset that an identifier means; looked for once. */

@@ -100,7 +100,12 @@ const isSameFloats = (a: Buffer, b: Buffer): boolean =>
   );
 
 /** Types that differ for a reason: `character varying` is text here. */
-const typesHere: ReadonlyMap<number, number> = new Map([[1043, 25]]);
+const typesHere: ReadonlyMap<number, number> = new Map([
+  [1043, 25],
+  // Names, and names of types, beside datasets.
+  [19, 25],
+  [2206, 25],
+]);
 
 /** Numbers of which PostgreSQL makes a decimal and Millrace a double, so far. */
 const isNumberEither = (a: number, b: number): boolean => a === oids.float && b === oids.numeric;
@@ -113,11 +118,11 @@ function difference(
 ): string | undefined {
   for (const [index, { name, oid }] of b.fields.entries()) {
     const own = a.fields[index];
-    const wanted = typesHere.get(oid) ?? oid;
     if (own?.name !== name) return `column ${index + 1} is ${own?.name}, PostgreSQL has ${name}`;
-    if (own.oid !== wanted && !isNumberEither(own.oid, wanted))
+    const isOfType = own.oid === oid || own.oid === typesHere.get(oid);
+    if (!isOfType && !isNumberEither(own.oid, oid))
       return `${name} is of type ${own.oid}, PostgreSQL has ${oid}`;
-    if (own.oid !== wanted && binary) return undefined; // two encodings of one number
+    if (!isOfType && binary) return undefined; // two encodings of one number
   }
   const rest = [...b.rows];
   for (const row of a.rows) {

@@ -16,10 +16,13 @@ export const shownBool = (value: string): string => `multiIf(${value}, 't', NOT 
 export const shownText = (arg: Expr, at: number | undefined): Expr =>
   arg.type.name === 'bool' ? apply('show bool', text, shownBool, arg) : convert(settle(arg, at), text, at);
 
-/** With what is special in a literal doubled. */
-const literalOf = (value: string): string => {
+/**
+ * A literal, with what is special in it doubled.
+ * @param ofNull what there is for NULL, in the store's SQL
+ */
+export const quotedLiteral = (value: string, ofNull: string): string => {
   const doubled = `replaceAll(replaceAll(${value}, '\\\\', '\\\\\\\\'), '\\'', '\\'\\'')`;
-  return `ifNull(concat(if(position(${value}, '\\\\') > 0, 'E', ''), '\\'', ${doubled}, '\\''), 'NULL')`;
+  return `ifNull(concat(if(position(${value}, '\\\\') > 0, 'E', ''), '\\'', ${doubled}, '\\''), ${ofNull})`;
 };
 
 const padded = (value: string, width: number, isLeft: boolean): string =>
@@ -51,7 +54,7 @@ function specifierAt(rest: string, next: number, count: number, at: number | und
   if (width > maxWidth) throw unsupported(`format with a width over ${maxWidth}`, at);
   const piece: Piece = (parts) => {
     const part = parts[place] ?? "''";
-    const shown = type === 'L' ? literalOf(part) : `ifNull(${part}, '')`;
+    const shown = type === 'L' ? quotedLiteral(part, "'NULL'") : `ifNull(${part}, '')`;
     return width === 0 ? shown : padded(shown, width, minus !== undefined);
   };
   return { piece, next: place + 1, length: whole.length };

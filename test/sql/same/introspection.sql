@@ -1,0 +1,20 @@
+-- Functions of the catalog and of types, in queries of the store.
+select count(*), current_user = session_user from app;
+select id from app where current_user is not null and current_database() <> '' order by id limit 1;
+select current_setting('no.such', true) is null, count(*) from app;
+select pg_typeof(id), pg_typeof(level), pg_typeof(ok), pg_typeof(p_timestamp), pg_typeof(p_timestamp::date), pg_typeof(id::int), pg_typeof(id::numeric), pg_typeof(p_timestamp - p_timestamp), pg_typeof(array_agg(level) over ()), pg_typeof(count(*) over ()), pg_typeof('x'), pg_typeof(null) from app order by id limit 1;
+select quote_literal(name), quote_nullable(boss), quote_literal(salary), quote_nullable(name || e'\\x''y') from emp order by eid;
+select quote_ident('Foo bar'), quote_ident('foo'), quote_ident('select'), quote_literal('x'), count(*) from app;
+select quote_literal(hired) from emp order by eid;
+select version() is not null, pg_backend_pid() is not null, current_schema, count(*) from app;
+select pg_size_pretty(1234567::int8), count(*) from app;
+select case when current_user = session_user then 'same' else 'other' end k, count(*) from app group by 1;
+select pg_is_in_recovery(), count(*) from app;
+select has_table_privilege('app', 'select'), count(*) from app;
+select level, count(*) from app where current_schema() = 'public' group by level order by 1;
+select current_catalog = current_database(), current_role = user, count(*) from app;
+select coalesce(current_setting('application_name', true), 'none') is not null from app limit 1;
+select to_regclass('app') is not null, to_regclass('nope') is null, count(*) from app;
+select upper(current_schema), length(current_schema) from app limit 1;
+select pg_typeof(1), pg_typeof(1.5), pg_typeof(1::int8), pg_typeof('a'::text), pg_typeof(now()), pg_typeof(true), pg_typeof('{}'::jsonb), pg_typeof(sum(id)) from app;
+select quote_literal('a\b'), quote_literal('it''s'), quote_nullable(null), quote_ident('Foo bar'), quote_ident('foo'), quote_ident('select');
