@@ -231,7 +231,8 @@ export function callOperator(name: string, args: readonly Expr[], site: CallSite
   if (comparisons.has(name)) return compare(name, left, right, site.at);
   if (name.includes('~')) return matchPattern(name, left, right, args[2], site);
   const hasArray = left.type.name === 'array' || right.type.name === 'array';
-  const ofJson = hasArray ? undefined : jsonOperator(name, left, right, site);
+  const takesNames = name === '?|' || name === '?&';
+  const ofJson = hasArray && !takesNames ? undefined : jsonOperator(name, left, right, site);
   if (ofJson !== undefined) return ofJson;
   if (name === '||') return (hasArray ? concatenateArrays : concatenate)(left, right, site);
   const ofArrays = hasArray ? compareArrays(name, left, right, site.at) : undefined;

@@ -49,3 +49,18 @@ select jsonb_build_object('a', 1) -> 'a', jsonb_build_object('a', level) ->> 'a'
 select to_json(1e20::float8), to_json(1e-7::float8), to_json('Infinity'::float8), json_build_array(-0.0::float8), jsonb_build_array(-0.0::float8);
 select to_json(E'\x1b[31mred\x1b[0m \x01\x7f é 😀 \u2028 "\\/'::text), to_jsonb(E'\x1b[31m\b\t\x0b\x0c\x0e\x1f'::text), json_build_array(E'a\x02', level || E'\x03') from app;
 select to_jsonb(1.7e18::float8), to_jsonb(1e-6::float8), to_jsonb(1.25e-5::float8), to_jsonb(9.99e20::float8), to_jsonb(-123456789012345678::float8), to_jsonb('Infinity'::float8), to_jsonb('-Infinity'::float8), jsonb_build_array('NaN'::float8);
+
+-- Objects of all rows; several names at once; what is contained.
+select json_object_agg(name, eid order by eid) from emp;
+select jsonb_object_agg(name, eid order by eid) from emp;
+select jsonb_object_agg(level, id order by id) from app;
+select dept, jsonb_object_agg(name, hired) from emp group by dept order by dept;
+select dept, json_object_agg(name, boss order by name desc) from emp group by dept order by dept;
+select json_object_agg(s, x), jsonb_object_agg(s, x) from empty;
+select jsonb_object_agg(k, v) from (values ('bb', 1), ('a', 2), ('c"c', null), ('a', 3)) t(k, v);
+select jsonb_object_agg(k, v order by v desc) from (values ('a', 2), ('a', 3)) t(k, v);
+select json_object_agg(eid::int, name order by eid), jsonb_object_agg(eid, salary) filter (where eid < 3) from emp;
+select jsonb_object_agg(k, v) from (values ('a', array[1,2]), ('b', null)) t(k, v);
+select '{"a":1,"b":2}'::jsonb ?| array['a','x'], '{"a":1,"b":2}'::jsonb ?& array['a','b'], '["a","c"]'::jsonb ?| '{b,c}', '["a"]'::jsonb ?& array['a','b'], '{"a":1}'::jsonb ?& '{}', '{"a":1}'::jsonb ?| '{}', null::jsonb ?| array['a'];
+select '{"a":1}'::jsonb <@ '{"a":1,"b":2}'::jsonb, '[1,2]'::jsonb <@ '[1,2,3]'::jsonb, '{"a":2}'::jsonb <@ '{"a":1}'::jsonb;
+select '{"a":1,"b":2}'::jsonb ?| array['a',null], '{"a":1}'::jsonb ?| array['z',null];

@@ -24,6 +24,7 @@ import {
   callAggregate,
 } from './aggregate-call.ts';
 import { totalOfDoubles } from './double-totals.ts';
+import { objectAggregates } from './object-aggregates.ts';
 import { orderedAggregates } from './ordered-aggregates.ts';
 import { percentileAggregates } from './percentiles.ts';
 import { statisticsAggregates } from './statistics.ts';
@@ -127,5 +128,6 @@ export const aggregateFunctions: Readonly<Record<string, AggregateDefinition>> =
   any_value: extreme('any'),
   ...statisticsAggregates,
   ...percentileAggregates,
+  ...objectAggregates,
   ...orderedAggregates,
 };

@@ -18,7 +18,7 @@ import {
  * Aggregates whose result depends on the order of the rows. The store has no ORDER BY in an aggregate: the
  * values are gathered with their keys, as tuples, and sorted afterwards.
  */
-function gathered(
+export function gathered(
   name: string,
   type: SqlType,
   value: Expr,

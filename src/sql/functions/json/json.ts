@@ -18,6 +18,7 @@ import {
   type SpecialForm,
 } from '../definition.ts';
 import { jsonBuilders } from './json-build.ts';
+import { hasNames } from './json-keys.ts';
 
 /**
  * PostgreSQL's operators on JSON, which the store keeps as text: of type `json` or `jsonb`, or as an
@@ -172,6 +173,8 @@ const operators: Readonly<Record<string, (json: Expr, right: Expr, site: CallSit
   '#>': (json, path, site) => walk(json, pathOf(path, site), site),
   '#>>': (json, path, site) => textOf(walk(json, pathOf(path, site), site)),
   '?': hasName,
+  '?|': (json, names, site) => hasNames('any', json, names, (a, b) => hasName(a, b, site), site),
+  '?&': (json, names, site) => hasNames('all', json, names, (a, b) => hasName(a, b, site), site),
   '@>': contains,
 };
 
@@ -179,6 +182,8 @@ export const jsonOperatorNames: readonly string[] = Object.keys(operators);
 
 /** An operator on JSON; undefined for others. */
 export function jsonOperator(name: string, left: Expr, right: Expr, site: CallSite): Expr | undefined {
+  // What is written on the left is in the JSON on the right.
+  if (name === '<@') return jsonOperator('@>', right, left, site);
   const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
   return operator !== undefined && isJson(left) ? operator(settle(left, site.at), right, site) : undefined;
 }
