@@ -6,17 +6,19 @@ import { conditionalFunctions } from './conditional.ts';
 import type { FunctionDefinition, FunctionTable } from './definition.ts';
 import { introspectionFunctions } from './introspection.ts';
 import { jsonFunctions } from './json/json.ts';
+import { exactFunctions } from './numbers/exact-functions.ts';
 import { mathFunctions } from './numbers/math.ts';
 import { setFunctionNames } from './set-returning.ts';
+import { characterFunctions } from './text/characters.ts';
 import { regexFunctions } from './text/regex-functions.ts';
 import { textFunctions } from './text/text.ts';
 import { timeFunctions } from './time/time.ts';
 
 /** Every scalar function that a query may call, by PostgreSQL's name. What isn't here doesn't exist. */
 const scalarFamilies = {
-  text: textFunctions,
+  text: { ...textFunctions, ...characterFunctions },
   'regular expressions': regexFunctions,
-  numbers: mathFunctions,
+  numbers: { ...mathFunctions, ...exactFunctions },
   time: timeFunctions,
   conditions: conditionalFunctions,
   arrays: { ...arrayFunctions, ...elementFunctions },

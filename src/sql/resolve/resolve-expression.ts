@@ -8,6 +8,7 @@ import { callOperator, compare, labelOf } from '../functions/operators.ts';
 import type { Expr } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { numberLiteral } from '../syntax/literals.ts';
+import { callOf } from '../syntax/read-operator.ts';
 import { arrayOf, bool, unknown } from '../types.ts';
 import { resolveCall } from './call.ts';
 import type { ExpressionContext } from './expression-context.ts';
@@ -32,8 +33,11 @@ export function resolveExpression(expression: Expression, context: ExpressionCon
       return context.scope.column(expression.path, at);
     case 'star':
       throw sqlError('sql_syntax', 'A star is not allowed here', at);
-    case 'operator':
+    case 'operator': {
+      const functionName = functionOfOperator(expression);
+      if (functionName !== undefined) return resolveCall(callOf(functionName, expression.args, at), context);
       return callOperator(expression.name, expression.args.map(resolve), site(expression.name, at));
+    }
     case 'and':
       return and(...expression.args.map((arg) => conditionOf(arg, 'AND')));
     case 'or':
@@ -86,6 +90,16 @@ export function resolveExpression(expression: Expression, context: ExpressionCon
       throw unsupported('A row as a value', at);
   }
 }
+
+/** Operators that are other names of functions, by how many operands they have. */
+const operatorFunctions: ReadonlyMap<string, string> = new Map([
+  ['1 @', 'abs'],
+  ['1 |/', 'sqrt'],
+  ['1 ||/', 'cbrt'],
+  ['2 ^@', 'starts_with'],
+]);
+const functionOfOperator = ({ name, args }: Kind<'operator'>): string | undefined =>
+  operatorFunctions.get(`${args.length} ${name}`);
 
 const site = (name: string, at: number | undefined): CallSite => ({ name, at });
 
