@@ -231,16 +231,29 @@ export class Catalog implements CatalogView, TenantHolder {
 
   /**
    * Creates the tables and columns that an insert needs. Idempotent, and safe to repeat after any failure.
+   * @param forRows rows follow: readers see what is created once they are `stored`
    * @throws StoreError retryable while the store has not been read: its kinds have precedence over ours
    * @throws AppError `tenant_not_found`, `dataset_not_found` if it was deleted
    */
-  async ensure(tenant: string, id: string, kind: DatasetKind, columns: readonly ColumnSpec[]): Promise<void> {
+  async ensure(
+    tenant: string,
+    id: string,
+    kind: DatasetKind,
+    columns: readonly ColumnSpec[],
+    forRows = false,
+  ): Promise<void> {
     this.#ids.requireLiving(tenant, id);
     const entry = this.#claimed(tenant, id, kind);
     if (!this.#loaded) {
       throw new StoreError('the store has not answered since the service was started', undefined, undefined);
     }
-    await this.#tables.ensure(entry, columns);
+    await this.#tables.ensure(entry, columns, forRows);
+  }
+
+  /** The store has the rows, of all tables of the dataset, for which these columns were ensured. */
+  stored(tenant: string, id: string, kind: DatasetKind, columns: readonly ColumnSpec[]): void {
+    const entry = this.#entries.get(tenant, id, kind);
+    if (entry !== undefined) this.#tables.stored(entry, columns);
   }
 
   /** Whether the tables of a dataset are known to exist. */

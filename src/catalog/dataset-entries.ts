@@ -73,6 +73,7 @@ export class DatasetEntries {
       claims: 0,
       confirmed: false,
       ready: false,
+      arriving: undefined,
       changing: Promise.resolve(),
     };
     this.#entries.set(entryKey(tenant, id, kind), entry);

@@ -13,6 +13,18 @@ export interface DatasetInfo {
   readonly columns: ReadonlyMap<string, ColumnSpec>;
   /** True once its tables exist in the store. */
   readonly ready: boolean;
+  /**
+   * What exists for rows that are not in the store yet: readers are to wait for the rows, and so do not see
+   * it.
+   */
+  readonly arriving?: Arriving | undefined;
+}
+
+export interface Arriving {
+  /** Its tables: none of its rows is there. */
+  readonly tables: boolean;
+  /** Some of its columns, by name. */
+  readonly columns: ReadonlySet<string>;
 }
 
 /** What the catalog keeps of a dataset. */
@@ -25,8 +37,29 @@ export interface Entry extends DatasetInfo {
   /** True once a record of it is in the log or in the store. From then on it is visible. */
   confirmed: boolean;
   ready: boolean;
+  arriving: Arriving | undefined;
   /** Schema changes of one dataset run one after another. */
   changing: Promise<void>;
+}
+
+/** Rows are on their way that need these columns, which may be made only now. */
+export function expectRows(entry: Entry, columns: readonly ColumnSpec[]): void {
+  const added = entry.kind === 'events' ? columns.filter(({ name }) => !entry.columns.has(name)) : [];
+  if (entry.ready && added.length === 0) return;
+  entry.arriving = {
+    tables: !entry.ready || entry.arriving?.tables === true,
+    columns: new Set([...(entry.arriving?.columns ?? []), ...added.map(({ name }) => name)]),
+  };
+}
+
+/** The store has the rows that needed these columns. @returns whether readers see more than before */
+export function rowsArrived(entry: Entry, columns: readonly ColumnSpec[]): boolean {
+  if (entry.arriving === undefined) return false;
+  const left = new Set(entry.arriving.columns);
+  for (const { name } of columns) left.delete(name);
+  const isMore = entry.arriving.tables || left.size < entry.arriving.columns.size;
+  entry.arriving = left.size === 0 ? undefined : { tables: false, columns: left };
+  return isMore;
 }
 
 /** Adds columns that exist in the store now. */

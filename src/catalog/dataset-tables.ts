@@ -4,7 +4,7 @@ import type { ColumnSpec } from '../model/column.ts';
 import { keyColumns } from '../model/dataset-options.ts';
 import { ColumnWatch } from './column-watch.ts';
 import type { DatasetEntries } from './dataset-entries.ts';
-import { type Entry, learn } from './dataset-entry.ts';
+import { type Entry, expectRows, learn, rowsArrived } from './dataset-entry.ts';
 import type { DatasetIds } from './dataset-ids.ts';
 import type { DatasetRegistry, RegisteredDataset } from './dataset-registry.ts';
 import { addEventColumns, readColumns, readEventColumns } from './event-table.ts';
@@ -31,14 +31,16 @@ export class DatasetTables {
 
   /**
    * Creates what is not known to exist. Idempotent, and safe to repeat after any failure.
+   * @param forRows rows follow: until they are stored, readers do not see what is created
    * @throws StoreError
    * @throws AppError `tenant_not_found`, `dataset_not_found` if it was deleted
    */
-  async ensure(entry: Entry, columns: readonly ColumnSpec[]): Promise<void> {
+  async ensure(entry: Entry, columns: readonly ColumnSpec[], forRows: boolean): Promise<void> {
     const { tenant, id, kind } = entry;
     const change = async () => {
       // Checked when its turn comes: the dataset may have been deleted while this change waited.
       this.#ids.requireLiving(tenant, id);
+      if (forRows) expectRows(entry, columns);
       if (!entry.ready) await this.#prepare(entry, columns);
       if (kind !== 'events') return;
       const key = keyColumns(this.#datasets.optionsOf(tenant, id));
@@ -48,6 +50,11 @@ export class DatasetTables {
     // `done` reports the failure to the caller; the next change only waits for the end of this one.
     entry.changing = done.catch(() => undefined);
     await done;
+  }
+
+  /** The store has the rows for which these columns were ensured. */
+  stored(entry: Entry, columns: readonly ColumnSpec[]): void {
+    if (rowsArrived(entry, columns)) this.#entries.changed(entry.tenant);
   }
 
   /** The next `ensure` checks the tables again. */

@@ -37,6 +37,8 @@
  *   cannot move holds up no other; it costs a small file for each segment that it is in.
  * - Provisioning finds the table that the batch goes to and makes it ready (`provisioning.ts`). It runs again
  *   after each failure: the dataset may have been deleted, or its table changed, since.
+ * - What was made for a batch is shown to readers when its rows are stored, so that nobody finds a new field
+ *   or dataset without the rows that brought it.
  * - Inserting: the rows are brought back into memory if they are not there, and sent (`batch-inserter.ts`).
  *   At most `limits.maxParallelInserts` do so at a time. Rows that the store refuses for good go to the dead
  *   letters; this counts as stored. Any other failure is tried again with growing pauses. A pause ends early
@@ -335,14 +337,22 @@ export class Drain {
     previous: InsertJob | undefined,
   ): Promise<void> {
     if (previous !== undefined && !(await this.#passGate(previous, queue))) return;
+    let provisioned: ProvisionedBatch | undefined;
     const attempt = async () => {
-      const provisioned = await this.#provisioning.provision(batch, this.#stopping.signal);
-      if (provisioned !== undefined) await this.#inserts.run(() => this.#insert(job, queue, provisioned));
+      provisioned = await this.#provisioning.provision(batch, this.#stopping.signal);
+      const made = provisioned;
+      if (made !== undefined) await this.#inserts.run(() => this.#insert(job, queue, made));
     };
     const retrying = this.#retrying(job.last, queue.name, () => this.#onFailure(queue));
     if (!(await untilDone(() => this.#writing(attempt), retrying))) return;
     queue.isFailing = false;
     job.markStored(queue);
+    // A later table of a dataset has rows that those of the first one belong to.
+    const isLast = ![...job.missing].some(({ firstTable }) => firstTable === batch.firstTable);
+    if (isLast && provisioned !== undefined) {
+      const { tenant, dataset, kind, columns } = provisioned.batch;
+      this.#options.catalog.stored(tenant, dataset, kind, columns);
+    }
     if (job.isStored) {
       this.#batchedJobs.delete(job);
       this.#retireIfStored(job.segments);

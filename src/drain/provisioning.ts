@@ -46,7 +46,7 @@ export class Provisioning {
       if (signal.aborted) throw new AppError('shutting_down', 'the service is shutting down');
       if (this.#catalog.hasEnded(tenant, id)) return undefined;
       try {
-        await this.#catalog.ensure(tenant, id, kind, batch.columns);
+        await this.#catalog.ensure(tenant, id, kind, batch.columns, true);
         return { batch, token, refusal: undefined };
       } catch (error) {
         if (this.#catalog.hasEnded(tenant, id)) return undefined;

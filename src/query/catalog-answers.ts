@@ -125,7 +125,7 @@ export class CatalogAnswers {
       kind: 'readable',
       id: info.id,
       holds: info.kind,
-      ready: info.ready,
+      ready: info.ready && info.arriving?.tables !== true,
       state: state.number,
       columns: state.number === remembered ? undefined : state.names,
       rows,

@@ -1,4 +1,4 @@
-import type { DatasetInfo } from '../catalog/dataset-entry.ts';
+import type { Arriving, DatasetInfo } from '../catalog/dataset-entry.ts';
 
 /** The columns of a dataset, and a number that no other columns have. */
 export interface ColumnState {
@@ -21,27 +21,34 @@ export class ColumnStates {
   /** Of all of the process: threads remember numbers, whoever gave them. */
   static #last = 0;
 
-  of({ columns }: Pick<DatasetInfo, 'columns'>, catalogVersion: number): ColumnState {
+  of({ columns, arriving }: Pick<DatasetInfo, 'columns' | 'arriving'>, catalogVersion: number): ColumnState {
     const seen = this.#seen.get(columns);
     if (seen?.catalogVersion === catalogVersion) return seen.state;
     const state =
-      seen !== undefined && areNames(seen.state.names, columns) ? seen.state : this.#next(columns);
+      seen !== undefined && areNames(seen.state.names, columns, arriving)
+        ? seen.state
+        : this.#next(columns, arriving);
     this.#seen.set(columns, { catalogVersion, state });
     return state;
   }
 
-  #next(columns: DatasetInfo['columns']): ColumnState {
+  #next(columns: DatasetInfo['columns'], arriving: Arriving | undefined): ColumnState {
     ColumnStates.#last += 1;
-    return { number: ColumnStates.#last, names: [...columns.keys()] };
+    const names = [...columns.keys()].filter((name) => arriving?.columns.has(name) !== true);
+    return { number: ColumnStates.#last, names };
   }
 }
 
-function areNames(names: readonly string[], columns: DatasetInfo['columns']): boolean {
-  if (names.length !== columns.size) return false;
+function areNames(
+  names: readonly string[],
+  columns: DatasetInfo['columns'],
+  arriving: Arriving | undefined,
+): boolean {
   let index = 0;
   for (const name of columns.keys()) {
+    if (arriving?.columns.has(name) === true) continue;
     if (names[index] !== name) return false;
     index += 1;
   }
-  return true;
+  return index === names.length;
 }

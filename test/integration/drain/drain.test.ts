@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../../src/clickhouse/store-error.ts';
 import { waitForPending } from '../../../src/drain/read-your-writes.ts';
+import { Signal } from '../../../src/lib/signal.ts';
+import { ColumnStates } from '../../../src/query/column-states.ts';
 import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 import { MemoryFiles } from '../../support/wal/memory-files.ts';
 import { startWritePath, withFault } from '../../support/wal/write-path.ts';
@@ -124,5 +126,51 @@ describe('the drain', () => {
     wal.seal();
     expect(await waited).toBe(true);
     expect(await ids('fresh')).toEqual([1]);
+  });
+
+  it('shows readers what was made for rows when the rows are stored, and not before', async () => {
+    const atStore = new Signal();
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let inserts = 0;
+    const store = withFault(test.store, async (_, insert) => {
+      inserts += 1;
+      // The dataset is new for the first one, and the field for the second one.
+      atStore.notify();
+      if (inserts === 2) await held;
+      await insert();
+    });
+    const { wal, drain, catalog, write } = await startWritePath({ files: new MemoryFiles(), store });
+    const states = new ColumnStates();
+    const fields = () => {
+      const info = catalog.get('default', 'shown');
+      if (info === undefined) throw new Error('the dataset was acknowledged');
+      return states.of(info, catalog.version('default')).names.filter((name) => !name.startsWith('p_'));
+    };
+    const firstAtStore = atStore.next();
+    await write('shown', [{ id: 1 }]);
+    wal.seal();
+    drain.start();
+    await firstAtStore;
+    expect(catalog.isReady('default', 'shown', 'events')).toBe(true);
+    expect(catalog.get('default', 'shown')?.arriving?.tables).toBe(true);
+    await waitForPending(wal, drain, 'default', ['shown']);
+    expect(catalog.get('default', 'shown')?.arriving).toBe(undefined);
+    expect(fields()).toEqual(['id:num']);
+    const secondAtStore = atStore.next();
+    await write('shown', [{ id: 2, extra: 'x' }]);
+    wal.seal();
+    await secondAtStore;
+    // The column is there, and its row is not.
+    expect([...(catalog.get('default', 'shown')?.columns.keys() ?? [])]).toContain('extra:str');
+    expect(fields()).toEqual(['id:num']);
+    const waited = waitForPending(wal, drain, 'default', ['shown']);
+    goOn();
+    expect(await waited).toBe(true);
+    expect(fields()).toEqual(['id:num', 'extra:str']);
+    await wal.close();
+    await drain.stop(10_000);
   });
 });
