@@ -50,6 +50,8 @@ export const queryLimits = {
   exportTimeoutMs: 3_600_000,
   /** Exports at the same time, of all tenants: half of the connections, so that queries have the others. */
   maxExports: 2,
+  /** The same of one tenant, where there are others. */
+  maxExportsPerTenant: 1,
   /** Exports of one user or key at the same time. */
   maxExportsPerUser: 1,
   /** Threads of an export, which is seldom faster than its client. */
@@ -170,6 +172,13 @@ export const queryLimits = {
   maxCatalogSqlLength: 7 * MiB,
   /** That a query of `pg_catalog` or `information_schema` looks at: about a second of CPU time. */
   maxCatalogQueryRows: 5_000_000,
+  /**
+   * Rows of a join or a filter of such a query that are in memory at a time, each with a cell for each
+   * relation and some more: 64 MB.
+   */
+  maxCatalogQueryCells: 8_000_000,
+  /** Characters of a text, or elements of an array with the characters of their texts, in such a query. */
+  maxCatalogValueSize: 1_000_000,
   /** Nesting of the syntax tree that the translator walks. */
   maxSqlDepth: 200,
   /**

@@ -3,6 +3,7 @@ import { sqlError, unsupported } from '../sql-error.ts';
 import type { Value } from '../system-catalog/value.ts';
 import { converted } from './operators.ts';
 import type { CompileContext, Compiled, Frame } from './scope.ts';
+import { bounded, requireSize, sizeOf } from './value-size.ts';
 import { arrayOf, compareValues, compareWithNulls, grouped, isNumberType, keyOf } from './values.ts';
 
 type Compile = (expression: Expression, context: CompileContext) => Compiled;
@@ -42,11 +43,15 @@ const aggregates: Readonly<Record<string, Aggregate>> = {
   array_agg: {
     type: arrayOf,
     takesNulls: true,
-    compute: (values) => (values.length === 0 ? null : values),
+    compute: (values) => (values.length === 0 ? null : bounded(values)),
   },
   string_agg: {
     type: () => 'text',
-    compute: (values, separator) => (values.length === 0 ? null : values.join(String(separator ?? ''))),
+    compute: (values, separator) => {
+      if (values.length === 0) return null;
+      requireSize(sizeOf(values) + values.length * sizeOf(separator));
+      return values.join(String(separator ?? ''));
+    },
   },
 };
 

@@ -5,6 +5,7 @@ import { compileAggregate, compileWindow, isAggregate } from './aggregates.ts';
 import { callFunction, setFunctionTypes } from './functions.ts';
 import { callOperator, compareBy, converted, isEqual } from './operators.ts';
 import type { CompileContext, Compiled, Frame } from './scope.ts';
+import { bounded } from './value-size.ts';
 import { arrayOf, commonTypeOf, elementOf, isArrayType, keyOf, lowerBound } from './values.ts';
 
 type Kind<Name extends Expression['kind']> = Extract<Expression, { readonly kind: Name }>;
@@ -61,7 +62,7 @@ export function compile(expression: Expression, context: CompileContext): Compil
       const items = unified(expression.items.map(sub), context);
       return {
         type: arrayOf(items[0]?.type ?? 'text'),
-        run: (frame) => items.map(({ run }) => run(frame)),
+        run: (frame) => bounded(items.map(({ run }) => run(frame))),
       };
     }
     case 'any':
@@ -329,7 +330,10 @@ function subquery(expression: SubqueryKind, context: CompileContext): Compiled {
   if (column === undefined || second !== undefined)
     throw sqlError('sql_syntax', 'subquery must return only one column', at);
   if (expression.kind === 'array subquery') {
-    return { type: arrayOf(column.type), run: (frame) => rows(frame).map(([value = null]) => value) };
+    return {
+      type: arrayOf(column.type),
+      run: (frame) => bounded(rows(frame).map(([value = null]) => value)),
+    };
   }
   if (expression.kind === 'scalar subquery') {
     return {

@@ -4,6 +4,7 @@ import type { CatalogColumn, Value } from '../system-catalog/value.ts';
 import { converted, isEqual } from './operators.ts';
 import { regularExpression } from './re2-pattern.ts';
 import type { CompileContext, Compiled, Frame } from './scope.ts';
+import { bounded, requireSize, sizeOf } from './value-size.ts';
 import {
   commonTypeOf,
   elementOf,
@@ -286,13 +287,13 @@ const plain: Readonly<Record<string, CatalogFunction>> = {
   array_append: fn(
     'any any',
     (types) => types[0] ?? '_text',
-    ([array, item = null]) => [...list(array), item],
+    ([array, item = null]) => list(array).concat([item]),
     { takesNulls: true },
   ),
   array_cat: fn(
     'any any',
     (types) => types[0] ?? '_text',
-    ([first, second]) => [...list(first), ...list(second)],
+    ([first, second]) => list(first).concat(list(second)),
     { takesNulls: true },
   ),
   lower: fn('text', 'text', ([value]) => text(value).toLowerCase()),
@@ -307,6 +308,7 @@ const plain: Readonly<Record<string, CatalogFunction>> = {
     args: ['any'],
     takesNulls: true,
     run: (values) => {
+      requireSize(sizeOf(values));
       const pairs: Array<readonly [string, Value]> = [];
       for (let index = 0; index < values.length; index += 2)
         pairs.push([text(values[index]), values[index + 1] ?? null]);
@@ -317,7 +319,15 @@ const plain: Readonly<Record<string, CatalogFunction>> = {
     text(value) === '' ? [] : text(value).split(text(by)),
   ),
   concat: { type: 'text', args: ['any'], takesNulls: true, run: concat },
-  replace: fn('text text text', 'text', ([value, from, to]) => text(value).replaceAll(text(from), text(to))),
+  replace: fn('text text text', 'text', ([value, from, to]) => {
+    const [whole, part, by] = [text(value), text(from), text(to)];
+    // PostgreSQL finds nothing where there is nothing to look for.
+    if (part === '') return whole;
+    let count = 0;
+    for (let at = whole.indexOf(part); at >= 0; at = whole.indexOf(part, at + part.length)) count += 1;
+    requireSize(whole.length + count * Math.max(0, by.length - part.length));
+    return whole.split(part).join(by);
+  }),
   translate: fn('text text text', 'text', ([value, from, to]) => {
     const [source, target] = [[...text(from)], [...text(to)]];
     return [...text(value)]
@@ -341,6 +351,10 @@ const plain: Readonly<Record<string, CatalogFunction>> = {
     'text',
     ([value, pattern, by, flags]) => {
       const matcher = regularExpression(text(pattern), text(flags)).matcher(text(value));
+      const groups = text(by).split('\\').length - 1;
+      // It may be found at each place, and each group may be the whole text.
+      const places = text(flags).includes('g') ? text(value).length + 1 : 1;
+      requireSize((places * (text(by).length + groups * text(value).length)) / 16);
       const replacement = text(by)
         .replaceAll('$', '$$$$')
         .replace(/\\(\d)/g, '$$$1');
@@ -364,6 +378,7 @@ function arrayToString(
 ): Value {
   if (array === null || separator === null) return null;
   const type = elementOf(call.args[0]?.type ?? '');
+  requireSize(sizeOf(array) + list(array).length * (sizeOf(separator) + sizeOf(nullText ?? '')));
   return list(array)
     .filter((item) => item !== null || nullText !== null)
     .map((item) => (item === null ? text(nullText) : writeValue(item, type, call.context.catalog)))
@@ -373,6 +388,7 @@ function arrayToString(
 /** `%s`, `%I` and `%L`, one after the other. */
 function format([pattern = null, ...values]: readonly Value[], { args, context }: CallOf): Value {
   if (pattern === null) return null;
+  requireSize(sizeOf(pattern) + sizeOf(values));
   const written = values.map((value, index) =>
     value === null ? null : writeValue(value, args[index + 1]?.type ?? 'text', context.catalog),
   );
@@ -394,6 +410,7 @@ function withoutBlanks(value: string): string {
 }
 
 function concat(values: readonly Value[], { args, context }: CallOf): string {
+  requireSize(sizeOf(values));
   return values
     .map((value, index) => writeValue(value, args[index]?.type ?? 'text', context.catalog))
     .join('');
@@ -440,6 +457,7 @@ const rowsFunctions: Readonly<Record<string, RowsFunction>> = {
       if (by === 0) throw sqlError('sql_bad_value', 'step size cannot equal zero');
       const count = Math.max(0, Math.floor((number(to) - number(from)) / by) + 1);
       spend(count);
+      requireSize(count);
       return Array.from({ length: count }, (__, index) => number(from) + index * by);
     },
   },
@@ -539,7 +557,8 @@ export function callFunction(
     type,
     run: (frame) => {
       const values = given.map(({ run }) => run(frame));
-      return found.takesNulls !== true && values.includes(null) ? null : (found.run(values, call) ?? null);
+      if (found.takesNulls !== true && values.includes(null)) return null;
+      return bounded(found.run(values, call) ?? null);
     },
   };
 }

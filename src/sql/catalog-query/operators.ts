@@ -3,6 +3,7 @@ import type { SystemCatalog } from '../system-catalog/system-catalog.ts';
 import type { Value } from '../system-catalog/value.ts';
 import { isFound, likePattern, regularExpression } from './re2-pattern.ts';
 import type { Compiled, Frame } from './scope.ts';
+import { bounded, requireSize, sizeOf } from './value-size.ts';
 import {
   arrayOf,
   castValue,
@@ -146,10 +147,8 @@ function concatenation(
 ): Compiled {
   const [isLeft, isRight] = [left, right].map(({ type }) => isArrayType(type));
   if (isLeft !== true && isRight !== true)
-    return strict(
-      'text',
-      [as(left, 'text').run, as(right, 'text').run],
-      (a, b) => `${String(a)}${String(b)}`,
+    return strict('text', [as(left, 'text').run, as(right, 'text').run], (a, b) =>
+      bounded(`${String(a)}${String(b)}`),
     );
   const element = elementOf(isLeft === true ? left.type : right.type);
   const type = arrayOf(element);
@@ -162,7 +161,8 @@ function concatenation(
     type,
     run: (frame) => {
       const parts = both.map((run) => run(frame)).filter((part) => part !== null);
-      return parts.length === 0 ? null : parts.flatMap(items);
+      for (const part of parts) requireSize(sizeOf(part));
+      return parts.length === 0 ? null : bounded(parts.flatMap(items));
     },
   };
 }

@@ -1,3 +1,4 @@
+import { limits } from '../../limits/limits.ts';
 import type { Expression, Query, Select, SelectItem, SetOperation } from '../ast.ts';
 import { outputColumnName } from '../resolve/output-name.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
@@ -360,6 +361,9 @@ function groupKey(expression: Expression, items: readonly OutputItem[], context:
   }
 }
 
+/** What a row has besides one cell for each relation. */
+const frameOverheadCells = 12;
+
 function framesOf(
   from: (frame: Frame, emit: () => void) => void,
   outer: Frame | undefined,
@@ -367,8 +371,12 @@ function framesOf(
 ): Frame[] {
   const frames: Frame[] = [];
   const frame: Frame = { rows: [], computed: [], outer };
+  let cells = 0;
   from(frame, () => {
     spend(1);
+    cells += frame.rows.length + frameOverheadCells;
+    if (cells > limits.maxCatalogQueryCells)
+      throw sqlError('sql_too_large', 'The query has too many rows of the catalog in memory');
     frames.push({ rows: frame.rows.slice(), computed: [], outer });
   });
   return frames;
