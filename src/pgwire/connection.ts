@@ -49,9 +49,13 @@ export class Connection {
     return this.#read(() => this.#framer.startup(limits.pgMaxStartupBytes));
   }
 
-  /** The next message; undefined when the client is gone. @throws WireError */
-  message(maxBytes: number): Promise<Frame | undefined> {
-    return this.#read(() => this.#framer.next(maxBytes));
+  /**
+   * The next message; undefined when the client is gone.
+   * @param onLong see `MessageFramer.next`
+   * @throws WireError, and what `onLong` throws
+   */
+  message(maxBytes: number, onLong?: (bytes: number) => void): Promise<Frame | undefined> {
+    return this.#read(() => this.#framer.next(maxBytes, onLong));
   }
 
   /** Resolves when the socket takes more, or is closed. */

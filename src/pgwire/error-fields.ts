@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { characters } from './characters.ts';
 import type { ErrorFields } from './protocol/server-messages.ts';
 import { WireError } from './protocol/wire-error.ts';
 
@@ -61,7 +62,7 @@ function withoutPlace(message: string, { line, column }: Place): string {
 function positionOf(sql: string, { line, column }: Place): number {
   let start = 0;
   for (let at = 1; at < line; at++) start = sql.indexOf('\n', start) + 1;
-  return [...sql.slice(0, start)].length + column;
+  return characters(sql, start) + column;
 }
 
 const moved = (

@@ -31,9 +31,14 @@ export interface RowSource {
   close(): Promise<void>;
 }
 
-/** The columns of a query, as PostgreSQL names them. */
-export const labelled = (columns: readonly ResultColumn[]): readonly OutputColumn[] =>
-  columns.map(({ label, type }) => ({ name: label, type }));
+/** The columns of a query, as PostgreSQL names them: the same object for each use of a translation. */
+export function labelled(columns: readonly ResultColumn[]): readonly OutputColumn[] {
+  const known = outputs.get(columns) ?? columns.map(({ label, type }) => ({ name: label, type }));
+  outputs.set(columns, known);
+  return known;
+}
+
+const outputs = new WeakMap<readonly ResultColumn[], readonly OutputColumn[]>();
 
 /** The rows of a query in the store. */
 export class QueryRows implements RowSource {

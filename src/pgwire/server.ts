@@ -19,12 +19,14 @@ import type { CatalogSession } from '../sql/catalog-session.ts';
 import type { ParameterValue } from '../sql/parameters.ts';
 import { Connection } from './connection.ts';
 import { errorFields } from './error-fields.ts';
+import { HeldBytes } from './held-bytes.ts';
 import { MessageWriter } from './protocol/message-writer.ts';
 import * as reply from './protocol/server-messages.ts';
 import { WireError } from './protocol/wire-error.ts';
 import { Session, type SessionParts } from './session.ts';
 import { SessionSettings } from './settings.ts';
 import { cancelKey, defaultDatabase, type SignedIn, type SignInParts, signIn } from './sign-in.ts';
+import { Turns } from './turns.ts';
 
 export interface PgServerParts extends Omit<SignInParts, 'secureContext'> {
   readonly query: Query;
@@ -43,9 +45,10 @@ interface Running {
 /**
  * Listens for clients that speak PostgreSQL's wire protocol, and holds their sessions.
  *
- * All connections have a bound, and those of one client network that are not signed in yet have one of their
- * own. A failed sign-in is answered late. Once a moment all sessions are looked at: one whose credentials
- * have ended, or that has been idle for too long, is ended.
+ * All connections have a bound. Those that are not signed in yet have one of their own, in all and for a
+ * client network, and sessions have one for a user or key and for a tenant. A failed sign-in is answered
+ * late. Once a moment all sessions are looked at: one whose credentials have ended, or that has been idle for
+ * too long, is ended.
  */
 export class PgServer {
   readonly #parts: PgServerParts;
@@ -53,9 +56,14 @@ export class PgServer {
   readonly #connections = new Set<Connection>();
   /** Not signed in yet, by client network. */
   readonly #unknown = new Multiset();
+  /** Sessions of each tenant, and of each user and key. */
+  readonly #holders = new Multiset();
+  readonly #turns = new Turns();
+  readonly #heldBytes = new HeldBytes();
   /** By the process id that clients are told. */
   readonly #sessions = new Map<number, Running>();
-  readonly #signingIn = new Set<Connection>();
+  /** With their networks, the oldest first. */
+  readonly #signingIn = new Map<Connection, string>();
   #secureContext: SecureContext | undefined;
   #nextProcessId = 1;
   #timer: NodeJS.Timeout | undefined;
@@ -100,7 +108,7 @@ export class PgServer {
     const poll = setInterval(() => {
       for (const { session } of this.#sessions.values()) if (!session.isBusy) session.end(shutdown());
     }, limits.pgSessionCheckMs);
-    for (const connection of this.#signingIn) connection.destroy();
+    for (const connection of this.#signingIn.keys()) connection.destroy();
     await closed;
     clearTimeout(late);
     clearInterval(poll);
@@ -112,7 +120,7 @@ export class PgServer {
     const client = clientNetwork(normalAddress(connection.address) ?? connection.address);
     const out = new MessageWriter();
     this.#unknown.add(client);
-    this.#signingIn.add(connection);
+    this.#signingIn.set(connection, client);
     const know = (): void => {
       if (this.#signingIn.delete(connection)) this.#unknown.remove(client);
     };
@@ -120,6 +128,7 @@ export class PgServer {
     const timer = setTimeout(() => connection.destroy(), limits.pgSignInTimeoutMs);
     try {
       this.#requireRoom(client);
+      this.#makeRoom();
       const { gate, accounts } = this.#parts;
       const secureContext = () => this.#secureContext;
       const result = await signIn(connection, out, { gate, accounts, secureContext });
@@ -145,7 +154,41 @@ export class PgServer {
       throw new WireError('53300', 'sorry, too many clients already', { fatal: true });
   }
 
+  /** Of those who are not signed in yet, one of the network with most of them makes room for the next one. */
+  #makeRoom(): void {
+    if (this.#signingIn.size <= limits.pgMaxUnauthenticated) return;
+    let most = 0;
+    let gone: Connection | undefined;
+    for (const [connection, client] of this.#signingIn) {
+      const count = this.#unknown.get(client);
+      if (count <= most) continue;
+      most = count;
+      gone = connection;
+    }
+    gone?.destroy();
+  }
+
+  /** @throws WireError */
   async #session(connection: Connection, out: MessageWriter, signedIn: SignedIn): Promise<void> {
+    const { principal, tenant } = signedIn.caller();
+    const holder = JSON.stringify([tenant, principal.kind, principal.id ?? principal.name]);
+    if (
+      this.#holders.get(holder) >= limits.pgMaxSessionsPerIdentity ||
+      this.#holders.get(tenant) >= limits.pgMaxSessionsPerTenant
+    ) {
+      throw new WireError('53300', `too many connections for role "${signedIn.user}"`, { fatal: true });
+    }
+    this.#holders.add(holder);
+    this.#holders.add(tenant);
+    try {
+      await this.#run(connection, out, signedIn, tenant);
+    } finally {
+      this.#holders.remove(holder);
+      this.#holders.remove(tenant);
+    }
+  }
+
+  async #run(connection: Connection, out: MessageWriter, signedIn: SignedIn, tenant: string): Promise<void> {
     const { parameters, minor, user } = signedIn;
     const settings = new SessionSettings((name, value) => reply.parameterStatus(out, name, value));
     settings.fix('session_authorization', user);
@@ -171,7 +214,7 @@ export class PgServer {
       connection,
       settings,
       out,
-      this.#sessionParts(connection, signedIn, describe),
+      this.#sessionParts(connection, signedIn, tenant, describe),
     );
     this.#sessions.set(processId, { session, secret, caller: signedIn.caller });
     try {
@@ -184,6 +227,7 @@ export class PgServer {
   #sessionParts(
     connection: Connection,
     { asked, caller }: SignedIn,
+    tenant: string,
     session: () => CatalogSession,
   ): SessionParts {
     const { gate, query, audit, clock, log } = this.#parts;
@@ -191,8 +235,8 @@ export class PgServer {
     const question = (sql: string, parameterTypes: readonly number[], signal: Cancellation) => {
       const who = caller();
       gate.authorize(who, asked, 'query', undefined);
-      const { principal, tenant } = who;
-      return { principal, tenant, sql, parameterTypes, session, signal };
+      const { principal } = who;
+      return { principal, tenant: who.tenant, sql, parameterTypes, session, signal };
     };
     return {
       query: (sql: string, parameters: readonly ParameterValue[], types, signal) =>
@@ -215,6 +259,9 @@ export class PgServer {
           from: connection.address,
         })),
       nowMs: () => clock.monotonicMs(),
+      turn: () => this.#turns.take(tenant),
+      hold: (bytes) => this.#heldBytes.take(tenant, bytes),
+      giveBack: (bytes) => this.#heldBytes.giveBack(tenant, bytes),
       log,
     };
   }
@@ -222,6 +269,8 @@ export class PgServer {
   /** Ends a connection that has no session, with the reason. */
   async #refuse(connection: Connection, out: MessageWriter, thrown: unknown): Promise<void> {
     const { audit, log } = this.#parts;
+    // Whatever it was, nobody is there to be told of it.
+    if (connection.closed.aborted) return;
     const fields = errorFields(thrown, undefined, log);
     if (fields.code === '28P01' || fields.code === '28000') {
       const denied = new AppError('unauthenticated', 'the credentials are not valid');

@@ -1,3 +1,4 @@
+import { characters } from './characters.ts';
 import { WireError } from './protocol/wire-error.ts';
 import type { StatementText, Token } from './sql-scanner.ts';
 
@@ -527,7 +528,7 @@ class TokenReader {
     if (token === undefined) return new WireError('42601', 'syntax error at end of input');
     const near = this.#text.slice(token.start, Math.min(token.end, token.start + 100));
     return new WireError('42601', `syntax error at or near "${near}"`, {
-      position: [...this.#text.slice(0, token.start)].length + 1,
+      position: characters(this.#text, token.start) + 1,
     });
   }
 }

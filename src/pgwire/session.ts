@@ -34,7 +34,8 @@ import { parameterValue } from './values/parameter-values.ts';
  *
  * Messages are handled one after another; the next one is looked at when the one before has had all its
  * replies. Replies are collected, and sent at Sync, at Flush, at the end of a simple query, and whenever
- * there are `pgWriteBufferBytes` of them.
+ * there are `pgWriteBufferBytes` of them. Before each message and each statement the session takes its turn
+ * with the others (`Turns`).
  *
  *     ready ── Query ──▶ its statements ──▶ ReadyForQuery
  *       │
@@ -57,6 +58,10 @@ export class Session {
   readonly #statements = new Map<string, PreparedStatement>();
   readonly #portals = new Map<string, Portal>();
   readonly #output: OutputSettings;
+  /** Of what it keeps for its client (`pgMaxHeldBytes`): statements, portals, and an incomplete message. */
+  #statementBytes = 0;
+  #portalBytes = 0;
+  #messageBytes = 0;
   /** After an error of an extended query, up to Sync. */
   #isSkipping = false;
   /** Several statements in one simple query are one transaction. */
@@ -88,10 +93,13 @@ export class Session {
       this.#ready();
       await this.#flush();
       while (this.#ending === undefined) {
-        const frame = await this.#connection.message(limits.pgMaxMessageBytes);
+        const frame = await this.#connection.message(limits.pgMaxMessageBytes, this.#onLongMessage);
         if (frame === undefined || this.#ending !== undefined) break;
         this.#lastActiveMs = this.#parts.nowMs();
-        if (!(await this.#handle(readClientMessage(frame)))) break;
+        await this.#parts.turn();
+        const goesOn = await this.#handle(readClientMessage(frame));
+        this.#endMessage();
+        if (!goesOn) break;
         this.#lastActiveMs = this.#parts.nowMs();
       }
       if (this.#ending !== undefined) this.#report(this.#ending, undefined);
@@ -99,6 +107,8 @@ export class Session {
       this.#report(thrown, undefined);
     } finally {
       await this.#closePortals(() => true);
+      this.#parts.giveBack(this.#statementBytes);
+      this.#endMessage();
       await this.#flush();
       this.#connection.close();
     }
@@ -166,6 +176,7 @@ export class Session {
       this.#fail(thrown, statement);
       this.#isSkipping = true;
     }
+    await this.#flushIfFull();
     return true;
   }
 
@@ -182,7 +193,7 @@ export class Session {
 
   async #simpleQuery(sql: string): Promise<void> {
     // As in PostgreSQL, a simple query ends what is unnamed.
-    this.#statements.delete('');
+    this.#dropStatement('');
     let current: StatementText | undefined;
     let hasFailed = false;
     try {
@@ -198,7 +209,9 @@ export class Session {
       this.#isImplicitBlock = statements.length > 1;
       for (const statement of statements) {
         current = statement;
+        await this.#parts.turn();
         await this.#runSimple(statement);
+        await this.#flushIfFull();
       }
     } catch (thrown) {
       hasFailed = true;
@@ -245,7 +258,7 @@ export class Session {
         this.#hasExecuted ||= this.#portals.get(message.portal)?.statement.action !== undefined;
         return;
       case 'close':
-        if (message.of === 'statement') this.#statements.delete(message.name);
+        if (message.of === 'statement') this.#dropStatement(message.name);
         else await this.#closePortal(message.name);
         reply.closeComplete(this.#out);
         return;
@@ -264,25 +277,29 @@ export class Session {
       throw new WireError('42601', 'cannot insert multiple commands into a prepared statement');
     const action = source && readSessionStatement(source);
     if (action !== undefined) this.#requireUsable(action);
-    const held = [...this.#statements.values()].reduce(
-      (sum, each) => sum + (each.source?.text.length ?? 0),
-      0,
-    );
-    if (
-      this.#statements.size >= limits.pgMaxPreparedStatements ||
-      held + sql.length > limits.pgMaxPreparedBytes
-    ) {
-      throw new WireError('53400', 'this session has too many prepared statements', {
-        hint: 'DEALLOCATE those that are not needed any more.',
-      });
+    if (parameterTypes.length > limits.maxQueryParameters) {
+      throw new WireError('54023', `more than ${limits.maxQueryParameters} parameters are not allowed`);
     }
+    if (this.#statements.size >= limits.pgMaxPreparedStatements) throw tooManyStatements();
     const described =
       source === undefined || action === undefined
         ? { columns: undefined, parameters: [] }
         : await this.#run((signal) => this.#describeStatement(action, source.text, parameterTypes, signal));
     if (name !== '' && this.#statements.has(name))
       throw new WireError('42P05', `prepared statement "${name}" already exists`);
-    this.#statements.set(name, { source, action, parameterTypes, ...described });
+    this.#dropStatement(name);
+    const statement: PreparedStatement = {
+      // What it is has been read from its tokens.
+      source: source && { ...source, tokens: [] },
+      action,
+      parameterTypes,
+      ...described,
+      bytes: statementBytes(name, sql, parameterTypes.length, described.columns?.length ?? 0),
+    };
+    if (this.#statementBytes + statement.bytes > limits.pgMaxPreparedBytes) throw tooManyStatements();
+    this.#hold(statement.bytes);
+    this.#statementBytes += statement.bytes;
+    this.#statements.set(name, statement);
     reply.parseComplete(this.#out);
   }
 
@@ -343,21 +360,55 @@ export class Session {
         `bind message has ${resultFormats.length} result formats but query has ${columns} columns`,
       );
     }
-    this.#requireRoom(values);
+    this.#requireRoom(values.reduce((sum, value) => sum + (value?.length ?? 0), 0));
     const bound = parameters.map((type, index) =>
       parameterValue(values[index] ?? null, formatAt(parameterFormats, index), type, index + 1),
     );
-    this.#portals.set(name, newPortal(statement, bound, resultFormats));
+    this.#addPortal(name, newPortal(statement, bound, resultFormats));
     reply.bindComplete(this.#out);
   }
 
-  #requireRoom(values: ReadonlyArray<Buffer | null>): void {
+  #requireRoom(bytes: number): void {
     if (this.#portals.size >= limits.pgMaxPortals)
       throw new WireError('53400', 'this session has too many portals');
-    const bytes = values.reduce((sum, value) => sum + (value?.length ?? 0), 0);
-    const held = [...this.#portals.values()].reduce((sum, { valueBytes }) => sum + valueBytes, 0);
-    if (held + bytes > limits.pgMaxPortalBytes)
+    if (this.#portalBytes + bytes > limits.pgMaxPortalBytes)
       throw new WireError('53400', 'the portals of this session have too many bytes of values');
+  }
+
+  #addPortal(name: string, portal: Portal): void {
+    this.#requireRoom(portal.bytes);
+    this.#hold(portal.bytes);
+    this.#portalBytes += portal.bytes;
+    this.#portals.set(name, portal);
+  }
+
+  /** @throws WireError */
+  #hold(bytes: number): void {
+    if (this.#parts.hold(bytes)) return;
+    throw new WireError('53200', 'the sessions of this database hold too much memory', {
+      hint: 'Close prepared statements and sessions that are not needed any more.',
+    });
+  }
+
+  readonly #onLongMessage = (bytes: number): void => {
+    if (!this.#parts.hold(bytes)) {
+      throw new WireError('53200', 'too many long messages are under way', { fatal: true });
+    }
+    this.#messageBytes = bytes;
+  };
+
+  #endMessage(): void {
+    if (this.#messageBytes > 0) this.#parts.giveBack(this.#messageBytes);
+    this.#messageBytes = 0;
+  }
+
+  /** @returns whether there was one */
+  #dropStatement(name: string): boolean {
+    const bytes = this.#statements.get(name)?.bytes;
+    if (bytes === undefined) return false;
+    this.#statementBytes -= bytes;
+    this.#parts.giveBack(bytes);
+    return this.#statements.delete(name);
   }
 
   #describe(of: 'statement' | 'portal', name: string): void {
@@ -527,19 +578,20 @@ export class Session {
     if (!hold && !this.#transaction.isInBlock && !this.#isImplicitBlock)
       throw new WireError('25P01', 'DECLARE CURSOR can only be used in transaction blocks');
     if (this.#portals.has(name)) throw new WireError('42P03', `cursor "${name}" already exists`);
-    this.#requireRoom([]);
+    this.#requireRoom(0);
     const statement: PreparedStatement = {
       source: { text: sql, offset: 0, tokens: [] },
       action: { kind: 'query' },
       parameterTypes: [],
       columns: undefined,
       parameters: [],
+      bytes: 0,
     };
     const portal = newPortal(statement, [], binary ? [1] : []);
     portal.hold = hold ? 'when committed' : 'no';
     portal.cancellation = signal;
     portal.source = await this.#query(sql, [], [], signal);
-    this.#portals.set(name, portal);
+    this.#addPortal(name, portal);
   }
 
   async #copy(
@@ -673,8 +725,8 @@ export class Session {
   #deallocate(name: string | undefined): void {
     // The unnamed one is not among those that SQL knows.
     if (name === undefined) {
-      for (const each of this.#statements.keys()) if (each !== '') this.#statements.delete(each);
-    } else if (!this.#statements.delete(name))
+      for (const each of this.#statements.keys()) if (each !== '') this.#dropStatement(each);
+    } else if (!this.#dropStatement(name))
       throw new WireError('26000', `prepared statement "${name}" does not exist`);
   }
 
@@ -751,8 +803,11 @@ export class Session {
 
   async #closePortal(name: string): Promise<void> {
     const portal = this.#portals.get(name);
+    if (portal === undefined) return;
     this.#portals.delete(name);
-    await portal?.source?.close();
+    this.#portalBytes -= portal.bytes;
+    this.#parts.giveBack(portal.bytes);
+    await portal.source?.close();
   }
 
   async #closePortals(which: (portal: Portal, name: string) => boolean): Promise<void> {
@@ -833,6 +888,11 @@ export interface SessionParts {
   /** A statement ended with this error. */
   refused(error: AppError): void;
   nowMs(): number;
+  /** Resolves when the session may use the event loop. */
+  turn(): Promise<void> | undefined;
+  /** Memory between messages; false if there is no room for so much. */
+  hold(bytes: number): boolean;
+  giveBack(bytes: number): void;
   readonly log: Logger;
 }
 
@@ -845,12 +905,15 @@ interface PreparedStatement {
   /** Undefined: it gives no rows. */
   readonly columns: readonly OutputColumn[] | undefined;
   readonly parameters: readonly PostgresType[];
+  /** About what it takes in memory. */
+  readonly bytes: number;
 }
 
 interface Portal {
   readonly statement: PreparedStatement;
   readonly values: readonly ParameterValue[];
-  readonly valueBytes: number;
+  /** About what it takes in memory. */
+  readonly bytes: number;
   readonly formats: readonly Format[];
   /** Whether it belongs to the session, and not to the transaction. */
   hold: 'no' | 'when committed' | 'yes';
@@ -869,11 +932,14 @@ function newPortal(
   values: readonly ParameterValue[],
   formats: readonly Format[],
 ): Portal {
-  const valueBytes = values.reduce((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
+  const bytes = values.reduce(
+    (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
+    limits.pgStatementOverheadBytes + 8 * (values.length + formats.length),
+  );
   return {
     statement,
     values,
-    valueBytes,
+    bytes,
     formats,
     hold: 'no',
     source: undefined,
@@ -898,6 +964,19 @@ function tagOf({ kind }: SessionStatement, rows: number): string {
   if (kind === 'show' || kind === 'showAll') return 'SHOW';
   return kind === 'explain' ? 'EXPLAIN' : `SELECT ${rows}`;
 }
+
+/** About what a prepared statement takes in memory. */
+const statementBytes = (name: string, sql: string, parameters: number, columns: number): number =>
+  limits.pgStatementOverheadBytes +
+  name.length +
+  sql.length +
+  8 * parameters +
+  limits.pgColumnBytes * columns;
+
+const tooManyStatements = (): WireError =>
+  new WireError('53400', 'this session has too many prepared statements', {
+    hint: 'DEALLOCATE those that are not needed any more.',
+  });
 
 /** Before anything looks at it. @throws WireError */
 function requireLength(sql: string): void {

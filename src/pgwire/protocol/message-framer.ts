@@ -1,3 +1,4 @@
+import { limits } from '../../limits/limits.ts';
 import { protocolViolation } from './wire-error.ts';
 
 /** One message of a client: its type and what follows the length. */
@@ -12,6 +13,8 @@ export interface Frame {
 export class MessageFramer {
   #chunks: Buffer[] = [];
   #size = 0;
+  /** Of the message that is incomplete, it was said that it is long. */
+  #isLong = false;
 
   /** Bytes that are kept. */
   get size(): number {
@@ -20,8 +23,15 @@ export class MessageFramer {
 
   push(chunk: Buffer): void {
     if (chunk.length === 0) return;
-    this.#chunks.push(chunk);
     this.#size += chunk.length;
+    let last = chunk;
+    // As many pieces as their size has digits, and each byte is copied as often: they may have one byte each.
+    for (let before = this.#chunks.at(-1); before !== undefined; before = this.#chunks.at(-1)) {
+      if (before.length > last.length || before.length >= limits.pgSmallPieceBytes) break;
+      this.#chunks.pop();
+      last = Buffer.concat([before, last]);
+    }
+    this.#chunks.push(last);
   }
 
   /**
@@ -38,16 +48,22 @@ export class MessageFramer {
 
   /**
    * The next message.
+   * @param onLong told once of a message of at least `pgLongMessageBytes` that is incomplete; it may throw
    * @returns undefined while it is incomplete
    * @throws WireError
    */
-  next(maxBytes: number): Frame | undefined {
+  next(maxBytes: number, onLong: (bytes: number) => void = () => undefined): Frame | undefined {
     const length = this.#int32At(1);
     if (length === undefined) return undefined;
     if (length < 4) throw protocolViolation('invalid message length');
     if (length > maxBytes)
       throw protocolViolation(`a message of ${length} bytes is too long; at most ${maxBytes} are allowed`);
+    if (this.#size <= length && length >= limits.pgLongMessageBytes && !this.#isLong) {
+      this.#isLong = true;
+      onLong(length);
+    }
     const message = this.#take(length + 1);
+    if (message !== undefined) this.#isLong = false;
     return message && { type: String.fromCharCode(message[0] ?? 0), body: message.subarray(5) };
   }
 

@@ -1,8 +1,10 @@
+import { limits } from '../../limits/limits.ts';
 import type { PostgresType } from '../../sql/postgres-types.ts';
 import { postgresType } from '../../sql/postgres-types.ts';
 import type { SqlType } from '../../sql/types.ts';
 import type { Format } from '../protocol/client-message.ts';
 import type { MessageWriter } from '../protocol/message-writer.ts';
+import { WireError } from '../protocol/wire-error.ts';
 import { arrayText } from './array-text.ts';
 import { cellMicros, integerOf, isPlainDouble, safeDigits, withoutZerosEnd } from './cell-bytes.ts';
 import { doubleText, readDouble } from './double-text.ts';
@@ -56,6 +58,7 @@ export class RowEncoder {
       const start = starts[index] ?? 0;
       const end = ends[index] ?? 0;
       const kind = kinds[index];
+      if (this.#isLiteral[index] === true) requireShort(end - start);
       if (kind === cellKind.plain || (kind === cellKind.escaped && this.#isLiteral[index] === true))
         encode(to, bytes, start, end);
       else if (kind === cellKind.null) to.int32(-1);
@@ -84,11 +87,22 @@ export class RowTexts {
       const end = ends[index] ?? 0;
       if (kinds[index] === cellKind.null) return null;
       const isPlain = kinds[index] === cellKind.plain || this.#isLiteral[index] === true;
+      if (this.#isLiteral[index] === true) requireShort(end - start);
       return make(
         isPlain ? bytes.toString('utf8', start, end) : unescaped(bytes, start, end).toString('utf8'),
       );
     });
   }
+}
+
+/** Before an array or a map is read. @throws WireError */
+function requireShort(bytes: number): void {
+  if (bytes <= limits.pgMaxContainerBytes) return;
+  throw new WireError(
+    '54000',
+    `an array or a map of more than ${limits.pgMaxContainerBytes} bytes is not allowed`,
+    { hint: 'Use unnest, or HTTP, which has no such limit.' },
+  );
 }
 
 const copied: CellEncoder = (to, bytes, start, end) => {

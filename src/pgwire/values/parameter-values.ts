@@ -1,3 +1,4 @@
+import { limits } from '../../limits/limits.ts';
 import type { ParameterValue } from '../../sql/parameters.ts';
 import type { PostgresType } from '../../sql/postgres-types.ts';
 import { postgresType } from '../../sql/postgres-types.ts';
@@ -98,22 +99,32 @@ function readArrayBinary(bytes: Buffer, element: SqlType): string | undefined {
   const dimensions = bytes.readInt32BE(0);
   if (dimensions === 0) return '{}';
   if (dimensions !== 1 || bytes.length < 20) return undefined;
+  const { sql } = postgresType(element);
   const count = bytes.readInt32BE(12);
   // Each has a length at least.
   if (count < 0 || count > (bytes.length - 20) / 4) return undefined;
   const elements: Array<string | null> = [];
   let at = 20;
+  let length = 0;
   for (let index = 0; index < count; index++) {
     if (at + 4 > bytes.length) return undefined;
-    const length = bytes.readInt32BE(at);
+    const size = bytes.readInt32BE(at);
     at += 4;
-    if (length === -1) elements.push(null);
+    if (size === -1) elements.push(null);
     else {
-      if (length < 0 || at + length > bytes.length) return undefined;
-      const text = readBinary(bytes.subarray(at, at + length), postgresType(element).sql);
+      if (size < 0 || at + size > bytes.length) return undefined;
+      const text = readBinary(bytes.subarray(at, at + size), sql);
       if (text === undefined) return undefined;
       elements.push(text);
-      at += length;
+      at += size;
+      length += text.length;
+      // A number of a few bytes may have hundreds of digits.
+      if (length > limits.maxQueryParametersLength) {
+        throw new WireError(
+          '54000',
+          `an array of more than ${limits.maxQueryParametersLength} characters is not allowed as the value of a parameter`,
+        );
+      }
     }
   }
   return at === bytes.length ? arrayText(elements) : undefined;

@@ -164,6 +164,9 @@ async function ours(steps: readonly Step[]): Promise<readonly string[]> {
     requireAllowed: () => undefined,
     refused: () => undefined,
     nowMs: () => 0,
+    turn: () => undefined,
+    hold: () => true,
+    giveBack: () => undefined,
     log: createLogger('silent'),
   });
   const ended = session.run();

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { limits } from '../../../src/limits/limits.ts';
 import { readClientMessage } from '../../../src/pgwire/protocol/client-message.ts';
 import { MessageFramer } from '../../../src/pgwire/protocol/message-framer.ts';
 import { MessageWriter } from '../../../src/pgwire/protocol/message-writer.ts';
@@ -67,4 +68,51 @@ test.each([
 ])('a message %s that is not well formed ends the session', (type, body) => {
   const read = () => readClientMessage({ type, body: Buffer.from(body) });
   expect(read).toThrowError(expect.objectContaining({ code: '08P01', fatal: true }) as Error);
+});
+
+test('a long message is told of once, while it is incomplete', () => {
+  const framer = new MessageFramer();
+  const told: number[] = [];
+  const length = limits.pgLongMessageBytes + 4;
+  const message = Buffer.alloc(length + 1, 0x20);
+  message.write('Q');
+  message.writeInt32BE(length, 1);
+  const next = () => framer.next(length, (bytes) => told.push(bytes));
+  for (let at = 0; at < message.length; at += 1000) {
+    framer.push(message.subarray(at, at + 1000));
+    const frame = next();
+    expect(frame === undefined).toBe(at + 1000 < message.length);
+  }
+  expect(told).toEqual([length]);
+  framer.push(message);
+  expect(next()?.type).toBe('Q');
+  expect(told).toEqual([length]);
+  framer.push(message.subarray(0, 100));
+  expect(next()).toBe(undefined);
+  expect(told).toEqual([length, length]);
+});
+
+test('pieces of one byte are put together in no more steps than their number grows', () => {
+  const framer = new MessageFramer();
+  const message = Buffer.alloc(20_001, 0x20);
+  message.write('Q');
+  message.writeInt32BE(20_000, 1);
+  const { concat } = Buffer;
+  let copied = 0;
+  Buffer.concat = (list, total) => {
+    const all = concat(list, total);
+    copied += all.length;
+    return all;
+  };
+  try {
+    for (const byte of message) {
+      expect(framer.next(20_000)).toBe(undefined);
+      framer.push(Buffer.of(byte));
+    }
+    expect(framer.next(20_000)?.body.length).toBe(19_996);
+  } finally {
+    Buffer.concat = concat;
+  }
+  // Each byte as often as their number has binary digits, and once for the message.
+  expect(copied).toBeLessThan(message.length * 17);
 });

@@ -97,6 +97,9 @@ async function run(random: Random): Promise<Buffer> {
       requireAllowed: () => undefined,
       refused: () => undefined,
       nowMs: () => 0,
+      turn: () => undefined,
+      hold: () => true,
+      giveBack: () => undefined,
       log,
     },
   );

@@ -102,6 +102,9 @@ function start(total: number) {
       requireAllowed: () => undefined,
       refused: () => undefined,
       nowMs: () => 0,
+      turn: () => undefined,
+      hold: () => true,
+      giveBack: () => undefined,
       log: createLogger('silent'),
     },
   );

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { limits } from '../../../src/limits/limits.ts';
 import { MessageWriter } from '../../../src/pgwire/protocol/message-writer.ts';
 import { arrayText } from '../../../src/pgwire/values/array-text.ts';
 import {
@@ -11,12 +12,14 @@ import {
 import { doubleText, readDouble } from '../../../src/pgwire/values/double-text.ts';
 import { RowEncoder } from '../../../src/pgwire/values/encoders.ts';
 import { readNumeric, writeNumeric } from '../../../src/pgwire/values/numeric-binary.ts';
+import { parameterValue } from '../../../src/pgwire/values/parameter-values.ts';
 import { readArray, readMap } from '../../../src/pgwire/values/store-literals.ts';
 import { cellKind, TabSeparatedRows, unescaped } from '../../../src/pgwire/values/tab-separated-rows.ts';
 import { timeZoneOf, utc } from '../../../src/pgwire/values/time-zone.ts';
-import { timestampMicros, timestampText, withoutZeros, zonedText } from '../../../src/pgwire/values/times.ts';
 import { postgresType } from '../../../src/sql/postgres-types.ts';
+import { timestampMicros, timestampText, withoutZeros, zonedText } from '../../../src/pgwire/values/times.ts';
 import { readArrayText } from '../../../src/sql/syntax/literals.ts';
+import { arrayOf, numeric } from '../../../src/sql/types.ts';
 import { float, int2, int4, int8, timestamp, timestamptz } from '../../../src/sql/types.ts';
 
 const numericBytes = (text: string): Buffer => {
@@ -103,6 +106,56 @@ test('rows of TabSeparated, cut anywhere', () => {
     }
     expect(seen).toEqual(expected);
   }
+});
+
+test('rows that come in many parts, and share parts', () => {
+  const cells = Array.from({ length: 50 }, (_, index) => `${index}\\t${'x'.repeat(index)}\\\\`);
+  const text = Buffer.from(`${cells.join('\t')}\n`.repeat(20));
+  for (const size of [1, 2, 3, 7, 64, 1000, 4001]) {
+    const rows = new TabSeparatedRows(cells.length);
+    let count = 0;
+    for (let at = 0; at < text.length; at += size) {
+      rows.push(text.subarray(at, at + size));
+      while (rows.next()) {
+        count += 1;
+        const seen = cells.map((_, index) =>
+          rows.bytes.toString('utf8', rows.starts[index] ?? 0, rows.ends[index] ?? 0),
+        );
+        expect(seen).toEqual(cells);
+      }
+    }
+    expect([size, count]).toEqual([size, 20]);
+  }
+});
+
+test('a row that is too long is refused while it comes, and in one part', () => {
+  const part = Buffer.alloc(limits.pgMaxRowBytes / 4, 0x61);
+  const rows = new TabSeparatedRows(1);
+  const push = (): void => {
+    for (let count = 0; count < 6; count++) {
+      rows.push(part);
+      rows.next();
+    }
+  };
+  expect(push).toThrow('a row of more than');
+  const whole = new TabSeparatedRows(1);
+  whole.push(Buffer.concat([Buffer.alloc(limits.pgMaxRowBytes + 1, 0x61), Buffer.from('\n')]));
+  expect(() => whole.next()).toThrow('a row of more than');
+});
+
+test('an array of numbers that are long in text alone is refused', () => {
+  const int32 = (value: number): Buffer => {
+    const bytes = Buffer.alloc(4);
+    bytes.writeInt32BE(value);
+    return bytes;
+  };
+  // No digits, 100 groups of zeros before the point, and 400 digits behind it.
+  const element = Buffer.concat([int32(8), Buffer.from('0000006400000190', 'hex')]);
+  const array = (count: number): Buffer =>
+    Buffer.concat([...[1, 0, 1700, count, 1].map(int32), ...Array.from({ length: count }, () => element)]);
+  const type = postgresType(arrayOf(numeric(0, true)));
+  expect(String(parameterValue(array(10), 1, type, 1)).length).toBeGreaterThan(4000);
+  expect(() => parameterValue(array(50_000), 1, type, 1)).toThrow('an array of more than');
 });
 
 test('arrays and maps of the store', () => {
