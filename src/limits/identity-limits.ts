@@ -20,6 +20,12 @@ export const identityLimits = {
    * and with a wrong password. Above it 503 for the client or the name with most of them.
    */
   maxPendingPasswordChecks: 64,
+  /**
+   * Keys of SQL clients (PBKDF2, about 2 ms of CPU each) that wait to be derived; above it, and for those
+   * that wait longer, 53300. All connections that are not signed in yet can wait.
+   */
+  maxPendingKeyDerivations: 512,
+  maxKeyDerivationWaitMs: 5000,
   /** New passwords that wait to be hashed; above it 503 for the tenant with most of them. */
   maxPendingPasswordHashes: 64,
   /**

@@ -291,6 +291,10 @@ const relations: ReadonlyArray<readonly [boolean, string]> = [
     limits.maxPendingChecksPerClient > 2 * limits.maxPendingPasswordChecks,
     'passwords are refused by their own turns',
   ],
+  [
+    limits.maxPendingKeyDerivations >= limits.pgMaxUnauthenticated,
+    'a client that signs in has a place among those whose keys are derived',
+  ],
   [limits.walMaxBytes >= 4 * limits.walSegmentMaxBytes, 'the log holds several segments'],
   [limits.maxReplayJournalBytes >= limits.replayWindowEntries * 256, 'the journal holds what memory does'],
   [

@@ -4,7 +4,7 @@ import type { Caller, Gate } from '../access/gate.ts';
 import type { RequestTenant } from '../access/tenancy.ts';
 import { ScramError, ScramExchange } from '../auth/scram.ts';
 import { AppError } from '../errors.ts';
-import type { ScramAccount } from '../identity/scram-accounts.ts';
+import type { ScramAccount, ScramClient } from '../identity/scram-accounts.ts';
 import { limits } from '../limits/limits.ts';
 import type { Principal } from '../model/identity.ts';
 import type { Connection } from './connection.ts';
@@ -29,9 +29,9 @@ export interface ScramAccounts {
   /**
    * The account of a name in a tenant, and what proves its secret. For a name that nobody has, or that has no
    * verifier yet, there is one that no secret matches; it takes as long.
-   * @throws AppError `store_unavailable`
+   * @throws AppError `overloaded`, `store_unavailable`; the reason, if the client is gone
    */
-  find(tenant: string, name: string): Promise<ScramAccount>;
+  find(tenant: string, name: string, client: ScramClient): Promise<ScramAccount>;
 }
 
 export interface SignInParts {
@@ -148,7 +148,7 @@ async function bySecret(
   const { chosen, data } = readInitialResponse(first);
   if (chosen !== mechanism)
     throw protocolViolation('client selected an invalid SASL authentication mechanism');
-  const account = await accounts.find(tenant, user);
+  const account = await accounts.find(tenant, user, connection);
   const exchange = scram(() => new ScramExchange(data, account.verifier));
   reply.authenticationSaslData(out, 'saslContinue', exchange.serverFirst);
   const last = await answer(connection, out);

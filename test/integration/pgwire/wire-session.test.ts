@@ -58,6 +58,7 @@ describe('signing in', () => {
     ['a wrong password', { password: 'wrong' }, '28P01'],
     ['an unknown user', { user: 'nobody' }, '28P01'],
     ['an unknown database', { database: 'elsewhere' }, '3D000'],
+    ['more clients than there is room for', { user: 'late' }, '53300'],
     ['a setting that does not exist', { options: '-c nonsense=1' }, '42704'],
   ])('%s', async (_, options, code) => {
     expect(await codeOf(client(options))).toBe(code);

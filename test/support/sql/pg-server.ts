@@ -1,6 +1,7 @@
 import { Gate } from '../../../src/access/gate.ts';
 import { AuditLog } from '../../../src/audit/audit-log.ts';
 import { makeVerifier } from '../../../src/auth/scram.ts';
+import { AppError } from '../../../src/errors.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
@@ -19,7 +20,10 @@ export interface TestPgServer {
   stop(): Promise<void>;
 }
 
-/** A server of the wire protocol around a query service, with the one user `admin`. */
+/**
+ * A server of the wire protocol around a query service, with the one user `admin`, and `late`, for whom there
+ * is no room.
+ */
 export async function startPgServer(query: Query): Promise<TestPgServer> {
   let principal: Principal | undefined = administrator;
   const log = createLogger('silent');
@@ -32,12 +36,14 @@ export async function startPgServer(query: Query): Promise<TestPgServer> {
       { multiTenant: false, idOf: () => undefined, hasEnded: () => false },
     ),
     accounts: {
-      find: (_, name) =>
-        Promise.resolve(
+      find: (_, name) => {
+        if (name === 'late') return Promise.reject(new AppError('overloaded', 'too many SQL clients'));
+        return Promise.resolve(
           name === 'admin'
             ? { verifier, principal: () => principal }
             : { verifier: nobody, principal: () => undefined },
-        ),
+        );
+      },
     },
     audit: new AuditLog(log, systemClock, { add: () => undefined }),
     clock: systemClock,
