@@ -126,7 +126,7 @@ export function queryHarness(): QueryHarness {
           maxResultRows: limits.queryMaxResultRows,
           maxResultBytes: limits.queryMaxResultBytes,
         },
-        exportBounds: { timeoutMs: limits.exportTimeoutMs },
+        exportBounds: { maxPerTenant: limits.maxExports, timeoutMs: limits.exportTimeoutMs },
         mayExport: () => false,
       });
       const { username, password } = Service.credentials;

@@ -1,7 +1,8 @@
+import { freePort } from '../../test/support/lib/child.ts';
 import { otlpBody } from '../../test/support/otlp/numbered-otlp.ts';
 import { buildWriteRequest } from '../../test/support/remote-write/remote-write-requests.ts';
 import { authorization, Service } from '../../test/support/service/service.ts';
-import { Attacker } from './attacker.ts';
+import { Attacker, type AttackerKey } from './attacker.ts';
 
 /** The tenants that share the service: one attacks, and the other one must not notice. */
 export const tenants = { attacker: 'mallory', victim: 'alice' } as const;
@@ -15,6 +16,16 @@ export interface AttackSetupOptions {
 export interface Victim {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** How it signs in as a SQL client, from a network of its own. */
+  readonly sqlClient: SqlClientOptions;
+}
+
+export interface SqlClientOptions {
+  readonly port: number;
+  readonly localAddress: string;
+  readonly user: string;
+  readonly secret: string;
+  readonly database: string;
 }
 
 /** A service with two tenants, and some data of each kind in both. */
@@ -33,8 +44,10 @@ const wideFields = 900;
 const eventsPerRequest = 10_000;
 
 export async function openAttackSetup({ queryTimeoutMs, events }: AttackSetupOptions): Promise<AttackSetup> {
+  const pgPort = await freePort();
   const service = await Service.start({
     env: {
+      MILLRACE_PG_ADDR: `127.0.0.1:${pgPort}`,
       MILLRACE_MULTI_TENANT: 'true',
       MILLRACE_QUERY_TIMEOUT_MS: String(queryTimeoutMs),
       MILLRACE_FLUSH_INTERVAL_MS: '200',
@@ -50,13 +63,24 @@ export async function openAttackSetup({ queryTimeoutMs, events }: AttackSetupOpt
     const writers = {
       ingestor: await root.key(tenants.attacker, 'ingestor'),
       admin: await root.key(tenants.attacker, 'admin'),
+      exporter: await root.key(tenants.attacker, 'exporter'),
     };
     await root.role(tenants.victim, 'all', [{ privilege: 'admin' }]);
     const victimKey = await root.key(tenants.victim, 'all');
     await service.drained();
     return {
       service,
-      victim: { url: service.url, headers: { 'x-p-tenant': tenants.victim, 'x-api-key': victimKey } },
+      victim: {
+        url: service.url,
+        headers: { 'x-p-tenant': tenants.victim, 'x-api-key': victimKey.value },
+        sqlClient: {
+          port: pgPort,
+          localAddress: '127.0.0.2',
+          user: victimKey.name,
+          secret: victimKey.value,
+          database: tenants.victim,
+        },
+      },
       attacker: async () => {
         const readers = {
           reader: await root.key(tenants.attacker, 'reader'),
@@ -64,6 +88,7 @@ export async function openAttackSetup({ queryTimeoutMs, events }: AttackSetupOpt
         };
         return new Attacker({
           port: service.port,
+          pgPort,
           tenant: tenants.attacker,
           keys: { ...writers, ...readers },
         });
@@ -81,6 +106,7 @@ async function attackerRoles(root: Administrator): Promise<void> {
     analyst: [{ privilege: 'reader' }],
     ingestor: [{ privilege: 'ingestor' }],
     admin: [{ privilege: 'admin' }],
+    exporter: [{ privilege: 'exporter' }, { privilege: 'reader' }],
   };
   for (const [name, privileges] of Object.entries(roles)) await root.role(tenants.attacker, name, privileges);
 }
@@ -150,10 +176,10 @@ class Administrator {
     await this.send('PUT', `/api/v1/role/${name}`, tenant, privileges);
   }
 
-  async key(tenant: string, role: string): Promise<string> {
+  async key(tenant: string, role: string): Promise<AttackerKey> {
     this.#keys += 1;
     const body = { keyName: `${role}-${this.#keys}`, roles: [role] };
     const text = await this.send('POST', '/api/console/v1/apikeys', tenant, body);
-    return (JSON.parse(text) as { apiKey: string }).apiKey;
+    return { name: body.keyName, value: (JSON.parse(text) as { apiKey: string }).apiKey };
   }
 }

@@ -2,6 +2,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from './answer.ts';
+import { WireConnection, type WireCredentials } from './wire-connection.ts';
 
 /** The senders of hostile requests, by what their credentials allow. */
 export type Party =
@@ -12,6 +13,8 @@ export type Party =
   | 'ingestor'
   /** Administers its tenant. */
   | 'admin'
+  /** Exports all datasets of its tenant. */
+  | 'exporter'
   | 'nobody';
 
 export interface HostileRequest {
@@ -30,9 +33,18 @@ export interface HostileRequest {
 
 export interface AttackerParts {
   readonly port: number;
+  /** Of the PostgreSQL wire protocol. */
+  readonly pgPort: number;
   readonly tenant: string;
-  /** `X-API-Key` of each party. */
-  readonly keys: Readonly<Record<Exclude<Party, 'nobody'>, string>>;
+  readonly keys: Readonly<Record<KnownParty, AttackerKey>>;
+}
+
+export type KnownParty = Exclude<Party, 'nobody'>;
+
+/** An API key: its value, and the name by which a SQL client signs in. */
+export interface AttackerKey {
+  readonly name: string;
+  readonly value: string;
 }
 
 /** Bytes of a reply that are kept, to find the code of an error in them. */
@@ -59,14 +71,52 @@ export class Attacker {
     return this.#parts.port;
   }
 
+  get pgPort(): number {
+    return this.#parts.pgPort;
+  }
+
   get tenant(): string {
     return this.#parts.tenant;
+  }
+
+  /** True once no request may be started. */
+  get isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** How a party signs in as a SQL client. */
+  wireCredentials(party: KnownParty): WireCredentials {
+    const { tenant, keys } = this.#parts;
+    return { user: keys[party].name, secret: keys[party].value, database: tenant };
+  }
+
+  /**
+   * A connection to the SQL port, for as long as the work with it lasts. Without credentials it is not signed
+   * in.
+   */
+  wire(
+    work: (connection: WireConnection) => Promise<readonly Answer[]>,
+    options: { readonly as?: KnownParty; readonly localAddress?: string } = {},
+  ): Promise<readonly Answer[]> {
+    const { as, localAddress } = options;
+    return this.#until<readonly Answer[]>([leftAnswer], async (ended) => {
+      const connection = new WireConnection(this.pgPort, localAddress);
+      ended(() => connection.close());
+      try {
+        const refusal = as && (await connection.signIn(this.wireCredentials(as)));
+        return refusal === undefined ? await work(connection) : [refusal];
+      } finally {
+        connection.close();
+      }
+    });
   }
 
   /** The headers with the credentials. */
   credentials(party: Party): Readonly<Record<string, string>> {
     const { tenant, keys } = this.#parts;
-    return party === 'nobody' ? { 'x-p-tenant': tenant } : { 'x-p-tenant': tenant, 'x-api-key': keys[party] };
+    return party === 'nobody'
+      ? { 'x-p-tenant': tenant }
+      : { 'x-p-tenant': tenant, 'x-api-key': keys[party].value };
   }
 
   query(sql: string, options: Partial<HostileRequest> = {}): Promise<Answer> {

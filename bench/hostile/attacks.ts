@@ -1,7 +1,9 @@
 import { administrationAttacks } from './administration-attacks.ts';
 import type { Attack } from './attack.ts';
+import { exportAttacks } from './export-attacks.ts';
 import { httpAttacks } from './http-attacks.ts';
 import { ingestAttacks } from './ingest-attacks.ts';
+import { pgwireAttacks } from './pgwire-attacks.ts';
 import { queryAttacks } from './query-attacks.ts';
 import { signInAttacks } from './sign-in-attacks.ts';
 import { translationAttacks } from './translation-attacks.ts';
@@ -13,5 +15,7 @@ export const attacks: Readonly<Record<string, readonly Attack[]>> = {
   http: httpAttacks,
   'sign-in': signInAttacks,
   queries: queryAttacks,
+  exports: exportAttacks,
+  pgwire: pgwireAttacks,
   administration: administrationAttacks,
 };

@@ -1,5 +1,6 @@
 import type { Answer } from './answer.ts';
 import type { Attack } from './attack.ts';
+import { shownAnswers } from './shown-answers.ts';
 import type { Probe } from './victim-thread.ts';
 
 /**
@@ -50,21 +51,15 @@ export function brokenBounds(attack: Attack, measured: Measured): readonly strin
     [worstMs.liveness <= bounds.livenessMs, `liveness took ${Math.round(worstMs.liveness)} ms`],
     [worstMs.query <= bounds.victimMs, `the victim's query took ${Math.round(worstMs.query)} ms`],
     [worstMs.ingest <= bounds.victimMs, `the victim's ingest took ${Math.round(worstMs.ingest)} ms`],
+    [
+      worstMs.sqlClient <= bounds.victimMs,
+      `the victim's sign-in and query as a SQL client took ${Math.round(worstMs.sqlClient)} ms`,
+    ],
     [failures.length === 0, `the victim got ${failures.join('; ')}`],
     [busyCores < bounds.busyCores, `${busyCores.toFixed(1)} cores were busy five seconds later`],
     [peakBytes < bounds.rssBytes, `${(peakBytes / 1e9).toFixed(2)} GB of memory`],
   ];
   return checks.filter(([holds]) => !holds).map(([, what]) => what);
-}
-
-/** `3 x 400 sql_too_large, 503 overloaded`. */
-export function shownAnswers(answers: readonly Answer[]): string {
-  const counts = new Map<string, number>();
-  for (const { status, code } of answers) {
-    const text = code === undefined ? String(status) : `${status} ${code}`;
-    counts.set(text, (counts.get(text) ?? 0) + 1);
-  }
-  return [...counts].map(([text, count]) => (count === 1 ? text : `${count} x ${text}`)).join(', ');
 }
 
 export const seconds = (ms: number): string => (ms / 1000).toFixed(1);

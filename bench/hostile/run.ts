@@ -8,9 +8,11 @@ import type { Attack } from './attack.ts';
 import { type AttackSetup, openAttackSetup } from './attack-setup.ts';
 import type { Attacker } from './attacker.ts';
 import { attacks } from './attacks.ts';
-import { bounds, brokenBounds, type Measured, seconds, shownAnswers } from './judge.ts';
+import { bounds, brokenBounds, type Measured, seconds } from './judge.ts';
 import { forgetPeaks, treeCpuSeconds, treePeakBytes, treeResidentBytes } from './process-tree.ts';
+import { shownAnswers } from './shown-answers.ts';
 import { VictimProbe } from './victim.ts';
+import { probes } from './victim-thread.ts';
 
 export interface HostileOptions {
   /** Parts of names or whole subjects; all attacks if there are none. */
@@ -90,6 +92,7 @@ const header = [
   'liveness ms',
   'query ms',
   'ingest ms',
+  'SQL client ms',
   'CPU s after',
   'peak RSS MB',
   'bounds',
@@ -101,7 +104,7 @@ function cells({ name }: Attack, measured: Measured, isBroken: boolean): string[
     name,
     shownAnswers(answers),
     seconds(replyMs),
-    ...[worstMs.liveness, worstMs.query, worstMs.ingest].map((ms) => String(Math.round(ms))),
+    ...probes.map((probe) => worstMs[probe]).map((ms) => String(Math.round(ms))),
     cpuSecondsAfter.toFixed(1),
     (peakBytes / 1e6).toFixed(0),
     isBroken ? 'BROKEN' : 'held',
@@ -123,12 +126,17 @@ async function measure(setup: AttackSetup, victim: VictimProbe, attack: Attack):
   const after = await cpuAfter(child);
   attacker.end();
   const recovered = await recovers(setup);
-  const { liveness, query, ingest } = await victim.report();
+  const { liveness, query, ingest, sqlClient } = await victim.report();
   const measured = {
     answers,
     replyMs: answers.reduce((worst, { tookMs = 0 }) => Math.max(worst, tookMs), 0),
-    worstMs: { liveness: liveness.worstMs, query: query.worstMs, ingest: ingest.worstMs },
-    failures: [...liveness.failures, ...query.failures, ...ingest.failures],
+    worstMs: {
+      liveness: liveness.worstMs,
+      query: query.worstMs,
+      ingest: ingest.worstMs,
+      sqlClient: sqlClient.worstMs,
+    },
+    failures: [...liveness.failures, ...query.failures, ...ingest.failures, ...sqlClient.failures],
     ...after,
     peakBytes: treePeakBytes(pid),
     ended: child.exit === undefined ? (recovered ? undefined : 'answers no more') : shownExit(child),

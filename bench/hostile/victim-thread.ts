@@ -1,19 +1,20 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Victim } from './attack-setup.ts';
+import { shownAnswers } from './shown-answers.ts';
+import { simpleQuery, WireConnection } from './wire-connection.ts';
 
 /**
  * The victim. It has a thread of its own, so that the attacker's work in this process does not delay its
- * clock. It asks for liveness, runs a small query and sends an event, each on its own connection, one after
- * another at a steady low rate. It reports how long the slowest of each took since the last report, including
- * those that still wait.
+ * clock. It asks for liveness, runs a small query and sends an event, each on its own connection, and signs
+ * in as a SQL client that runs one query, one after another at a steady low rate. It reports how long the
+ * slowest of each took since the last report, including those that still wait.
  */
-export interface VictimOptions {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
+export type VictimOptions = Victim;
 
-export type Probe = 'liveness' | 'query' | 'ingest';
+export const probes = ['liveness', 'query', 'ingest', 'sqlClient'] as const;
+export type Probe = (typeof probes)[number];
 
 /** What a probe saw. */
 export interface ProbeReport {
@@ -26,7 +27,12 @@ export interface ProbeReport {
 export type VictimReport = Readonly<Record<Probe, ProbeReport>>;
 
 /** Any message asks for a report. The thread answers with it and starts a new one. */
-const intervalsMs: Readonly<Record<Probe, number>> = { liveness: 50, query: 200, ingest: 200 };
+const intervalsMs: Readonly<Record<Probe, number>> = {
+  liveness: 50,
+  query: 200,
+  ingest: 200,
+  sqlClient: 300,
+};
 const maxFailures = 3;
 /** More bytes than `maxInlineBodyBytes`. */
 const eventsForWorker = 200;
@@ -76,7 +82,25 @@ class ProbeLoop {
 
   /** @returns what went wrong */
   #ask(): Promise<string | undefined> {
-    const { path, body, headers } = this.#request();
+    return this.#probe === 'sqlClient' ? this.#askAsSqlClient() : this.#askOverHttp(this.#probe);
+  }
+
+  async #askAsSqlClient(): Promise<string | undefined> {
+    const { port, localAddress, ...account } = this.#options.sqlClient;
+    const connection = new WireConnection(port, localAddress);
+    try {
+      const refusal = await connection.signIn(account);
+      if (refusal !== undefined) return `as a SQL client: ${shownAnswers([refusal])}`;
+      await connection.write(simpleQuery('SELECT count(*) FROM app'));
+      const wrong = (await connection.answers(1, timeoutMs)).filter(({ status }) => status !== 200);
+      return wrong.length === 0 ? undefined : `as a SQL client: ${shownAnswers(wrong)}`;
+    } finally {
+      connection.close();
+    }
+  }
+
+  #askOverHttp(probe: Exclude<Probe, 'sqlClient'>): Promise<string | undefined> {
+    const { path, body, headers } = this.#request(probe);
     return new Promise((resolve) => {
       const outgoing = request(this.#options.url + path, {
         method: body === undefined ? 'GET' : 'POST',
@@ -102,10 +126,14 @@ class ProbeLoop {
     });
   }
 
-  #request(): { path: string; body?: string; headers?: Record<string, string> } {
+  #request(probe: Exclude<Probe, 'sqlClient'>): {
+    path: string;
+    body?: string;
+    headers?: Record<string, string>;
+  } {
     this.#number += 1;
     const headers = { 'content-type': 'application/json', 'x-p-stream': 'app' };
-    switch (this.#probe) {
+    switch (probe) {
       case 'liveness':
         return { path: '/api/v1/liveness' };
       case 'query': {
@@ -131,7 +159,7 @@ class ProbeLoop {
 const port = parentPort;
 if (port !== null) {
   const options = workerData as VictimOptions;
-  const loops = (['liveness', 'query', 'ingest'] as const).map((probe) => ({
+  const loops = probes.map((probe) => ({
     probe,
     loop: new ProbeLoop(probe, options),
   }));

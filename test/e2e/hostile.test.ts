@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFailed, test } 
 import { type Attack, repeated } from '../../bench/hostile/attack.ts';
 import { type AttackSetup, openAttackSetup } from '../../bench/hostile/attack-setup.ts';
 import { attacks } from '../../bench/hostile/attacks.ts';
-import { isAllowed, shownAnswers } from '../../bench/hostile/judge.ts';
+import { isAllowed } from '../../bench/hostile/judge.ts';
+import { shownAnswers } from '../../bench/hostile/shown-answers.ts';
 import { answers } from '../support/service/service.ts';
 
 /**
