@@ -48,7 +48,10 @@ export function startQueries({ config, clock, log }: AppContext, version: string
       maxResultRows: limits.queryMaxResultRows,
       maxResultBytes: limits.queryMaxResultBytes,
     },
-    exportBounds: { timeoutMs: config.exportTimeoutMs },
+    exportBounds: {
+      timeoutMs: config.exportTimeoutMs,
+      maxPerTenant: config.multiTenant ? limits.maxExportsPerTenant : limits.maxExports,
+    },
     readableRows,
     mayExport: (principal, dataset) => decide(principal, 'query.export', dataset),
     waitForPending: (tenant, names) => waitForPending(wal, drain, tenant, idsOf(tenant, names)),

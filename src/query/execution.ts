@@ -49,6 +49,8 @@ export interface QueryBounds {
 
 /** What one export may use beside; its result has no bound. */
 export interface ExportBounds {
+  /** Exports of one tenant at the same time. */
+  readonly maxPerTenant: number;
   /** Until its whole result was taken. */
   readonly timeoutMs: number;
 }

@@ -1,26 +1,41 @@
 import { AppError } from '../errors.ts';
+import { Multiset } from '../lib/multiset.ts';
 import { limits } from '../limits/limits.ts';
 
 /**
  * Counts the exports that are under way, since they run for as long as their clients read. They never take
- * all connections to the store, and one user or key has one at a time. What is beyond is refused and does not
- * wait: an export may take an hour.
+ * all connections to the store, one tenant never takes all that the others could have, and one user or key
+ * has one at a time. What is beyond is refused and does not wait: an export may take an hour.
  */
 export class Exports {
-  readonly #users = new Map<string, number>();
+  /** By tenant, and by tenant and user. */
+  readonly #holders = new Multiset();
+  readonly #maxPerTenant: number;
   #running = 0;
 
+  constructor(maxPerTenant: number) {
+    this.#maxPerTenant = maxPerTenant;
+  }
+
   /**
-   * @param user of which tenant, and who
+   * @param user who, within the tenant
    * @returns to be called once, when the export has ended
    * @throws AppError `overloaded`
    */
-  begin(user: string): () => void {
-    const own = this.#users.get(user) ?? 0;
+  begin(tenant: string, user: string): () => void {
+    const holder = JSON.stringify([tenant, user]);
+    const own = this.#holders.get(holder);
     if (own >= limits.maxExportsPerUser) {
       throw new AppError(
         'overloaded',
         `${own} of your exports is under way; at most ${limits.maxExportsPerUser} is allowed`,
+      );
+    }
+    const ofTenant = this.#holders.get(tenant);
+    if (ofTenant >= this.#maxPerTenant) {
+      throw new AppError(
+        'overloaded',
+        `${ofTenant} of the exports of your tenant is under way; at most ${this.#maxPerTenant} is allowed`,
       );
     }
     if (this.#running >= limits.maxExports) {
@@ -30,12 +45,12 @@ export class Exports {
       );
     }
     this.#running += 1;
-    this.#users.set(user, own + 1);
+    this.#holders.add(holder);
+    this.#holders.add(tenant);
     return () => {
       this.#running -= 1;
-      const left = (this.#users.get(user) ?? 1) - 1;
-      if (left > 0) this.#users.set(user, left);
-      else this.#users.delete(user);
+      this.#holders.remove(holder);
+      this.#holders.remove(tenant);
     };
   }
 }

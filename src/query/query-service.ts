@@ -55,12 +55,13 @@ export interface QueryServiceParts extends TranslatorParts, ExecutionParts {
 export class QueryService implements Query {
   readonly #parts: QueryServiceParts;
   readonly #translator: Translator;
-  readonly #exports = new Exports();
+  readonly #exports: Exports;
   readonly #settings: ScopedSettings;
   readonly #exportSettings: ScopedSettings;
 
   constructor(parts: QueryServiceParts) {
     this.#parts = parts;
+    this.#exports = new Exports(parts.exportBounds.maxPerTenant);
     this.#translator = new Translator(parts);
     this.#settings = scopedSettings(boundSettings(parts.bounds));
     this.#exportSettings = scopedSettings(exportSettings(parts.bounds, parts.exportBounds));
@@ -157,7 +158,7 @@ export class QueryService implements Query {
     const { tenant, principal, format: form } = request;
     const { exportBounds, log, clock } = this.#parts;
     const begin = () => {
-      const release = this.#exports.begin(JSON.stringify([tenant, userOf(principal)]));
+      const release = this.#exports.begin(tenant, userOf(principal));
       const startedMs = clock.monotonicMs();
       return (sentBytes: number, isComplete: boolean) => {
         release();

@@ -38,7 +38,7 @@ export function queryService(
       maxResultRows: 100_000,
       maxResultBytes: limits.queryMaxResultBytes,
     },
-    exportBounds: { timeoutMs: limits.exportTimeoutMs },
+    exportBounds: { maxPerTenant: limits.maxExports, timeoutMs: limits.exportTimeoutMs },
     readableRows: () => 'all',
     mayExport: () => true,
     waitForPending: () => Promise.resolve(false),
