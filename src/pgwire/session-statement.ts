@@ -287,7 +287,8 @@ function readCopy(reader: TokenReader): SessionStatement {
       hint: 'Data comes in over HTTP.',
     });
   }
-  if (reader.accept('stdout') === undefined)
+  // PostgreSQL takes either word for the client's side, and PHP sends the other one.
+  if (reader.accept('stdout', 'stdin') === undefined)
     throw new WireError('42501', 'COPY writes to STDOUT only', {
       hint: 'psql has \\copy for files of the client.',
     });

@@ -613,7 +613,6 @@ export class Session {
       if (begun) return;
       begun = true;
       reply.copyOutResponse(out, isBinary ? 1 : 0, columns.length);
-      if (isBinary) out.begin('d').bytes(binaryCopyHeader).end();
       if (options.header)
         out
           .begin('d')
@@ -625,12 +624,19 @@ export class Session {
           )
           .end();
     };
+    let hasHeader = false;
+    /** The header of binary data is in the message of what follows it: clients read it there. */
+    const binaryMessage = (): MessageWriter => {
+      out.begin('d');
+      if (!hasHeader) out.bytes(binaryCopyHeader);
+      hasHeader = true;
+      return out;
+    };
     const sink: RowSink = {
       row: (rows) => {
         begin();
-        out.begin('d');
-        if (isBinary) encoder.write(out.int16(columns.length), rows);
-        else out.text(copyLine(texts.read(rows), options));
+        if (isBinary) encoder.write(binaryMessage().int16(columns.length), rows);
+        else out.begin('d').text(copyLine(texts.read(rows), options));
         out.end();
       },
       ready: () => this.#flushIfFull(),
@@ -642,7 +648,7 @@ export class Session {
       await source.close();
     }
     begin();
-    if (isBinary) out.begin('d').int16(-1).end();
+    if (isBinary) binaryMessage().int16(-1).end();
     reply.copyDone(out);
     reply.commandComplete(out, `COPY ${count}`);
   }
@@ -956,7 +962,12 @@ const formatAt = (formats: readonly Format[], index: number): Format =>
   formats.length === 1 ? (formats[0] ?? 0) : (formats[index] ?? 0);
 
 const wireColumns = (columns: readonly OutputColumn[], formats: readonly Format[]): reply.WireColumn[] =>
-  columns.map(({ name, type: { oid } }, index) => ({ name, oid, format: formatAt(formats, index) }));
+  columns.map(({ name, type: { oid, modifier } }, index) => ({
+    name,
+    oid,
+    modifier,
+    format: formatAt(formats, index),
+  }));
 
 /** Of statements with rows. */
 function tagOf({ kind }: SessionStatement, rows: number): string {

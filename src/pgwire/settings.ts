@@ -16,6 +16,8 @@ interface Definition {
   /** As SHOW writes it. */
   readonly name: string;
   readonly fallback: string;
+  /** The setting whose value it has where it was not set itself. */
+  readonly follows?: string;
   /** The value as it is kept; undefined: not allowed. Without it the setting cannot be changed. */
   readonly parse?: (text: string) => string | undefined;
   /** What is allowed, for the error. */
@@ -110,7 +112,13 @@ function definitionsFor(serverVersion: string, versionNumber: string): readonly 
     fixed('lc_collate', 'C'),
     fixed('lc_ctype', 'C.UTF-8'),
     fixed('in_hot_standby', 'off', true),
-    fixed('transaction_deferrable', 'off'),
+    {
+      name: 'transaction_deferrable',
+      fallback: 'off',
+      follows: 'default_transaction_deferrable',
+      parse: boolean,
+      allowed: 'on, off',
+    },
     fixed('max_connections', String(limits.pgMaxConnections)),
     fixed('wal_level', 'replica'),
     fixed('shared_preload_libraries', ''),
@@ -153,7 +161,13 @@ function definitionsFor(serverVersion: string, versionNumber: string): readonly 
       allowed: 'on, off',
       isReported: true,
     },
-    { name: 'transaction_read_only', fallback: 'on', parse: boolean, allowed: 'on, off' },
+    {
+      name: 'transaction_read_only',
+      fallback: 'on',
+      follows: 'default_transaction_read_only',
+      parse: boolean,
+      allowed: 'on, off',
+    },
     {
       name: 'default_transaction_isolation',
       fallback: 'read committed',
@@ -163,6 +177,7 @@ function definitionsFor(serverVersion: string, versionNumber: string): readonly 
     {
       name: 'transaction_isolation',
       fallback: 'read committed',
+      follows: 'default_transaction_isolation',
       parse: isolationLevels,
       allowed: 'an isolation level',
     },
@@ -293,7 +308,7 @@ export class SessionSettings {
     if (value !== undefined) return value;
     const definition = definitions.get(key);
     if (definition === undefined) throw unknownSetting(name);
-    return definition.fallback;
+    return definition.follows === undefined ? definition.fallback : this.get(definition.follows);
   }
 
   /** The name as SHOW writes it. */

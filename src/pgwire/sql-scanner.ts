@@ -149,13 +149,34 @@ function stringAt(text: string, start: number, quote: number, hasEscapes: boolea
       at += 2;
       from = at;
     } else if (hasEscapes && text[at] === '\\') {
-      pieces.push(text.slice(from, at), text[at + 1] ?? '');
-      at += 2;
+      const [character, length] = escapeAt(text, at + 1);
+      pieces.push(text.slice(from, at), character);
+      at += 1 + length;
       from = at;
     } else at += 1;
   }
   pieces.push(text.slice(from, at));
   return { kind: 'string', text: pieces.join(''), start, end: Math.min(text.length, at + 1) };
+}
+
+const letterEscapes: ReadonlyMap<string, string> = new Map([
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+]);
+const numberEscape = /[0-7]{1,3}|x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}/y;
+
+/** What an escape stands for, and how long it is behind its backslash. */
+function escapeAt(text: string, at: number): readonly [character: string, length: number] {
+  const letter = text[at] ?? '';
+  numberEscape.lastIndex = at;
+  const digits = numberEscape.exec(text)?.[0];
+  if (digits === undefined) return [letterEscapes.get(letter) ?? letter, 1];
+  const isOctal = letter >= '0' && letter <= '7';
+  const code = isOctal ? Number.parseInt(digits, 8) & 0xff : Number.parseInt(digits.slice(1), 16);
+  return [code === 0 || code > 0x10_ffff ? '' : String.fromCodePoint(code), digits.length];
 }
 
 function nameAt(text: string, start: number): Token {

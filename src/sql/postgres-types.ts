@@ -25,6 +25,8 @@ export interface PostgresType {
   readonly oid: number;
   /** As PostgreSQL's `format_type` writes it: `double precision`. */
   readonly label: string;
+  /** `atttypmod` of a numeric whose digits were declared; none has another. */
+  readonly modifier?: number;
 }
 
 /**
@@ -77,8 +79,14 @@ const typesByOid: ReadonlyMap<number, SqlType> = new Map(
 export function postgresType(type: SqlType): PostgresType {
   const isArray = type.name === 'array';
   const { oid, arrayOid } = oids.get(isArray ? type.element.name : type.name) ?? textOids;
-  return { sql: type, oid: isArray ? arrayOid : oid, label: typeLabel(type) };
+  const modifier = type.name === 'numeric' ? modifierOf(type) : undefined;
+  const named = { sql: type, oid: isArray ? arrayOid : oid, label: typeLabel(type) };
+  return modifier === undefined ? named : { ...named, modifier };
 }
+
+/** As PostgreSQL packs `numeric(digits, scale)` (src/backend/utils/adt/numeric.c, make_numeric_typmod). */
+const modifierOf = ({ digits, exact, scale }: Extract<SqlType, { name: 'numeric' }>): number | undefined =>
+  digits === undefined || !exact ? undefined : ((digits << 16) | scale) + 4;
 
 /** The type that a client names by its object id; undefined where there is none here. */
 export const typeOfOid = (oid: number): SqlType | undefined => typesByOid.get(oid);

@@ -10,6 +10,8 @@ export type TransactionStatus = 'I' | 'T' | 'E';
 export interface WireColumn {
   readonly name: string;
   readonly oid: number;
+  /** Of its type; undefined: it has none. */
+  readonly modifier: number | undefined;
   readonly format: Format;
 }
 
@@ -93,14 +95,14 @@ export function parameterDescription(to: MessageWriter, oids: readonly number[])
 
 export function rowDescription(to: MessageWriter, columns: readonly WireColumn[]): void {
   to.begin('T').uint16(columns.length);
-  for (const { name, oid, format } of columns) {
-    // No table and no column of it; the size of the type, -1 where it varies; no modifier.
+  for (const { name, oid, modifier = -1, format } of columns) {
+    // No table and no column of it; the size of the type, -1 where it varies.
     to.string(name)
       .int32(0)
       .int16(0)
       .int32(oid)
       .int16(typeBytes.get(oid) ?? -1)
-      .int32(-1)
+      .int32(modifier)
       .int16(format);
   }
   to.end();

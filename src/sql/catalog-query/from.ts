@@ -11,7 +11,8 @@ import { commonTypeOf, grouped, isArrayType } from './values.ts';
 /**
  * Relations of FROM as nested loops, from left to right. A condition is checked as soon as all that it names
  * is there, and one that asks for a value of a column takes the rows from an index of that column, which is
- * made when it is first needed. So a join of two relations costs about as much as it has rows.
+ * made when it is first needed. So a join of two relations costs about as much as it has rows. Where the next
+ * relation has no such condition yet, one behind it that has goes first: clients list relations in any order.
  */
 
 /** A condition, and the places of the frame that it needs. */
@@ -49,6 +50,8 @@ interface PlannedStep {
   readonly on: readonly Conjunct[];
   /** What is checked behind an outer join. */
   readonly after: readonly Conjunct[];
+  /** The column whose index gives the rows, with a value that is known by then. */
+  readonly lookup: Equality | undefined;
 }
 
 export type RunFrom = (frame: Frame, emit: () => void) => void;
@@ -206,17 +209,52 @@ class Planner {
   /** Gives each condition its place. @param known places that have their rows before the first step */
   plan(where: readonly Conjunct[], known: ReadonlySet<number>): readonly PlannedStep[] {
     const bound = new Set(known);
-    return this.#drafts.map(({ step, slots, isOuter, on }) => {
+    const conditions = [...this.#inner, ...where];
+    const steps: PlannedStep[] = [];
+    const left = [...this.#drafts];
+    while (left.length > 0) {
+      const [draft] = left.splice(nextOf(left, conditions, bound), 1);
+      if (draft === undefined) break;
+      const { step, slots, isOuter, on } = draft;
+      const before = new Set(bound);
       for (const slot of slots) bound.add(slot);
-      const placed = [...this.#inner, ...where].filter(
+      const placed = conditions.filter(
         (each) => !each.isPlaced && [...each.needs].every((slot) => bound.has(slot)),
       );
       for (const each of placed) each.isPlaced = true;
-      return isOuter
-        ? { step, isOuter, on, after: placed }
-        : { step, isOuter, on: [...on, ...placed], after: [] };
-    });
+      const checked = isOuter ? on : [...on, ...placed];
+      const lookup = lookupOf(step, checked, before);
+      steps.push({ step, isOuter, on: checked, after: isOuter ? placed : [], lookup });
+    }
+    return steps;
   }
+}
+
+/** The relation that comes next: the first one whose rows an index gives, of those that may change places. */
+function nextOf(
+  drafts: readonly Draft[],
+  conditions: readonly Conjunct[],
+  bound: ReadonlySet<number>,
+): number {
+  const isFixed = ({ step, isOuter }: Draft): boolean =>
+    isOuter || step.kind === 'nested' || step.source.having === undefined;
+  const fixed = drafts.findIndex(isFixed);
+  const movable = fixed < 0 ? drafts : drafts.slice(0, fixed);
+  const found = movable.findIndex(({ step }) => lookupOf(step, conditions, bound) !== undefined);
+  return Math.max(0, found);
+}
+
+/** A condition that gives the rows of a relation by the index of a column, where what it needs is there. */
+function lookupOf(
+  step: Step,
+  conditions: readonly Conjunct[],
+  bound: ReadonlySet<number>,
+): Equality | undefined {
+  if (step.kind === 'nested' || step.source.having === undefined) return undefined;
+  const { slot } = step.source.relation;
+  return conditions
+    .flatMap(({ equality }) => equality)
+    .find((each) => each.slot === slot && [...each.needs].every((need) => bound.has(need)));
 }
 
 /** What a part of the compilation names of a query. */
@@ -241,7 +279,7 @@ function run(
     emit();
     return;
   }
-  const { step, isOuter, on, after } = planned;
+  const { step, isOuter, on, after, lookup } = planned;
   let matched = false;
   const take = (): void => {
     if (!on.every(({ compiled }) => compiled.run(frame) === true)) return;
@@ -252,7 +290,7 @@ function run(
   if (step.kind === 'nested') run(step.steps, 0, frame, context, take);
   else {
     const { slot } = step.source.relation;
-    for (const row of rowsFor(step.source, on, frame)) {
+    for (const row of rowsFor(step.source, lookup, frame)) {
       context.spend(1);
       frame.rows[slot] = row;
       take();
@@ -266,17 +304,10 @@ function run(
 }
 
 /** The rows that can fulfil the conditions: from an index, where there is one. */
-function rowsFor({ relation, all, having }: Source, on: readonly Conjunct[], frame: Frame): readonly Row[] {
-  if (having === undefined) return all(frame);
-  for (const { equality } of on) {
-    for (const { slot, column, value, needs } of equality) {
-      if (slot !== relation.slot || needs.has(slot)) continue;
-      if ([...needs].some((need) => need > slot && frame.rows[need] === undefined)) continue;
-      const wanted = value.run(frame);
-      return wanted === null ? [] : having(frame, column, wanted);
-    }
-  }
-  return all(frame);
+function rowsFor({ all, having }: Source, lookup: Equality | undefined, frame: Frame): readonly Row[] {
+  if (having === undefined || lookup === undefined) return all(frame);
+  const wanted = lookup.value.run(frame);
+  return wanted === null ? [] : having(frame, lookup.column, wanted);
 }
 
 function compileSource(item: Exclude<FromItem, { kind: 'join' }>, context: CompileContext): Source {

@@ -300,8 +300,10 @@ const plain: Readonly<Record<string, CatalogFunction>> = {
   upper: fn('text', 'text', ([value]) => text(value).toUpperCase()),
   length: fn('text', 'int4', ([value]) => [...text(value)].length),
   char_length: fn('text', 'int4', ([value]) => [...text(value)].length),
-  trim: fn('text', 'text', ([value]) => withoutBlanks(text(value))),
-  btrim: fn('text', 'text', ([value]) => withoutBlanks(text(value))),
+  trim: fn('text', 'text', ([value]) => withoutLetters(text(value), '')),
+  btrim: fn('text text', 'text', ([value, letters]) => withoutLetters(text(value), text(letters)), {
+    optional: 1,
+  }),
   format: { type: 'text', args: ['text', 'any'], takesNulls: true, run: format },
   json_build_object: {
     type: 'json',
@@ -401,11 +403,12 @@ function format([pattern = null, ...values]: readonly Value[], { args, context }
   });
 }
 
-/** Blanks at both ends; other white space stays. */
-function withoutBlanks(value: string): string {
+/** Without these letters at both ends; blanks, if none are named: other white space stays. */
+function withoutLetters(value: string, letters: string): string {
+  const unwanted = letters || ' ';
   let [start, end] = [0, value.length];
-  while (value[start] === ' ') start += 1;
-  while (end > start && value[end - 1] === ' ') end -= 1;
+  while (start < end && unwanted.includes(value[start] ?? '')) start += 1;
+  while (end > start && unwanted.includes(value[end - 1] ?? '')) end -= 1;
   return value.slice(start, end);
 }
 

@@ -168,6 +168,25 @@ describe('transaction blocks', () => {
     expect(await zone()).toBe('UTC');
   });
 
+  test('the isolation of the session is that of its transactions', async () => {
+    const asked = await client();
+    const level = async () =>
+      (await asked.query('SHOW TRANSACTION ISOLATION LEVEL')).rows[0]?.transaction_isolation as string;
+    await asked.query('SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    expect(await level()).toBe('repeatable read');
+    await asked.query('BEGIN ISOLATION LEVEL SERIALIZABLE');
+    expect(await level()).toBe('serializable');
+    await asked.query('COMMIT');
+    expect(await level()).toBe('repeatable read');
+  });
+
+  test('declared digits are told, as the modifier of the type', async () => {
+    const { fields } = await (await client()).query(
+      'SELECT 1.5::numeric(10,2) AS a, 1.5::numeric(10,2) * 3 AS b',
+    );
+    expect(fields.map(({ dataTypeModifier }) => dataTypeModifier)).toEqual([(10 << 16) + 2 + 4, -1]);
+  });
+
   test.each([
     ['INSERT INTO app VALUES (1)', '25006'],
     ['CREATE TABLE t (a int)', '25006'],

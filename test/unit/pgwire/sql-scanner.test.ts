@@ -29,6 +29,17 @@ describe('where statements end', () => {
   });
 });
 
+test.each([
+  ["E'\\t'", '\t'],
+  ["E'a\\nb\\r\\f\\b'", 'a\nb\r\f\b'],
+  ["e'\\101\\x41\\x9'", 'AA\t'],
+  ["E'\\u00fc\\U0001F600'", 'ü😀'],
+  ["E'\\'\\\\\\q'", "'\\q"],
+  ["'\\t'", '\\t'],
+])('escapes in %s', (text, meant) => {
+  expect(splitStatements(text, 1)[0]?.tokens[0]).toMatchObject({ kind: 'string', text: meant });
+});
+
 const read = (text: string) => {
   const [statement] = splitStatements(text, 1);
   if (statement === undefined) throw new Error('no statement');
@@ -89,6 +100,10 @@ describe('what a statement asks of the session', () => {
     });
     expect(read('copy public.app (a, "B") to stdout')).toMatchObject({
       sql: 'SELECT a, "B" FROM public.app',
+    });
+    // PHP says STDIN, and writes what it is given as escapes.
+    expect(read(String.raw`copy t to stdin with delimiter E'\x09' null as E'\\N'`)).toMatchObject({
+      options: { delimiter: '\t', nullText: String.raw`\N` },
     });
   });
 
