@@ -14,7 +14,7 @@ function textCell(cell: string | null, { nullText, delimiter }: CopyOptions): st
   let from = 0;
   for (let at = 0; at < cell.length; at++) {
     const character = cell[at] ?? '';
-    const letter = character === delimiter ? character : textEscapes.get(character);
+    const letter = textEscapes.get(character) ?? (character === delimiter ? character : undefined);
     if (letter === undefined) continue;
     text += `${cell.slice(from, at)}\\${letter}`;
     from = at + 1;

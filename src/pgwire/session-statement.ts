@@ -83,6 +83,23 @@ export function readSessionStatement({ text, tokens }: StatementText): SessionSt
   return statement;
 }
 
+/** What places of errors are in. */
+export interface SentQuery {
+  readonly sql: string;
+  /** Where it begins in what the client sent, in characters. */
+  readonly offset: number;
+}
+
+/**
+ * The query within a statement that was read, such as that of a cursor; the statement, where that has none.
+ */
+export function queryWithin(statement: StatementText, action: SessionStatement | undefined): SentQuery {
+  const { text, offset } = statement;
+  if (action === undefined || !('sql' in action)) return { sql: text, offset };
+  const at = text.endsWith(action.sql) ? text.length - action.sql.length : text.indexOf(action.sql);
+  return at < 0 ? { sql: text, offset } : { sql: action.sql, offset: offset + at };
+}
+
 /** By the first word, which has been read. */
 const readers: ReadonlyMap<string, (reader: TokenReader) => SessionStatement> = new Map(
   Object.entries({

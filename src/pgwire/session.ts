@@ -21,7 +21,12 @@ import {
   type RowSource,
   TextRows,
 } from './row-source.ts';
-import { readSessionStatement, type SessionStatement } from './session-statement.ts';
+import {
+  queryWithin,
+  readSessionStatement,
+  type SentQuery,
+  type SessionStatement,
+} from './session-statement.ts';
 import type { SessionSettings } from './settings.ts';
 import { type StatementText, splitStatements } from './sql-scanner.ts';
 import { Transaction } from './transaction.ts';
@@ -169,32 +174,32 @@ export class Session {
       await this.#flush();
       return true;
     }
-    const statement = this.#statementOf(message);
+    const query = this.#queryOf(message);
     try {
       await this.#extended(message);
     } catch (thrown) {
-      this.#fail(thrown, statement);
+      this.#fail(thrown, query);
       this.#isSkipping = true;
     }
     await this.#flushIfFull();
     return true;
   }
 
-  #statementOf(message: ClientMessage): StatementText | undefined {
-    if (message.kind === 'parse') return { text: message.sql, offset: 0, tokens: [] };
+  #queryOf(message: ClientMessage): SentQuery | undefined {
+    if (message.kind === 'parse') return { sql: message.sql, offset: 0 };
     const prepared =
       message.kind === 'execute'
         ? this.#portals.get(message.portal)?.statement
         : message.kind === 'bind'
           ? this.#statements.get(message.statement)
           : undefined;
-    return prepared?.source;
+    return prepared?.source && queryWithin(prepared.source, prepared.action);
   }
 
   async #simpleQuery(sql: string): Promise<void> {
     // As in PostgreSQL, a simple query ends what is unnamed.
     this.#dropStatement('');
-    let current: StatementText | undefined;
+    let query: SentQuery | undefined;
     let hasFailed = false;
     try {
       requireLength(sql);
@@ -208,14 +213,16 @@ export class Session {
       if (statements.length === 0) reply.emptyQueryResponse(this.#out);
       this.#isImplicitBlock = statements.length > 1;
       for (const statement of statements) {
-        current = statement;
+        query = { sql: statement.text, offset: statement.offset };
         await this.#parts.turn();
-        await this.#runSimple(statement);
+        const action = readSessionStatement(statement);
+        query = queryWithin(statement, action);
+        await this.#runSimple(statement, action);
         await this.#flushIfFull();
       }
     } catch (thrown) {
       hasFailed = true;
-      this.#fail(thrown, current);
+      this.#fail(thrown, query);
     }
     this.#isImplicitBlock = false;
     this.#hasExecuted = false;
@@ -224,8 +231,7 @@ export class Session {
     await this.#flush();
   }
 
-  async #runSimple(source: StatementText): Promise<void> {
-    const action = readSessionStatement(source);
+  async #runSimple(source: StatementText, action: SessionStatement): Promise<void> {
     this.#requireUsable(action);
     await this.#closePortal('');
     await this.#run(async (signal) => {
@@ -826,18 +832,17 @@ export class Session {
     for (const portal of this.#portals.values()) portal.hold = 'yes';
   }
 
-  #fail(thrown: unknown, statement: StatementText | undefined): void {
+  #fail(thrown: unknown, query: SentQuery | undefined): void {
     this.#transaction.fail();
-    this.#report(thrown, statement);
+    this.#report(thrown, query);
     if (thrown instanceof WireError && thrown.fatal) this.#ending ??= thrown;
   }
 
   /** Tells the client; nothing to a client that is gone. */
-  #report(thrown: unknown, statement: StatementText | undefined): void {
+  #report(thrown: unknown, query: SentQuery | undefined): void {
     if (this.#connection.closed.aborted) return;
     if (thrown instanceof AppError) this.#parts.refused(thrown);
-    const place = statement && { sql: statement.text, offset: statement.offset };
-    reply.errorResponse(this.#out, errorFields(thrown, place, this.#parts.log));
+    reply.errorResponse(this.#out, errorFields(thrown, query, this.#parts.log));
   }
 
   #warn(code: string, message: string): void {

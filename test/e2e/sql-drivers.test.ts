@@ -6,7 +6,10 @@ import { sayIfSkipped } from '../support/lib/skipped.ts';
 import { sqlClientPrograms } from '../support/peers/sql-clients.ts';
 import { Service } from '../support/service/service.ts';
 
-/** Drivers of other languages, and what is built on them, against the built service: each has a program of its own. */
+/**
+ * Drivers of other languages, and what is built on them, against the built service: each has a program of its
+ * own.
+ */
 const programs = sqlClientPrograms();
 for (const { name, problem } of programs) sayIfSkipped(`SQL client ${name}`, problem);
 

@@ -30,7 +30,9 @@ export function sqlClientsFolder(): string {
 /** Where Debian puts PostgreSQL's driver of ODBC. */
 const odbcDriver = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/odbc/psqlodbcw.so`;
 
-/** A program that works with one kind of client, and prints `ok …` or `failed …` for each thing that it tried. */
+/**
+ * A program that works with one kind of client, and prints `ok …` or `failed …` for each thing that it tried.
+ */
 export interface SqlClientProgram {
   readonly name: string;
   readonly command: string;
