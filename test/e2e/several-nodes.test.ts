@@ -1,5 +1,7 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ClickHouseServer } from '../support/clickhouse/clickhouse-server.ts';
+import { freePort } from '../support/lib/child.ts';
 import { authorization, Service } from '../support/service/service.ts';
 
 const leaseMs = 6000;
@@ -9,6 +11,8 @@ let server: ClickHouseServer;
 let env: Readonly<Record<string, string>>;
 let one: Service;
 let two: Service;
+/** Where `two` listens for SQL clients. */
+let sqlPort: number;
 beforeAll(async () => {
   server = await ClickHouseServer.start();
   env = {
@@ -16,7 +20,9 @@ beforeAll(async () => {
     MILLRACE_SECRET: 'the same on all nodes, and long enough',
   };
   const impatient = { env: { ...env, MILLRACE_IDENTITY_LEASE_MS: String(leaseMs) } };
-  [one, two] = await Promise.all([Service.start(impatient), Service.start(impatient)]);
+  sqlPort = await freePort();
+  const withSql = { env: { ...impatient.env, MILLRACE_PG_ADDR: `127.0.0.1:${sqlPort}` } };
+  [one, two] = await Promise.all([Service.start(impatient), Service.start(withSql)]);
 }, 60_000);
 afterAll(async () => {
   await Promise.all([one?.dispose(), two?.dispose()]);
@@ -127,6 +133,28 @@ describe('two processes on one store', () => {
       const shown = (at: Service) => send(at, 'GET', '/api/v1/role/contested').then((each) => each.text());
       await eventually(async () => (await shown(one)) === (await shown(two)));
     }
+  }, 120_000);
+
+  it('end the sessions of a key that another one has deleted', async () => {
+    const { keyId, apiKey: password } = await makeKey(one, 'of a SQL client');
+    const address = { host: '127.0.0.1', port: sqlPort, database: 'millrace' };
+    const signIn = async (): Promise<pg.Client> => {
+      const client = new pg.Client({ ...address, user: keyId, password });
+      client.on('error', () => undefined);
+      await client.connect();
+      return client;
+    };
+    await eventually(() =>
+      signIn().then(
+        (client) => client.end().then(() => true),
+        () => false,
+      ),
+    );
+    const idle = await signIn();
+    const ended = new Promise((resolve) => idle.once('error', resolve));
+    await ok(send(one, 'DELETE', `${keys}/${keyId}`));
+    expect(await ended).toMatchObject({ code: '28000' });
+    await expect(signIn()).rejects.toMatchObject({ code: '28P01' });
   }, 120_000);
 
   it('refuse a deleted key, both, as soon as the reply to its deletion is there', async () => {
