@@ -19,6 +19,44 @@ SELECT typinput='pg_catalog.array_in'::regproc as is_array, typtype, typname, pg
 SELECT a.attname, a.atttypid, atttypmod FROM pg_catalog.pg_class ct JOIN pg_catalog.pg_attribute a ON (ct.oid = a.attrelid) JOIN pg_catalog.pg_namespace n ON (ct.relnamespace = n.oid) WHERE ct.relname = 'app' AND a.attnum > 0 ORDER BY a.attnum;
 -- psqlODBC: SQLPrimaryKeys
 select ta.attname, ia.attnum, ic.relname, n.nspname, tc.relname from pg_catalog.pg_attribute ta, pg_catalog.pg_attribute ia, pg_catalog.pg_class tc, pg_catalog.pg_index i, pg_catalog.pg_namespace n, pg_catalog.pg_class ic where tc.relname = 'app' AND n.nspname = 'public' AND tc.oid = i.indrelid AND n.oid = tc.relnamespace AND i.indisprimary = 't' AND ia.attrelid = i.indexrelid AND ta.attrelid = i.indrelid AND ta.attnum = i.indkey[ia.attnum-1] AND (NOT ta.attisdropped) AND (NOT ia.attisdropped) AND ic.oid = i.indexrelid order by ia.attnum;
+-- psql 15: completion of names by the tab key
+SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'S', 'v', 'm', 'f', 'p') AND (c.relname) LIKE 'ap%' AND pg_catalog.pg_table_is_visible(c.oid) AND c.relnamespace <> (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'pg_catalog') UNION ALL SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'ap%' AND n.nspname NOT LIKE E'pg\\_%' LIMIT 1000;
+SELECT c.relname, n.nspname FROM pg_catalog.pg_class c, pg_catalog.pg_namespace n WHERE c.relnamespace = n.oid AND c.relkind IN ('r', 'S', 'v', 'm', 'f', 'p') AND (c.relname) LIKE 'ap%' AND n.nspname = 'public' LIMIT 1000;
+SELECT a.attname, NULL::pg_catalog.text FROM pg_catalog.pg_attribute a, pg_catalog.pg_class c WHERE c.oid = a.attrelid and a.attnum > 0 and not a.attisdropped AND (a.attname) LIKE 'l%' AND c.relname = 'app' AND pg_catalog.pg_table_is_visible(c.oid) LIMIT 1000;
+SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE (c.relname) LIKE 'ap%' AND pg_catalog.pg_table_is_visible(c.oid) AND c.relnamespace <> (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'pg_catalog') UNION ALL SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'ap%' AND n.nspname NOT LIKE E'pg\\_%' LIMIT 1000;
+SELECT c.relname, n.nspname FROM pg_catalog.pg_class c, pg_catalog.pg_namespace n WHERE c.relnamespace = n.oid AND (c.relname) LIKE 'ap%' AND n.nspname = 'public' LIMIT 1000;
+SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'p') AND (c.relname) LIKE 'ap%' AND pg_catalog.pg_table_is_visible(c.oid) AND c.relnamespace <> (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'pg_catalog') UNION ALL SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'ap%' AND n.nspname NOT LIKE E'pg\\_%' LIMIT 1000;
+SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE c.relkind IN ('v') AND (c.relname) LIKE 'ap%' AND pg_catalog.pg_table_is_visible(c.oid) AND c.relnamespace <> (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'pg_catalog') UNION ALL SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'ap%' AND n.nspname NOT LIKE E'pg\\_%' LIMIT 1000;
+SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE c.relkind IN ('i', 'I') AND (c.relname) LIKE 'ap%' AND pg_catalog.pg_table_is_visible(c.oid) AND c.relnamespace <> (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'pg_catalog') UNION ALL SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'ap%' AND n.nspname NOT LIKE E'pg\\_%' LIMIT 1000;
+SELECT c.relname, n.nspname FROM pg_catalog.pg_class c, pg_catalog.pg_namespace n WHERE c.relnamespace = n.oid AND c.relkind IN ('i', 'I') AND (c.relname) LIKE '%' AND n.nspname = 'app_x' LIMIT 1000;
+SELECT nspname FROM pg_catalog.pg_namespace WHERE nspname LIKE 'ap%' LIMIT 1000;
+SELECT p.proname, NULL::pg_catalog.text FROM pg_catalog.pg_proc p WHERE p.prokind != 'p' AND (p.proname) LIKE 'low%' AND pg_catalog.pg_function_is_visible(p.oid) UNION ALL SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'low%' AND n.nspname NOT LIKE E'pg\\_%' LIMIT 1000;
+SELECT t.typname, NULL::pg_catalog.text FROM pg_catalog.pg_type t WHERE (t.typrelid = 0 OR (SELECT c.relkind = 'c' FROM pg_catalog.pg_class c WHERE c.oid = t.typrelid)) AND t.typname !~ '^_' AND (t.typname) LIKE 'tex%' AND pg_catalog.pg_type_is_visible(t.oid) UNION ALL SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'tex%' AND n.nspname NOT LIKE E'pg\\_%' LIMIT 1000;
+SELECT rolname FROM pg_catalog.pg_roles WHERE rolname LIKE 'ad%' LIMIT 1000;
+SELECT datname FROM pg_catalog.pg_database WHERE datname LIKE 'mil%' LIMIT 1000;
+SELECT p.proname, NULL::pg_catalog.text FROM pg_catalog.pg_proc p WHERE (p.proname) LIKE 'low%' AND pg_catalog.pg_function_is_visible(p.oid) UNION ALL SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'low%' AND n.nspname NOT LIKE E'pg\\_%' LIMIT 1000;
+SELECT spcname FROM pg_catalog.pg_tablespace WHERE spcname LIKE 'pg%' LIMIT 1000;
+SELECT spcname FROM pg_catalog.pg_tablespace WHERE spcname LIKE 'pg\_%' LIMIT 1000;
+SELECT extname FROM pg_catalog.pg_extension WHERE extname LIKE '%' LIMIT 1000;
+SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE c.relkind IN ('m') AND (c.relname) LIKE '%' AND pg_catalog.pg_table_is_visible(c.oid) AND c.relnamespace <> (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'pg_catalog') UNION ALL SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE '%' AND n.nspname NOT LIKE E'pg\\_%' LIMIT 1000;
+SELECT t.typname, NULL::pg_catalog.text FROM pg_catalog.pg_type t WHERE t.typtype = 'd' AND (t.typname) LIKE '%' AND pg_catalog.pg_type_is_visible(t.oid) UNION ALL SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE '%' AND n.nspname NOT LIKE E'pg\\_%' LIMIT 1000;
+SELECT c.cfgname, NULL::pg_catalog.text FROM pg_catalog.pg_ts_config c WHERE (c.cfgname) LIKE '%' AND pg_catalog.pg_ts_config_is_visible(c.oid) UNION ALL SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE '%' AND n.nspname NOT LIKE E'pg\\_%' LIMIT 1000;
+SELECT evtname FROM pg_catalog.pg_event_trigger WHERE evtname LIKE '%' LIMIT 1000;
+SELECT fdwname FROM pg_catalog.pg_foreign_data_wrapper WHERE fdwname LIKE '%' LIMIT 1000;
+SELECT srvname FROM pg_catalog.pg_foreign_server WHERE srvname LIKE '%' LIMIT 1000;
+SELECT DISTINCT pg_catalog.pg_encoding_to_char(conforencoding) FROM pg_catalog.pg_conversion WHERE pg_catalog.pg_encoding_to_char(conforencoding) LIKE pg_catalog.upper('UT%') LIMIT 1000;
+SELECT pg_catalog.lower(name) FROM pg_catalog.pg_settings WHERE context IN ('user', 'superuser') AND pg_catalog.lower(name) LIKE pg_catalog.lower('tim%') LIMIT 1000;
+SELECT pg_catalog.quote_literal(name) AS name FROM pg_catalog.pg_timezone_names() WHERE pg_catalog.lower(name) LIKE pg_catalog.lower('%') LIMIT 1000;
+SELECT nspname FROM pg_catalog.pg_namespace WHERE nspname LIKE '%' AND nspname NOT LIKE E'pg\\_toast%' AND nspname NOT LIKE E'pg\\_temp%' LIMIT 1000;
+SELECT pg_catalog.lower(name) FROM pg_catalog.pg_settings WHERE pg_catalog.lower(name) LIKE pg_catalog.lower('work%') LIMIT 1000;
+SELECT pg_catalog.lower(name) FROM pg_catalog.pg_settings WHERE pg_catalog.lower(name) LIKE pg_catalog.lower('transaction\_%') LIMIT 1000;
+SELECT name FROM pg_catalog.pg_cursors WHERE name LIKE '%' LIMIT 1000;
+SELECT name FROM pg_catalog.pg_prepared_statements WHERE name LIKE '%' LIMIT 1000;
+SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'f', 'v', 'p') AND (c.relname) LIKE 'ap%' AND pg_catalog.pg_table_is_visible(c.oid) AND c.relnamespace <> (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'pg_catalog') UNION ALL SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'ap%' AND n.nspname NOT LIKE E'pg\\_%' LIMIT 1000;
+SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'p', 'm') AND (c.relname) LIKE 'ap%' AND pg_catalog.pg_table_is_visible(c.oid) AND c.relnamespace <> (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'pg_catalog') UNION ALL SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'ap%' AND n.nspname NOT LIKE E'pg\\_%' LIMIT 1000;
+SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'p', 'm', 'f') AND (c.relname) LIKE 'ap%' AND pg_catalog.pg_table_is_visible(c.oid) AND c.relnamespace <> (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'pg_catalog') UNION ALL SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'ap%' AND n.nspname NOT LIKE E'pg\\_%' LIMIT 1000;
+SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'f', 'p') AND (c.relname) LIKE 'ap%' AND pg_catalog.pg_table_is_visible(c.oid) AND c.relnamespace <> (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'pg_catalog') UNION ALL SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'ap%' AND n.nspname NOT LIKE E'pg\\_%' LIMIT 1000;
+SELECT pg_catalog.lower(name) FROM pg_catalog.pg_settings WHERE context != 'internal' AND pg_catalog.lower(name) LIKE pg_catalog.lower('tim%') LIMIT 1000;
 -- SQLAlchemy: connect
 select pg_catalog.version();
 select current_schema();
@@ -75,6 +113,33 @@ SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace W
 select n.nspname, c.relname, a.attname, a.atttypid, t.typname, a.attnum, a.attlen, a.atttypmod, a.attnotnull, c.relhasrules, c.relkind, c.oid, pg_get_expr(d.adbin, d.adrelid), case t.typtype when 'd' then t.typbasetype else 0 end, t.typtypmod, 0, attidentity, c.relhassubclass from (((pg_catalog.pg_class c inner join pg_catalog.pg_namespace n on n.oid = c.relnamespace and c.oid = 16385) inner join pg_catalog.pg_attribute a on (not a.attisdropped) and a.attnum > 0 and a.attrelid = c.oid) inner join pg_catalog.pg_type t on t.oid = a.atttypid) left outer join pg_attrdef d on a.atthasdef and d.adrelid = a.attrelid and d.adnum = a.attnum order by n.nspname, c.relname, attnum;
 select relname, nspname, relkind from pg_catalog.pg_class c, pg_catalog.pg_namespace n where relkind in ('r', 'v', 'm', 'f', 'p') and nspname not in ('pg_catalog', 'information_schema', 'pg_toast', 'pg_temp_1') and n.oid = relnamespace order by nspname, relname;
 select typname, oid from pg_catalog.pg_type where typname in ('lo', 'text');
+-- Grafana: panels (macros of its PostgreSQL data source: $__timeGroupAlias, $__timeFilter, $__unixEpochFilter), variables
+SELECT floor(extract(epoch from "p_timestamp")/60)*60 AS "time", avg("ms") AS "ms" FROM app WHERE "p_timestamp" BETWEEN '2024-03-01T00:00:00Z' AND '2024-03-04T00:00:00Z' GROUP BY 1 ORDER BY 1;
+SELECT extract(epoch from "p_timestamp") AS "time", "level" AS metric, "ms" FROM "app" WHERE extract(epoch from "p_timestamp") >= 1709251200 AND extract(epoch from "p_timestamp") <= 1709510400 ORDER BY 1 LIMIT 50;
+SELECT DISTINCT "level" FROM app WHERE "level" IN ('info','warn') LIMIT 100;
+-- Metabase: a question by day, the values of a field, the sample of a fingerprint
+SELECT DATE_TRUNC('day', "public"."app"."p_timestamp") AS "p_timestamp", COUNT(*) AS "count" FROM "public"."app" GROUP BY DATE_TRUNC('day', "public"."app"."p_timestamp") ORDER BY DATE_TRUNC('day', "public"."app"."p_timestamp") ASC;
+SELECT "public"."app"."level" AS "level" FROM "public"."app" GROUP BY "public"."app"."level" ORDER BY "public"."app"."level" ASC LIMIT 1001;
+SELECT "source"."level" AS "level", SUBSTRING("source"."message", 1, 1234) AS "substring1" FROM (SELECT "public"."app"."level" AS "level", "public"."app"."message" AS "message" FROM "public"."app") AS "source" LIMIT 10000;
+SELECT CAST(extract(dow from "public"."app"."p_timestamp") AS integer) + 1 AS "day", AVG("public"."app"."ms") AS "avg", STDDEV_POP("public"."app"."ms") AS "stddev" FROM "public"."app" WHERE ("public"."app"."p_timestamp" >= DATE_TRUNC('month', NOW()) OR "public"."app"."p_timestamp" < NOW()) GROUP BY 1 ORDER BY 1;
+-- DBeaver: rows of a table, their count, search_path
+SHOW search_path;
+SELECT x.* FROM public.app x LIMIT 200;
+SELECT count(*) FROM public.app x;
+SELECT x.* FROM public.app x WHERE "level" = 'warn' ORDER BY x."ms" DESC LIMIT 200;
+-- Superset: a chart, a preview, an estimate
+SELECT DATE_TRUNC('hour', p_timestamp) AS p_timestamp, COUNT(*) AS count, AVG(ms) AS "AVG(ms)" FROM public.app WHERE p_timestamp >= '2024-03-01 00:00:00.000000' AND p_timestamp < '2024-03-04 00:00:00.000000' GROUP BY DATE_TRUNC('hour', p_timestamp) ORDER BY count DESC LIMIT 1000;
+SELECT level AS level, p_timestamp AS p_timestamp FROM public.app LIMIT 100;
+EXPLAIN SELECT level FROM public.app;
+-- Tableau: a view, a filter, the extent of a field
+SELECT "app"."level" AS "level", SUM("app"."ms") AS "sum:ms:ok" FROM "public"."app" "app" GROUP BY 1;
+SELECT CAST("app"."level" AS TEXT) AS "level" FROM "public"."app" "app" GROUP BY 1 ORDER BY 1 ASC;
+SELECT MIN("app"."p_timestamp") AS "min", MAX("app"."p_timestamp") AS "max" FROM "public"."app" "app" HAVING (COUNT(1) > 0);
+SELECT DATE_TRUNC( 'MONTH', CAST("app"."p_timestamp" AS TIMESTAMP) ) AS "tmn", COUNT(1) AS "cnt" FROM "public"."app" "app" GROUP BY 1;
+-- Power BI: folded queries
+select "$Table"."level" as "level", "$Table"."ms" as "ms" from "public"."app" "$Table" limit 1000;
+select "rows"."level" as "level", count(*) as "a0", sum("rows"."ms") as "a1" from ( select "level", "ms" from "public"."app" "$Table" ) "rows" group by "level" limit 1000001;
+select "_"."level", "_"."ms" from "public"."app" "_" where "_"."level" = 'warn' and "_"."level" is not null limit 1001;
 -- pgAdmin
 SELECT set_config('bytea_output','hex',false) FROM pg_show_all_settings() WHERE name = 'bytea_output';
 SELECT rolname AS username, rolcanlogin AS can_login, rolsuper AS is_superuser FROM pg_catalog.pg_roles WHERE rolname = current_user;
