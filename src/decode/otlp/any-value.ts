@@ -14,6 +14,9 @@ const doubleValue = fieldTag(4, 'fixed64');
 const arrayValue = fieldTag(5, 'bytes');
 const kvlistValue = fieldTag(6, 'bytes');
 const bytesValue = fieldTag(7, 'bytes');
+/** `string_value_strindex` and `key_strindex`: the number of a text in the dictionary that profiles have. */
+const valueReference = fieldTag(8, 'varint');
+const keyReference = fieldTag(3, 'varint');
 /** `values` of `ArrayValue` and `KeyValueList`. */
 const values = fieldTag(1, 'bytes');
 const pairKey = fieldTag(1, 'bytes');
@@ -104,8 +107,17 @@ export class ProtobufValues {
         this.#valueEnd = reader.lengthEnd(end);
         this.#valueStart = reader.position;
         reader.position = this.#valueEnd;
-      } else reader.skip(tag, end);
+      } else this.#skip(tag, end, keyReference);
     }
+  }
+
+  /**
+   * Passes over a field that is not read. Of a reference into a dictionary, which only profiles have, it
+   * warns: receivers of other signals should (opentelemetry/proto/common/v1/common.proto).
+   */
+  #skip(tag: number, end: number, reference: number): void {
+    if (tag === reference) this.#draft.warn('a text that is a reference into a dictionary is left out');
+    this.#reader.skip(tag, end);
   }
 
   /** An `AnyValue` message that ends at `end`, as text. */
@@ -119,7 +131,7 @@ export class ProtobufValues {
       else {
         const start = draft.own.length;
         if (!this.#writeScalar(tag, end, false) && !this.#writeContainer(tag, end, 1)) {
-          reader.skip(tag, end);
+          this.#skip(tag, end, valueReference);
           continue;
         }
         draft.takeOwn(into, start);
@@ -212,7 +224,7 @@ export class ProtobufValues {
         // A later value takes the place of an earlier one.
         own.buffer.copyWithin(start, before, own.length);
         own.length -= before - start;
-      } else reader.skip(tag, end);
+      } else this.#skip(tag, end, valueReference);
     }
     if (own.length === start) writeAscii(own, 'null');
   }

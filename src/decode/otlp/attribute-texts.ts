@@ -7,6 +7,8 @@ import { Draft, DraftText } from './draft.ts';
 export class AttributeTexts {
   /** What the offsets refer to. The caller may write into it, too, and cut it off. */
   readonly text = new ByteWriter(256);
+  /** What was left out of an attribute, of the first since the caller has cleared it. */
+  warning: string | undefined;
   readonly #reader: ProtobufReader;
   readonly #draft: Draft;
   readonly #values: ProtobufValues;
@@ -44,6 +46,7 @@ export class AttributeTexts {
       draft.begin();
       this.#values.readPair(this.#key, this.#value, reader.lengthEnd(end));
       problem ??= draft.problem;
+      this.warning ??= draft.warning;
       const nameStart = this.text.length;
       this.text.copy(prefix);
       this.#copy(this.#key);

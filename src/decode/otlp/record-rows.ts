@@ -101,8 +101,9 @@ export class RecordRows implements ExportDraft {
       this.#refused++;
       return false;
     }
-    if (this.record.warning !== undefined) {
-      this.#report(this.record.warning);
+    const warning = this.record.warning ?? this.scope.warning ?? this.resource.warning;
+    if (warning !== undefined) {
+      this.#report(warning);
       this.#warned++;
     }
     this.budget.spend(rowBytes, 'its records: send fewer at a time');

@@ -10,6 +10,7 @@ export const anyValue: MessageDescriptor = {
     arrayValue: field(5, arrayValue),
     kvlistValue: field(6, keyValueList),
     bytesValue: field(7, 'bytes'),
+    stringValueStrindex: field(8, 'int64'),
   }),
 };
 const arrayValue: MessageDescriptor = {
@@ -22,7 +23,7 @@ const keyValueList: MessageDescriptor = {
 };
 /** An attribute. */
 export const keyValue: MessageDescriptor = {
-  fields: () => ({ key: field(1, 'string'), value: field(2, anyValue) }),
+  fields: () => ({ key: field(1, 'string'), value: field(2, anyValue), keyStrindex: field(3, 'int64') }),
 };
 
 const entityRef: MessageDescriptor = {

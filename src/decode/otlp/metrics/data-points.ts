@@ -86,6 +86,7 @@ export class DataPoints {
       return;
     }
     this.stored++;
+    if (labels.warning !== undefined) this.#warn('A data point', labels.warning);
     if (header.exemplarsStart >= 0) this.#readExemplars(point, end);
   }
 
@@ -114,12 +115,12 @@ export class DataPoints {
       problem = rows.addExemplar(exemplar);
     }
     if (problem !== undefined) this.#refuse(oneExemplar, 'An exemplar', problem);
-    else if (exemplar.labels.warning !== undefined) this.#warn(exemplar.labels.warning);
+    else if (exemplar.labels.warning !== undefined) this.#warn('An exemplar', exemplar.labels.warning);
   }
 
-  #warn(warning: string): void {
+  #warn(what: string, warning: string): void {
     const { rows, refusals } = this.#parts;
-    refusals.add(nothing, () => `An exemplar of the series ${rows.describeSeries()}: ${warning}`);
+    refusals.add(nothing, () => `${what} of the series ${rows.describeSeries()}: ${warning}`);
   }
 
   #refuse(lost: Lost, what: string, problem: string): void {

@@ -37,6 +37,7 @@ export class ExemplarLabels implements LabelSource {
     this.#start = start;
     this.#end = end;
     this.#problem = this.#warning = undefined;
+    this.#attributes.warning = undefined;
     this.traceId.start = this.traceId.end = this.spanId.start = this.spanId.end = 0;
   }
 
@@ -66,6 +67,7 @@ export class ExemplarLabels implements LabelSource {
       const name = text.buffer.toString('latin1', nameStart, valueStart);
       byName.set(name, [nameStart, valueStart, valueStart, valueEnd]);
     });
+    this.#warning = this.#attributes.warning;
     for (const key of ['traceId', 'spanId'] as const) {
       const { start, end } = this[key];
       const { name, bytes } = idLabels[key];

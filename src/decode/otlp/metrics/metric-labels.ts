@@ -150,6 +150,7 @@ export class MetricLabels implements EncodedLabels {
     this.#seriesHashes[3] = this.#hash.high;
     this.#pointTextEnd = -1;
     this.#pointProblem = undefined;
+    this.#attributes.warning = undefined;
     this.choose(seriesVariants.plain);
   }
 
@@ -173,6 +174,11 @@ export class MetricLabels implements EncodedLabels {
 
   problem(): string | undefined {
     return this.#scopeProblem ?? this.#pointProblem;
+  }
+
+  /** What was left out of the labels of the point, where its text had to be made; or undefined. */
+  get warning(): string | undefined {
+    return this.#attributes.warning;
   }
 
   hash(hash: LabelHash): void {
