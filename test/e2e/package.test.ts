@@ -4,10 +4,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Child, removeFolder, temporaryFolder } from '../support/lib/child.ts';
+import { installNode, supportedNodes } from '../support/lib/installed-node.ts';
 import { packageRoot } from '../support/lib/package-root.ts';
-
-/** Major versions of Node.js; the one that runs the tests is taken as it is, the others come from npm. */
-const nodes: readonly string[] = ['20'];
+import { sayIfSkipped } from '../support/lib/skipped.ts';
 
 interface Packed {
   readonly filename: string;
@@ -44,23 +43,11 @@ test('it holds what runs and nothing else', () => {
     expect(paths).toContain(path);
 });
 
-/** The program of a version. */
-function nodeOf(major: string): string {
-  if (process.versions.node.startsWith(`${major}.`)) return process.execPath;
-  const home = join(folder, `node-${major}`);
-  mkdirSync(home);
-  writeFileSync(join(home, 'package.json'), '{"private":true}');
-  const name = `node-${process.platform}-${process.arch}`;
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', `${name}@${major}`], {
-    cwd: home,
-    stdio: 'ignore',
-  });
-  return join(home, 'node_modules', name, 'bin/node');
-}
+describe.each(supportedNodes)('with Node.js %i, npx millrace', (major) => {
+  const { path: node, problem } = installNode(major);
+  sayIfSkipped(`The package on Node ${major}`, problem);
 
-describe.each(nodes)('with Node.js %s, npx millrace', (major) => {
-  test('starts, takes events and answers a query', async () => {
-    const node = nodeOf(major);
+  test.skipIf(problem !== undefined)('starts, takes events and answers a query', async () => {
     const path = `${dirname(node)}${delimiter}${process.env['PATH'] ?? ''}`;
     const dataDir = join(folder, `data-${major}`);
     const env = { PATH: path, MILLRACE_DATA_DIR: dataDir };
