@@ -21,13 +21,27 @@ export class BadCertificate extends Error {
  * @throws BadCertificate
  */
 export async function checkTlsFiles(files: TlsFiles): Promise<X509Certificate> {
-  await readSecureContext(files);
-  return new X509Certificate(await readBounded(files.certificate));
+  const pem = await readPem(files);
+  secureContextOf(files, pem);
+  return new X509Certificate(pem.cert);
 }
 
 /** What a server of Node.js needs of them. @throws BadCertificate */
 export async function readSecureContext(files: TlsFiles): Promise<SecureContext> {
-  const [cert, key] = [await readBounded(files.certificate), await readBounded(files.key)];
+  return secureContextOf(files, await readPem(files));
+}
+
+/** What the files hold. */
+interface Pem {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+async function readPem(files: TlsFiles): Promise<Pem> {
+  return { cert: await readBounded(files.certificate), key: await readBounded(files.key) };
+}
+
+function secureContextOf(files: TlsFiles, { cert, key }: Pem): SecureContext {
   try {
     return createSecureContext({ cert, key });
   } catch (error) {

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -143,5 +145,14 @@ describe.skipIf(!hasOpenssl)('the files of a certificate', () => {
     await expect(checkTlsFiles(missing)).rejects.toThrow(`the TLS file ${missing.key} cannot be read`);
     writeFileSync(files.certificate, 'no certificate');
     await expect(checkTlsFiles(files)).rejects.toThrow(files.certificate);
+  });
+
+  it('reads each file once, so that it returns the certificate that it has checked', async () => {
+    // What a pipe holds can be read once.
+    const certificate = join(folder, 'pipe.pem');
+    execFileSync('mkfifo', [certificate]);
+    const written = writeFile(certificate, readFileSync(files.certificate));
+    expect((await checkTlsFiles({ ...files, certificate })).subject).toBe('CN=first');
+    await written;
   });
 });
