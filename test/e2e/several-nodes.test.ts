@@ -121,6 +121,36 @@ describe('two processes on one store', () => {
     expect(await rows(two)).toEqual(await rows(one));
   }, 120_000);
 
+  it('show what one of them acknowledged: that one to a query for the latest, the other as soon as it is stored', async () => {
+    const asks = (at: Service, headers = {}) =>
+      ok<{ n: number }[]>(
+        send(
+          at,
+          'POST',
+          '/api/v1/query',
+          { query: 'SELECT max(n) AS n FROM latest' },
+          { authorization, ...headers },
+        ),
+      );
+    const latest = { 'millrace-consistency': 'latest' };
+    await one.ingest('latest', [{ n: 0 }]);
+    await eventually(async () => (await asks(two).catch(() => []))[0]?.n === 0);
+    for (const [writer, other, n] of [
+      [one, two, 1],
+      [two, one, 2],
+      [one, two, 3],
+    ] as const) {
+      await writer.ingest('latest', [{ n }]);
+      expect(await asks(writer, latest)).toEqual([{ n }]);
+      // It is in the store that both share, so no node can miss it any more.
+      expect(await asks(other)).toEqual([{ n }]);
+    }
+    // Of the other's rows a query for the latest promises nothing but that it does not wait for ever.
+    await one.ingest('latest', [{ n: 100 }]);
+    expect([3, 100]).toContain((await asks(two, latest))[0]?.n);
+    await eventually(async () => (await asks(two, latest))[0]?.n === 100);
+  }, 120_000);
+
   it('agree on what a role grants when both change it at the same time', async () => {
     for (let round = 0; round < 3; round += 1) {
       const put = (at: Service, privilege: string) =>
