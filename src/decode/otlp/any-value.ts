@@ -180,17 +180,13 @@ export class ProtobufValues {
     }
     writeAscii(own, tag === arrayValue ? '[' : '{');
     let first = true;
-    while (reader.position < fieldEnd) {
-      const innerTag = reader.tag(fieldEnd);
-      if (innerTag !== values) {
-        reader.skip(innerTag, fieldEnd);
-        continue;
-      }
-      const innerEnd = reader.lengthEnd(fieldEnd);
+    let innerEnd = reader.nextField(values, fieldEnd);
+    while (innerEnd >= 0) {
       if (!first) own.byte(comma);
       first = false;
       if (tag === arrayValue) this.#writeElement(innerEnd, depth);
       else this.#writePair(innerEnd, depth);
+      innerEnd = reader.nextField(values, fieldEnd);
     }
     writeAscii(own, tag === arrayValue ? ']' : '}');
     return true;

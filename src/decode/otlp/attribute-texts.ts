@@ -37,14 +37,9 @@ export class AttributeTexts {
     const draft = this.#draft;
     let problem: string | undefined;
     reader.position = start;
-    while (reader.position < end) {
-      const found = reader.tag(end);
-      if (found !== tag) {
-        reader.skip(found, end);
-        continue;
-      }
+    for (let pairEnd = reader.nextField(tag, end); pairEnd >= 0; pairEnd = reader.nextField(tag, end)) {
       draft.begin();
-      this.#values.readPair(this.#key, this.#value, reader.lengthEnd(end));
+      this.#values.readPair(this.#key, this.#value, pairEnd);
       problem ??= draft.problem;
       this.warning ??= draft.warning;
       const nameStart = this.text.length;

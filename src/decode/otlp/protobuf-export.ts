@@ -37,10 +37,10 @@ export class ProtobufExport {
   read(): void {
     const reader = this.#reader;
     const end = reader.bytes.length;
-    while (reader.position < end) {
-      const tag = reader.tag(end);
-      if (tag === first) this.#readResourceItems(reader.lengthEnd(end));
-      else reader.skip(tag, end);
+    let itemsEnd = reader.nextField(first, end);
+    while (itemsEnd >= 0) {
+      this.#readResourceItems(itemsEnd);
+      itemsEnd = reader.nextField(first, end);
     }
   }
 

@@ -41,6 +41,20 @@ export class ProtobufReader {
     return tag;
   }
 
+  /**
+   * Passes over the fields before the next one that has that tag and a length; the cursor is then at its
+   * first byte. A loop sets the cursor to the end of the field before it calls again.
+   * @returns where that field ends; -1 if there is none up to `end`
+   */
+  nextField(tag: number, end: number): number {
+    while (this.position < end) {
+      const found = this.tag(end);
+      if (found === tag) return this.lengthEnd(end);
+      this.skip(found, end);
+    }
+    return -1;
+  }
+
   /** A varint of at most 32 bits. */
   uint32(end: number): number {
     const start = this.position;

@@ -59,15 +59,11 @@ export class DataPoints {
     const point = this.#readers[origin.kind];
     if (point === undefined) return;
     reader.position = start;
-    while (reader.position < end) {
-      const tag = reader.tag(end);
-      if (tag !== dataPoint) {
-        reader.skip(tag, end);
-        continue;
-      }
-      const pointEnd = reader.lengthEnd(end);
+    let pointEnd = reader.nextField(dataPoint, end);
+    while (pointEnd >= 0) {
       this.#readPoint(point, pointEnd);
       reader.position = pointEnd;
+      pointEnd = reader.nextField(dataPoint, end);
     }
   }
 
@@ -93,15 +89,11 @@ export class DataPoints {
   #readExemplars(point: PointReader, end: number): void {
     const { reader, header } = this.#parts;
     reader.position = header.exemplarsStart;
-    while (reader.position < end) {
-      const tag = reader.tag(end);
-      if (tag !== header.exemplarTag) {
-        reader.skip(tag, end);
-        continue;
-      }
-      const exemplarEnd = reader.lengthEnd(end);
+    let exemplarEnd = reader.nextField(header.exemplarTag, end);
+    while (exemplarEnd >= 0) {
       this.#readExemplar(point, exemplarEnd);
       reader.position = exemplarEnd;
+      exemplarEnd = reader.nextField(header.exemplarTag, end);
     }
   }
 

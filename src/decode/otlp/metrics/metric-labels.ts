@@ -238,13 +238,7 @@ export class MetricLabels implements EncodedLabels {
     const reader = this.#reader;
     let found: TextRange | undefined;
     reader.position = start;
-    while (reader.position < end) {
-      const tag = reader.tag(end);
-      if (tag !== field) {
-        reader.skip(tag, end);
-        continue;
-      }
-      const textEnd = reader.lengthEnd(end);
+    for (let textEnd = reader.nextField(field, end); textEnd >= 0; textEnd = reader.nextField(field, end)) {
       found = { start: reader.position, end: textEnd };
       reader.position = textEnd;
     }

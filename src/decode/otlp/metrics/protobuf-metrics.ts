@@ -189,18 +189,12 @@ class MetricsWalk {
   /** Calls back for each field with that tag. */
   #each(tag: number, { start, end }: TextRange, onField: (field: TextRange) => void): void {
     const reader = this.#reader;
-    let position = start;
-    while (position < end) {
-      reader.position = position;
-      const found = reader.tag(end);
-      if (found === tag) {
-        const field = this.#range(end);
-        position = field.end;
-        onField(field);
-      } else {
-        reader.skip(found, end);
-        position = reader.position;
-      }
+    reader.position = start;
+    let fieldEnd = reader.nextField(tag, end);
+    while (fieldEnd >= 0) {
+      onField({ start: reader.position, end: fieldEnd });
+      reader.position = fieldEnd;
+      fieldEnd = reader.nextField(tag, end);
     }
   }
 
