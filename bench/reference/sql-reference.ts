@@ -1,4 +1,4 @@
-import { catalogFunctionNames } from '../../src/sql/catalog-query/functions.ts';
+import { catalogFunctionNames } from '../../src/sql/catalog-query/catalog-functions.ts';
 import { functionFamilies } from '../../src/sql/functions/function-table.ts';
 import { operatorNames } from '../../src/sql/functions/operators.ts';
 import { typeNames } from '../../src/sql/resolve/type-names.ts';

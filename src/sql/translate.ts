@@ -1,9 +1,9 @@
 import { AppError } from '../errors.ts';
 import type { Call, Query } from './ast.ts';
 import { maxStoreSqlLength, TranslationBudget, withBudget } from './budget.ts';
+import { answerCatalogQuery } from './catalog-query/answer-catalog-query.ts';
+import { catalogUse } from './catalog-query/catalog-use.ts';
 import { answerConstantCall } from './catalog-query/constant-call.ts';
-import { catalogUse } from './catalog-query/is-catalog-query.ts';
-import { answerCatalogQuery } from './catalog-query/statement.ts';
 import type { CatalogSession, SettingChange } from './catalog-session.ts';
 import { withGeneratedNames } from './generated-names.ts';
 import type { Expr, QueryIr, RangeShape } from './ir.ts';

@@ -4,8 +4,8 @@ import type { Expr } from '../ir.ts';
 import type { QueryParameters } from '../parameters.ts';
 import type { SystemCatalog } from '../system-catalog/system-catalog.ts';
 import { int4, int8, text } from '../types.ts';
-import { isCatalogFunction } from './functions.ts';
-import { answerCatalogQuery } from './statement.ts';
+import { answerCatalogQuery } from './answer-catalog-query.ts';
+import { isCatalogFunction } from './catalog-functions.ts';
 
 /**
  * `current_user`, `current_setting ('TimeZone')`, `to_regclass ('app')` in a query of the store: what the

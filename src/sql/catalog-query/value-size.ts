@@ -1,6 +1,6 @@
 import { limits } from '../../limits/limits.ts';
 import { sqlError } from '../sql-error.ts';
-import type { Value } from '../system-catalog/value.ts';
+import type { Value } from '../system-catalog/catalog-value.ts';
 
 /**
  * Values of queries of the catalog are made in the heap of the thread. V8 ends the whole process where an

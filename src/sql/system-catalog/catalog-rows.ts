@@ -1,3 +1,4 @@
+import type { CatalogColumn, Row, Value } from './catalog-value.ts';
 import {
   type CatalogTable,
   ownerName,
@@ -9,7 +10,6 @@ import {
 } from './system-catalog.ts';
 import { type SystemRelation, systemRelations } from './system-relations.ts';
 import { systemFunctions, systemTypes, typesByOid } from './system-types.ts';
-import type { CatalogColumn, Row, Value } from './value.ts';
 
 /** The columns of a row that are no default of their type. */
 type Cells = Readonly<Record<string, Value>>;

@@ -1,6 +1,6 @@
 import { withoutCatalog } from '../relation-names.ts';
-import { systemRelationList } from './relation-list.ts';
-import type { CatalogColumn } from './value.ts';
+import type { CatalogColumn } from './catalog-value.ts';
+import { systemRelationList } from './system-relation-list.ts';
 
 /** A relation of `pg_catalog` or `information_schema`: what it is, without rows. */
 export interface SystemRelation {

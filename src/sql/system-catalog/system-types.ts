@@ -1,5 +1,5 @@
-import { systemFunctionList, systemTypeList } from './type-list.ts';
-import type { Value } from './value.ts';
+import type { Value } from './catalog-value.ts';
+import { systemFunctionList, systemTypeList } from './system-type-list.ts';
 
 /** A type as `pg_type` has it. */
 export interface SystemType {

@@ -1,6 +1,6 @@
 import { AppError, errorText } from '../../errors.ts';
 import type { Query } from '../ast.ts';
-import { catalogUse } from '../catalog-query/is-catalog-query.ts';
+import { catalogUse } from '../catalog-query/catalog-use.ts';
 import { relationPaths } from '../relation-names.ts';
 import { located } from '../sql-error.ts';
 import { parseQuery } from '../syntax/parse.ts';

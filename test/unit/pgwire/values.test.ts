@@ -16,11 +16,10 @@ import { parameterValue } from '../../../src/pgwire/values/parameter-values.ts';
 import { readArray, readMap } from '../../../src/pgwire/values/store-literals.ts';
 import { cellKind, TabSeparatedRows, unescaped } from '../../../src/pgwire/values/tab-separated-rows.ts';
 import { timeZoneOf, utc } from '../../../src/pgwire/values/time-zone.ts';
-import { postgresType } from '../../../src/sql/postgres-types.ts';
 import { timestampMicros, timestampText, withoutZeros, zonedText } from '../../../src/pgwire/values/times.ts';
+import { postgresType } from '../../../src/sql/postgres-types.ts';
 import { readArrayText } from '../../../src/sql/syntax/literals.ts';
-import { arrayOf, numeric } from '../../../src/sql/types.ts';
-import { float, int2, int4, int8, timestamp, timestamptz } from '../../../src/sql/types.ts';
+import { arrayOf, float, int2, int4, int8, numeric, timestamp, timestamptz } from '../../../src/sql/types.ts';
 
 const numericBytes = (text: string): Buffer => {
   const writer = new MessageWriter();

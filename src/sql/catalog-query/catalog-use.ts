@@ -1,8 +1,8 @@
 import type { Query } from '../ast.ts';
 import { relationPaths } from '../relation-names.ts';
 import { findSystemRelation } from '../system-catalog/system-relations.ts';
-import { isCatalogFunction } from './functions.ts';
-import { objectTypes } from './values.ts';
+import { isCatalogFunction } from './catalog-functions.ts';
+import { objectTypes } from './value-conversion.ts';
 
 /** What a statement asks of the catalog. */
 export interface CatalogUse {

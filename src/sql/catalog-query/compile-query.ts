@@ -2,11 +2,9 @@ import { limits } from '../../limits/limits.ts';
 import type { Expression, Query, Select, SelectItem, SetOperation } from '../ast.ts';
 import { outputColumnName } from '../resolve/output-name.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
-import type { CatalogColumn, Row, Value } from '../system-catalog/value.ts';
-import { compareKeys } from './aggregates.ts';
-import { compile, condition } from './expression.ts';
-import { compileFrom } from './from.ts';
-import { converted } from './operators.ts';
+import type { CatalogColumn, Row, Value } from '../system-catalog/catalog-value.ts';
+import { compareKeys } from './catalog-aggregates.ts';
+import { converted } from './catalog-operators.ts';
 import {
   type CompileContext,
   type Compiled,
@@ -15,8 +13,10 @@ import {
   type Frame,
   type QueryScope,
   Scope,
-} from './scope.ts';
-import { castValue, commonTypeOf, grouped, keyOf } from './values.ts';
+} from './catalog-scope.ts';
+import { compile, condition } from './compile-expression.ts';
+import { compileFrom } from './compile-from.ts';
+import { castValue, commonTypeOf, grouped, keyOf } from './value-conversion.ts';
 
 type Shared = Omit<CompileContext, 'scope' | 'ctes' | 'query'>;
 

@@ -1,10 +1,9 @@
 import { sqlError } from '../sql-error.ts';
+import type { CatalogColumn, Value } from '../system-catalog/catalog-value.ts';
 import { findType, formatType } from '../system-catalog/system-types.ts';
-import type { CatalogColumn, Value } from '../system-catalog/value.ts';
-import { converted, isEqual } from './operators.ts';
+import { converted, isEqual } from './catalog-operators.ts';
+import type { CompileContext, Compiled, Frame } from './catalog-scope.ts';
 import { regularExpression } from './re2-pattern.ts';
-import type { CompileContext, Compiled, Frame } from './scope.ts';
-import { bounded, requireSize, sizeOf } from './value-size.ts';
 import {
   commonTypeOf,
   elementOf,
@@ -14,7 +13,8 @@ import {
   readPath,
   reservedWords,
   writeValue,
-} from './values.ts';
+} from './value-conversion.ts';
+import { bounded, requireSize, sizeOf } from './value-size.ts';
 
 /** A call of a function: its arguments as they were given. */
 interface CallOf {

@@ -1,12 +1,19 @@
 import type { Expression, FromItem } from '../ast.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
+import type { CatalogColumn, Row, Value } from '../system-catalog/catalog-value.ts';
 import { findSystemRelation } from '../system-catalog/system-relations.ts';
-import type { CatalogColumn, Row, Value } from '../system-catalog/value.ts';
-import { compile, condition, rememberedUnless } from './expression.ts';
-import { callFunction, isRowsFunction, rowsOf, setFunctionTypes } from './functions.ts';
-import { compareBy, converted } from './operators.ts';
-import type { CompileContext, Compiled, CompiledQuery, Frame, Scope, ScopeRelation } from './scope.ts';
-import { commonTypeOf, grouped, isArrayType } from './values.ts';
+import { callFunction, isRowsFunction, rowsOf, setFunctionTypes } from './catalog-functions.ts';
+import { compareBy, converted } from './catalog-operators.ts';
+import type {
+  CompileContext,
+  Compiled,
+  CompiledQuery,
+  Frame,
+  Scope,
+  ScopeRelation,
+} from './catalog-scope.ts';
+import { compile, condition, rememberedUnless } from './compile-expression.ts';
+import { commonTypeOf, grouped, isArrayType } from './value-conversion.ts';
 
 /**
  * Relations of FROM as nested loops, from left to right. A condition is checked as soon as all that it names

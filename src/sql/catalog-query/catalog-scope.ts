@@ -1,8 +1,8 @@
 import type { Query } from '../ast.ts';
 import { sqlError } from '../sql-error.ts';
 import type { CatalogRows } from '../system-catalog/catalog-rows.ts';
+import type { CatalogColumn, Row, Value } from '../system-catalog/catalog-value.ts';
 import type { SystemCatalog } from '../system-catalog/system-catalog.ts';
-import type { CatalogColumn, Row, Value } from '../system-catalog/value.ts';
 
 /**
  * What a query has at hand while it runs: the rows that its relations are at, and what was computed for a

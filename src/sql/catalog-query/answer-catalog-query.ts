@@ -9,12 +9,12 @@ import type { QueryParameters } from '../parameters.ts';
 import { type PostgresType, postgresType } from '../postgres-types.ts';
 import { sqlError } from '../sql-error.ts';
 import { CatalogRows } from '../system-catalog/catalog-rows.ts';
+import type { Row, Value } from '../system-catalog/catalog-value.ts';
 import type { SystemCatalog } from '../system-catalog/system-catalog.ts';
-import type { Row, Value } from '../system-catalog/value.ts';
 import { arrayOf, bool, float, int2, int4, int8, json, type SqlType, text, timestamptz } from '../types.ts';
-import { compileQuery } from './query.ts';
-import type { Compiled } from './scope.ts';
-import { elementOf, isArrayType, isVector, readValue, writeValue } from './values.ts';
+import type { Compiled } from './catalog-scope.ts';
+import { compileQuery } from './compile-query.ts';
+import { elementOf, isArrayType, isVector, readValue, writeValue } from './value-conversion.ts';
 
 /**
  * Queries of the catalog are answered while they are translated: the rows are known here, and so the store is
@@ -23,7 +23,7 @@ import { elementOf, isArrayType, isVector, readValue, writeValue } from './value
  */
 
 /** The answer as a query of constant rows. */
-export interface CatalogAnswer {
+export interface AnsweredCatalogQuery {
   readonly query: SelectIr;
   /** Of the columns, as clients know them. */
   readonly types: readonly PostgresType[];
@@ -39,7 +39,7 @@ export function answerCatalogQuery(
   tree: Query,
   catalog: SystemCatalog,
   parameters: QueryParameters,
-): CatalogAnswer {
+): AnsweredCatalogQuery {
   let visited = 0;
   const settings: SettingChange[] = [];
   const objectIds = new Map<number, PostgresType>();

@@ -1,5 +1,6 @@
 import { sqlError } from '../sql-error.ts';
 import { readArrayText } from '../syntax/literals.ts';
+import type { Value } from '../system-catalog/catalog-value.ts';
 import type { SystemCatalog } from '../system-catalog/system-catalog.ts';
 import {
   findType,
@@ -7,7 +8,6 @@ import {
   systemFunctions,
   typesByOid,
 } from '../system-catalog/system-types.ts';
-import type { Value } from '../system-catalog/value.ts';
 
 /** Values of the catalog by the names of their types: reading, converting, comparing and writing them. */
 

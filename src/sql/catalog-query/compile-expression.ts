@@ -1,12 +1,12 @@
 import type { Call, Expression, Query } from '../ast.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
-import type { Value } from '../system-catalog/value.ts';
-import { compileAggregate, compileWindow, isAggregate } from './aggregates.ts';
-import { callFunction, setFunctionTypes } from './functions.ts';
-import { callOperator, compareBy, converted, isEqual } from './operators.ts';
-import type { CompileContext, Compiled, Frame } from './scope.ts';
+import type { Value } from '../system-catalog/catalog-value.ts';
+import { compileAggregate, compileWindow, isAggregate } from './catalog-aggregates.ts';
+import { callFunction, setFunctionTypes } from './catalog-functions.ts';
+import { callOperator, compareBy, converted, isEqual } from './catalog-operators.ts';
+import type { CompileContext, Compiled, Frame } from './catalog-scope.ts';
+import { arrayOf, commonTypeOf, elementOf, isArrayType, keyOf, lowerBound } from './value-conversion.ts';
 import { bounded } from './value-size.ts';
-import { arrayOf, commonTypeOf, elementOf, isArrayType, keyOf, lowerBound } from './values.ts';
 
 type Kind<Name extends Expression['kind']> = Extract<Expression, { readonly kind: Name }>;
 

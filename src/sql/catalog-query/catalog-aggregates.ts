@@ -1,10 +1,17 @@
 import type { Call, Expression, SortKey } from '../ast.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
-import type { Value } from '../system-catalog/value.ts';
-import { converted } from './operators.ts';
-import type { CompileContext, Compiled, Frame } from './scope.ts';
+import type { Value } from '../system-catalog/catalog-value.ts';
+import { converted } from './catalog-operators.ts';
+import type { CompileContext, Compiled, Frame } from './catalog-scope.ts';
+import {
+  arrayOf,
+  compareValues,
+  compareWithNulls,
+  grouped,
+  isNumberType,
+  keyOf,
+} from './value-conversion.ts';
 import { bounded, requireSize, sizeOf } from './value-size.ts';
-import { arrayOf, compareValues, compareWithNulls, grouped, isNumberType, keyOf } from './values.ts';
 
 type Compile = (expression: Expression, context: CompileContext) => Compiled;
 

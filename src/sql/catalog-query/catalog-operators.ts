@@ -1,9 +1,8 @@
 import { sqlError, unsupported } from '../sql-error.ts';
+import type { Value } from '../system-catalog/catalog-value.ts';
 import type { SystemCatalog } from '../system-catalog/system-catalog.ts';
-import type { Value } from '../system-catalog/value.ts';
+import type { Compiled, Frame } from './catalog-scope.ts';
 import { isFound, likePattern, regularExpression } from './re2-pattern.ts';
-import type { Compiled, Frame } from './scope.ts';
-import { bounded, requireSize, sizeOf } from './value-size.ts';
 import {
   arrayOf,
   castValue,
@@ -13,7 +12,8 @@ import {
   isArrayType,
   isNumberType,
   readValue,
-} from './values.ts';
+} from './value-conversion.ts';
+import { bounded, requireSize, sizeOf } from './value-size.ts';
 
 type Comparison = '=' | '<>' | '<' | '<=' | '>' | '>=';
 type Run = Compiled['run'];
