@@ -2,38 +2,41 @@ import type { PasswordAccount } from '../auth/identity-sources.ts';
 import type { Principal } from '../model/identity.ts';
 import type { Grants } from './grants.ts';
 
-/** What the metadata log keeps of a user. */
+/** The value of a user in the metadata log; its key is the name. */
 export interface UserValue {
   /** PHC string. */
   readonly passwordHash: string;
-  /** Of the same password, as PostgreSQL writes it (`auth/scram.ts`); absent until the password is seen. */
+  /**
+   * The SCRAM verifier of the same password, in PostgreSQL's format (`auth/scram.ts`). Users from before
+   * SCRAM get one at their next sign-in over HTTP, which shows the password.
+   */
   readonly scramVerifier?: string;
   readonly roles: readonly string[];
 }
 
-/** What the metadata log keeps of somebody who came by way of the identity provider, under the subject. */
+/** The value of a user of the identity provider in the metadata log; its key is the subject. */
 export interface OauthUserValue {
-  /** As the provider named them when they first came. */
+  /** The name that the provider gave at the first sign-in. */
   readonly name: string;
-  /** Given here, besides those of the claim. */
+  /** Roles that administrators gave, in addition to those in the claim. */
   readonly roles: readonly string[];
-  /** They were listed once and are not any more. */
+  /** True after an administrator removed the user. */
   readonly removed: boolean;
   /**
-   * Tokens and sign-ins from before this time are not valid: milliseconds since 1970; 0 if
-   * they never were removed.
+   * Tokens and sign-ins from before this time are invalid: milliseconds since 1970; 0 if the user was never
+   * removed.
    */
   readonly goodSinceMs: number;
 }
 
-/** What the metadata log keeps of an API key, under its name. */
+/** The value of an API key in the metadata log; its key is the name. */
 export interface ApiKeyValue {
   readonly keyId: string;
-  /** Keyed hash of the key, by which it is found. */
+  /** Keyed hash of the key; the key of a request is looked up by it. */
   readonly digest: string;
   /** The key itself, encrypted. */
   readonly sealed: string;
-  /** Its last characters, which tell people which key it is. */
+  /** Its last characters, so that people can recognise it. */
   readonly ending: string;
   readonly roles: readonly string[];
   readonly createdBy: string;
@@ -42,7 +45,7 @@ export interface ApiKeyValue {
   readonly modifiedAt: string;
 }
 
-/** An identity that an administrator has made. The object lives as long as its credentials are good. */
+/** An identity that an administrator created. When its credentials become invalid, the object ends. */
 class Account<Value extends { readonly roles: readonly string[] }> {
   readonly kind: 'user' | 'apiKey';
   readonly tenant: string;
@@ -50,7 +53,7 @@ class Account<Value extends { readonly roles: readonly string[] }> {
   readonly #grants: Grants;
   #value: Value;
   #principal: Principal | undefined;
-  /** Of the grants, for which the principal holds. */
+  /** The revision of the grants from which `#principal` was made. */
   #revision = -1;
   #ended = false;
 
@@ -78,13 +81,13 @@ class Account<Value extends { readonly roles: readonly string[] }> {
     return this.#principal;
   }
 
-  /** It has other roles. */
+  /** Replaces what is stored, such as the roles. The credentials stay valid. */
   update(value: Value): void {
     this.#value = value;
     this.#principal = undefined;
   }
 
-  /** Its credentials are no longer valid. */
+  /** Makes the credentials invalid. */
   end(): void {
     this.#ended = true;
   }

@@ -25,7 +25,7 @@ export interface ApiKey {
   readonly modifiedAt: string;
 }
 
-/** Those who present an API key. */
+/** Finds the identity of an API key. */
 export class ApiKeyIdentities implements IdentitySource {
   readonly #identityStore: IdentityStore;
   readonly #box: SecretBox;
@@ -41,7 +41,7 @@ export class ApiKeyIdentities implements IdentitySource {
   }
 }
 
-/** Administration of API keys. A key is made, read and deleted, never changed. */
+/** Administration of API keys. A key can be created, read and deleted, but not changed. */
 export class ApiKeyAdministration {
   readonly #identityStore: IdentityStore;
   readonly #box: SecretBox;
@@ -74,7 +74,7 @@ export class ApiKeyAdministration {
   }
 
   /**
-   * @param createdBy the name of who makes it
+   * @param createdBy the name of the administrator
    * @throws AppError `bad_name`, `identity_exists`, `role_unknown`, `too_many_identities`
    */
   async create(
@@ -107,7 +107,7 @@ export class ApiKeyAdministration {
   }
 
   /**
-   * The key is good on no node when this returns.
+   * When this returns, the key is invalid on all nodes.
    * @returns the name of the key
    * @throws AppError `not_found`, `identity_changed`
    */

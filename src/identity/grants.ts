@@ -3,14 +3,14 @@ import { AppError } from '../errors.ts';
 import { limits } from '../limits/limits.ts';
 import type { Privilege } from '../model/identity.ts';
 
-/** How large some privileges are. */
+/** The size of a list of privileges. */
 export interface PrivilegeSize {
   readonly count: number;
-  /** Characters of datasets and tags. */
+  /** Characters in the names of datasets and in tags. */
   readonly length: number;
 }
 
-/** Of the array: a reference. */
+/** An array holds a reference to each privilege. */
 const bytesPerPrivilege = 8;
 
 interface Granted {
@@ -19,11 +19,11 @@ interface Granted {
 }
 
 /**
- * What the roles of a tenant grant.
+ * The privileges that the roles of a tenant grant.
  *
- * Those who have the same roles share one array, which stays the same until one of these roles changes:
- * whatever is worked out from it, such as an index or a digest, is good for as long. It is made when it is
- * first asked for, so that a change of a role that a hundred thousand keys have costs nothing.
+ * Identities with the same roles share one array. It stays the same until one of these roles changes, so
+ * callers can cache what they derive from it, such as an index or a digest, under the array itself. An array
+ * is made on first use: changing a role that a hundred thousand keys have costs no more than any other.
  */
 export class Grants {
   readonly #roles = new Map<string, readonly Privilege[]>();
@@ -39,12 +39,12 @@ export class Grants {
     return this.#roles;
   }
 
-  /** Another number after each change of a role. */
+  /** Increases with each change of a role. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** @param privileges undefined when the role has ended */
+  /** @param privileges undefined if the role was deleted */
   set(role: string, privileges: readonly Privilege[] | undefined): void {
     if (privileges === undefined) this.#roles.delete(role);
     else this.#roles.set(role, privileges);
@@ -53,9 +53,9 @@ export class Grants {
   }
 
   /**
-   * What these roles grant together, each privilege once. A role that does not exist grants nothing.
-   * @throws AppError `forbidden` when it is more than one may have: roles of the identity provider
-   *   are not known before
+   * All privileges of these roles, each once. A role that does not exist grants nothing.
+   * @throws AppError `forbidden` if the roles grant more than the limits allow. The roles in a token of the
+   *   identity provider are not known earlier, so this cannot be checked when a role is given.
    */
   of(roles: readonly string[]): readonly Privilege[] {
     const key = JSON.stringify(roles);
@@ -73,7 +73,7 @@ export class Grants {
 
 const sizes = new WeakMap<readonly Privilege[], PrivilegeSize>();
 
-/** Of a role, whose array is never changed. */
+/** The size of a role. It is cached by the array, which never changes. */
 export function sizeOf(privileges: readonly Privilege[]): PrivilegeSize {
   const known = sizes.get(privileges);
   if (known !== undefined) return known;
@@ -87,7 +87,9 @@ export function sizeOf(privileges: readonly Privilege[]): PrivilegeSize {
   return size;
 }
 
-/** What of roles is more than somebody may have, for people; undefined if nothing is. */
+/**
+ * Says in words which limit for one identity these roles exceed together; undefined if they exceed none.
+ */
 export function excessOf(roles: readonly PrivilegeSize[]): string | undefined {
   const { maxPrivilegesPerIdentity: maxCount, maxPrivilegesLengthPerIdentity: maxLength } = limits;
   const count = roles.reduce((total, role) => total + role.count, 0);

@@ -11,13 +11,13 @@ import type { ApiKeyAccount, ApiKeyValue, OauthUserValue, UserAccount, UserValue
 import { TenantIdentities } from './tenant-identities.ts';
 
 /**
- * Roles, users and API keys, as this node knows them: all of it in memory, fed from the metadata log.
+ * Roles, users and API keys, as this node knows them. All of them are in memory and follow the metadata log.
  *
- * What an account may do is worked out once after each change of its roles, not each time it asks. A role
- * that does not exist grants nothing. An account whose credentials have ended says so by itself to whoever
- * remembers it.
+ * The privileges of an account are computed once after each change of its roles, not for each request. A role
+ * that does not exist grants nothing. Callers may keep an account: once its credentials are invalid, its
+ * `principal` is undefined.
  *
- * Tenants are apart, so that none waits while those of another are looked through.
+ * Each tenant has maps of its own, so that listing one tenant does not walk through the others.
  */
 export class IdentityStore implements TenantHolder {
   readonly #replica: MetadataReplica;
@@ -35,8 +35,8 @@ export class IdentityStore implements TenantHolder {
 
   /**
    * @param onChange called after each change, by this node or another
-   * @param caughtUp fulfils when all other nodes know what this one knows, and may not be asked
-   *   for what they do not
+   * @param caughtUp fulfils when every other node has read what this node has read, or no longer answers
+   *   requests
    */
   constructor(
     log: MetadataLog,
@@ -54,18 +54,18 @@ export class IdentityStore implements TenantHolder {
     return this.#replica.loaded;
   }
 
-  /** Everything before this position of the metadata log has been read. */
+  /** The position in the metadata log up to which everything has been read. */
   get position(): number {
     return this.#replica.position;
   }
 
-  /** Another number after each change: what was worked out from it is good as long as it stays. */
+  /** Increases with each change. What a caller derives from the store is valid while it stays the same. */
   get revision(): number {
     return this.#revision;
   }
 
   /**
-   * Reads what has changed since, and which tenants there are. The tables of the metadata log must exist.
+   * Reads the tenants, and the changes since the last call. The tables of the metadata log must exist.
    * @throws StoreError
    */
   async refresh(): Promise<void> {
@@ -78,21 +78,21 @@ export class IdentityStore implements TenantHolder {
     return this.#of(tenant)?.grants.roles.get(name);
   }
 
-  /** A role as it was put. */
+  /** A role in the form in which it was written. */
   roleDocument(tenant: string, name: string): RoleDocument | undefined {
     this.#requireLoaded();
     const record = this.#replica.get(tenant, 'role', name);
     return record === undefined ? undefined : (JSON.parse(record.value) as RoleDocument);
   }
 
-  /** By name, in its order. */
+  /** All roles by name, sorted by name. */
   roles(tenant: string): ReadonlyMap<string, readonly Privilege[]> {
     this.#requireLoaded();
     return new Map([...(this.#of(tenant)?.grants.roles ?? [])].sort(byName));
   }
 
   /**
-   * What roles grant together: the same array each time, until one of them changes.
+   * All privileges of these roles. The array is the same each time, until one of the roles changes.
    * @throws AppError `forbidden`, see `Grants.of`
    */
   grant(tenant: string, roles: readonly string[]): readonly Privilege[] {
@@ -116,7 +116,7 @@ export class IdentityStore implements TenantHolder {
     return this.#of(tenant)?.oauthUsers.get(subject);
   }
 
-  /** By subject, those that were removed as well. */
+  /** By subject, including removed users. */
   oauthUsers(tenant: string): ReadonlyMap<string, OauthUserValue> {
     this.#requireLoaded();
     return this.#of(tenant)?.oauthUsers ?? new Map();
@@ -143,7 +143,7 @@ export class IdentityStore implements TenantHolder {
     return this.#keysByDigest.get(digest);
   }
 
-  /** The name of the role of those whom an identity provider vouches for and gives no role. */
+  /** The name of the role for users of the identity provider who have no other role. */
   defaultRole(tenant: string): string | undefined {
     this.#requireLoaded();
     const record = this.#replica.get(tenant, 'setting', defaultRoleSetting);
@@ -151,9 +151,9 @@ export class IdentityStore implements TenantHolder {
   }
 
   /**
-   * Runs a decision and the changes that follow from it, on what the log says now; one after another on
-   * this node, tenants in turn. Where something was changed or ended that was there, it returns when no
-   * node goes by what was before.
+   * Runs a decision and the changes that follow from it. It first reads the log to its end, so the decision
+   * rests on the current state. On this node one call runs at a time, and tenants take turns. If the work
+   * changes or deletes an existing record, the call returns once no node uses the old record any more.
    * @throws AppError `store_unavailable`, `overloaded`
    */
   async exclusively<T>(tenant: string, work: (changes: Changes) => Promise<T>): Promise<T> {
@@ -180,7 +180,7 @@ export class IdentityStore implements TenantHolder {
     throw new AppError('identity_changed', reason);
   }
 
-  /** Tenants have ended, and with them all credentials of theirs. */
+  /** Removes all identities of deleted tenants and makes their credentials invalid. */
   forgetEnded(hasEnded: HasEnded): void {
     for (const [tenant, identities] of this.#identities) {
       if (!hasEnded(tenant)) continue;
@@ -227,11 +227,11 @@ const noPrivileges: readonly Privilege[] = [];
 
 const kinds = ['role', 'user', 'oauthUser', 'apiKey', 'setting'] as const;
 
-/** What a decision may change. */
+/** How a decision makes its changes. */
 export interface Changes {
   /**
-   * @param value goes into the log as JSON; undefined ends the record
-   * @throws AppError `identity_changed` when another node was first, `store_unavailable`
+   * @param value is written to the log as JSON; undefined deletes the record
+   * @throws AppError `identity_changed` if another node changed the record first, `store_unavailable`
    */
   write(key: MetadataKey, value: unknown): Promise<void>;
 }

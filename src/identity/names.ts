@@ -5,7 +5,7 @@ const identifier = new RegExp(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,${limits.identityN
 const keyName = /^(?! )[^\p{C}\p{Zl}\p{Zp}]+(?<! )$/u;
 
 /**
- * A role's or user's name: it stands in paths, in Basic authentication and in logs.
+ * Checks the name of a role or user. It must be safe in paths, in Basic authentication and in logs.
  * @throws AppError `bad_name`
  */
 export function checkIdentifier(name: string, what: 'role' | 'user'): string {
@@ -17,7 +17,7 @@ export function checkIdentifier(name: string, what: 'role' | 'user'): string {
 }
 
 /**
- * The name of an API key: any text that people can read.
+ * Checks the name of an API key, which may be any printable text.
  * @throws AppError `bad_name`
  */
 export function checkKeyName(name: string): string {
@@ -28,17 +28,17 @@ export function checkKeyName(name: string): string {
   );
 }
 
-/** Users that an identity provider vouches for: no name of another user has a colon. */
+/** Begins the ids of users of the identity provider. No other name has a colon, so ids cannot collide. */
 const oauthPrefix = 'oauth:';
 
 export const oauthId = (subject: string): string => oauthPrefix + subject;
 
-/** The subject in the id of such a user; undefined for the name of another one. */
+/** The subject in the id of a user of the identity provider; undefined for other users. */
 export const subjectOf = (id: string): string | undefined =>
   id.startsWith(oauthPrefix) ? id.slice(oauthPrefix.length) : undefined;
 
 /**
- * The name is not repeated, nor is that of a role or the id of a key: somebody may have put a secret in its
- * place.
+ * The message does not repeat the name: a client may have sent a secret in its place. For the same reason,
+ * messages do not repeat names of roles or ids of keys that do not exist.
  */
 export const noUser = (): AppError => new AppError('not_found', 'there is no user of this name');

@@ -11,37 +11,37 @@ import { changedRoles, type RoleChange } from './roles.ts';
 export interface OauthUsersOptions {
   readonly identityStore: IdentityStore;
   /**
-   * The id of the tenant of somebody whose claim names it so; undefined for nobody's.
+   * The id of the tenant that a claim names; undefined if there is no such tenant.
    * @throws AppError `store_unavailable`
    */
   readonly tenantOf: (claimed: string | undefined) => string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-  /** In each tenant, those included that were removed: their old credentials must not come back. */
+  /** Per tenant. Removed users count too: they are kept, so that their old credentials stay invalid. */
   readonly maxUsers?: number;
 }
 
-/** Somebody who came by way of the identity provider. */
+/** A user of the identity provider, as administrators see it. */
 export interface OauthUser {
   readonly id: string;
   readonly method: 'oauth';
-  /** As the provider named them when they first came. */
+  /** The name that the provider gave at the first sign-in. */
   readonly name: string;
 }
 
 /**
- * Those whom the identity provider vouches for, in their tenants.
+ * The users of the identity provider, by tenant.
  *
- * Whoever comes for the first time is listed, in the background: the provider's word is enough to be
- * let in. From then on administrators can give roles besides those of the claim. Who is removed is no
- * longer listed, and their earlier sessions and tokens are no longer valid; who signs in again later
- * begins anew. Whom exactly they mean they know by the subject, which the provider gives to one person
- * alone: a name can be chosen.
+ * A valid token is enough to be admitted. At the first one the user is added to the list, in the background;
+ * from then on administrators can give the user further roles. Removing a user takes it off the list and
+ * makes its earlier sessions and tokens invalid. A later sign-in adds the user again, without the roles that
+ * administrators gave. Users are identified by their subject, which the provider never gives to two people;
+ * people can choose their names.
  */
 export class OauthUsers {
   readonly #options: OauthUsersOptions;
   readonly #maxUsers: number;
-  /** Being listed. */
+  /** The users that are being added to the list, as `tenant/subject`. */
   readonly #listing = new Set<string>();
   #saidFull = false;
 
@@ -51,8 +51,7 @@ export class OauthUsers {
   }
 
   /**
-   * @returns undefined when there is no such tenant, or these are the claims of somebody who was removed
-   *   since
+   * @returns undefined if there is no such tenant, or if the user was removed after the claims were issued
    * @throws AppError `store_unavailable` while users are not known
    */
   admit(claims: VerifiedClaims): OidcAccount | undefined {
@@ -65,7 +64,7 @@ export class OauthUsers {
     return account;
   }
 
-  /** By id, in its order. */
+  /** Sorted by id. */
   list(tenant: string): readonly OauthUser[] {
     const all = [...this.#options.identityStore.oauthUsers(tenant)].filter(([, { removed }]) => !removed);
     const users = all.map(
@@ -75,7 +74,7 @@ export class OauthUsers {
   }
 
   /**
-   * The roles that were given here, besides those that a claim names.
+   * The roles that administrators gave, without those of the claim.
    * @throws AppError `not_found`
    */
   roles(tenant: string, subject: string): readonly string[] {
@@ -98,7 +97,7 @@ export class OauthUsers {
   }
 
   /**
-   * Sessions and tokens of the time before are good on no node when this returns.
+   * When this returns, earlier sessions and tokens of the user are invalid on all nodes.
    * @throws AppError `not_found`, `identity_changed`
    */
   async delete(tenant: string, subject: string): Promise<void> {
@@ -132,7 +131,7 @@ export class OauthUsers {
     this.#listing.add(key);
     this.#write(tenant, subject, name)
       .catch((error: unknown) => {
-        // The next token or sign-in of theirs tries again.
+        // The next token or sign-in of this user tries again.
         log.warn({ err: error, tenant }, 'a user of the identity provider could not be listed');
       })
       .finally(() => this.#listing.delete(key));

@@ -6,9 +6,9 @@ import type { IdentityStore } from './identity-store.ts';
 import { oauthId } from './names.ts';
 
 /**
- * Somebody whom an identity provider vouches for, until a moment. Which roles they have is the provider's
- * word, and that of administrators here; what the roles grant is decided here: a change of a role, or of the
- * default role, is effective at once, and so is a removal.
+ * A user of the identity provider, until the token or session expires. The user has the roles of the claim
+ * and those that administrators gave. The privileges are computed from the current roles: when a role or the
+ * default role changes, or the user is removed, it takes effect at once.
  */
 export class OidcAccount implements Identity {
   readonly #claims: VerifiedClaims;
@@ -19,7 +19,7 @@ export class OidcAccount implements Identity {
   #revision = -1;
   #ended = false;
 
-  /** @param tenant id of the one that they belong to */
+  /** @param tenant the id of the tenant of the user */
   constructor(claims: VerifiedClaims, tenant: string, identityStore: IdentityStore, clock: Clock) {
     this.#claims = claims;
     this.#tenant = tenant;
@@ -38,18 +38,18 @@ export class OidcAccount implements Identity {
     return this.#principal;
   }
 
-  /** Who it is, without what they may do: that takes the identity store to know. */
+  /** The principal without privileges, which works also while the identity store is not loaded. */
   get somebody(): Principal {
     const { name, subject } = this.#claims;
     return { kind: 'oidc', name, id: oauthId(subject), tenant: this.#tenant, privileges: [] };
   }
 
-  /** It is over, before its time. */
+  /** Makes the credentials invalid before they expire. */
   end(): void {
     this.#ended = true;
   }
 
-  /** A role that does not exist here grants nothing; who has none that does gets the default role. */
+  /** Roles that do not exist here are left out. A user without any other role gets the default role. */
   #describe(): Principal | undefined {
     const { roles, subject, issuedAtMs } = this.#claims;
     const user = this.#identityStore.oauthUser(this.#tenant, subject);

@@ -11,7 +11,7 @@ export interface OidcIdentitiesOptions {
   readonly users: Pick<OauthUsers, 'admit'>;
 }
 
-/** Those who present a bearer token of the identity provider. */
+/** Finds the identity of a bearer token of the identity provider. */
 export class OidcIdentities implements IdentitySource {
   readonly #options: OidcIdentitiesOptions;
 

@@ -7,7 +7,7 @@ import { excessOf, sizeOf } from './grants.ts';
 import { defaultRoleSetting, type IdentityStore } from './identity-store.ts';
 import { checkIdentifier, oauthId } from './names.ts';
 
-/** Administration of roles. Callers have checked that it is allowed. */
+/** Administration of roles. Callers check first that the principal may do it. */
 export class RoleAdministration {
   readonly #identityStore: IdentityStore;
 
@@ -15,14 +15,14 @@ export class RoleAdministration {
     this.#identityStore = identityStore;
   }
 
-  /** The privileges of each, by name. */
+  /** The privileges of each role, by name. */
   list(tenant: string): ReadonlyMap<string, readonly PrivilegeEntry[]> {
     const names = [...this.#identityStore.roles(tenant).keys()];
     return new Map(names.map((name) => [name, entriesOf(this.get(tenant, name))]));
   }
 
   /**
-   * A role as it was put.
+   * A role in the form in which it was written.
    * @throws AppError `not_found`
    */
   get(tenant: string, name: string): RoleDocument {
@@ -32,10 +32,10 @@ export class RoleAdministration {
   }
 
   /**
-   * Makes a role, or replaces it: what it grants changes for all who have it.
-   * @param role whose form was checked
-   * @throws AppError `bad_name`, `bad_dataset_name`, `bad_role` when it is not right, is too large, or is so
-   *   for somebody who has it, `too_many_identities`, `identity_changed`
+   * Creates or replaces a role. The privileges of all who have it change.
+   * @param role of the right form; its content is checked here
+   * @throws AppError `bad_name`, `bad_dataset_name`, `bad_role` if it is wrong or too large, or if an
+   *   identity that has it would get too many privileges, `too_many_identities`, `identity_changed`
    */
   async put(tenant: string, name: string, role: RoleDocument): Promise<void> {
     const privileges = readRole(role);
@@ -56,7 +56,7 @@ export class RoleAdministration {
     });
   }
 
-  /** @throws AppError `not_found`, `role_in_use` naming who uses it, `identity_changed` */
+  /** @throws AppError `not_found`, `role_in_use` with the names of those who have it, `identity_changed` */
   async delete(tenant: string, name: string): Promise<void> {
     await this.#identityStore.exclusively(tenant, async ({ write }) => {
       this.get(tenant, name);
@@ -115,7 +115,7 @@ export class RoleAdministration {
     ];
   }
 
-  /** Who was given a role here. */
+  /** The identities to which administrators gave a role. Roles in claims are not known here. */
   #holders(
     tenant: string,
     role: string,
@@ -134,18 +134,20 @@ export class RoleAdministration {
   }
 }
 
-/** `/api/v1/role/default` says which role is the default. */
+/** A role of this name could not be addressed: `/api/v1/role/default` is a route for the default role. */
 const reservedName = 'default';
 
-/** Each privilege has members of its own in what is kept. */
+/** The length of a role as it is stored, with the JSON around each privilege. */
 function storedLengthOf(role: readonly Privilege[]): number {
   const { count, length } = sizeOf(role);
   return count * limits.privilegeOverheadLength + length;
 }
 
 /**
- * The roles of an identity, each once.
- * @throws AppError `role_unknown` naming those that do not exist, `bad_role` when they are or grant too many
+ * Checks the roles that an identity is to have.
+ * @returns the roles, each once
+ * @throws AppError `role_unknown` with the names of those that do not exist, `bad_role` if there are too many
+ *   roles or they grant too many privileges
  */
 export function requireRoles(
   identityStore: IdentityStore,
@@ -167,11 +169,11 @@ export function requireRoles(
   throw new AppError('role_unknown', `these roles do not exist: ${listed}`);
 }
 
-/** What is done to the roles of somebody: they get these too, lose them, or have them alone. */
+/** How the roles of an identity change: `add` these, `remove` these, or `set` exactly these. */
 export type RoleChange = 'add' | 'remove' | 'set';
 
 /**
- * The roles of somebody after a change, where losing what is not there is no error.
+ * The roles of an identity after a change. Removing a role that the identity does not have is no error.
  * @throws AppError `role_unknown`, `bad_role`
  */
 export const changedRoles = (

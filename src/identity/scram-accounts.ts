@@ -27,13 +27,13 @@ export interface ScramClient {
 /** Who signs in with a name, and what proves that they know the secret. */
 export interface ScramAccount {
   readonly verifier: ScramVerifier;
-  /** Who it is now; undefined for nobody, and once the credentials have ended. */
+  /** The current principal; undefined if no account has the name, or its credentials are invalid. */
   principal(): Principal | undefined;
 }
 
 /**
- * Accounts that sign in by SCRAM: the administrator and users with their passwords, API keys with their
- * values. A name is that of a user first, then that of an API key, then the id of one.
+ * Accounts that sign in with SCRAM: the administrator and users with their passwords, API keys with their
+ * values. A name is looked up as that of a user, then as that of an API key, then as the id of an API key.
  *
  * Of a user there is a verifier since the password was made, or since the first sign-in over HTTP; before
  * that, and for names that nobody has, no password is right.

@@ -16,18 +16,18 @@ interface Session {
 }
 
 /**
- * Sign-ins of browsers, in the memory of this process: they end with it, and behind several processes a
- * browser must come back to the same one. A session ends when its time is over, at a sign-out, when the same
- * person has signed in too often since, and when too many others have been used since; whoever remembers its
- * identity learns of it from the identity.
+ * Sessions of browsers. They are in the memory of this process and end with it; if there are several
+ * processes, a browser must return to the same one. A session also ends when it expires, when its user signs
+ * out or begins too many newer sessions, and when the process has too many sessions and this one was unused
+ * for longest. Then the `principal` of its identity is undefined.
  */
 export class Sessions implements IdentitySource {
   readonly #users: Pick<OauthUsers, 'admit'>;
   readonly #clock: Clock;
   readonly #lifetimeMs: number;
-  /** By the digest of its id: a heap dump shows nothing to sign in with. */
+  /** By the digest of the id, so that a heap dump holds no valid credential. */
   readonly #sessions: LRUCache<string, Session>;
-  /** The digests of each one's sessions, the oldest first: nobody's sign-ins may end those of all others. */
+  /** The digests of each user's sessions, oldest first: one user must not push out the sessions of others. */
   readonly #bySomebody = new Map<string, Set<string>>();
 
   constructor(users: Pick<OauthUsers, 'admit'>, clock: Clock, lifetimeMs: number) {
@@ -43,9 +43,9 @@ export class Sessions implements IdentitySource {
   }
 
   /**
-   * @returns who it is, and the id, which is the credential of the session
-   * @throws AppError `login_failed` for whom there is no tenant, `store_unavailable` while users are not
-   *   known
+   * @returns the principal, and the id of the session, which is its credential
+   * @throws AppError `login_failed` if the claims name no existing tenant, `store_unavailable` while users
+   *   are not known
    */
   begin({ claims, idToken }: Pick<SignedIn, 'claims' | 'idToken'>): {
     readonly id: string;
@@ -69,7 +69,7 @@ export class Sessions implements IdentitySource {
     return { id, principal: account.somebody };
   }
 
-  /** @returns who it was, and what tells the provider so; undefined when there is no such session */
+  /** @returns the principal, and the token to end the provider's session with; undefined if there is none */
   end(id: string): { readonly idToken: string; readonly principal: Principal } | undefined {
     const session = this.#sessions.get(digest(id));
     if (session === undefined) return undefined;

@@ -8,13 +8,13 @@ export interface TenantAdministrationOptions {
   readonly tenants: Tenants;
   readonly cleaner: Pick<TenantCleaner, 'clean'>;
   readonly clock: Clock;
-  /** Fulfils when no other node lets in whom this one does not. */
+  /** Fulfils when every other node has read what this node has read, or no longer answers requests. */
   readonly caughtUp: () => Promise<void>;
-  /** False: tenants are neither made nor deleted. */
+  /** If false, tenants can be neither created nor deleted. */
   readonly multiTenant: boolean;
 }
 
-/** Administration of tenants. Callers have checked that it is allowed. */
+/** Administration of tenants. Callers check first that the principal may do it. */
 export class TenantAdministration {
   readonly #options: TenantAdministrationOptions;
 
@@ -22,7 +22,7 @@ export class TenantAdministration {
     this.#options = options;
   }
 
-  /** By name, in its order; the default tenant among them. */
+  /** All tenants, the default one included, sorted by name. */
   list(): readonly Tenant[] {
     return this.#options.tenants.list();
   }
@@ -33,7 +33,7 @@ export class TenantAdministration {
   }
 
   /**
-   * Makes a tenant, with nothing in it; one that is there stays as it is.
+   * Creates an empty tenant. An existing one stays as it is.
    * @returns the tenant, and whether it is new
    * @throws AppError `tenant_not_supported`, and what `Tenants.create` throws
    */
@@ -44,7 +44,7 @@ export class TenantAdministration {
   }
 
   /**
-   * What a tenant may have: its own limits, and for the rest what the service was started with.
+   * The limits of a tenant: its own, and the defaults of the configuration for the others.
    * @throws AppError `bad_tenant_name`, `tenant_not_found`
    */
   limits(name: string): TenantLimits {
@@ -53,8 +53,8 @@ export class TenantAdministration {
   }
 
   /**
-   * Gives a tenant limits of its own, in place of those that it had; the default tenant, too. What is there
-   * already stays. Other nodes go by them within a second.
+   * Replaces the limits of a tenant, which may be the default one. What already exceeds them stays. Other
+   * nodes apply them within a second.
    * @throws what `Tenants.setLimits` throws
    */
   async setLimits(name: string, own: OwnLimits): Promise<TenantLimits> {
@@ -63,9 +63,9 @@ export class TenantAdministration {
   }
 
   /**
-   * Deletes a tenant with all that it has: users, keys, roles, datasets, what of it waits in the
-   * log. Nobody can act in it, on any node, when this returns. Its database is dropped by then, or
-   * later, if the store fails.
+   * Deletes a tenant with its users, keys, roles and datasets, and its rows that are still in the log. When
+   * this returns, no node accepts requests for it. Its database is dropped too; if the store fails, that
+   * happens later.
    * @throws AppError `tenant_not_supported`, and what `Tenants.end` throws
    */
   async delete(name: string): Promise<void> {

@@ -9,8 +9,7 @@ import {
 import { Grants } from './grants.ts';
 
 /**
- * The roles, users and API keys of one tenant, by name; and by subject whoever came from the identity
- * provider.
+ * The identities of one tenant: roles, users and API keys by name, users of the identity provider by subject.
  */
 export class TenantIdentities {
   readonly #tenant: string;
@@ -24,7 +23,7 @@ export class TenantIdentities {
     this.#tenant = tenant;
   }
 
-  /** @param value as the metadata log has it; undefined when the role has ended */
+  /** @param value from the metadata log; undefined if the role was deleted */
   applyRole(name: string, value: unknown): void {
     this.grants.set(name, value === undefined ? undefined : parseRole(value));
   }
@@ -58,7 +57,7 @@ export class TenantIdentities {
     this.apiKeysById.set(value.keyId, account);
   }
 
-  /** No credentials of this tenant are good any more. */
+  /** Makes all credentials of this tenant invalid. */
   end(): void {
     for (const user of this.users.values()) user.end();
     for (const key of this.apiKeys.values()) key.end();

@@ -17,22 +17,22 @@ import { checkIdentifier, noUser, subjectOf } from './names.ts';
 import type { OauthUser, OauthUsers } from './oauth-users.ts';
 import { changedRoles, type RoleChange, requireRoles } from './roles.ts';
 
-/** 144 bits: nobody guesses it, and people can still type it. */
+/** 144 bits: too many to guess, and few enough characters to type. */
 const passwordBytes = 18;
 
-/** What the root administrator has instead of roles. */
+/** The root administrator has no stored roles; this one is shown in their place. */
 const rootRoles: ReadonlyMap<string, RoleDocument> = new Map([['admin', [{ privilege: 'admin' }]]]);
 
 /** A user as administrators see it. */
 export type ListedUser = { readonly id: string; readonly method: 'native' } | OauthUser;
 
 /**
- * A user with what their roles grant, by role. Members that Millrace knows nothing of are there for clients
- * of this interface, and empty.
+ * A user with the privileges of each role. Some members are always empty: Millrace has no such data, but
+ * clients of this interface expect the members.
  */
 export interface DescribedUser {
   readonly id: string;
-  /** What people call them. */
+  /** The display name. */
   readonly username: string;
   readonly method: ListedUser['method'];
   readonly email: null;
@@ -43,15 +43,14 @@ export interface DescribedUser {
 }
 
 /**
- * Administration of users: those who sign in with a name and a password that is made here, and those whom an
- * identity provider vouches for. The root administrator is not among them: it is configured, and cannot be
- * changed, demoted or removed.
+ * Administration of users: those with a password that is generated here, and those of the identity provider.
+ * The root administrator comes from the configuration and cannot be changed or removed here.
  */
 export class UserAdministration {
   readonly #identityStore: IdentityStore;
   readonly #root: string;
   readonly #oauth: OauthUsers;
-  /** Of its own: sign-ins wait for no new users. */
+  /** A queue of its own, so that sign-ins do not wait for the passwords of new users. */
   readonly #passwords = new Passwords();
 
   /** @param root the name of the root administrator */
@@ -61,7 +60,7 @@ export class UserAdministration {
     this.#oauth = oauth;
   }
 
-  /** All users by name; in the default tenant after the root administrator, who is of no other. */
+  /** All users, sorted by name. In the default tenant the root administrator comes first. */
   list(tenant: string): readonly ListedUser[] {
     const others = this.#identityStore.users(tenant).map(({ name }) => name);
     const root = tenant === defaultTenant ? [this.#root] : [];
@@ -69,14 +68,14 @@ export class UserAdministration {
     return [...names.map((id) => ({ id, method: 'native' }) as const), ...this.#oauth.list(tenant)];
   }
 
-  /** All users but the root administrator, with what they may do. */
+  /** All users except the root administrator, with their privileges. */
   describeAll(tenant: string): readonly DescribedUser[] {
     const users = this.list(tenant).filter(({ id }) => id !== this.#root || tenant !== defaultTenant);
     return users.map((user) => this.#describe(tenant, user));
   }
 
   /**
-   * One of them.
+   * Describes one user.
    * @throws AppError `not_found`, `root_unchangeable`
    */
   describe(tenant: string, name: string): DescribedUser {
@@ -118,7 +117,7 @@ export class UserAdministration {
   }
 
   /**
-   * @returns the password, which is not kept
+   * @returns the password, which is not stored
    * @throws AppError `bad_name`, `identity_exists`, `role_unknown`, `too_many_identities`,
    *   `root_unchangeable`
    */
@@ -153,9 +152,9 @@ export class UserAdministration {
   }
 
   /**
-   * A new password; the old one is no longer valid.
-   * @throws AppError `bad_request` for a user without a password here, `not_found`,
-   *   `root_unchangeable`, `identity_changed`
+   * Generates a new password and makes the old one invalid.
+   * @throws AppError `bad_request` for users of the identity provider, `not_found`, `root_unchangeable`,
+   *   `identity_changed`
    */
   async generatePassword(tenant: string, name: string): Promise<string> {
     if (subjectOf(name) !== undefined) {
@@ -174,8 +173,8 @@ export class UserAdministration {
   }
 
   /**
-   * Keeps what a sign-in by SCRAM needs, once the password was seen over HTTP; nothing if it is kept already,
-   * or the password has changed meanwhile.
+   * Stores the SCRAM verifier of a user whose password was checked over HTTP. Does nothing if there is one
+   * already, or if the password has changed meanwhile.
    * @throws AppError `overloaded`, `store_unavailable`, `identity_changed`
    */
   async keepVerifier({ tenant, name, value: seen }: UserAccount, password: string): Promise<void> {
@@ -190,7 +189,7 @@ export class UserAdministration {
   }
 
   /**
-   * Gives the user these roles too; or takes them away, where taking what the user does not have is no error.
+   * Adds, removes or replaces roles. Removing a role that the user does not have is no error.
    * @throws AppError `not_found`, `root_unchangeable`, `role_unknown`, `identity_changed`
    */
   async changeRoles(

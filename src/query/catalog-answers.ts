@@ -19,7 +19,7 @@ export interface CatalogAnswersParts {
   readonly timers: Pick<Timers, 'turn'>;
 }
 
-/** Who asks, and of which datasets. */
+/** The principal that asks, and the tenant whose datasets it asks about. */
 export interface Reader {
   readonly principal: Principal;
   readonly tenant: string;
@@ -28,7 +28,7 @@ export interface Reader {
 type Asked<About> = Extract<CatalogQuestion, { about: About }>;
 type NameAnswer = CatalogAnswer['names'][number];
 
-/** What one step of an answer adds to it, if anything. */
+/** What one step adds to an answer: a dataset, a name, or nothing. */
 interface Piece {
   readonly dataset?: DatasetAnswer;
   readonly name?: NameAnswer;
@@ -45,8 +45,9 @@ function addTo(part: ReturnType<typeof emptyPart>, { dataset, name }: Piece): nu
 }
 
 /**
- * Tells the threads that translate what they ask of the catalog, as one principal sees it. A tenant may have
- * 2,000 datasets of 1,000 columns, so the answer comes in parts, and the event loop gets its turn after each.
+ * Answers the questions of translation threads about the catalog. An answer holds only what the principal may
+ * see. A tenant may have 2,000 datasets of 1,000 columns, so an answer is sent in parts, and other work of
+ * the event loop runs between them.
  */
 export class CatalogAnswers {
   readonly #parts: CatalogAnswersParts;
@@ -57,8 +58,8 @@ export class CatalogAnswers {
   }
 
   /**
-   * Answers, the first part at once. Errors become part of the answer.
-   * @param post sends a part; false if nobody waits any more
+   * Answers a question; the first part is sent at once. An error is sent as the last part.
+   * @param post sends a part; returns false if the thread no longer waits for it
    */
   async answer(
     question: CatalogQuestion,
@@ -110,8 +111,8 @@ export class CatalogAnswers {
   }
 
   /**
-   * Naming a dataset of which the principal may read no row is `forbidden`, but for the audit trail, which is
-   * not there for those who may not read it.
+   * A dataset of which the principal may read no row is `forbidden`. The audit trail is `absent` instead, so
+   * that those who may not read it do not learn whether it exists.
    */
   #describe(name: string, remembered: number | undefined, { principal, tenant }: Reader): DatasetAnswer {
     const { catalog, readableRows } = this.#parts;

@@ -1,6 +1,6 @@
 import type { Arriving, DatasetInfo } from '../catalog/dataset-entry.ts';
 
-/** The columns of a dataset, and a number that no other columns have. */
+/** The columns of a dataset at one time, and a number that identifies them. */
 export interface ColumnState {
   readonly number: number;
   readonly names: readonly string[];
@@ -12,13 +12,13 @@ interface Seen {
 }
 
 /**
- * Numbers the states of the columns of datasets, so that a thread that was told a state need not be told
- * again. The version of the catalog changes with any dataset of a tenant; the number changes with the
- * columns of this one alone.
+ * Gives a number to each state of the columns of a dataset. A translation thread remembers the number, so the
+ * same columns are not sent to it twice. The version of the catalog would not do: it changes with every
+ * dataset of the tenant, the number only with the columns of this one.
  */
 export class ColumnStates {
   readonly #seen = new WeakMap<DatasetInfo['columns'], Seen>();
-  /** Of all of the process: threads remember numbers, whoever gave them. */
+  /** The last number given. All instances share it, because threads do not know which one gave a number. */
   static #last = 0;
 
   of({ columns, arriving }: Pick<DatasetInfo, 'columns' | 'arriving'>, catalogVersion: number): ColumnState {

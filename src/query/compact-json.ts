@@ -1,11 +1,11 @@
 const lineFeed = 0x0a;
 
 /**
- * The JSON that the store writes, without the line breaks that it puts around rows: `[{"n":1},{"n":2}]`, byte
- * for byte as other services with this interface write it. Within a row there is no line break, since those
- * in strings are escaped. The bytes move within their own memory, which nobody else may hold: that takes half
- * a millisecond for a megabyte of rows of 100 bytes.
- * @param piece of an output, cut anywhere
+ * Removes the line breaks that the store puts around the rows of a JSON array: `[{"n":1},{"n":2}]`. The
+ * result is byte for byte what other services with this interface send. Line breaks within strings are
+ * escaped, so every line break is one around a row. The bytes are moved in place, so the caller must own the
+ * memory. A megabyte of rows of 100 bytes takes half a millisecond.
+ * @param piece a part of the output; it may begin and end anywhere
  */
 export function withoutLineFeeds(piece: Uint8Array): Uint8Array {
   const first = piece.indexOf(lineFeed);

@@ -2,8 +2,9 @@ import { AppError } from '../errors.ts';
 import { Cancellation, type CancelSignal } from '../lib/cancellation.ts';
 
 /**
- * Ends a query when its client leaves or its time is over. The store has a time limit of its own, which comes
- * first unless it does not look at it, or is not at work because the client takes its result slowly.
+ * Cancels a query when its client disconnects or its time is over. The store has a time limit too, and
+ * usually reaches it first. This one is for the rest: the store checks its limit only now and then, and not
+ * while it waits for a client that reads slowly.
  */
 export class Deadline {
   readonly #client: CancelSignal;
@@ -21,7 +22,7 @@ export class Deadline {
     return this.#ending;
   }
 
-  /** Once for each query; the time runs on if it did already. */
+  /** Starts the time, unless it runs already. */
   start(): void {
     if (this.#timer !== undefined) return;
     if (this.#client.aborted) this.#onLeave();

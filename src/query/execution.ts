@@ -25,21 +25,21 @@ export interface ExecutionParts {
   readonly bounds: QueryBounds;
 }
 
-/** What the store is to run. */
+/** A translated query, to be run in the store. */
 export interface Statement {
   readonly sql: string;
   readonly columns: readonly ResultColumn[];
-  /** No result has more; undefined if that is not known. */
+  /** The result has at most this many rows; undefined if no bound is known. */
   readonly maxRows: number | undefined;
-  /** Names of those that it reads. */
+  /** The names of the datasets that it reads. */
   readonly datasets: readonly string[];
-  /** What it does to the session that runs it. */
+  /** Settings of the session that the query changes. */
   readonly settings?: readonly SettingChange[] | undefined;
 }
 
-/** What one query may use. */
+/** Limits of one query. */
 export interface QueryBounds {
-  /** Until its whole result was taken. */
+  /** Until the client has read the whole result. */
   readonly timeoutMs: number;
   readonly maxMemoryBytes: number;
   readonly maxThreads: number;
@@ -47,7 +47,7 @@ export interface QueryBounds {
   readonly maxResultBytes: number;
 }
 
-/** What one export may use beside; its result has no bound. */
+/** Limits that differ for exports. The size of their results has no limit. */
 export interface ExportBounds {
   /** Exports of one tenant at the same time. */
   readonly maxPerTenant: number;
@@ -63,15 +63,16 @@ export interface ExecutionOptions
   /** See `QueryBounds`. */
   readonly timeoutMs: number;
   /**
-   * Called when the query begins; what it returns when its output has ended, complete or not.
-   * @throws AppError if it may not begin now
+   * Called when the query begins. It returns a function that is called when the output has ended, complete or
+   * not.
+   * @throws AppError if the query may not begin now
    */
   readonly begin?: () => (sentBytes: number, isComplete: boolean) => void;
 }
 
 /**
- * One query in the store: its output, its failures in words for clients, within its time. It begins when the
- * first chunk is asked for.
+ * One run of a query in the store. It streams the output, turns errors of the store into errors for clients,
+ * and keeps the time limit. The query begins when the first chunk is requested.
  */
 export class Execution implements QueryResult {
   readonly id = `millrace-${randomUUID()}`;
@@ -81,13 +82,14 @@ export class Execution implements QueryResult {
   readonly #parts: ExecutionParts;
   readonly #deadline: Deadline;
   readonly #stream: ResultStream;
-  /** Undefined if the output is as the store makes it. */
+  /** Undefined if the output of the store is sent as it is. */
   readonly #filter: OutputFilter | undefined;
   /** A JSON array, which is written without line feeds. */
   readonly #isArray: boolean;
   /**
-   * The store writes the end of a document also where the query fails: a Parquet file of half of the rows
-   * looks whole. So the latest chunk is held back until it is known that the query did not fail.
+   * Whether the format has an end of its own. The store writes that end even if the query fails: a Parquet
+   * file with half of the rows looks complete. So the latest chunk of such a format is held back until the
+   * query has succeeded.
    */
   readonly #hasEnd: boolean;
   readonly #startedMs: number;
@@ -167,7 +169,7 @@ export class Execution implements QueryResult {
     return this.#compact(filter === undefined ? parts : parts.flatMap((part) => filter.push(part)));
   }
 
-  /** NDJSON is lines, and an array is none. */
+  /** Only a JSON array goes without line breaks; NDJSON needs them. */
   #compact(parts: readonly Uint8Array[]): readonly Uint8Array[] {
     return this.#isArray ? parts.map(withoutLineFeeds) : parts;
   }
@@ -189,7 +191,7 @@ export class Execution implements QueryResult {
   }
 }
 
-/** What the store cannot write: numbers in JSON that are none there, and arrays that are NULL. */
+/** The filter for what the store cannot write: infinities and NaN in JSON, and arrays that are NULL. */
 function filterOf(columns: readonly ResultColumn[], form: OutputForm): OutputFilter | undefined {
   const hasLists = columns.some(({ type }) => type.sql.name === 'array');
   if (form === 'arrow') return hasLists ? new ArrowLists() : undefined;

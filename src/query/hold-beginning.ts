@@ -1,10 +1,10 @@
 import type { ResultChunk } from '../clickhouse/store.ts';
 
 /**
- * The same result, whose first chunk is held back until it is the whole result or has more bytes than these.
- * So an error up to there comes before any output, and whoever has the first chunk knows whether it is all.
- * There is at least one chunk.
- * @param chunks of a result; one with `isLast` is the last that is asked for
+ * Collects the beginning of a result into one first chunk: the whole result, or more than `maxBytes` of it.
+ * An early error is thrown before any output, and the first chunk tells whether it is the whole result. There
+ * is always at least one chunk.
+ * @param chunks the result; after a chunk with `isLast`, no further one is requested
  */
 export async function* holdBeginning(
   chunks: AsyncIterable<ResultChunk>,

@@ -2,9 +2,9 @@ import type { OutputFilter } from './lists/output-filter.ts';
 
 /**
  * Numbers that JSON cannot write. The store writes them as `"inf"`, `"-inf"`, `"nan"` and `"-nan"`, in
- * columns of numbers and in arrays of them; clients get `"Infinity"`, `"-Infinity"` and `null`, as in
- * PostgreSQL's and JavaScript's words. Texts that read the same stay as they are, so a row with such a string
- * is walked through, column by column. Rows without one pass through untouched.
+ * columns of numbers and in arrays of numbers. Clients get `"Infinity"`, `"-Infinity"` and `null`, the words
+ * of PostgreSQL and JavaScript. A text column may hold the same strings, which must not change. So a row that
+ * has such a string is read column by column; all other rows are passed on as they are.
  */
 const replacements: ReadonlyMap<string, Buffer> = new Map([
   ['"inf"', Buffer.from('"Infinity"')],
@@ -14,14 +14,14 @@ const replacements: ReadonlyMap<string, Buffer> = new Map([
 ]);
 
 const [newline, quote, backslash, comma, colon] = [0x0a, 0x22, 0x5c, 0x2c, 0x3a];
-/** The last five characters of each, and what stands before the quote at their end. */
+/** The last five characters of each of them, and the characters that can come before the closing quote. */
 const tailLength = 5;
 const tails: ReadonlySet<string> = new Set([...replacements.keys()].map((text) => text.slice(-tailLength)));
 const beforeQuote: ReadonlySet<number> = new Set([...tails].map((tail) => tail.charCodeAt(tailLength - 2)));
 /**
- * How far a window of five bytes moves on, by its last byte, so that it misses no tail (Horspool,
- * "Practical fast searching in strings", 1980). JSON is full of quotes: a search for the first byte of each
- * would stop at all of them.
+ * How far the search can skip ahead after a byte without missing a tail (Horspool, "Practical fast searching
+ * in strings", 1980). Searching for the first byte of each string would be slow: it is a quote, and JSON is
+ * full of quotes.
  */
 const shifts = shiftsOf(tails);
 
@@ -39,15 +39,15 @@ const opening: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /**
- * Takes an output in pieces, cut anywhere: lines, each with one row as a JSON object with all columns in
- * order, or with a bracket of the array around them.
+ * Replaces such numbers in an output. The output consists of lines; each holds one row as a JSON object with
+ * all columns in order, or a bracket of the array around the rows. The pieces may begin and end anywhere.
  */
 export class JsonNumbers implements OutputFilter {
   readonly #isNumber: readonly boolean[];
-  /** Of a line whose end has not come yet. */
+  /** The pieces of a line whose end has not arrived yet. */
   #begun: Buffer[] = [];
 
-  /** @param isNumber of each column */
+  /** @param isNumber for each column, whether it holds numbers or arrays of them */
   constructor(isNumber: readonly boolean[]) {
     this.#isNumber = isNumber;
   }
@@ -74,7 +74,7 @@ export class JsonNumbers implements OutputFilter {
   }
 }
 
-/** Whole lines. */
+/** Replaces the numbers in complete lines. */
 function* nameInLines(lines: Buffer, isNumber: readonly boolean[]): Generator<Uint8Array, void> {
   let done = 0;
   for (let hit = nextSign(lines, 0); hit >= 0; hit = nextSign(lines, done)) {
@@ -88,7 +88,7 @@ function* nameInLines(lines: Buffer, isNumber: readonly boolean[]): Generator<Ui
   if (done < lines.byteLength) yield lines.subarray(done);
 }
 
-/** Where the next string ends that may be a number; -1 if there is none. */
+/** The index of the last byte of the next string that may be a number; -1 if there is none. */
 function nextSign(bytes: Buffer, from: number): number {
   for (let last = from + tailLength - 1; last < bytes.byteLength; ) {
     const byte = bytes[last] ?? 0;
@@ -126,7 +126,7 @@ function nameInRow(row: Buffer, isNumber: readonly boolean[]): Buffer {
   return Buffer.concat([...parts, row.subarray(done)]);
 }
 
-/** Behind the closing quote of a string that begins at `start`. */
+/** The index after the closing quote of a string that begins at `start`. */
 function stringEnd(row: Buffer, start: number): number {
   for (let at = row.indexOf(quote, start + 1); at >= 0; at = row.indexOf(quote, at + 1)) {
     let backslashes = 0;

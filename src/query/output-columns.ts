@@ -4,12 +4,12 @@ import type { ResultColumn } from '../sql/translate.ts';
 import { maxDecimalDigits, quotientScale, type SqlType, storeType, text } from '../sql/types.ts';
 import type { OutputForm } from './result-format.ts';
 
-/** A column of the statement as the store is to write it; undefined: as it is. */
+/** The expression for a column in the output; undefined if the column needs no change. */
 type Render = (column: string, type: SqlType) => string | undefined;
 
 /**
- * The statement whose columns are what readers of a form expect. A form without a rule gets the statement as
- * it is; rows and their order stay.
+ * Changes a statement so that its columns have the types that readers of the output format expect. The rows
+ * and their order stay the same. Formats without a rule get the statement unchanged.
  */
 export function inForm(sql: string, columns: readonly ResultColumn[], form: OutputForm): string {
   const render = renderings[form];
@@ -22,14 +22,16 @@ export function inForm(sql: string, columns: readonly ResultColumn[], form: Outp
   return changed.length === 0 ? sql : `SELECT * REPLACE (${changed.join(', ')}) FROM (${sql})`;
 }
 
-/** What PostgreSQL has to quote in the text of an array (its src/backend/utils/adt/arrayfuncs.c). */
+/** Elements that PostgreSQL quotes in the text of an array (its src/backend/utils/adt/arrayfuncs.c). */
 const needsQuotes = quoteString('^$|^(?i:null)$|["\\\\{},\\s]');
 const quoted = `concat('"', replaceRegexpAll(x, ${quoteString('(["\\\\])')}, ${quoteString('\\\\\\1')}), '"')`;
 
-/** Intervals are shown as text. */
+/** Intervals are written as text. */
 const shownType = (type: SqlType): SqlType => (type.name === 'interval' ? text : type);
 
-/** The array within a column of arrays, which is a variant so that it can be NULL; empty for NULL. */
+/**
+ * The array in a column of arrays. Such a column is a variant so that it can be NULL; NULL gives no elements.
+ */
 const elements = (column: string, element: SqlType): string =>
   `variantElement(${column}, ${quoteString(`Array(Nullable(${storeType(element)}))`)})`;
 
@@ -43,7 +45,7 @@ function arrayText(column: string, element: SqlType): string {
 
 function elementText(value: string, element: SqlType): string {
   if (element.name === 'bool') return `multiIf(${value}, 't', NOT ${value}, 'f', NULL)`;
-  // How many digits PostgreSQL would show is not known then.
+  // It is not known here how many digits PostgreSQL would show.
   if (element.name === 'numeric' && !element.exact) return `toString(${value})`;
   return conversion(element, text)?.(value) ?? `toString(${value})`;
 }
@@ -53,31 +55,31 @@ const inCsv: Render = (column, type) => {
   return type.name === 'map' ? `toJSONString(${column})` : undefined;
 };
 
-/** Every column is of the type that its name in SQL says, also one of NULLs alone. */
+/** Every column gets the type that it has in SQL, even if it holds only NULLs. */
 const inColumns: Render = (column, type) => {
   if (type.name === 'map') return `CAST(${column}, ${quoteString(storeType(type))})`;
   const shown = shownType(type.name === 'array' ? type.element : type);
   const stored = `Nullable(${columnType(shown)})`;
   if (type.name !== 'array') return `CAST(${typed(column, shown)}, ${quoteString(stored)})`;
   const items = `arrayMap(x -> ${typed('x', shown)}, ${elements(column, shown)})`;
-  // The store has no array that is NULL; `ArrowLists` and `ParquetLists` make a list of the tuple.
+  // The store has no NULL arrays, so this is a tuple; `ArrowLists` and `ParquetLists` make it a list.
   return `if(isNull(${column}), NULL, CAST(tuple(${items}), ${quoteString(`Nullable(Tuple(list Array(${stored})))`)}))`;
 };
 
-/** A value on its way to the type of its column. */
+/** The expression for a value before it is cast to the type of its column. */
 function typed(value: string, type: SqlType): string {
   if (type.name !== 'numeric') return value;
   const stored = columnType(type);
-  // By way of its text: a quotient of two doubles would be another one.
+  // Through its text: the direct conversion divides two doubles and can give another number.
   if (stored === 'Float64') return `toFloat64(toString(${value}))`;
   return stored === 'String' ? `toDecimalString(${value}, ${type.scale})` : value;
 }
 
 /**
- * The type of a column in Arrow and Parquet, as a type of the store. Readers know decimals of 38 digits: a
- * numeric with a fixed number of digits behind the point is one, unless it was declared with more. One whose
- * digits PostgreSQL chooses by the value (averages, quotients, numbers of JSON) is a double; these have more
- * digits behind the point here than all others.
+ * The type of a column in Arrow and Parquet, as a type of the store. Readers support decimals of up to 38
+ * digits, so a numeric with a fixed scale becomes one, and text if it was declared with more digits. For
+ * averages, quotients and numbers from JSON, PostgreSQL chooses the digits by the value; they become doubles.
+ * They are recognised by their scale, which is larger here than that of all others.
  */
 function columnType(type: SqlType): string {
   switch (type.name) {

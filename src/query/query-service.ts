@@ -37,11 +37,11 @@ import { type TranslationQuestion, Translator, type TranslatorParts } from './tr
 
 export interface QueryServiceParts extends TranslatorParts, ExecutionParts {
   readonly exportBounds: ExportBounds;
-  /** Whether the principal may export from a dataset; without one, from any. */
+  /** Whether the principal may export from a dataset, or from any dataset if none is given. */
   mayExport(principal: Principal, dataset?: string): boolean;
   /**
-   * Waits until the store has what the log holds now of these datasets, by name.
-   * @returns false if that did not happen within so many milliseconds
+   * Waits until the store has all rows of these datasets that are in the log now.
+   * @returns false if that took longer than `withinMs`
    */
   waitForLatest(
     tenant: string,
@@ -51,7 +51,7 @@ export interface QueryServiceParts extends TranslatorParts, ExecutionParts {
   ): Promise<boolean>;
 }
 
-/** SQL in, rows out: authorize, translate, execute. */
+/** Runs queries: authorizes, translates and executes them. */
 export class QueryService implements Query {
   readonly #parts: QueryServiceParts;
   readonly #translator: Translator;
@@ -108,7 +108,8 @@ export class QueryService implements Query {
   }
 
   /**
-   * What is to be run once the store has what the query asks to see, and how long that took.
+   * For a query with the consistency `latest`: waits for the rows, and translates again. Otherwise returns
+   * the translation at once.
    * @throws AppError `query_timeout`
    */
   async #latest(
@@ -124,7 +125,7 @@ export class QueryService implements Query {
         'what was acknowledged before the query is not in the store yet; without the header Millrace-Consistency, it is answered from what is there',
       );
     }
-    // What was waited for may have brought new columns.
+    // The rows may have added columns.
     const statement = await this.#translate(request);
     return { statement, waitedMs: clock.monotonicMs() - startedMs };
   }
@@ -145,7 +146,7 @@ export class QueryService implements Query {
     throw new AppError('forbidden', `${needsExporter} on dataset ${quotedName(refused)}`);
   }
 
-  /** @param waitedMs the part of its time that has passed already */
+  /** @param waitedMs time that the query has already waited; it is taken from its time limit */
   #execute(statement: FormStatement, request: Asked, form: OutputForm, waitedMs = 0): QueryResult {
     if (form === 'rows' && isWithin(statement.knownRows, this.#parts.bounds))
       return new KnownResult(statement, statement.knownRows);
@@ -213,7 +214,7 @@ function scopedSettings(bounds: Settings): ScopedSettings {
 
 type FormSettings = Readonly<Record<OutputForm, Settings>>;
 
-/** Of queries in each form; the same objects for all of them, which the store renders once. */
+/** The settings for each output format. All queries share the objects, so the store renders each once. */
 function formSettings(common: Settings): FormSettings {
   const of = (form: OutputForm): Settings => ({ ...common, ...storeOutputs[form].settings });
   return {
@@ -236,7 +237,7 @@ const boundSettings = (bounds: QueryBounds): Settings => ({
   result_overflow_mode: 'throw',
 });
 
-/** Its result has no bound; what it sorts and groups goes to disk where that is much. */
+/** The result has no limit. Large sorts and groupings go to disk. */
 const exportSettings = (bounds: QueryBounds, { timeoutMs }: ExportBounds): Settings => ({
   ...boundSettings({ ...bounds, timeoutMs, maxResultRows: 0, maxResultBytes: 0 }),
   max_threads: Math.min(bounds.maxThreads, limits.exportMaxThreads),
@@ -244,7 +245,7 @@ const exportSettings = (bounds: QueryBounds, { timeoutMs }: ExportBounds): Setti
   max_bytes_before_external_group_by: limits.exportSpillBytes,
   max_bytes_ratio_before_external_sort: 0,
   max_bytes_ratio_before_external_group_by: 0,
-  // Several threads that write need more than a small share of the memory.
+  // Writing with several threads needs more memory than an export may use.
   output_format_parallel_formatting: 0,
   output_format_parquet_parallel_encoding: 0,
   max_joined_block_size_rows: limits.queryBlockRows,

@@ -7,7 +7,7 @@ import type { PostgresType } from '../sql/postgres-types.ts';
 import type { ResultColumn } from '../sql/translate.ts';
 import type { OutputForm } from './result-format.ts';
 
-/** What is asked, by whom, about which time. */
+/** A query with its principal, tenant and time range. */
 export interface QueryQuestion {
   readonly principal: Principal;
   readonly tenant: string;
@@ -15,7 +15,7 @@ export interface QueryQuestion {
   /** Values of `$1`, `$2`, … */
   readonly parameters?: readonly ParameterValue[];
   /**
-   * Types that the client gives to parameters, by PostgreSQL's object ids; 0 or none: the type is inferred.
+   * The types of the parameters as PostgreSQL's object ids. A type that is 0 or missing is inferred.
    */
   readonly parameterTypes?: readonly number[];
   /** As the client wrote them: RFC 3339, `YYYY-MM-DD HH:MM:SS`, a duration back from now, or `now`. */
@@ -23,20 +23,20 @@ export interface QueryQuestion {
   readonly endTime?: string;
   /** If given, the query must read this dataset. */
   readonly streamName?: string;
-  /** Whether it waits until it can see all that this node acknowledged before. */
+  /** Whether the query first waits until all rows that this node has acknowledged are in the store. */
   readonly latest?: boolean;
   /**
-   * Who asks, for `current_setting` and the like, called where it is needed; without it, the principal
-   * outside of any session.
+   * Returns the session for functions such as `current_setting`; called only if the query needs it. Without
+   * it, there is only the principal.
    */
   readonly session?: () => CatalogSession;
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: CancelSignal;
 }
 
 export interface QueryRequest extends QueryQuestion {
   readonly format: OutputForm;
-  /** The result may have any size, for who may export; undefined: the usual bounds hold. */
+  /** Whether the result may have any size, which needs the right to export; false unless given. */
   readonly isExport?: boolean;
 }
 
@@ -47,26 +47,26 @@ export interface QueryResult {
   readonly columns: readonly ResultColumn[];
   /** Names of the datasets that are read. */
   readonly datasets: readonly string[];
-  /** What the query does to the session that runs it. */
+  /** Settings of the session that the query changes. */
   readonly settings?: readonly SettingChange[];
   /**
-   * The document, as the store makes it: iterate once. There is at least one chunk, and if the first is the
-   * last it is the whole document. What it throws is an `AppError`.
+   * The output. It can be iterated once. There is at least one chunk; if the first chunk is the last, it is
+   * the whole output. Errors are `AppError`s.
    */
   readonly chunks: AsyncIterable<ResultChunk>;
-  /** Once the output has been read to its end. */
+  /** May be called when the output has been read to its end. */
   statistics(): QueryStatistics;
 }
 
 export interface QueryStatistics {
   /** From the request to the end of the output, ms. */
   readonly elapsedMs: number;
-  /** Undefined where the store does not tell. */
+  /** Undefined if the store does not report it. */
   readonly read: ReadProgress | undefined;
 }
 
 export interface Explanation {
-  /** What the store would run. */
+  /** The SQL that the store would run. */
   readonly sql: string;
   readonly fields: readonly { readonly name: string; readonly type: string }[];
   /** Types of the parameters, if there are any. */
@@ -75,14 +75,14 @@ export interface Explanation {
   readonly datasets: readonly string[];
 }
 
-/** What is known of a query before it runs, and without values of its parameters. */
+/** What is known of a query without running it and without the values of its parameters. */
 export interface Description {
   readonly columns: readonly ResultColumn[];
   /** Of `$1`, `$2`, … */
   readonly parameters: readonly PostgresType[];
 }
 
-/** How much of a dataset falls into equal parts of a time range. */
+/** Asks for the number of rows of a dataset in equal parts of a time range. */
 export interface CountsRequest {
   readonly principal: Principal;
   readonly tenant: string;
@@ -102,16 +102,15 @@ export interface CountsBin {
 
 export interface Query {
   /**
-   * @throws AppError before there is output, unless the query is refused later: then reading
-   *   the output throws it
+   * @throws AppError if the query is refused before there is output; reading the output throws later errors
    */
   run(request: QueryRequest): Promise<QueryResult>;
   /**
-   * The columns and the parameters of a query, which is not run; values of parameters are not looked at.
-   * @throws AppError as `run` would before it asks the store
+   * The columns and parameters of a query. The query is not run, and values of its parameters are ignored.
+   * @throws AppError as `run` does, up to the point where it would ask the store
    */
   describe(question: QueryQuestion): Promise<Description>;
-  /** @throws AppError as `run` would before it asks the store */
+  /** @throws AppError as `run` does, up to the point where it would ask the store */
   explain(question: QueryQuestion): Promise<Explanation>;
   /** @throws AppError */
   counts(request: CountsRequest): Promise<readonly CountsBin[]>;

@@ -1,10 +1,10 @@
 import type { StreamFormat } from '../clickhouse/store.ts';
 import { limits } from '../limits/limits.ts';
 
-/** The forms that a result can have. */
+/** The formats that a client can choose for a result. */
 export const resultFormats = ['json', 'ndjson', 'csv', 'arrow', 'parquet'] as const;
 export type ResultFormat = (typeof resultFormats)[number];
-/** Rows are for a front end that makes its own form of them, cell by cell. */
+/** `rows` is for a front end that reads each cell and writes a format of its own. */
 export type OutputForm = ResultFormat | 'rows';
 
 interface StoreOutput {
@@ -12,7 +12,7 @@ interface StoreOutput {
   readonly settings: Readonly<Record<string, string | number>>;
 }
 
-/** What is JSON has RFC 3339, plain numbers, and strings for what JSON has no number for. */
+/** JSON: times in RFC 3339, plain numbers, and strings for numbers that JSON does not have. */
 const json = {
   date_time_output_format: 'iso',
   output_format_json_quote_64bit_integers: 0,
@@ -21,24 +21,24 @@ const json = {
   output_format_json_quote_denormals: 1,
 } as const;
 
-/** For columns with a type of their own each: arrays that can be NULL, and casts of many columns. */
+/** For formats with typed columns: allows NULL arrays, and casts of many columns. */
 const typedColumns = {
   allow_experimental_nullable_tuple_type: 1,
   max_ast_elements: limits.maxTypedResultElements,
 } as const;
 
-/** How the store is to write a result. */
+/** The format and the settings with which the store writes each form of a result. */
 export const storeOutputs: Readonly<Record<OutputForm, StoreOutput>> = {
   json: { format: 'JSONEachRow', settings: { ...json, output_format_json_array_of_rows: 1 } },
   ndjson: { format: 'JSONEachRow', settings: { ...json, output_format_json_array_of_rows: 0 } },
   csv: {
     format: 'CSVWithNames',
-    // NULL is nothing at all, and an empty text is "", as in PostgreSQL.
+    // NULL is an empty field, and an empty text is "", as in PostgreSQL.
     settings: { date_time_output_format: 'iso', format_csv_null_representation: '' },
   },
   arrow: {
     format: 'ArrowStream',
-    // Not every reader of Arrow can decompress it. Text is text, not bytes.
+    // Uncompressed, because some readers of Arrow cannot decompress it. Text has the type text, not bytes.
     settings: {
       output_format_arrow_compression_method: 'none',
       output_format_arrow_string_as_string: 1,
@@ -51,14 +51,14 @@ export const storeOutputs: Readonly<Record<OutputForm, StoreOutput>> = {
       output_format_parquet_compression_method: 'zstd',
       output_format_parquet_string_as_string: 1,
       ...typedColumns,
-      // The store holds a group until it is complete.
+      // Bounded, because the store keeps a row group in memory until it is complete.
       output_format_parquet_row_group_size: limits.parquetGroupRows,
       output_format_parquet_row_group_size_bytes: limits.parquetGroupBytes,
     },
   },
   rows: {
     format: 'TabSeparated',
-    // Such that most cells are PostgreSQL's text as they are.
+    // With these settings most cells are already PostgreSQL's text.
     settings: {
       date_time_output_format: 'simple',
       bool_true_representation: 't',

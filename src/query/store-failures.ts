@@ -2,13 +2,13 @@ import { StoreError } from '../clickhouse/store-error.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import { raised } from '../sql/syntax/raise.ts';
 
-/** ClickHouse's errors that a query can cause, by number (src/Common/ErrorCodes.cpp). */
+/** Errors of ClickHouse that a query can cause, by number (its src/Common/ErrorCodes.cpp). */
 const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
   number,
   readonly [ErrorCode, string]
 >([
   ...each([raised.divisionByZero], 'sql_division_by_zero', 'division by zero'),
-  // A text that is no number, date or timestamp.
+  // A text that is not a number, date or timestamp.
   ...each(
     [6, 26, 27, 32, 38, 41, 53, 72, 131, 457, 675],
     'sql_bad_value',
@@ -21,7 +21,7 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
   ...each([raised.badPower], 'sql_bad_power', 'a power or root of these numbers is not a real number'),
   ...each([215, 184], 'sql_grouping', 'a column must appear in GROUP BY or in an aggregate function'),
   ...each([125], 'sql_cardinality', 'more than one row returned by a subquery used as an expression'),
-  // The translator's own, for values that it learns of only while the query runs.
+  // Raised by the translated SQL itself, for values that are known only while the query runs.
   ...each([395], 'sql_unsupported', 'the query meets a value that is not supported here'),
   ...each([1, 48, 344, 403], 'sql_unsupported', 'the query combines features in a way that is not supported'),
   ...each([62, 167, 168, 306], 'sql_too_large', 'the query is too complex'),
@@ -44,13 +44,14 @@ function each(
   return numbers.map((number) => [number, [code, message]]);
 }
 
-/** What the engine says of the limit that a result has passed (src/QueryPipeline/SizeLimits.cpp). */
+/** The message of ClickHouse about an exceeded result limit (its src/QueryPipeline/SizeLimits.cpp). */
 const passedLimit =
   /max (rows|bytes): [\d.]{1,9}(?: [a-zA-Z]{1,9})?, current (?:rows|bytes): ([\d.]{1,9}(?: [a-zA-Z]{1,9})?)/;
 
 /**
- * Says which limit a result has passed, how much of it there was, and what can be done.
- * @param sentBytes how much of it was given to the client
+ * The error for a result that exceeds a limit. It says which limit, how large the result was so far, and what
+ * the client can do.
+ * @param sentBytes bytes of the result that were sent to the client
  */
 export function resultTooLarge(
   failure: AppError,
@@ -78,8 +79,8 @@ export function resultTooLarge(
 const thousands = (count: number): string => count.toLocaleString('en-US');
 
 /**
- * What a client is told of a failure in the store. ClickHouse's own words stay in `cause`: they show physical
- * names and data.
+ * The error that a client gets for an error of the store. The message of ClickHouse stays in `cause` and is
+ * not sent: it contains physical names and data.
  */
 export function queryFailure(thrown: unknown): unknown {
   if (!(thrown instanceof StoreError)) return thrown;

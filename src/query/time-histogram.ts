@@ -11,7 +11,9 @@ import { parseTimeRange, type TimeRange } from './time-range.ts';
 import type { TranslationQuestion } from './translator.ts';
 
 const microsPerMinute = 60_000_000;
-/** Bins where nobody says how many: minutes up to ten hours, hours up to 25 days, days beyond. */
+/**
+ * Widths of bins if the request does not say how many: minutes up to ten hours, hours up to 25 days, days.
+ */
 const usualWidthsMicros = [1, 60, 24 * 60].map((minutes) => minutes * microsPerMinute);
 const maxUsualBins = 600;
 
@@ -24,8 +26,8 @@ export interface CountParts {
 }
 
 /**
- * Counts the rows of a dataset by time: every bin of the range, empty ones too. The rows are those of the
- * relation that bears the dataset's name, as far as the principal may read them.
+ * Counts the rows of a dataset by time. The result has every bin of the range, also empty ones. It counts the
+ * rows of the relation with the dataset's name that the principal may read.
  * @throws AppError `bad_request`, `bad_time_range`, `bad_dataset_name`, `dataset_not_found`,
  *   and those of a query
  */
@@ -39,7 +41,7 @@ export async function countRows(
   const range = boundedRange(parseTimeRange(startTime, endTime, nowMicros));
   const { startMicros, endMicros } = range;
   const widthMicros = binWidth(endMicros - startMicros, request.numBins);
-  // Neither name needs escapes: letters, digits, underscores and hyphens.
+  // Neither name needs escapes: both consist of letters, digits, underscores and hyphens.
   const column = parts.kindOf(stream) === 'events' ? eventTimeColumn.name : 'timestamp';
   const sql = `SELECT "${column}" AS "at" FROM "${stream}"`;
   const translation = await parts
@@ -60,8 +62,8 @@ export async function countRows(
 }
 
 /**
- * The statement is ours, so what does not exist is what the request names, and the place in
- * the SQL means nothing.
+ * The SQL was made here, so only the dataset that the request names can be unknown. The position in the SQL
+ * would mean nothing to the client.
  */
 const isUnknown = (thrown: unknown): boolean =>
   thrown instanceof AppError && thrown.code === 'sql_unknown_relation';
@@ -88,7 +90,7 @@ function binWidth(lengthMicros: number, bins: number | undefined): number {
   return usual ?? Math.ceil(lengthMicros / maxUsualBins);
 }
 
-/** The translation's only column is a time. */
+/** Counts the rows of a translation whose only column is a time. */
 function binned(
   { sql, narrowed, datasets }: Translation,
   startMicros: number,

@@ -13,8 +13,8 @@ const duration = /^(?:\d+(?:\.\d+)?\s*[a-z]+\s*)+$/;
 
 /**
  * The time range of a request, half-open.
- * @param start as a client wrote it: `YYYY-MM-DD HH:MM:SS[.ffffff]` (UTC), RFC 3339, a duration back from now
- * (`10m`, `1h30m`, `2 days`), or `now`
+ * @param start as the client wrote it: `YYYY-MM-DD HH:MM:SS[.ffffff]` (UTC), RFC 3339, a duration back from
+ *   now (`10m`, `1h30m`, `2 days`), or `now`
  * @throws AppError `bad_time_range`
  */
 export function parseTimeRange(
@@ -44,7 +44,8 @@ function parseBound(name: string, written: string, nowMicros: number): number {
 function parseAbsolute(text: string): number | undefined {
   const match = absolute.exec(text);
   const micros = match === null ? undefined : parseTimestamp(text);
-  // What lies between two microseconds lies after the first: nothing stored is between them.
+  // A time with more digits is rounded up to the next microsecond. Stored times are whole microseconds, so no
+  // row changes sides.
   const beyond = /[1-9]/.test(match?.[1]?.slice(6) ?? '') ? 1 : 0;
   return micros === undefined ? undefined : micros + beyond;
 }

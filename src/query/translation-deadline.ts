@@ -3,21 +3,20 @@ import { limits } from '../limits/limits.ts';
 
 export interface TranslationDeadlineParts {
   readonly clock: Pick<Clock, 'monotonicMs'> & Pick<Timers, 'after'>;
-  /** Of the thread, since its start; undefined where that cannot be read. */
+  /** Reads the CPU time of the thread since its start; undefined if it cannot be read. */
   readonly readCpuMs: () => number | undefined;
-  /** That one translation may take. */
+  /** CPU time that one translation may take. */
   readonly maxCpuMs: number;
-  /** Called once, with what was exceeded. */
+  /** Called once, with the limit that was exceeded. */
   readonly onExceeded: (reason: string) => void;
 }
 
 /**
- * Watches how long a thread is at work on one translation.
+ * Limits the time of one translation in a thread.
  *
- * What counts is CPU time: on a busy machine a thread may wait much longer for its turn than it works.
- * Nothing is read of a translation that ends within the first interval, as nearly all do; that
- * interval is not charged. A generous bound on the wall clock holds as well, and a closer one where
- * CPU time cannot be read.
+ * The limit is CPU time: on a busy machine a thread may wait much longer than it works. Nearly all
+ * translations end within the first interval, so CPU time is first read after it; the first interval does not
+ * count. There is also a generous limit of elapsed time, and a tighter one if CPU time cannot be read.
  */
 export class TranslationDeadline {
   readonly #parts: TranslationDeadlineParts;
@@ -25,7 +24,7 @@ export class TranslationDeadline {
   #baseCpuMs: number | undefined;
   #cancel: () => void;
 
-  /** It runs from now on. */
+  /** Starts the time. */
   constructor(parts: TranslationDeadlineParts) {
     this.#parts = parts;
     this.#startedMs = parts.clock.monotonicMs();
@@ -54,7 +53,7 @@ export class TranslationDeadline {
       );
       return;
     }
-    // No thread takes more CPU time than time passes.
+    // CPU time cannot grow faster than elapsed time, so there is nothing to check earlier.
     const leftMs = Math.min(maxCpuMs - usedMs, limits.translationTimeoutMs - elapsedMs);
     this.#cancel = this.#checkAfter(Math.max(limits.translationCheckIntervalMs, leftMs));
   }

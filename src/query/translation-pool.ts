@@ -12,20 +12,20 @@ import {
 } from './translation-thread.ts';
 
 export interface TranslationPoolOptions extends TranslationThreadOptions {
-  /** At least two, and at least three where they are shared. */
+  /** At least two; at least three if several tenants share them. */
   readonly threads: number;
   /** Whether several tenants share them. */
   readonly shared: boolean;
   readonly log: Logger;
 }
 
-/** A query to translate, and for whom. */
+/** A query to translate, and the identity that asks. */
 export interface TranslationRequest {
   readonly task: TranslationTask;
-  /** Who asks, within the task's tenant. */
+  /** Identifies the user or key within the tenant of the task. */
   readonly identity: string;
   readonly answerCatalog: AnswerCatalog;
-  /** Ends the wait for a thread; what a thread has begun it ends. */
+  /** Ends the wait for a thread. It does not stop a translation that has begun. */
   readonly signal?: CancelSignal | undefined;
 }
 
@@ -35,30 +35,31 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** What a thread says that lives on. */
+/** The reply of a thread that can be used again. */
 export type AnsweredReply = Exclude<TranslationReply, { readonly kind: 'broken' | 'failed' }>;
 
 /**
- * Threads that translate, and who gets the next one.
+ * Translation threads, and the queue of queries for them.
  *
- * Tenants take turns, and the identities of each (`NestedFairQueue`). Where there are several tenants, one
- * of them never has all threads, and one identity never has all that its tenant may have. Whoever's query
- * has just ended a thread, by what it takes, comes after all others for a minute, and all of these together
- * never have all threads.
+ * Tenants take turns, and so do the identities within a tenant (`NestedFairQueue`). If there are several
+ * tenants, one tenant never has all threads, and one identity never has all threads of its tenant. An
+ * identity whose query exceeded the bounds of a thread is penalized for a minute: it comes after all others,
+ * and all penalized identities together never have all threads.
  *
- * Threads are started when there is work that no idle one can take, and replaced when one has ended. A thread
- * that was ended may still be busy for a while: as many of these as there may be threads are not waited for.
+ * A thread is started if there is work and no idle thread, and replaced after it was ended. A thread that was
+ * ended may still run for a while. Its replacement does not wait for it, unless as many ended threads still
+ * run as the pool may have.
  */
 export class TranslationPool {
   readonly #options: TranslationPoolOptions;
   readonly #threads = new Set<TranslationThread>();
-  /** Told to end, and not gone yet. */
+  /** Threads that were told to end and still run. */
   readonly #ending = new Set<TranslationThread>();
   readonly #waiting = new NestedFairQueue<Waiting>(limits.maxQueuedQueries);
-  /** Threads at work, by tenant, by identity, and for those who are penalized. */
+  /** The number of busy threads by tenant, by identity, and for all penalized identities. */
   readonly #busy = new Map<string, number>();
   readonly #penalized: LRUCache<string, true>;
-  /** Threads at the same time. */
+  /** Threads that one tenant may have at the same time. */
   readonly #maxOfTenant: number;
   #closed = false;
 
@@ -78,8 +79,8 @@ export class TranslationPool {
   }
 
   /**
-   * @throws AppError `sql_too_complex` for the query; `overloaded`, `shutting_down` for the service;
-   *   `query_cancelled`, or the reason of the signal, if nobody waits any more
+   * @throws AppError `sql_too_complex`, `overloaded`, `shutting_down`; after the signal `query_cancelled`, or
+   *   the reason of the signal
    */
   run(request: TranslationRequest): Promise<AnsweredReply> {
     if (this.#closed) return Promise.reject(shuttingDown());
@@ -109,7 +110,7 @@ export class TranslationPool {
     });
   }
 
-  /** Ends all threads at once, whatever they do. */
+  /** Ends all threads at once, also busy ones. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const waiting of this.#waiting.drain()) waiting.reject(shuttingDown());
@@ -134,7 +135,7 @@ export class TranslationPool {
     return this.#waiting.shift(mayGo(false)) ?? this.#waiting.shift(mayGo(true));
   }
 
-  /** What a translation counts for, and how many threads each of these may have at the same time. */
+  /** The counts in `#busy` to which a translation belongs, with the most threads that each may have. */
   #sharesOf(
     tenant: string,
     identity: string,
@@ -190,7 +191,7 @@ export class TranslationPool {
     this.#startOne();
   }
 
-  /** At most one at a time: who waits takes the first that is idle. */
+  /** Starts one thread at a time; waiting queries take the first idle one. */
   #startOne(): void {
     const { threads } = this.#options;
     const isFull = this.#threads.size >= threads || this.#threads.size + this.#ending.size >= 2 * threads;
@@ -203,7 +204,7 @@ export class TranslationPool {
     );
   }
 
-  /** While others live, they do the work. */
+  /** If there are other threads, they do the work. Otherwise all waiting queries fail. */
   #onStartFailed(thread: TranslationThread, error: unknown): void {
     this.#threads.delete(thread);
     if (this.#closed) return;
@@ -213,7 +214,7 @@ export class TranslationPool {
   }
 }
 
-/** No tenant has this name, and no identity. */
+/** A key that no tenant and no identity has. */
 const allPenalized = '';
 
 const identityKey = (tenant: string, identity: string): string => `${tenant}/${identity}`;

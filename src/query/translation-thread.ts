@@ -17,7 +17,7 @@ import { TranslationDeadline } from './translation-deadline.ts';
 export interface TranslationThreadOptions {
   /** The built worker, `workers/translate.js`. */
   readonly worker: URL;
-  /** Of this program, for `version()`. */
+  /** The version of this program, for `version()`. */
   readonly version: string;
   /** CPU time that one translation may take. */
   readonly maxCpuMs: number;
@@ -25,8 +25,8 @@ export interface TranslationThreadOptions {
 }
 
 /**
- * What a thread asks while it is at work, and where the parts of the answer go: false if
- * nobody waits any more.
+ * Answers a question that a thread asks during a translation. `post` sends a part of the answer; it returns
+ * false if the thread no longer waits for it.
  */
 export type AnswerCatalog = (
   question: CatalogQuestion,
@@ -34,15 +34,15 @@ export type AnswerCatalog = (
 ) => Promise<void>;
 
 /**
- * One life of a translation thread.
+ * A translation thread, from its start to its end.
  *
  *     starting ──▶ idle ◀──▶ busy
  *         └─────────┴───┬──────┘
  *                     ended        by `end`, by a translation that exceeds a bound, or by a failure
  *
  * It takes one task at a time. A task that exceeds its CPU time, the heap or the stack ends the thread, and
- * is answered all the same. The thread is alone in a pool of Piscina's, so that it is known which thread is
- * at work on which task. It does not keep the process alive while it has none.
+ * its reply says so. Each thread has a Piscina pool of its own, so that it is known which thread runs which
+ * task. An idle thread does not keep the process alive.
  */
 export class TranslationThread {
   readonly #options: TranslationThreadOptions;
@@ -52,7 +52,7 @@ export class TranslationThread {
   #state: 'starting' | 'idle' | 'busy' | 'ended' = 'starting';
   #threadId: number | undefined;
   #answerCatalog: AnswerCatalog | undefined;
-  /** Why the thread was ended by a task. */
+  /** The limit that the current task exceeded. */
   #exceeded: string | undefined;
   #unanswered: Error | undefined;
   #fail: (error: Error) => void = () => {};
@@ -66,7 +66,7 @@ export class TranslationThread {
     this.#pool = new Piscina({
       filename: options.worker.href,
       name: 'translate',
-      // The first task starts the thread, and none takes the place of one that has ended.
+      // The first task starts the thread. Piscina must not replace it after it has ended.
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: Number.POSITIVE_INFINITY,
@@ -76,7 +76,7 @@ export class TranslationThread {
         maxOldGenerationSizeMb: limits.translationHeapMiB,
       },
     });
-    // A failure outside of tasks, such as one to start.
+    // An error outside of tasks, for example while starting.
     this.#pool.on('error', (error) => {
       this.#fail(error instanceof Error ? error : new Error(errorText(error)));
       void this.end();
@@ -121,8 +121,9 @@ export class TranslationThread {
   }
 
   /**
-   * Gives the thread, which must be idle, a task. `broken` means that the thread has ended, and why.
-   * @throws Error if the thread has a bug, or was ended by somebody else
+   * Runs a task; the thread must be idle. The reply `broken` means that the task ended the thread, and says
+   * why.
+   * @throws Error if the thread failed for another reason, or `end` was called
    */
   async run(task: TranslationTask, answerCatalog: AnswerCatalog): Promise<TranslationReply> {
     if (this.#state !== 'idle') throw new Error(`BUG: the thread is ${this.#state}`);
@@ -154,14 +155,14 @@ export class TranslationThread {
     }
   }
 
-  /** Whatever it is doing. Fulfils when it is gone. */
+  /** Ends the thread, also while it is busy. Fulfils when it no longer runs. */
   end(): Promise<void> {
     this.#state = 'ended';
     this.#exited ??= this.#pool.destroy().finally(() => this.#port.close());
     return this.#exited;
   }
 
-  /** Undefined if it lives, or was ended on purpose. */
+  /** Undefined if the thread still runs, or was ended by `end`. */
   #causeOfDeath(thrown: unknown): string | undefined {
     return this.#state !== 'ended' && this.#pool.threads.length === 0 ? errorText(thrown) : undefined;
   }
@@ -173,7 +174,7 @@ export class TranslationThread {
       this.#port.postMessage(part);
       return true;
     };
-    // The thread waits for the rest of the answer, which does not come.
+    // After an error the thread would wait forever for the rest of the answer, so it is ended.
     answerCatalog?.(question, post).catch((thrown: unknown) => {
       this.#unanswered = new Error(`the catalog did not answer: ${errorText(thrown)}`, { cause: thrown });
       void this.end();

@@ -28,13 +28,13 @@ export interface TranslatorParts {
   /** Which rows of a dataset of its tenant the principal may read. */
   readableRows(principal: Principal, dataset: string): ReadableRows;
   /**
-   * Waits until what was acknowledged of these datasets is in the store, or for a bounded time; false if
-   * nothing is on its way.
+   * Waits until the acknowledged rows of these datasets are in the store, or a time limit has passed. Returns
+   * false if no rows are pending.
    */
   waitForPending(tenant: string, names: readonly string[]): Promise<boolean>;
 }
 
-/** What is asked, by whom. */
+/** A query to translate, with its principal and tenant. */
 export interface TranslationQuestion {
   readonly principal: Principal;
   readonly tenant: string;
@@ -46,25 +46,25 @@ export interface TranslationQuestion {
   readonly parameterTypes?: readonly number[] | undefined;
   /** See `QueryQuestion`. */
   readonly session?: (() => CatalogSession) | undefined;
-  /** Aborted when nobody waits any more. */
+  /** Aborted when the caller no longer waits. */
   readonly signal?: CancelSignal | undefined;
 }
 
-/** A translation that is remembered. */
+/** A cached translation. */
 interface Remembered {
   readonly translation: Translation;
   readonly template: StatementTemplate;
 }
 
 /**
- * SQL to the store's SQL, remembering what it has translated.
+ * Translates SQL to the store's SQL, and caches translations.
  *
- * A translation holds for a text, a tenant, a state of the catalog, the privileges of whoever asks, which
- * ends the time range has, and the types that the client gives to parameters. All of these are the key: a
- * dataset or column that appears, and a privilege that is taken away, make another one. What a translation
- * does not hold are times and the values of parameters: they are put in each time. Where it holds for some
- * values alone (`sql/parameters.ts`), these are part of the key, too. Errors are not remembered, since what
- * is missing may be on its way.
+ * A translation depends on the text, the tenant, the state of the catalog, the privileges of the principal,
+ * which ends the time range has, and the types that the client gives to parameters. All of these are the key
+ * of the cache: a new dataset or column, or a withdrawn privilege, gives another key. A translation does not
+ * contain times and values of parameters; they are filled in for each run. Some translations depend on the
+ * values of some parameters (`sql/parameters.ts`); then these values are part of the key too. Errors are not
+ * cached, because what is missing may appear soon.
  */
 export class Translator {
   readonly #parts: TranslatorParts;
@@ -74,7 +74,7 @@ export class Translator {
     sizeCalculation: ({ translation: { sql, knownRows } }, key) =>
       2 * (sql.length + (knownRows?.text.length ?? 0) + key.length) + limits.translationOverheadBytes,
   });
-  /** Numbers of the parameters whose values are part of the key, for the key without them. */
+  /** The numbers of the parameters whose values are part of the key, by the key without the values. */
   readonly #fixed = new LRUCache<string, readonly number[]>({
     maxSize: limits.maxTranslationCacheBytes,
     maxEntrySize: limits.maxTranslationCacheEntryBytes,
@@ -89,8 +89,8 @@ export class Translator {
   }
 
   /**
-   * With the times and the values of the parameters in it.
-   * @throws AppError `sql_…`, `forbidden`, `store_unavailable`, and those of the pool
+   * Translates a query and fills in the times and the values of the parameters.
+   * @throws AppError `sql_…`, `forbidden`, `store_unavailable`, and the errors of `TranslationPool.run`
    */
   async translate(question: TranslationQuestion): Promise<Translation> {
     const { sql, parameters: values = [], times } = question;
@@ -99,7 +99,7 @@ export class Translator {
     return { ...translation, sql: template.fill(times, printed, translation.maxSqlBytes - template.bytes) };
   }
 
-  /** What is known of the query without values of its parameters. @throws AppError likewise */
+  /** The columns and parameters of a query, without values of parameters. @throws AppError as `translate` */
   async describe(question: TranslationQuestion): Promise<Pick<Translation, 'columns' | 'parameters'>> {
     return (await this.#translation(question, undefined)).translation;
   }
@@ -115,7 +115,7 @@ export class Translator {
     const types = (question.parameterTypes ?? []).map(givenType);
     const translation = await this.#make(question, { types, values });
     const made = { translation, template: new StatementTemplate(translation.sql) };
-    // Not under the old key if the catalog has changed meanwhile: it may have been waited for.
+    // The translation may have waited for the catalog to change. Then it does not belong to the old key.
     if (translation.isMomentary !== true && this.#keyOf(question) === key) this.#remember(key, values, made);
     return made;
   }
@@ -129,7 +129,7 @@ export class Translator {
     this.#known.set(this.#keyWith(key, values), made);
   }
 
-  /** The key with the values for which alone translations hold; without values, one that no values make. */
+  /** The key with the values that are part of it. Without values (`describe`), it is a key of its own. */
   #keyWith(key: string, values: readonly ParameterValue[] | undefined): string {
     const fixed = this.#fixed.get(key);
     if (fixed === undefined) return key;
@@ -140,7 +140,7 @@ export class Translator {
   #keyOf({ principal, tenant, sql, times, parameterTypes = [] }: TranslationQuestion): string {
     const ends = `${times.startMicros === undefined ? '' : 's'}${times.endMicros === undefined ? '' : 'e'}`;
     const version = this.#parts.catalog.version(tenant);
-    // The text comes last, and no other part holds a blank, so none can pass for the next.
+    // Only the text can contain a blank, and it comes last: two different questions never give the same key.
     return `${tenant} ${version} ${ends} ${this.#privilegesOf(principal)} ${parameterTypes.join()} ${sql}`;
   }
 
@@ -151,8 +151,8 @@ export class Translator {
   }
 
   /**
-   * Once more after a wait if something is missing that may be on its way: data is acknowledged
-   * before it is stored.
+   * Translates a query. If something is missing that pending rows may create, waits for them and tries once
+   * more: rows are acknowledged before they are stored.
    */
   async #make(question: TranslationQuestion, parameters: GivenParameters): Promise<Translation> {
     const { waitForPending } = this.#parts;
@@ -181,7 +181,7 @@ export class Translator {
   }
 }
 
-/** Of a question over HTTP. */
+/** The session of a query that comes over HTTP. */
 const sessionOf = ({ name }: Principal, { nowMicros }: QueryTimes): CatalogSession => ({
   user: name,
   database: 'millrace',
@@ -194,10 +194,10 @@ const sessionOf = ({ name }: Principal, { nowMicros }: QueryTimes): CatalogSessi
 
 const serviceStartedMs = Math.round(performance.timeOrigin);
 
-/** Before anything is made of them, such as a key. */
+/** Checked first, before anything is computed from the text or the values. */
 function checkSizes(sql: string, values: readonly ParameterValue[]): void {
   const { maxQueryTextBytes, maxQueryParameters, maxQueryParametersLength } = limits;
-  // UTF-8 has a byte at least for each of JavaScript's characters.
+  // Each character of JavaScript takes at least one byte in UTF-8.
   if (sql.length > maxQueryTextBytes)
     throw new AppError('sql_too_large', `The query has more than ${maxQueryTextBytes} bytes`);
   if (values.length > maxQueryParameters) {
@@ -222,10 +222,10 @@ function givenType(oid: number, index: number): SqlType | undefined {
   );
 }
 
-/** Of PostgreSQL's type `unknown`, by which some clients say that they do not know. */
+/** The object id of PostgreSQL's type `unknown`: some clients send it if they do not know the type. */
 const unknownOid = 705;
 
-/** The literals that stand for the parameters in the store's SQL. */
+/** The literals that replace the parameters in the store's SQL. */
 function printValues(
   values: readonly ParameterValue[],
   { parameters, fixedParameters }: Translation,
@@ -241,7 +241,7 @@ function printValues(
   try {
     return parameters.map(({ type, at }, index) => {
       const number = index + 1;
-      // A part of the translation already, and checked where that was made.
+      // The value is already part of the translation and was checked with it.
       if (fixedParameters.includes(number) && isPartOfTranslation(type)) return '';
       return printValue(values[index] ?? null, { number, type, at });
     });
@@ -255,7 +255,7 @@ const digestOf = (privileges: readonly Privilege[]): string =>
 
 const mayAppear: ReadonlySet<string> = new Set(['sql_unknown_column', 'sql_unknown_relation']);
 
-/** @throws AppError what the reply says instead */
+/** The translation of a reply. @throws AppError if the reply is an error */
 function translationOf(reply: AnsweredReply): Translation {
   if (reply.kind === 'translated') return reply.translation;
   if (reply.kind === 'refused') throw errorOf(reply.error);

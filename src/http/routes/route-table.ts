@@ -20,11 +20,11 @@ import { queryRoutes } from './query/query-routes.ts';
 import { type MetricsRouteOptions, metricsRoute } from './status/metrics-route.ts';
 import { type StatusRouteOptions, statusRoutes } from './status/status-routes.ts';
 
-/** What routes are for. */
+/** The parts of the service that the routes use. */
 export interface RouteTableParts {
   readonly audit: AuditLog;
   readonly status: StatusRouteOptions;
-  /** Undefined where metrics have an address of their own. */
+  /** Undefined if metrics have an address of their own. */
   readonly metrics: MetricsRouteOptions | undefined;
   readonly ingest: IngestRouteOptions;
   readonly query: Query;
@@ -35,16 +35,16 @@ export interface RouteTableParts {
     readonly apiKeys: ApiKeyAdministration;
     readonly tenants: TenantAdministration;
   };
-  /** False: a request that names no dataset is refused, whatever its protocol; true unless given. */
+  /** If false, a request that names no dataset is refused in every protocol; true unless given. */
   readonly hasDefaultDatasets?: boolean | undefined;
-  /** Undefined where there is no identity provider. */
+  /** Undefined if there is no identity provider. */
   readonly login: LoginRouteOptions | undefined;
   /** Undefined with a ClickHouse server. */
   readonly backups: Backups | undefined;
 }
 
 /**
- * All routes that there are: those that a server answers, and those that the reference of the API describes.
+ * All routes. The server and the reference of the API use the same table.
  */
 export function routeTable(parts: RouteTableParts): readonly Route[] {
   const { audit, status, metrics, ingest, query, datasets, identities, login } = parts;

@@ -2,7 +2,7 @@ import { isWithin, type Networks, normalAddress } from '../../lib/ip-address.ts'
 import { limits } from '../../limits/limits.ts';
 
 /**
- * What proxies say about whom they ask for; a header that is not there is empty, and one sent in parts is
+ * The headers in which proxies name the client. An absent header is empty; one sent in several parts is
  * joined.
  */
 export interface ForwardingHeaders {
@@ -17,16 +17,17 @@ export const notForwarded: ForwardingHeaders = { forwardedFor: '', forwarded: ''
 /**
  * The address of the client of a request.
  *
- * Anybody can send these headers, so they count only where the peer of the connection is a proxy that is
- * trusted, and then from their end: the last address was written by that proxy. Addresses of trusted proxies
- * are passed over, the first other one is the client's. What stands before it may be made up by the client.
+ * Anybody can send these headers, so they count only if the peer of the connection is a trusted proxy. They
+ * are read from the end, because the trusted proxy wrote the last address. Addresses of trusted proxies are
+ * skipped; the first other one is the address of the client. The client may have made up everything before
+ * it.
  *
- * A proxy writes one of the two headers and hands on the other as it came. So where both are there and say
- * different things, neither is believed.
+ * A proxy writes one of the two headers and passes the other on unchanged. So if both are present and differ,
+ * neither is used.
  *
- * @param peer of the connection, as text
- * @param trusted the networks of the proxies; undefined: there are none
- * @returns in its normal form; of the last proxy that is known where the headers say nothing that can be read
+ * @param peer the address of the other end of the connection
+ * @param trusted the networks of the trusted proxies; undefined if there are none
+ * @returns the address in its normal form; if the headers cannot be read, that of the last known proxy
  */
 export function clientAddress(
   peer: string,
@@ -42,7 +43,7 @@ export function clientAddress(
   return lastUntrusted(forwardedFor, plainAddress, address, trusted) === standard ? standard : address;
 }
 
-/** Walks a list from its end: past the trusted, to the first other address or to what cannot be read. */
+/** Reads a list from its end and skips trusted proxies, up to another address or to one that is malformed. */
 function lastUntrusted(
   header: string,
   read: (element: string) => string | undefined,
@@ -75,8 +76,8 @@ function plainAddress(element: string): string | undefined {
 }
 
 /**
- * The address in `for=192.0.2.1;proto=https;by=…`; a name that hides it, or `unknown`, is none. A comma or
- * semicolon in a quoted value ends what is read, and then nothing is: no address has one.
+ * The address in `for=192.0.2.1;proto=https;by=…`; undefined for an obfuscated name and for `unknown`. A
+ * comma or semicolon within quotes is not supported: no address contains one, so such a value is none.
  */
 function forAddress(element: string): string | undefined {
   if (element.length > maxForwardedElementLength) return undefined;

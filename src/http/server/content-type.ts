@@ -2,14 +2,14 @@ import type { BodyEncoding } from '../../decode/task.ts';
 import { AppError } from '../../errors.ts';
 
 /**
- * Turns a Content-Type header (empty when absent) into the media type it stands for, or refuses it.
- * Parameters are left out, but for those that say which format it is.
+ * Turns a Content-Type header (empty when absent) into a media type, or throws. Parameters are dropped,
+ * except those that name the format.
  */
 export type ContentTypeRule = (header: string) => string;
 
 /**
  * Accepts these media types (lower case), in any case and with any parameters.
- * @param mediaTypes the first is what a missing header means
+ * @param mediaTypes the first one is assumed if the header is missing
  */
 export function acceptMediaTypes(mediaTypes: readonly [string, ...string[]]): ContentTypeRule {
   const accepted = new Set<string>(mediaTypes);

@@ -4,7 +4,7 @@ import { idempotencyKey, type RequestHeaders } from './headers.ts';
 import { bodyTooLarge } from './request-body.ts';
 import type { BodyRules } from './route.ts';
 
-/** What a body is, as its headers say. */
+/** What the headers say about the body. */
 export interface Content {
   readonly contentType: string;
   readonly encoding: BodyEncoding;

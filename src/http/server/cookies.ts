@@ -1,29 +1,30 @@
 /**
- * Cookies (RFC 6265). On HTTPS their names begin with `__Host-`: browsers take these from this very host
- * alone, over HTTPS, so that no neighbouring host can put one of its own in their place.
+ * Cookies (RFC 6265). On HTTPS their names begin with `__Host-`. Browsers accept such cookies only from this
+ * host itself and over HTTPS, so another host of the same domain cannot set them.
  */
 export type CookieName = 'millrace-session' | 'millrace-login';
 
 const hostPrefix = '__Host-';
 
 export interface CookieOptions {
-  /** Whether the browser talks HTTPS. */
+  /** Whether the browser uses HTTPS. */
   readonly secure: boolean;
   readonly maxAgeSeconds: number;
 }
 
 /**
  * The value of a cookie in a `Cookie` header, empty if it is not there.
- * @param secure whether the browser talks HTTPS: then only one with the prefix counts, or a neighbouring host
- *   could make somebody use a session that is not theirs
+ * @param secure whether the browser uses HTTPS. Then only a cookie with the prefix counts; otherwise another
+ *   host of the same domain could make a browser use somebody else's session
  */
 export const cookieIn = (header: string, name: CookieName, secure: boolean): string =>
   cookieValue(header, secure ? hostPrefix + name : name);
 
 /**
- * Whether the browser talks HTTPS: as configured, or as the proxy in front says.
- * @param origin where browsers reach the service; undefined if it was not configured
- * @param forwardedProto `X-Forwarded-Proto`; of several the first, which the browser's side has set
+ * Whether the browser uses HTTPS, according to the configuration or else to the proxy.
+ * @param origin the configured origin of the service; undefined if there is none
+ * @param forwardedProto `X-Forwarded-Proto`; of several values the first counts, which the proxy nearest to
+ *   the browser has set
  */
 export const talksHttps = (origin: string | undefined, forwardedProto: string): boolean =>
   origin === undefined
@@ -31,9 +32,9 @@ export const talksHttps = (origin: string | undefined, forwardedProto: string): 
     : origin.startsWith('https:');
 
 /**
- * A `Set-Cookie` value: out of reach of scripts, and not sent along with what other sites ask for, but for
- * following a link. An age of 0 removes the cookie.
- * @param value of characters that a cookie may hold
+ * A `Set-Cookie` value. Scripts cannot read the cookie, and requests from other sites do not carry it, except
+ * when a user follows a link. An age of 0 removes the cookie.
+ * @param value has only characters that are allowed in a cookie
  */
 export function setCookie(name: CookieName, value: string, { secure, maxAgeSeconds }: CookieOptions): string {
   const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}`;

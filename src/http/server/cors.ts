@@ -1,9 +1,9 @@
 import { emptyReply, type Reply } from './reply.ts';
 
-/** Origins whose pages may call the API: these, or with `*` all. */
+/** The origins whose pages may call the API; `*` means all. */
 export type CorsOrigins = ReadonlySet<string> | '*';
 
-/** What a preflight asks for; absent headers are empty. */
+/** The headers of a preflight request; absent headers are empty. */
 export interface PreflightHeaders {
   readonly origin: string;
   readonly requestMethod: string;
@@ -22,10 +22,10 @@ const requestHeaders: ReadonlySet<string> = new Set([
   'millrace-consistency',
   'x-api-key',
 ]);
-/** `X-P-Stream`, `X-P-Tenant`, labels of events, options of datasets. */
+/** Such as `X-P-Stream`, `X-P-Tenant`, labels of events and options of datasets. */
 const ownHeader = /^x-p-[a-z0-9_-]{1,64}$/;
 const maxRequestHeaders = 32;
-/** Of replies, beside those that pages always see. */
+/** Headers of replies that pages may read, in addition to those that browsers always allow. */
 const exposed = [
   'Allow',
   'Millrace-Bytes-Read',
@@ -40,13 +40,15 @@ const exposed = [
 const maxAgeSeconds = 7200;
 const preflightVary = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
 
-/** Whether pages of an origin are trusted like those of the service: by name, not because all may call. */
+/**
+ * Whether pages of an origin are trusted like those of the service. This takes its name; `*` is not enough.
+ */
 export const isTrustedOrigin = (origins: CorsOrigins | undefined, origin: string): boolean =>
   origins !== undefined && origins !== '*' && origins.has(origin);
 
 /**
- * The reply to a browser that asks whether a page may send a request (Fetch standard, CORS preflight). It
- * says nothing about whether the request itself is allowed.
+ * The reply to a browser that asks whether a page may send a request (Fetch standard, CORS preflight). The
+ * request itself is authorized later, when it arrives.
  */
 export function preflightReply(origins: CorsOrigins, asked: PreflightHeaders): Reply {
   const allowed = allowance(origins, asked.origin);
@@ -64,7 +66,7 @@ export function preflightReply(origins: CorsOrigins, asked: PreflightHeaders): R
   ]);
 }
 
-/** A reply as pages of other origins may read it, if they may. */
+/** Adds the headers that let pages of an allowed origin read the reply. */
 export function withCors(reply: Reply, origins: CorsOrigins | undefined, origin: string): Reply {
   if (origins === undefined) return reply;
   const allowed = allowance(origins, origin);
@@ -74,7 +76,7 @@ export function withCors(reply: Reply, origins: CorsOrigins | undefined, origin:
   return { ...reply, headers: [...(reply.headers ?? []), ...seen, ...vary] };
 }
 
-/** Sessions and passwords are for pages that are named: with `*` a browser would not take the reply. */
+/** Credentials are allowed only for named origins: browsers reject them together with `*`. */
 function allowance(origins: CorsOrigins, origin: string): Headers {
   if (origins === '*') return [['Access-Control-Allow-Origin', '*']];
   if (!origins.has(origin)) return [];

@@ -10,30 +10,30 @@ import type {
   ServiceRoute,
 } from './route.ts';
 
-/** What a request sends, as the schemas of its route say. */
+/** The body and the parameters of a request, checked against the schemas of the route. */
 export interface Input<Body, Query> {
   readonly body: Body;
   readonly query: Query;
 }
 
-/** A row whose handler is given what was sent, read and checked. */
+/** A row of the route table whose handler gets the checked body and parameters. */
 export type Declared<Row, Request, Body, Query> = Omit<Row, 'handler' | 'body' | 'query'> & {
   readonly body?: JsonBody<Body>;
   readonly query?: ReadableParameters<Query>;
   handler(request: Request, input: Input<Body, Query>): Reply | Promise<Reply>;
 };
 
-/** A route for anybody. */
+/** A route that needs no credentials. */
 export const publicRoute = <Query = undefined>(
   declared: Omit<Declared<PublicRoute, PublicRequest, undefined, Query>, 'body'>,
 ): PublicRoute => ({ ...declared, handler: reading(declared, () => noBody) });
 
-/** A route for those who may do something somewhere. */
+/** A route that needs a permission for the tenant or the service. */
 export const serviceRoute = <Body = undefined, Query = undefined>(
   declared: Declared<ServiceRoute, AuthorizedRequest, Body, Query>,
 ): ServiceRoute => ({ ...declared, handler: reading(declared, ({ body }) => body) });
 
-/** A route for those who may do something to the dataset that the request names. */
+/** A route that needs a permission for the dataset that the request names. */
 export const datasetRoute = <Body = undefined, Query = undefined>(
   declared: Declared<DatasetRoute, DatasetRequest, Body, Query>,
 ): DatasetRoute => ({ ...declared, handler: reading(declared, ({ body }) => body) });
@@ -51,7 +51,7 @@ function reading<Request extends { readonly queryString: string }, Body, Query>(
   bodyOf: (request: Request) => Uint8Array,
 ): (request: Request) => Reply | Promise<Reply> {
   return (request) => {
-    // Without a schema the type of what is read is that of nothing.
+    // Without a schema, the type of the member is `undefined`.
     const input = {
       query: query?.read(request.queryString),
       body: body?.read(bodyOf(request)),

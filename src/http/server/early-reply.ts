@@ -4,9 +4,9 @@ import type { SendOptions, ServerRequest } from './listener.ts';
 import { jsonReply, problemReply, type Reply } from './reply.ts';
 
 /**
- * What every request gets while the service reads what it has stored: the process lives, and takes nothing
- * yet. Senders try again, and who asks whether it is ready learns that it is not. Behind chunks, or a request
- * that may end elsewhere, the connection does.
+ * The reply to every request while the service still reads its stored data. Liveness succeeds; all other
+ * requests get `starting`, so senders retry and the service counts as not ready. The connection is closed
+ * after a chunked body, and after a request whose end is uncertain.
  */
 export function earlyReply(request: ServerRequest): {
   readonly reply: Reply;

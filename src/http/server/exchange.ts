@@ -33,21 +33,21 @@ export interface ExchangeContext {
   /** See `HttpListener`. */
   readonly checksChunks: boolean;
   readonly clock: Clock;
-  /** Where browsers reach the service; undefined: what their requests say. */
+  /** The origin at which browsers reach the service; if undefined, it is derived from each request. */
   readonly publicOrigin: string | undefined;
-  /** Whose pages may call the API, beside those of the service; undefined: nobody's. */
+  /** Other origins whose pages may call the API; undefined if there are none. */
   readonly corsOrigins: CorsOrigins | undefined;
-  /** Networks of the proxies that are believed whom they ask for; undefined: there are none. */
+  /** Networks of proxies whose forwarding headers are used; undefined if there are none. */
   readonly trustedProxies: Networks | undefined;
-  /** True once the server stops: what is under way may end, nothing new begins. */
+  /** True once the server is stopping: running requests may finish, and new ones are refused. */
   readonly isClosing: () => boolean;
   /** Called once for each exchange, when it is over. */
   readonly onEnd: () => void;
 }
 
-/** For the counters: a client that left got no status. */
+/** Counted as the status of a request whose client disconnected before the reply. */
 const clientLeftStatus = 499;
-/** Refusals after which nobody can say where the next request begins. */
+/** Errors after which it is uncertain where the next request on the connection begins. */
 const endingCodes: ReadonlySet<string> = new Set(['bad_framing', 'headers_too_large']);
 const emptyBody = new Uint8Array(0);
 const asProblem: RefusalFormat = (error) => problemReply(error);
@@ -55,10 +55,10 @@ const asProblem: RefusalFormat = (error) => problemReply(error);
 /**
  * One request and its reply, from the headers to the last byte.
  *
- * Everything that can be refused without the body is refused before it is read: who, what, where,
- * which format, how large, whether there is room. A client that is refused sees its reply:
- * the HTTP library throws the rest of the body away, within bounds, so the connection is not reset
- * under a reply that is on its way.
+ * Everything that can be checked without the body is checked before the body is read: credentials,
+ * permission, dataset, format, size and free memory. A refused client still gets its reply: the HTTP library
+ * reads and drops the rest of the body, within bounds. Otherwise the kernel would reset the connection while
+ * the reply is being sent.
  */
 export class Exchange {
   readonly #context: ExchangeContext;
@@ -66,30 +66,33 @@ export class Exchange {
   readonly #method: string;
   readonly #path: string;
   /**
-   * As it came: what is answered may depend on it, also where the request is refused before it is looked at.
+   * The header as sent. The format of an error may depend on it, even if the request is refused before the
+   * header is checked.
    */
   readonly #contentType: string;
-  /** Of the page that sends the request; empty if it is none, and where nobody's may. */
+  /**
+   * The origin of the page that sends the request; empty without one, and if no other origins are allowed.
+   */
   readonly #origin: string;
   readonly #startedMs: number;
   #route: Route | undefined;
   #principal: Principal | undefined;
-  /** Id of the tenant that the request is about, once that is known; empty if there is none. */
+  /** Id of the tenant of the request; empty while it is not known, and if there is none. */
   #tenant = '';
   #forwarding: ForwardingHeaders = notForwarded;
-  /** Of the client, once somebody has asked for it. */
+  /** The address of the client, cached after the first use. */
   #address: string | undefined;
   #body: BodyReader | undefined;
-  /** Body length from the headers, bytes; undefined when only the body itself will tell. */
+  /** Length of the body in bytes, from the headers; undefined for a chunked body. */
   #declaredBytes: number | undefined = 0;
   #clientLeft = false;
   #mustEndAtOnce = false;
   #isPreflight = false;
-  /** Whether the connection ends with the reply, as the client has asked for. */
+  /** Whether the client asked to close the connection after the reply. */
   #clientCloses = false;
   #isSending = false;
   #sending: Sending | undefined;
-  /** Of an exchange that ends without its whole reply, for the counters. */
+  /** The status to count if the exchange ends before its whole reply was sent. */
   #leftStatus = clientLeftStatus;
   #leaving: Cancellation | undefined;
 
@@ -104,7 +107,7 @@ export class Exchange {
     request.onAborted(() => this.#onAborted());
   }
 
-  /** Never rejects. The head of the request is only read before the first await. */
+  /** Never rejects. Reads the head of the request before the first await; later it is no longer available. */
   async run(): Promise<void> {
     let reply: Reply | undefined;
     try {
@@ -135,7 +138,7 @@ export class Exchange {
     });
   }
 
-  /** The reply of the route's handler; undefined when the client left before there was one. */
+  /** The reply of the route's handler; undefined if the client disconnected before it. */
   async #answer(): Promise<Reply | undefined> {
     const request = this.#request;
     const { queryString } = request;
@@ -201,7 +204,7 @@ export class Exchange {
       consistency: headers.consistency,
       userAgent: headers.userAgent.slice(0, limits.maxUserAgentLength),
       extensions: headers.extensions,
-      // Each by its name: what follows a copy costs V8 microseconds.
+      // Listed one by one: with `...content`, V8 needs microseconds for the members after it.
       contentType: content.contentType,
       encoding: content.encoding,
       idempotencyKey: content.idempotencyKey,
@@ -220,7 +223,7 @@ export class Exchange {
     };
   }
 
-  /** That of the peer is known as long as the request is open. */
+  /** The address of the client; empty if the client has already disconnected. */
   #clientAddress(): string {
     if (this.#address !== undefined) return this.#address;
     if (this.#clientLeft) return '';
@@ -230,18 +233,18 @@ export class Exchange {
   }
 
   /**
-   * Waits for a credential to be checked; meanwhile the client cannot send more. A body that came whole with
-   * its headers needs no pause, and must have none: uWebSockets.js gives a connection ten seconds from
-   * `resume` to the next bytes of a body, and cuts a reply that takes longer.
+   * Waits until a credential is checked, and pauses the connection meanwhile, so that the client cannot send
+   * more. If the whole body came with the headers, the connection must not be paused: after `resume`,
+   * uWebSockets.js expects further bytes of the body within ten seconds and cuts a reply that takes longer.
    */
   async #hold(check: Promise<Principal | undefined>): Promise<Principal | undefined> {
-    // Whoever leaves before the check is done is told apart all the same.
+    // Read the address now: it is not known any more if the client disconnects during the check.
     this.#clientAddress();
     if (this.#declaredBytes === 0) return check;
     this.#body ??= new BodyReader(this.#request, this.#declaredBytes);
     const body = this.#body;
     let paused = false;
-    // By then it was handed over what came with the headers.
+    // By then the library has delivered the part of the body that came with the headers.
     const pausing = setImmediate(() => {
       paused = body.isOpen && !this.#clientLeft;
       if (paused) body.pause();
@@ -261,9 +264,10 @@ export class Exchange {
   }
 
   /**
-   * A connection ends behind chunks, unless they are known to be chunks: what follows could be anybody's. It
-   * ends as well under a body that is still coming: one that this exchange reads from gets new time with each
-   * piece, so it must be bounded by its length.
+   * Whether the connection may carry another request. It may not after a chunked body, unless the library
+   * checks chunks strictly: the bytes that follow could be a request that a proxy never saw. It may not
+   * either while a body that is longer than allowed is still arriving: the time limit starts again with each
+   * piece, so such a body could go on forever.
    */
   #mayKeepConnection(): boolean {
     if (this.#context.isClosing() || this.#request.awaitsContinue) return false;
@@ -272,9 +276,9 @@ export class Exchange {
   }
 
   /**
-   * Lets the rest of a refused body come, within bounds, where the connection ends with the reply: the HTTP
-   * library closes it as soon as that is sent, and the bytes that still come would have the kernel
-   * reset it, before the client has read the reply.
+   * If the connection is closed after the reply, first reads the rest of a refused body, within bounds. The
+   * HTTP library closes the connection as soon as the reply is sent. If bytes still arrived then, the kernel
+   * would reset it before the client has read the reply.
    */
   async #linger(): Promise<void> {
     if (!this.#clientCloses && this.#mayKeepConnection()) return;
@@ -282,9 +286,9 @@ export class Exchange {
   }
 
   /**
-   * Lets the rest of a refused body come, within bounds, so that a client that sends all of it sees
-   * the reply; and lets uWebSockets.js get to the end of what has arrived: it would serve what
-   * follows before it closes the connection.
+   * Reads the rest of a refused chunked body, within bounds, so that a client that sends all of it sees the
+   * reply. Then waits until uWebSockets.js has processed all bytes that have arrived: it would serve a
+   * further request among them before it closes the connection.
    */
   async #passChunks(): Promise<void> {
     if (!this.#clientLeft) {
@@ -319,8 +323,8 @@ export class Exchange {
   }
 
   /**
-   * A reply that cannot be finished has no last chunk, and its connection ends, so that nobody takes it for
-   * whole.
+   * Ends a reply that cannot be completed: closes the connection without a last chunk, so that the client
+   * does not take the reply for complete.
    */
   #breakOff(error: unknown): void {
     this.#leftStatus = this.#refusal(error).status;
@@ -337,7 +341,8 @@ export class Exchange {
     this.#clientLeft = true;
     this.#body?.stop();
     this.#leaving?.cancel();
-    // While the reply is on its way nobody else would notice; before that, `run` is still at work.
+    // While the reply is being sent, only this handler learns that the client left. Before that, `run` calls
+    // `#end`.
     if (this.#isSending) this.#end(this.#leftStatus);
     this.#sending?.leave();
   }
@@ -352,6 +357,6 @@ export class Exchange {
   }
 }
 
-/** A session is of one tenant, so that a page need not name it. */
+/** A session belongs to one tenant, so a request with a session cookie need not name it. */
 const unnamedTenant = (route: Exclude<Route, PublicRoute>, header: PresentedCredential['header']) =>
   header === 'cookie' ? 'ofCredential' : route.tenant === 'none' ? 'server' : 'required';

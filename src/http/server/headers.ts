@@ -4,7 +4,7 @@ import { limits } from '../../limits/limits.ts';
 import { cookieIn, talksHttps } from './cookies.ts';
 import type { ServerRequest } from './listener.ts';
 
-/** The request headers that mean something here. An absent header is the empty string. */
+/** The request headers that this server uses. An absent header is the empty string. */
 export interface RequestHeaders {
   /** May be sent in several parts. */
   accept: string;
@@ -25,12 +25,12 @@ export interface RequestHeaders {
   connection: string;
   origin: string;
   fetchSite: string;
-  /** Of several proxies that each add one, in their order; `https` where the connection itself is TLS. */
+  /** The values of all proxies, in their order; `https` if the connection itself is TLS. */
   forwardedProto: string;
-  /** Likewise; see `clientAddress`. */
+  /** The values of all proxies, in their order; see `clientAddress`. */
   forwardedFor: string;
   forwarded: string;
-  /** All others that begin with `x-p-`, by their names in small letters. */
+  /** All other headers that begin with `x-p-`, by their names in lower case. */
   extensions: ReadonlyMap<string, string>;
 }
 
@@ -38,7 +38,7 @@ type TextHeader = Exclude<keyof RequestHeaders, 'extensions'>;
 
 const noExtensions: ReadonlyMap<string, string> = new Map();
 
-/** As large as `Number` holds exactly. */
+/** At most as many digits as a `Number` holds exactly. */
 const lengthDigits = /^\d{1,15}$/;
 
 const fields: ReadonlyMap<string, TextHeader> = new Map([
@@ -64,7 +64,7 @@ const fields: ReadonlyMap<string, TextHeader> = new Map([
   ['forwarded', 'forwarded'],
 ]);
 
-/** Those that may be sent in several parts, which are one list. */
+/** Headers that may be sent several times; the values form one list. */
 const lists: ReadonlySet<TextHeader> = new Set([
   'accept',
   'userAgent',
@@ -75,14 +75,15 @@ const lists: ReadonlySet<TextHeader> = new Set([
 ]);
 
 /**
- * Reads the headers once. One walk over all of them costs 0.2 µs more than asking for each by name, and
- * sees what that cannot: a header sent twice, of which a proxy in front may have taken the other one.
- * `node:http` refuses most of what is looked for here by itself; uWebSockets.js does not.
- * It trims bytes above 127 from both ends of a value as if they were blanks. It takes the
- * first of two lengths, no digits for 0, and whatever coding for chunked, where a proxy in front may see
- * another end of the request.
- * @throws AppError `bad_framing`, `headers_too_large`, after which nothing more can be taken from the
- *   connection; `bad_header`
+ * Reads all headers in one loop. This costs 0.2 µs more than asking for each by name, but it also finds a
+ * header that was sent twice, of which a proxy may have used the other one.
+ *
+ * Most checks here are for uWebSockets.js; `node:http` makes them itself. uWebSockets.js trims bytes above
+ * 127 from both ends of a value as if they were spaces. It takes the first of two lengths, a length without
+ * digits as 0, and any transfer coding as chunked. In these cases a proxy may see a different end of the
+ * request.
+ * @throws AppError `bad_framing` or `headers_too_large`, after which the connection cannot be used any more;
+ *   `bad_header`
  */
 export function readHeaders(request: ServerRequest): RequestHeaders {
   const headers: RequestHeaders = {
@@ -114,7 +115,7 @@ export function readHeaders(request: ServerRequest): RequestHeaders {
   let hasHost = false;
   let count = 0;
   let length = request.path.length + request.queryString.length;
-  // An exception must not leave this callback: a native loop would go on with it pending.
+  // The callback must not throw: the native loop would continue with a pending exception.
   request.forEachHeader((name, value) => {
     count += 1;
     length += name.length + value.length + headerOverhead;
@@ -156,7 +157,7 @@ export function readHeaders(request: ServerRequest): RequestHeaders {
   return headers;
 }
 
-/** Of the headers that say where a request ends, and for whom it is. */
+/** Whether a header makes the end of the request uncertain: a wrong or repeated length or coding. */
 function isMisframed(field: TextHeader, value: string, before: string): boolean {
   if (field === 'contentLength') return before !== '' || !lengthDigits.test(value);
   if (field === 'transferEncoding') return before !== '' || value.toLowerCase() !== 'chunked';
@@ -166,21 +167,22 @@ function isMisframed(field: TextHeader, value: string, before: string): boolean 
 const framingRules =
   'Host and Content-Length or Transfer-Encoding may be sent once, a length as digits, and the only coding understood is chunked';
 
-/** What stands between a name, its value and the next line. */
+/** The characters between a name, its value and the next line. */
 const headerOverhead = ': \r\n'.length;
 
-/** Body length from the headers: bytes, or undefined when only the body itself will tell. */
+/** Length of the body in bytes, from the headers; undefined for a chunked body. */
 export const declaredLength = (headers: RequestHeaders): number | undefined =>
   headers.transferEncoding === '' ? Number(headers.contentLength) : undefined;
 
-/** Whether the client wants the connection to end with the reply. */
+/** Whether the client asks to close the connection after the reply. */
 export const closesConnection = ({ connection }: RequestHeaders): boolean =>
   connection !== '' && connection.split(',').some((option) => option.trim().toLowerCase() === 'close');
 
 /**
- * The one credential of a request, for whatever tenant. The cookie of a session comes last: a browser sends
- * it with everything, a header only where it is meant.
- * @param publicOrigin where browsers reach the service; undefined: what their requests say
+ * The one credential of a request. A header takes precedence over the session cookie: browsers send the
+ * cookie with every request, and a header only on purpose.
+ * @param publicOrigin the origin at which browsers reach the service; if undefined, it is derived from the
+ *   request
  * @throws AppError `unauthenticated`, `credentials_ambiguous`, `headers_too_large`
  */
 export function presentedCredential(
@@ -211,9 +213,9 @@ const quotedKey = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])+)"$/;
 const bareKey = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x7e]+$/;
 
 /**
- * The key of a request, undefined if it has none. The header is a string in quotes
- * (draft-ietf-httpapi-idempotency-key-header); the same without the quotes, as many clients send it, is the
- * same key.
+ * The idempotency key of a request; undefined if it has none. The header is a string in quotes
+ * (draft-ietf-httpapi-idempotency-key-header). Many clients send it without the quotes, which gives the same
+ * key.
  * @throws AppError `bad_header`
  */
 export function idempotencyKey({ idempotencyKey: header }: RequestHeaders): string | undefined {

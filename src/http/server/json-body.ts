@@ -3,10 +3,10 @@ import { type Expectation, validate } from '../../lib/validation.ts';
 import { acceptMediaTypes } from './content-type.ts';
 import type { BodyRules } from './route.ts';
 
-/** A body of JSON that is as its schema says, or is refused. */
+/** A JSON body that is checked against a schema. */
 export interface JsonBody<Value> extends BodyRules {
   /**
-   * @throws AppError `bad_json`, and with the code of what was expected
+   * @throws AppError `bad_json`, or the code of the expectation if the body does not match the schema
    */
   read(body: Uint8Array): Value;
 }
@@ -15,11 +15,11 @@ export interface JsonBodyOptions {
   readonly description: string;
   readonly maxBytes: number;
   /**
-   * Commas and opening brackets outside of texts: they make JSON expensive to parse. Without it,
-   * `maxBytes` is enough.
+   * The most commas and opening brackets outside of strings, since each makes parsing more expensive. Needed
+   * only if `maxBytes` is large.
    */
   readonly maxMarks?: number;
-  /** What a body with more of them is not. */
+  /** What the body should be, for the error about too many of them. */
   readonly kind?: string;
 }
 
@@ -75,7 +75,10 @@ function parseJsonBody(body: Uint8Array): unknown {
 
 const [quote, backslash, brace, bracket, comma] = [0x22, 0x5c, 0x7b, 0x5b, 0x2c];
 
-/** Counts what makes JSON expensive to parse, before it is; a text, however long, is not. */
+/**
+ * Counts commas and opening brackets before parsing, because they make parsing expensive. Long strings do
+ * not.
+ */
 function hasMoreMarks(body: Uint8Array, bound: number): boolean {
   let count = 0;
   let inText = false;

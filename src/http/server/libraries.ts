@@ -6,22 +6,23 @@ import { loadUws, type UwsModule } from './uwebsockets/load.ts';
 import { UwsListener } from './uwebsockets/uws-listener.ts';
 
 /**
- * Which HTTP library is to serve. `auto`: uWebSockets.js where it loads, which costs less CPU, and
- * `node:http` elsewhere and for TLS, since it takes a new certificate while it runs.
+ * The setting for the HTTP library. `auto` means uWebSockets.js if it loads, since it costs less CPU. It
+ * means `node:http` if it does not load, and for TLS, since only `node:http` accepts a new certificate while
+ * it runs.
  */
 export type HttpServerSetting = 'auto' | 'uwebsockets' | 'node';
 
-/** A library that was asked for cannot be loaded. The message says why, and what to do. */
+/** The configured library cannot be loaded. The message says why, and what to do. */
 export class NoHttpLibrary extends Error {
   override readonly name = 'NoHttpLibrary';
 }
 
-/** Node's versions of its binary interface whose build of uWebSockets.js is older than the others. */
+/** Versions of Node's binary interface for which only an older build of uWebSockets.js exists. */
 const olderBuilds: ReadonlySet<string> = new Set(['115']);
 
 /**
- * Which library serves under a setting.
- * @returns `why`, in a line for the log of a start; `advice` where an operator may want something else
+ * Chooses the library for a setting.
+ * @returns the name; `why`, for the log; `advice` if the operator may want another setting
  * @throws NoHttpLibrary
  */
 export function chooseLibrary(
@@ -66,14 +67,14 @@ const notLoaded = ({ message }: Error): NoHttpLibrary =>
     `uWebSockets.js does not load on this system: ${message}. Set MILLRACE_HTTP_SERVER=node, or leave it out`,
   );
 
-/** Once: what does not load today does not load a second later. */
+/** The result of the first attempt. It is not repeated, since the result would be the same. */
 let loaded: UwsModule | Error | undefined;
 
 function tryUws(): UwsModule | Error {
   try {
     loaded ??= loadUws();
   } catch (error) {
-    // The first line of what it throws names versions of Node, and the last one what is missing.
+    // The first line of the message lists versions of Node; the last line says what is missing.
     loaded = new Error(
       errorText(error)
         .split('\n')

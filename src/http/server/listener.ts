@@ -3,27 +3,27 @@ import type { TlsFiles } from '../../lib/tls-files.ts';
 import type { Reply } from './reply.ts';
 
 /**
- * What the rest of this folder needs of an HTTP library. There are two: uWebSockets.js, and `node:http` where
- * that has no binary. They parse and write messages, hold the connections to their bounds, and decide
- * nothing: who may do what, which body is taken and what is answered is the same with both.
+ * The interface to an HTTP library. There are two implementations: uWebSockets.js, and `node:http` for
+ * systems where that has no binary. They parse and write messages and enforce the bounds of connections.
+ * Everything else (permissions, accepted bodies, replies) is decided outside and is the same with both.
  */
 export interface HttpListener {
   /**
-   * Whether a body in chunks is held to its grammar, so that the connection can carry another request
-   * behind it. A library that takes `3;x` or `g` for a size may have seen another end of the body than a
-   * proxy in front.
+   * Whether the library checks chunked bodies strictly, so that the connection can be used for another
+   * request afterwards. A library that accepts `3;x` or `g` as a size may see a different end of the body
+   * than a proxy does.
    */
   readonly checksChunks: boolean;
   /**
-   * Takes connections.
-   * @param port 0 takes a free one
-   * @returns the address with the port that was taken
-   * @throws Error when the address cannot be had
+   * Accepts connections from now on.
+   * @param port 0 chooses a free port
+   * @returns the address with the actual port
+   * @throws Error if the address cannot be used
    */
   listen(host: string, port: number): Promise<HttpAddress>;
-  /** Takes no more connections; those that are open stay. */
+  /** Accepts no further connections; open ones stay open. */
   stopListening(): void;
-  /** Closes every connection, whatever it is doing. */
+  /** Closes every connection at once. */
   closeConnections(): void;
   /**
    * New connections get this certificate; those that are open keep theirs.
@@ -38,26 +38,28 @@ export interface HttpAddress {
 }
 
 export interface ListenerOptions {
-  /** Open connections; a further one is told `overloaded` and closed. */
+  /** The most open connections; a further one gets `overloaded` and is closed. */
   readonly maxConnections: number;
   /** Undefined: plain HTTP. */
   readonly tls: TlsFiles | undefined;
-  /** Called with each request, and with the next one of a connection when the reply to the last is out. */
+  /**
+   * Called for each request. On one connection, the next request follows when the last reply has been sent.
+   */
   onRequest(request: ServerRequest): void;
-  /** Called for what the library could not read as a request, and has refused. */
+  /** Called when the library could not parse a request and has refused it. */
   onUnreadable(error: AppError): void;
 }
 
 export type CreateListener = (options: ListenerOptions) => HttpListener;
 
 /**
- * One request and the way to reply to it. The head (method, path, query string and headers) may be read until
- * `onRequest` returns, and what is called for the body must be called by then, too.
+ * One request and the means to reply to it. The head (method, path, query string and headers) can be read
+ * only until `onRequest` returns. `onAborted` and `onData` must be called before that too.
  */
 export interface ServerRequest {
   /** As the client wrote it. */
   readonly method: string;
-  /** Up to the question mark, as it came. */
+  /** Up to the question mark, not decoded. */
   readonly path: string;
   /** What follows the question mark; empty when there is none. */
   readonly queryString: string;
@@ -65,31 +67,32 @@ export interface ServerRequest {
   readonly isHttp10: boolean;
   /** Whether it came over TLS. */
   readonly isSecure: boolean;
-  /** The first header of this name, empty when absent. @param name in small letters */
+  /** The first header of this name, empty when absent. @param name in lower case */
   header(name: string): string;
-  /** Calls `visit` for each header in the order in which they came; names are in small letters. */
+  /** Calls `visit` for each header in the order in which they were sent; names are in lower case. */
   forEachHeader(visit: (name: string, value: string) => void): void;
-  /** Of the other end of the connection, as text. Known until the reply is out or the client has left. */
+  /** The address of the other end of the connection. Known until the reply is sent or the client leaves. */
   peerAddress(): string;
-  /** Called once when the client leaves before the reply is out. Then nothing may be sent any more. */
+  /** `handler` is called once if the client leaves before the reply is sent. Nothing may be sent after it. */
   onAborted(handler: () => void): void;
   /**
    * Reads the body.
-   * @param declaredBytes from Content-Length; undefined for a body in chunks
-   * @param handler gets each piece, whose memory is the library's: it must be copied before the call returns
+   * @param declaredBytes from Content-Length; undefined for a chunked body
+   * @param handler gets each piece. It must copy the piece before it returns: the memory belongs to the
+   *   library
    */
   onData(declaredBytes: number | undefined, handler: (chunk: Uint8Array, isLast: boolean) => void): void;
   /** Stops reading from the connection; `resume` before anything is sent. */
   pause(): void;
   resume(): void;
-  /** The body is wanted: a client that waits for `100 Continue` is told to send it. */
+  /** Sends `100 Continue` if the client waits for it before it sends the body. */
   askForBody(): void;
-  /** Whether the client still waits for `100 Continue`, so that no body is to be expected. */
+  /** Whether the client still waits for `100 Continue`, so that no body will arrive. */
   readonly awaitsContinue: boolean;
   /**
-   * Sends the reply. To be called once. A text goes out in one piece; bytes go as fast as the client takes
-   * them, and are never copied into a send queue; a stream is asked for more as fast as the client takes it.
-   * @returns what is to be told if the client leaves meanwhile
+   * Sends the reply; may be called once. A text is sent in one piece. Bytes are sent as fast as the client
+   * reads them, and are never copied into a send queue. A stream is read as fast as the client reads.
+   * @returns for a stream, an object to tell that the client has left
    */
   send(reply: Reply, options: SendOptions, outcome: SendOutcome): Sending | undefined;
   /** Closes the connection, also in the middle of a reply. */
@@ -100,25 +103,26 @@ export interface SendOptions {
   /** Headers only, as HEAD asks. */
   readonly headOnly: boolean;
   /**
-   * What becomes of the connection: it stays, or closes when the reply is out. `cut`, for a text body and
-   * from within `onRequest` alone: it closes before anything more that has arrived is looked at.
+   * `keep`: the connection stays open. `close`: it is closed after the reply. `cut`: it is closed after the
+   * reply, and bytes that have already arrived are not processed; only for text bodies and within
+   * `onRequest`.
    */
   readonly connection: 'keep' | 'close' | 'cut';
 }
 
-/** One of these is called, once; none if the client leaves before. */
+/** Exactly one of these is called, once; neither if the client leaves before. */
 export interface SendOutcome {
-  /** The last byte was handed to the system. */
+  /** The last byte was given to the operating system. */
   onSent(): void;
   /**
-   * The body broke off after a part of it was sent. The connection must be closed, so that the client sees
-   * it.
+   * The stream failed after a part of the body was sent. The caller must close the connection, so that the
+   * client notices.
    */
   onBroken(error: unknown): void;
 }
 
-/** A body on its way. */
+/** A body that is being sent. */
 export interface Sending {
-  /** The client has left: nothing more is sent, and the body is told. */
+  /** The client has left: stops sending and ends the stream. */
   leave(): void;
 }

@@ -8,7 +8,8 @@ import type { RequestHeaders } from './headers.ts';
 const hostHeader = /^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/;
 
 /**
- * Where a browser reaches the service: as configured, or as its request and the proxy in front say.
+ * The origin at which a browser reaches the service: the configured one, or else from its request and the
+ * proxy.
  * @param forwardedProto `X-Forwarded-Proto`
  * @throws AppError `bad_header`
  */
@@ -20,10 +21,11 @@ export function browserOrigin(configured: string | undefined, host: string, forw
 }
 
 /**
- * A browser sends its session along with what other sites make it ask for, and a password that it was
- * once asked for, so what changes anything must come from a page of this one: `Sec-Fetch-Site` says so,
- * or, in browsers and on connections without it, `Origin`. Programs, which have passwords and no
- * sessions, send neither. Pages of origins that the configuration names count as pages of this one.
+ * Refuses requests that another site made a browser send. A browser adds its session, and a password that the
+ * user once entered, also to requests of other sites. So a request that changes something must come from a
+ * page of this service. `Sec-Fetch-Site` shows that, or `Origin` if the browser does not send it. Programs
+ * use passwords and no sessions, and send neither header. Pages of configured origins count as pages of this
+ * service.
  * @throws AppError `forbidden`
  */
 export function requireSameSite(
@@ -46,6 +48,6 @@ export function requireSameSite(
 function isOwn(origin: string, host: string, configured: string | undefined): boolean {
   if (configured !== undefined) return origin === configured;
   const url = URL.parse(origin);
-  // The scheme is left out: a proxy may talk another one to the browser.
+  // The scheme is not compared: between the browser and a proxy it may be another one.
   return url !== null && host !== '' && url.host === URL.parse(`${url.protocol}//${host}`)?.host;
 }

@@ -5,8 +5,8 @@ import type { DatasetRoute } from './route.ts';
 import type { Match } from './router.ts';
 
 /**
- * The dataset that a request names. It is checked before the policy sees it, so that the policy compares
- * names only with names.
+ * The dataset that a request names. It is validated before the policy uses it, so that the policy only
+ * compares valid names.
  * @throws AppError `bad_header`, `bad_dataset_name`
  */
 export function requestDataset(route: DatasetRoute, match: Match, headers: RequestHeaders): string {
@@ -17,8 +17,8 @@ export function requestDataset(route: DatasetRoute, match: Match, headers: Reque
 }
 
 /**
- * What stands in the path for the braces of the route; empty if the route has none.
- * @throws AppError with this code
+ * The value of the path parameter of the route, decoded; empty if the route has none.
+ * @throws AppError with `code`
  */
 export function decodeParameter({ parameter = '' }: Match, code: 'bad_name' | 'bad_dataset_name'): string {
   try {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type Expectation, validate } from '../../lib/validation.ts';
 import type { QueryParameters } from './route.ts';
 
-/** Parameters behind the question mark that are as their schemas say, or are refused. */
+/** Parameters of the query string that are checked against schemas. */
 export interface ReadableParameters<Values> extends QueryParameters {
   /**
    * @param queryString what follows the question mark; empty when there is none
@@ -14,7 +14,7 @@ export interface ReadableParameters<Values> extends QueryParameters {
 type OptionalTexts = Readonly<Record<string, v.GenericSchema<string | undefined>>>;
 
 /**
- * Each may be left out; of one that is there several times the first counts. Others are not looked at.
+ * Every parameter is optional. If one is given several times, the first counts. Unknown ones are ignored.
  * @param schemas by name
  */
 export function queryParameters<const Schemas extends OptionalTexts>(

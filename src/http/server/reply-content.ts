@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Schema } from '../../lib/validation.ts';
 import type { ReplyReference } from './route.ts';
 
-/** A body of JSON, for the reference of the API. */
+/** A JSON body, for the reference of the API. */
 export const jsonContent = (schema: Schema<unknown>): NonNullable<ReplyReference['content']> => ({
   'application/json': schema,
 });
@@ -10,7 +10,7 @@ export const jsonContent = (schema: Schema<unknown>): NonNullable<ReplyReference
 /** A body of plain text. */
 export const textContent: NonNullable<ReplyReference['content']> = { 'text/plain': v.string() };
 
-/** Bytes of a format of its own. */
+/** A body in a binary or line-based format that has no JSON schema. */
 export const bytes = v.unknown();
 
 /** ISO 8601, UTC. */

@@ -2,20 +2,21 @@ import { STATUS_CODES } from 'node:http';
 import { AppError } from '../../errors.ts';
 import { limits } from '../../limits/limits.ts';
 
-/** A body that is made while it is sent. Iterated once. What it throws breaks the connection off. */
+/** A body that is produced while it is sent. It is iterated once. If it throws, the connection is closed. */
 export type BodyStream = AsyncIterable<Uint8Array>;
 
-/** An answer. */
+/** A reply, independent of the HTTP library. */
 export interface Reply {
   readonly status: number;
   /** Undefined for a reply without a body. */
   readonly contentType: string | undefined;
   /**
-   * Parts are sent one after another; large ones are not copied. A stream is not for routes that answer HEAD.
+   * Parts are sent one after another, and large ones are not copied. Routes that answer HEAD must not return
+   * a stream.
    */
   readonly body: string | readonly Uint8Array[] | BodyStream;
   /**
-   * `Cache-Control`; without it `no-store`, since nearly all that is answered is for one reader, at one time.
+   * `Cache-Control`; `no-store` unless given, since nearly all replies are for one client at one time.
    */
   readonly cacheControl?: string;
   /** Further headers. Values never carry client input. */
@@ -28,14 +29,14 @@ export const jsonReply = (value: unknown): Reply => ({
   body: JSON.stringify(value),
 });
 
-/** An answer without a body. */
+/** A reply without a body. */
 export const emptyReply = (status: number, headers: NonNullable<Reply['headers']> = []): Reply => ({
   status,
   contentType: undefined,
   body: '',
   headers,
 });
-/** Says that the request had been stored before, where that is so. */
+/** Adds the header that tells a retry that its data had already been stored. */
 export const withReplayed = (reply: Reply, replayed: boolean): Reply =>
   replayed ? { ...reply, headers: [...(reply.headers ?? []), ['Millrace-Replayed', 'true']] } : reply;
 
@@ -45,23 +46,23 @@ export const textReply = (body: string, contentType = 'text/plain; charset=utf-8
   body,
 });
 
-/** What a handler throws for an error whose reply carries headers of the protocol that it speaks. */
+/** Thrown by a handler for an error whose reply needs further headers of the protocol. */
 export class RefusalWithHeaders extends Error {
   override readonly name = 'RefusalWithHeaders';
   readonly headers: NonNullable<Reply['headers']>;
 
-  /** @param thrown what the reply is about */
+  /** @param thrown the error that the reply reports */
   constructor(thrown: unknown, headers: NonNullable<Reply['headers']>) {
     super('the request was refused', { cause: thrown });
     this.headers = headers;
   }
 }
 
-/** What went wrong, for the client. The text of an internal error stays inside. */
+/** The message for the client. The text of an internal error is not sent. */
 export const publicDetail = (error: AppError): string =>
   error.code === 'internal' ? 'see the log of the service for what happened' : error.message;
 
-/** The headers of a refusal, whatever the form of its body. */
+/** The headers of an error reply, for every format of its body. */
 export function refusalHeaders(error: AppError): NonNullable<Reply['headers']> {
   const headers: Array<readonly [string, string]> = [];
   if (error.code === 'unauthenticated') {
@@ -76,8 +77,8 @@ export function refusalHeaders(error: AppError): NonNullable<Reply['headers']> {
 }
 
 /**
- * Problem details (RFC 9457), the code also as their type.
- * @param status another one than that of the error, where a protocol wants it
+ * An error as problem details (RFC 9457). The type contains the code.
+ * @param status a status other than that of the error, if a protocol needs it
  */
 export function problemReply(error: AppError, status = error.definition.status): Reply {
   const { title } = error.definition;
@@ -86,23 +87,23 @@ export function problemReply(error: AppError, status = error.definition.status):
   return {
     status,
     contentType: 'application/problem+json',
-    // The standard members come first, since senders log the beginning of a reply; and again, so that no
-    // detail can take the place of one.
+    // The standard members come first, because senders log the beginning of a reply. They are repeated at the
+    // end so that no detail can replace them.
     body: JSON.stringify({ ...standard, ...error.details, ...standard }),
     headers: refusalHeaders(error),
   };
 }
 
-/** 499 is not registered: the client left before the answer. */
+/** 499 is not a registered status; it means that the client left before the reply. */
 const unregistered: ReadonlyMap<number, string> = new Map([[499, 'Client Closed Request']]);
 
-/** The text behind a status code. */
+/** The text after the status code. */
 export const reasonPhrase = (status: number): string =>
   STATUS_CODES[status] ?? unregistered.get(status) ?? 'Unknown';
 
 /**
- * The headers that each reply has, whatever it is: names and values in turn.
- * @param secure whether it goes out over TLS; then browsers are told to come by TLS alone from now on
+ * The headers that every reply has: names and values alternate.
+ * @param secure whether the reply is sent over TLS; then it tells browsers to use only TLS from now on
  */
 export const commonHeaders = ({ cacheControl = 'no-store' }: Reply, secure: boolean): readonly string[] => [
   'Cache-Control',
@@ -112,7 +113,7 @@ export const commonHeaders = ({ cacheControl = 'no-store' }: Reply, secure: bool
   ...(secure ? ['Strict-Transport-Security', `max-age=${limits.hstsMaxAgeSeconds}`] : []),
 ];
 
-/** The length of a body that is no stream, in bytes. */
+/** The length of a body that is not a stream, in bytes. */
 export const bodyLength = (body: string | readonly Uint8Array[]): number =>
   typeof body === 'string'
     ? Buffer.byteLength(body)
@@ -121,6 +122,6 @@ export const bodyLength = (body: string | readonly Uint8Array[]): number =>
 export const isStream = (body: Reply['body']): body is BodyStream =>
   typeof body === 'object' && Symbol.asyncIterator in body;
 
-/** What a connection gets that is one too many. */
+/** The reply on a connection beyond the allowed number. */
 export const tooManyConnections = (maxConnections: number): Reply =>
   problemReply(new AppError('overloaded', `there are ${maxConnections} connections, as many as may be`));

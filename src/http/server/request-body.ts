@@ -8,7 +8,7 @@ const emptyBytes = new Uint8Array(0);
 
 export interface BodyBounds {
   readonly maxBytes: number;
-  /** Takes room in memory before a body is read, in several portions when its length is not declared. */
+  /** Reserves memory before the body is read; in several portions if its length was not declared. */
   readonly reserve?: Reserve | undefined;
 }
 
@@ -17,12 +17,12 @@ export interface BodyBounds {
  *
  *     held ── accept ──▶ reading ── last chunk ──▶ complete
  *       └───────┬───────────┘
- *             stop ──▶ stopped      (refused, or the client left; what still comes is discarded)
+ *             stop ──▶ stopped      (refused, or the client left; further bytes are discarded)
  *
- * While `held`, nobody has said yet that this body is wanted: it may take no more of this process' memory
- * than what came with the headers, so the socket is paused. After `accept` it goes into one buffer of its
- * declared length, or of doubling length up to the bound. The memory of a piece is the HTTP library's, so
- * each is copied, once.
+ * While `held`, the request is not authorized yet. The socket is paused, so the body takes no more memory
+ * than what came with the headers. After `accept` the body goes into one buffer of its declared length, or
+ * into one that doubles up to the bound. The memory of a piece belongs to the HTTP library, so each piece is
+ * copied once.
  */
 export class BodyReader {
   readonly #request: Pick<ServerRequest, 'onData' | 'pause' | 'resume' | 'askForBody'>;
@@ -36,12 +36,12 @@ export class BodyReader {
   readonly #reservations: Reservation[] = [];
   #settle: (() => void) | undefined;
   #error: unknown;
-  /** Of a stopped body: what may still come before `#onDiscarded` is called. */
+  /** After `stop`: how many more bytes may arrive before `#onDiscarded` is called. */
   #discardableBytes = Number.POSITIVE_INFINITY;
   #onDiscarded: (() => void) | undefined;
 
   /**
-   * Must be called before `onRequest` returns, or pieces are lost.
+   * Must be called before `onRequest` returns; otherwise pieces are lost.
    * @param declaredBytes from Content-Length; undefined for a chunked body
    */
   constructor(
@@ -73,7 +73,7 @@ export class BodyReader {
 
   /**
    * Reads the body to its end.
-   * @returns the body, in memory that nobody else holds; undefined when it was stopped
+   * @returns the body, in memory that belongs to the caller; undefined if it was stopped
    * @throws AppError `body_too_large`, or what `reserve` throws
    */
   accept(bounds: BodyBounds): Promise<Uint8Array | undefined> {
@@ -98,7 +98,7 @@ export class BodyReader {
       : this.#buffer.subarray(0, this.#receivedBytes);
   }
 
-  /** Drops the body; what still comes is ignored. */
+  /** Drops the body; further bytes are ignored. */
   stop(): void {
     this.#stopped = true;
     this.#buffer = emptyBytes;
@@ -107,8 +107,8 @@ export class BodyReader {
   }
 
   /**
-   * Waits for the last byte of a stopped body; until as many as these have come, it is late, or
-   * it is stopped again.
+   * Waits for the last byte of a stopped body, but for at most this many bytes and this long. It also ends
+   * when `stop` is called again.
    */
   async discarded(maxBytes: number, maxWaitMs: number): Promise<void> {
     this.#discardableBytes = maxBytes - this.#receivedBytes;
@@ -128,7 +128,7 @@ export class BodyReader {
     if (isLast || this.#discardableBytes <= 0) this.#onDiscarded?.();
   }
 
-  /** Gives back the room that was reserved. */
+  /** Releases the reserved memory. */
   release(): void {
     for (const reservation of this.#reservations.splice(0)) reservation.release();
   }
@@ -157,7 +157,7 @@ export class BodyReader {
     this.#checkSize(neededBytes);
     if (isLast && this.#receivedBytes === 0) {
       this.#reserveUpTo(neededBytes);
-      // Not by `slice`, which fills the memory with zeros first.
+      // Not with `slice`, which first fills the memory with zeros.
       this.#buffer = Buffer.allocUnsafeSlow(neededBytes);
     } else if (neededBytes > this.#buffer.length) this.#grow(neededBytes);
     this.#buffer.set(chunk, this.#receivedBytes);

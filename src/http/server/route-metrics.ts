@@ -1,7 +1,10 @@
 import type { CounterSeries } from '../../lib/fast-metrics.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 
-/** The counters of one route. They are kept, since to look one up by its labels costs more than to count. */
+/**
+ * The counters of one route. They are kept here because looking one up by its labels costs more than
+ * counting.
+ */
 export class RouteMetrics {
   readonly #metrics: Metrics;
   readonly #route: string;
@@ -18,7 +21,7 @@ export class RouteMetrics {
   }
 
   count(method: string, status: number, durationSeconds: number, bodyBytes: number): void {
-    // Most requests of a route are like the one before.
+    // Most requests of a route have the same method and status as the one before.
     if (this.#last?.status !== status || this.#last.method !== method) {
       const requests = this.#metrics.httpRequests.series({ route: this.#route, method, status });
       this.#last = { method, status, requests };

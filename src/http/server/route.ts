@@ -10,41 +10,41 @@ import type { Reply } from './reply.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * One row of the route table, from which the router, the checks of what a request sends and the reference of
- * the API come. Every row says who may use it: a row without a permission does not compile, and only a row
- * with a dataset gives its handler one. HEAD is answered wherever GET is.
+ * One row of the route table. The router, the checks of requests and the reference of the API all use the
+ * same rows. Every row names the permission that it needs; without one it does not compile. Only the handler
+ * of a row with a dataset gets a dataset. HEAD is answered wherever GET is.
  */
 export type Route = PublicRoute | ServiceRoute | DatasetRoute;
 
 interface RouteBase {
   readonly method: Method;
-  /** A segment in braces, one at most, matches anything but a slash: `/api/v1/logstream/{dataset}`. */
+  /** At most one segment is in braces; it matches any text without a slash: `/api/v1/logstream/{dataset}`. */
   readonly path: string;
   /**
-   * How errors of this path are answered, where its protocol says so; otherwise as problem details. It must
-   * be the same for all rows of the path, since it also answers methods that the path does not take.
+   * The format of errors, if the protocol of the path defines one; problem details otherwise. It must be the
+   * same for all rows of a path, because it is also used for methods that the path does not have.
    */
   readonly refusal?: RefusalFormat;
-  /** The parameters behind the question mark. Others are not looked at. */
+  /** The parameters of the query string. Others are ignored. */
   readonly query?: QueryParameters;
   readonly reference: RouteReference;
 }
 
-/** What the reference of the API says about a route, beyond what the other members of its row do. */
+/** The text about a route in the reference of the API, in addition to the other members of its row. */
 export interface RouteReference {
   readonly group: RouteGroup;
   /** One line. */
   readonly summary: string;
   /** What else a client must know, in Markdown. */
   readonly details?: string;
-  /** What stands in the path for the braces, unless it is a dataset. */
+  /** The path parameter, unless it is a dataset. */
   readonly parameter?: ParameterReference;
-  /** Headers of a request that mean something here, beside those of all routes. */
+  /** Request headers of this route, in addition to those of all routes. */
   readonly headers?: readonly HeaderReference[];
-  /** Those that are no errors. */
+  /** Replies that are not errors. */
   readonly replies: readonly ReplyReference[];
   /**
-   * What a request can end with, beside what all requests with the same kind of route can (`commonErrors`).
+   * Errors of this route, in addition to those of all routes of its kind (`commonErrors`).
    */
   readonly errors: readonly ErrorCode[];
 }
@@ -71,21 +71,21 @@ export interface HeaderReference extends ParameterReference {
 export interface ReplyReference {
   readonly status: number;
   readonly description: string;
-  /** What the body is, by media type; none for a reply without a body. Bytes are `unknown`. */
+  /** The schema of the body by media type; absent without a body. Binary bodies are `unknown`. */
   readonly content?: Readonly<Record<string, Schema<unknown>>>;
-  /** Headers that only this reply has: what each says. */
+  /** Headers that only this reply has, with their descriptions. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Parameters by their names; each is optional, and text. */
+/** The schemas of the parameters, by name. Each parameter is optional and a text. */
 export interface QueryParameters {
   readonly schemas: Readonly<Record<string, Schema<unknown>>>;
 }
 
-/** An error as a reply. @param contentType header of the request, as it came; empty when absent */
+/** Turns an error into a reply. @param contentType the header of the request; empty when absent */
 export type RefusalFormat = (error: AppError, contentType: string) => Reply;
 
-/** For everybody, without credentials. Takes no body. */
+/** A route that needs no credentials. It takes no body. */
 export interface PublicRoute extends RouteBase {
   readonly permission: 'public';
   readonly dataset?: never;
@@ -94,52 +94,55 @@ export interface PublicRoute extends RouteBase {
   handler(request: PublicRequest): Reply | Promise<Reply>;
 }
 
-/** A request of anybody. It is asked before anything is awaited. */
+/** A request without credentials. It can be read only until the handler first awaits. */
 export interface PublicRequest {
   /** What follows the question mark; empty when there is none. */
   readonly queryString: string;
-  /** How browsers reach the service: `https` over TLS, or what the proxy says in `X-Forwarded-Proto`. */
+  /** How browsers reach the service: `https` over TLS, or the value of `X-Forwarded-Proto`. */
   readonly forwardedProto: string;
-  /** @param name in small letters; a header that is not there is empty */
+  /** @param name in lower case; an absent header is empty */
   readonly header: (name: string) => string;
   /** As text. */
   readonly clientAddress: () => string;
 }
 
-/** For those who may do `permission` somewhere; a query is narrowed to datasets by whoever runs it. */
+/**
+ * A route that needs `permission` for at least one dataset, or for the tenant or service. A query checks the
+ * datasets that it reads by itself.
+ */
 export interface ServiceRoute extends RouteBase {
   readonly permission: Action;
   readonly dataset: 'none';
-  /** It is about the server and not about one of its tenants, so that a request need not name one. */
+  /** The route concerns the whole server, so requests need not name a tenant. */
   readonly tenant?: 'none';
   readonly body?: BodyRules;
   handler(request: AuthorizedRequest): Reply | Promise<Reply>;
 }
 
-/** For those who may do `permission` to the dataset that the request names. */
+/** A route that needs `permission` for the dataset that the request names. */
 export interface DatasetRoute extends RouteBase {
   readonly permission: Action;
   /** Where the request names it: in the path segment `{dataset}`, or in the header X-P-Stream. */
   readonly dataset: 'path' | 'header';
-  /** What a missing header means; without one, it is an error. */
+  /** The dataset if the header is missing; without a default, a missing header is an error. */
   readonly defaultDataset?: string;
   readonly tenant?: never;
   readonly body?: BodyRules;
   handler(request: DatasetRequest): Reply | Promise<Reply>;
 }
 
-/** What a route takes for a body, checked before a byte of it is read. */
+/** Rules for the body of a route. They are checked before any of the body is read. */
 export interface BodyRules {
   readonly maxBytes: number;
   readonly contentType: ContentTypeRule;
   readonly encodings: readonly BodyEncoding[];
-  /** What it is, for the reference of the API. */
+  /** The description of the body in the reference of the API. */
   readonly reference: BodyReference;
-  /** Whether an `Idempotency-Key` means something here; otherwise the header is not looked at. */
+  /** Whether the route uses the header `Idempotency-Key`; otherwise the header is ignored. */
   readonly takesIdempotencyKey?: true;
   /**
-   * Asked whether a body may come, before it is read. What it returns takes room in memory, in several
-   * portions when the length is not declared.
+   * Called before a body is read. It throws if the body cannot be admitted now, and returns a function that
+   * reserves memory for it; in several portions if the length was not declared.
    * @throws AppError
    */
   reserve?(tenant: string, dataset: string): Reserve;
@@ -147,18 +150,18 @@ export interface BodyRules {
 
 export interface BodyReference {
   readonly description: string;
-  /** By media type; bytes are `unknown`. */
+  /** The schema by media type; binary bodies are `unknown`. */
   readonly content: Readonly<Record<string, Schema<unknown>>>;
   readonly isRequired: boolean;
-  /** What it is refused with where it is not as the schema says. */
+  /** The errors for a body that does not match the schema. */
   readonly errors: readonly ErrorCode[];
 }
 
 export interface AuthorizedRequest {
   readonly principal: Principal;
-  /** Id of the tenant that it is about, which the principal may enter. */
+  /** Id of the tenant of the request; the principal has access to it. */
   readonly tenant: string;
-  /** What stands in the path for the braces of the route, decoded; empty if it has none. */
+  /** The value of the path parameter, decoded; empty if the route has none. */
   readonly parameter: string;
   /** What follows the question mark; empty when there is none. */
   readonly queryString: string;
@@ -169,24 +172,24 @@ export interface AuthorizedRequest {
   /** The beginning of the header, `limits.maxUserAgentLength` characters of it; empty when absent. */
   readonly userAgent: string;
   /**
-   * Headers that begin with `x-p-`, but for those that name tenant and dataset, by their names in small
-   * letters.
+   * Headers that begin with `x-p-`, by their names in lower case, except those that name the tenant and the
+   * dataset.
    */
   readonly extensions: ReadonlyMap<string, string>;
-  /** As the route's `ContentTypeRule` gives it. Empty on routes without a body. */
+  /** The result of the route's `ContentTypeRule`. Empty on routes without a body. */
   readonly contentType: string;
   readonly encoding: BodyEncoding;
   /** Undefined if there is none, and on routes that take none. */
   readonly idempotencyKey: string | undefined;
-  /** Not decompressed. Nobody else holds its memory. Empty on routes without a body. */
+  /** Not decompressed. Its memory belongs to the handler. Empty on routes without a body. */
   readonly body: Uint8Array;
-  /** Where the request comes from, as text; asked for before anything is awaited. */
+  /** The address of the client. It must be read before the handler first awaits. */
   readonly clientAddress: () => string;
-  /** Aborted when the client goes away. Made when it is asked for. */
+  /** Returns a signal that is aborted when the client disconnects. It is created on first use. */
   readonly signal: () => CancelSignal;
 }
 
 export interface DatasetRequest extends AuthorizedRequest {
-  /** A valid dataset name, which the principal has the route's permission for. */
+  /** A valid dataset name. The principal has the permission of the route for it. */
   readonly dataset: string;
 }

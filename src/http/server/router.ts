@@ -4,17 +4,16 @@ import type { RefusalFormat, Route } from './route.ts';
 export interface Match {
   readonly route: Route;
   /**
-   * The segment that stands for the braces, as it came: still percent-encoded. Undefined if the path has
-   * none.
+   * The path parameter, still percent-encoded. Undefined if the route has none.
    */
   readonly parameter: string | undefined;
 }
 
 /** All rows with the same path. */
 interface Resource {
-  /** Path segments; undefined matches any one that is not empty. */
+  /** Path segments; undefined matches any segment that is not empty. */
   readonly segments: ReadonlyArray<string | undefined>;
-  /** Index of the one that matches any, or -1; a path has one at most. */
+  /** Index of the segment that is a parameter, or -1; a path has at most one. */
   readonly parameterIndex: number;
   readonly byMethod: Map<string, Route>;
 }
@@ -22,8 +21,9 @@ interface Resource {
 const isParameter = (segment: string): boolean => segment.startsWith('{') && segment.endsWith('}');
 
 /**
- * Finds the row for a request. Paths are compared as they came, segment by segment, so an encoded slash never
- * makes a segment, and `..` is a name like any other. A path without parameters wins over one with them.
+ * Finds the row for a request. Paths are compared segment by segment without decoding, so an encoded slash
+ * does not separate segments, and `..` is an ordinary name. A path without a parameter takes precedence over
+ * one with a parameter.
  */
 export class Router {
   readonly #exact = new Map<string, Resource>();
@@ -51,7 +51,7 @@ export class Router {
   }
 
   /**
-   * How the path answers errors, whatever the method; undefined for one that does not say, or does not exist.
+   * The format of errors on a path, for every method; undefined if the path has none or does not exist.
    */
   refusalOf(path: string): RefusalFormat | undefined {
     const resource = this.#exact.get(path) ?? this.#pattern(path.split('/'));

@@ -23,11 +23,11 @@ export interface HttpServerOptions {
   readonly log: Logger;
   readonly audit: AuditLog;
   readonly clock: Clock;
-  /** Where browsers reach the service; undefined: what their requests say. */
+  /** The origin at which browsers reach the service; if undefined, it is derived from each request. */
   readonly publicOrigin?: string | undefined;
-  /** Whose pages may call the API, beside those of the service; undefined: nobody's. */
+  /** Other origins whose pages may call the API; undefined if there are none. */
   readonly corsOrigins?: CorsOrigins | undefined;
-  /** Networks of the proxies that are believed whom they ask for; undefined: there are none. */
+  /** Networks of proxies whose forwarding headers are used; undefined if there are none. */
   readonly trustedProxies?: Networks | undefined;
   /** Called for each request. */
   readonly onRequest?: () => void;
@@ -35,35 +35,35 @@ export interface HttpServerOptions {
 
 export interface HttpServer {
   /**
-   * Takes connections.
-   * @param port 0 takes a free one
-   * @returns the address with the port that was taken
-   * @throws Error when the address cannot be had
+   * Accepts connections from now on.
+   * @param port 0 chooses a free port
+   * @returns the address with the actual port
+   * @throws Error if the address cannot be used
    */
   listen(host: string, port: number): Promise<HttpAddress>;
-  /** From now on requests are for these routes; until then they get `starting`. To be called once. */
+  /** Serves these routes from now on; until then requests get `starting`. May be called once. */
   serve(options: HttpServerOptions): void;
   /**
-   * Takes no more connections, lets requests under way finish for up to `graceMs`, then closes every
-   * connection. A request that comes meanwhile on an open connection gets `shutting_down`.
+   * Accepts no further connections, lets running requests finish for up to `graceMs`, then closes all
+   * connections. New requests on open connections get `shutting_down`.
    */
   close(graceMs: number): Promise<void>;
   /**
-   * New connections get this certificate; those that are open go on.
-   * @throws Error when it cannot be used; then the one before stays
+   * New connections get this certificate; open ones keep theirs.
+   * @throws Error if it cannot be used; then the current one stays
    */
   useCertificate(files: TlsFiles): Promise<void>;
 }
 
 export interface CreateServerOptions {
-  /** Which HTTP library serves; what is found to load if it is not said. */
+  /** The setting for the HTTP library; `auto` unless given. */
   readonly library?: HttpServerSetting | undefined;
   /** Undefined: plain HTTP. */
   readonly tls?: TlsFiles | undefined;
   readonly maxConnections?: number;
 }
 
-/** The HTTP server: what it does with requests, on whichever HTTP library. */
+/** Creates the HTTP server on either HTTP library. */
 export function createHttpServer(options: CreateServerOptions = {}): HttpServer {
   const { library = 'auto', tls, maxConnections = defaultMaxConnections() } = options;
   const underWay = new UnderWay();
@@ -124,10 +124,10 @@ export function createHttpServer(options: CreateServerOptions = {}): HttpServer 
 const defaultMaxConnections = (): number =>
   Math.min(limits.maxConnections, Math.floor(maxOpenFiles() * limits.maxConnectionsShare));
 
-/** An early reply is sent at once, and counted nowhere. */
+/** Early replies are not counted. */
 const nobodyAsks = { onSent: () => {}, onBroken: () => {} };
 
-/** Counts requests under way. */
+/** Counts running requests. */
 class UnderWay {
   #count = 0;
   #onNone: (() => void) | undefined;
@@ -141,7 +141,7 @@ class UnderWay {
     if (this.#count === 0) this.#onNone?.();
   }
 
-  /** Fulfils when there are none, or after a while. */
+  /** Fulfils when no request is running, or after `withinMs`. */
   async settled(withinMs: number): Promise<void> {
     if (this.#count === 0) return;
     await new Promise<void>((resolve) => {
@@ -154,7 +154,7 @@ class UnderWay {
   }
 }
 
-/** Label values come from the route table only: what no route answers is counted as `unmatched`. */
+/** Label values come only from the route table; requests without a route are counted as `unmatched`. */
 function createMetricsOf(metrics: Metrics, routes: readonly Route[]): ExchangeContext['metricsOf'] {
   const unmatched = new RouteMetrics(metrics, 'unmatched');
   const byRoute = new Map(routes.map((route) => [route, new RouteMetrics(metrics, route.path)]));

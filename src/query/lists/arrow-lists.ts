@@ -31,19 +31,19 @@ const buffersOf: ReadonlyMap<number, number> = new Map([
 ]);
 
 /**
- * An Arrow stream of the store, in which lists can be NULL. The store has no list that is NULL, and gives
- * such a column as a struct that can be, with the list as its only member. Without its buffer of NULLs, which
- * is empty, a list within a struct has the same bytes as a list that can be NULL: so only the description of
- * the columns changes, in place, and no value is touched.
+ * Makes nullable lists in an Arrow stream of the store. The store has no nullable lists; it writes such a
+ * column as a nullable struct whose only member is the list. Without the list's own validity buffer, which is
+ * empty, a list in a struct has the same bytes as a nullable list. So only the descriptions of the columns
+ * are changed, in place, and no value is touched.
  *
- * A stream is messages: a mark, the length of the description, the description, and its body
+ * A stream consists of messages: a mark, the length of the description, the description, and its body
  * (https://arrow.apache.org/docs/format/Columnar.html#encapsulated-message-format).
  */
 export class ArrowLists implements OutputFilter {
-  /** Of a description whose end has not come yet. */
+  /** The pieces of a description whose end has not arrived yet. */
   #begun: Buffer[] = [];
   #begunBytes = 0;
-  /** Of the body of the latest message. */
+  /** Bytes of the body of the latest message that have not arrived yet. */
   #bodyBytes = 0;
   #removed: Removed | undefined;
 
@@ -100,16 +100,16 @@ export class ArrowLists implements OutputFilter {
   }
 }
 
-/** The mark and the length. */
+/** The mark and the length of the description. */
 const headBytes = 8;
 
-/** What each batch has that the schema no longer mentions, by its position. */
+/** The nodes and buffers in each batch that the changed schema no longer has, by position. */
 interface Removed {
   readonly nodes: ReadonlySet<number>;
   readonly buffers: ReadonlySet<number>;
 }
 
-/** Makes lists of the columns that are structs. */
+/** Turns the columns that are structs into lists. */
 function unwrap(bytes: Buffer, columns: readonly number[]): Removed {
   const [nodes, buffers] = [new Set<number>(), new Set<number>()];
   let [node, buffer] = [0, 0];
@@ -122,7 +122,7 @@ function unwrap(bytes: Buffer, columns: readonly number[]): Removed {
   };
   for (const column of columns) {
     if (typeOf(bytes, column) === struct) {
-      // Behind the struct and its NULLs come the list and its NULLs.
+      // The list and its validity buffer come directly after the struct and its validity buffer.
       nodes.add(node + 1);
       buffers.add(buffer + 1);
     }
@@ -134,13 +134,13 @@ function unwrap(bytes: Buffer, columns: readonly number[]): Removed {
 
 const typeOf = (bytes: Buffer, at: number): number => bytes[fieldAt(bytes, at, field.typeType) ?? -1] ?? 0;
 
-/** The tables of the types List and Struct are both empty. */
+/** Changes the type in place. The tables of the types List and Struct are both empty, so no sizes change. */
 function becomeList(bytes: Buffer, column: number): void {
   const typeType = fieldAt(bytes, column, field.typeType);
   const children = fieldAt(bytes, column, field.children);
   const [inner] = tablesOf(bytes, vectorAt(bytes, column, field.children));
   const elements = inner === undefined ? undefined : vectorAt(bytes, inner, field.children);
-  // References point forwards. What is referred to is written first, from the end.
+  // References only point forwards: a FlatBuffer is written from its end, what is referred to first.
   if (typeType === undefined || children === undefined || elements === undefined || elements < children) {
     throw new Error('BUG: a struct of the store without a list');
   }

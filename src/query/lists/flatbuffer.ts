@@ -1,12 +1,12 @@
 /**
- * Places in a FlatBuffer (https://flatbuffers.dev/internals): numbers are little-endian, references are
- * relative to where they stand, and a table has its fields where its vtable says.
+ * Finds positions in a FlatBuffer (https://flatbuffers.dev/internals). Numbers are little-endian, references
+ * are relative to their own position, and the vtable of a table gives the positions of its fields.
  */
 
-/** Where the table begins that a reference points to. */
+/** The position of the table that a reference points to. */
 export const follow = (bytes: Buffer, at: number): number => at + bytes.readUInt32LE(at);
 
-/** Where a field of a table is; undefined if it has its default. */
+/** The position of a field of a table; undefined if the field has its default value. */
 export function fieldAt(bytes: Buffer, table: number, index: number): number | undefined {
   const vtable = table - bytes.readInt32LE(table);
   const slot = 4 + 2 * index;
@@ -15,7 +15,7 @@ export function fieldAt(bytes: Buffer, table: number, index: number): number | u
   return offset === 0 ? undefined : table + offset;
 }
 
-/** Where the vector of a field begins, which is its length; undefined if there is none. */
+/** The position of the vector of a field, which begins with its length; undefined if there is none. */
 export function vectorAt(bytes: Buffer, table: number, index: number): number | undefined {
   const field = fieldAt(bytes, table, index);
   return field === undefined ? undefined : follow(bytes, field);
@@ -29,7 +29,7 @@ export function tablesOf(bytes: Buffer, vector: number | undefined): readonly nu
   );
 }
 
-/** Removes elements from a vector of structs, in place: what follows moves up, the last places are unused. */
+/** Removes elements from a vector of structs in place. Later ones move up; the end becomes unused. */
 export function removeStructs(
   bytes: Buffer,
   vector: number,

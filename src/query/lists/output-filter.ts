@@ -1,7 +1,7 @@
-/** Changes the output of a query on its way to the client. */
+/** Changes the output of a query before it is sent to the client. */
 export interface OutputFilter {
-  /** What can be sent, now that this piece is there. */
+  /** Takes the next piece of the output. @returns what can be sent now */
   push(piece: Uint8Array): readonly Uint8Array[];
-  /** What is left when no piece follows. */
+  /** Called after the last piece. @returns the rest of the output */
   end(): readonly Uint8Array[];
 }

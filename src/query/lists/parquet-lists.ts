@@ -9,7 +9,7 @@ import {
   writeStruct,
 } from './thrift.ts';
 
-/** Numbers of fields in Parquet's parquet.thrift. */
+/** Field numbers from Parquet's parquet.thrift. */
 const file = { schema: 2, rowGroups: 4 } as const;
 const element = { repetition: 3, name: 4, children: 5, convertedType: 6, logicalType: 10 } as const;
 const rowGroup = { columns: 1 } as const;
@@ -22,13 +22,13 @@ const magic = Buffer.from('PAR1');
 const tailBytes = 4 + magic.byteLength;
 
 /**
- * A Parquet file of the store, in which lists can be NULL. The store has no list that is NULL, and gives such
- * a column as a struct that can be, with the list as its only member. The levels that tell NULL, an empty
- * list and a NULL within it apart are the same for both, so the pages stay as they are. The file gets another
- * footer behind its own, with lists in place of the structs: readers look at the last one alone.
+ * Makes nullable lists in a Parquet file of the store. The store has no nullable lists; it writes such a
+ * column as a nullable struct whose only member is the list. The levels that distinguish NULL, an empty list
+ * and a NULL element are the same for both, so the pages stay as they are. A second footer is appended, which
+ * has lists in place of the structs; readers use only the last footer.
  */
 export class ParquetLists implements OutputFilter {
-  /** The latest bytes, among which is the footer. */
+  /** The latest bytes, which include the footer once all pieces have arrived. */
   readonly #latest: Buffer[] = [];
   #latestBytes = 0;
 
@@ -81,14 +81,14 @@ function withLists(footer: Buffer): Buffer {
       const described = column.get(columnChunk.metadata)?.value;
       if (!(described instanceof Map)) continue;
       const path = listAt(described, columnMetadata.path);
-      // Behind the name of the column comes that of the list within it.
+      // The second name is that of the list within the struct.
       if (changed.has(String(path.items[0]))) path.items.splice(1, 1);
     }
   }
   return writeStruct(metadata);
 }
 
-/** A struct: neither a list nor a map, nor what repeats in them. */
+/** Whether a schema element is a struct, and not a list, a map or a repeated group in one. */
 const isPlainGroup = (value: ThriftValue | undefined): value is ThriftStruct =>
   value instanceof Map &&
   value.has(element.children) &&

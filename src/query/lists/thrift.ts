@@ -1,10 +1,10 @@
 /**
- * Thrift's compact protocol, as far as the footer of Parquet needs it
- * (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md): values as they were
- * written, in structs and lists that can be changed.
+ * Reads and writes Thrift's compact protocol, as far as the footer of Parquet needs it
+ * (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md). Structs and lists can
+ * be changed; other values keep their bytes.
  */
 
-/** A value with the type that stands before it. */
+/** A value with the type code that precedes it. */
 export interface ThriftField {
   readonly type: number;
   value: ThriftValue;
@@ -14,7 +14,7 @@ export interface ThriftList {
   readonly type: number;
   items: ThriftValue[];
 }
-/** Numbers, doubles and texts are their bytes. */
+/** Numbers, doubles and texts are kept as their bytes. */
 export type ThriftValue = Buffer | boolean | ThriftList | ThriftStruct;
 
 const types = { yes: 1, no: 2, byte: 3, double: 7, binary: 8, list: 9, set: 10, struct: 12 } as const;
@@ -74,7 +74,7 @@ export class ThriftReader {
     return byte;
   }
 
-  /** As it is written; above 53 bits it is only passed over. */
+  /** A varint. Numbers above 53 bits lose precision; they are only skipped. */
   #number(): number {
     let number = 0;
     for (let factor = 1; ; factor *= 128) {

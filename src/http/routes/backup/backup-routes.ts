@@ -26,7 +26,7 @@ const status = v.pipe(
   v.title('Backup'),
 );
 
-/** About one backup, and about no tenant. */
+/** A route about one backup. It does not belong to a tenant. */
 const backupRoute = ({
   reference,
   ...declared
@@ -44,8 +44,8 @@ const backupRoute = ({
   });
 
 /**
- * Backups, for the root administrator: they hold all tenants.
- * @param backups undefined with a ClickHouse server, which makes its own
+ * Routes for backups. Only the root administrator may use them, because a backup contains all tenants.
+ * @param backups undefined with a ClickHouse server, which has backups of its own
  */
 export function backupRoutes(backups: Backups | undefined, audit: AuditLog): Route[] {
   const own = (): Backups => {

@@ -16,14 +16,13 @@ import { textContent } from '../../server/reply-content.ts';
 import type { DatasetRequest, Route } from '../../server/route.ts';
 
 /**
- * Options that clients of this interface know and that there are not: without them data would come out
- * otherwise than asked for.
+ * Options of this interface that Millrace does not have. They are refused and not ignored, because the result
+ * would differ from what the client asked for.
  */
 const unsupported = ['x-p-update-stream'] as const;
 
 /**
- * A new dataset of events, with what its owner wants of it in headers, and its fields in the
- * body if they are fixed.
+ * Creates a dataset of events. Headers give its options; the body gives the fields of a static schema.
  */
 export function datasetCreationRoute(
   administration: Pick<DatasetAdministration, 'create'>,

@@ -15,7 +15,7 @@ const limitsReply = {
   content: jsonContent(datasetLimitsExpectation.schema),
 };
 
-/** What a dataset may have. Each reply is what holds then, whoever has set it. */
+/** Limits of a dataset. Each reply shows all limits in force, including those of the tenant. */
 export function datasetLimitsRoutes(limits: Pick<DatasetLimits, 'get' | 'set'>, audit: AuditLog): Route[] {
   const path = '/api/v1/logstream/{dataset}/limits';
   const set = async (request: DatasetRequest, wanted: unknown): Promise<Reply> => {

@@ -89,7 +89,7 @@ const statisticsParameters = queryParameters({
   ),
 });
 
-/** Datasets: made, deleted, and what there is to know of them. */
+/** Routes that list, create, describe and delete datasets. */
 export function datasetRoutes({
   administration,
   questions,
@@ -256,7 +256,7 @@ const info = ({ kind, createdAt, firstEventAt, latestEventAt, isInternal, option
   streamType: isInternal ? 'Internal' : 'UserDefined',
   logSource: [{ log_source_format: logSources[kind], fields: [] }],
   telemetryType: kind,
-  // Those that there are: JSON leaves out what is undefined.
+  // JSON leaves out members that are undefined.
   timePartition: options?.timeField,
   timePartitionLimit: options?.timeLimitDays === undefined ? undefined : `${options.timeLimitDays}d`,
   customPartition: options?.partitionField,

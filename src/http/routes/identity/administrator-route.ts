@@ -9,7 +9,7 @@ export const administratorRoute = <Body = undefined>(
   declared: Omit<Declared<ServiceRoute, AuthorizedRequest, Body, undefined>, 'permission' | 'dataset'>,
 ): ServiceRoute => serviceRoute({ ...declared, permission: 'identity.manage', dataset: 'none' });
 
-/** Names of roles that a request gives; no tenant has more of them. */
+/** Names of roles in a request; no more than a tenant can have. */
 export const roleNames = listOf(
   v.pipe(v.string(), v.description('The name of a role.')),
   limits.maxRolesPerTenant,
@@ -23,11 +23,11 @@ export const roleNamesExpectation: Expectation<readonly string[]> = {
   code: 'bad_request',
 };
 
-/** What stands in the path. */
+/** A path parameter that is a name. */
 export const nameParameter = (description: string): ParameterReference => ({
   description,
   schema: v.pipe(v.string(), v.minLength(1), v.maxLength(limits.identityNameMaxLength)),
 });
 
-/** Bodies about identities. */
+/** The largest body of these routes. */
 export const maxBytes = limits.maxIdentityBodyBytes;

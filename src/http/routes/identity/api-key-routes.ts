@@ -39,7 +39,8 @@ const apiKey = v.pipe(
 const deletedKey = v.object({ keyId: v.string(), keyName: v.string(), message: v.string() });
 
 /**
- * API keys. Their values are in the replies to making one and to asking for one by its id, and nowhere else.
+ * API keys. Only two replies show the value of a key: that to its creation, and that to a request for it by
+ * id.
  */
 export function apiKeyRoutes(keys: ApiKeyAdministration, audit: AuditLog): Route[] {
   return [

@@ -16,7 +16,7 @@ export interface LoginRouteOptions {
   readonly sessions: Sessions;
   readonly audit: AuditLog;
   readonly sessionLifetimeMs: number;
-  /** Where browsers reach the service; undefined: what their requests say. */
+  /** The origin at which browsers reach the service; if undefined, it is derived from each request. */
   readonly publicOrigin: string | undefined;
 }
 
@@ -31,14 +31,14 @@ const redirectParameter = queryParameters({
     ),
   ),
 });
-/** What the identity provider sends people back with (RFC 6749, section 4.1.2). */
+/** The parameters with which the identity provider redirects browsers back (RFC 6749, section 4.1.2). */
 const answerParameters = queryParameters({
   code: v.optional(v.string()),
   state: v.optional(v.string()),
   error: v.optional(v.string()),
 });
 
-/** Sign-in and sign-out of people in a browser, by way of the identity provider. */
+/** Sign-in and sign-out of browsers at the identity provider. */
 export function loginRoutes(options: LoginRouteOptions): Route[] {
   const logout = (method: 'GET' | 'POST') =>
     publicRoute({
@@ -116,7 +116,7 @@ async function complete(options: LoginRouteOptions, request: PublicRequest): Pro
 }
 
 /**
- * Ends the session here and, where the provider has a place for it, there. Another site cannot ask for it.
+ * Ends the session here and, if the provider supports it, also there. Requests from other sites are refused.
  */
 async function signOut(options: LoginRouteOptions, request: PublicRequest): Promise<Reply> {
   const { login, sessions, audit, publicOrigin } = options;
@@ -141,7 +141,7 @@ const originOf = (request: PublicRequest, publicOrigin: string | undefined): str
 const isSecure = (origin: string): boolean => origin.startsWith('https:');
 
 /**
- * A redirect must not lead anywhere else: a link to this service would then be as good as one to any place.
+ * A redirect must stay on this service. Otherwise a link to this service could lead people to any other site.
  * @throws AppError `bad_request`
  */
 function ownUrl(text: string, origin: string): string {
@@ -150,6 +150,6 @@ function ownUrl(text: string, origin: string): string {
   throw new AppError('bad_request', 'redirect must be a path of this service');
 }
 
-/** The addresses are serialized URLs, so that they hold no line break. */
+/** The locations are serialized URLs, so they contain no line breaks. */
 const seeOther = (location: string, cookies: readonly string[]): Reply =>
   emptyReply(303, [['Location', location], ...cookies.map((cookie) => ['Set-Cookie', cookie] as const)]);

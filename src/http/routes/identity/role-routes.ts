@@ -19,7 +19,7 @@ const defaultRole: Expectation<string | null> = {
   code: 'bad_request',
 };
 
-/** Roles: named arrays of privileges, shown in the form in which they were put. */
+/** Roles: named arrays of privileges, shown in the form in which they were written. */
 export function roleRoutes(roles: RoleAdministration, audit: AuditLog): Route[] {
   return [
     administratorRoute({

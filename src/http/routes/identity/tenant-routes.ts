@@ -20,7 +20,7 @@ const limitsReply = {
   content: jsonContent(tenantLimitsExpectation.schema),
 };
 
-/** About the server, so that a request names no tenant to act in. */
+/** These routes concern the server, so requests do not name a tenant in a header. */
 const rootRoute = <Body = undefined>(
   declared: Omit<
     Declared<ServiceRoute, AuthorizedRequest, Body, undefined>,

@@ -50,8 +50,8 @@ const describedUser = v.pipe(
 );
 
 /**
- * Users, who sign in with a name and a password or at the identity provider. A new password is the body of
- * the reply, as plain text.
+ * Users, who sign in with a name and password or at the identity provider. A new password is returned as
+ * plain text.
  */
 export function userRoutes(users: UserAdministration, audit: AuditLog): Route[] {
   const rolesOf = (tenant: string, name: string): Reply =>

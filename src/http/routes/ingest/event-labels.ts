@@ -8,7 +8,7 @@ const printable = /^[\x20-\x7e]+$/;
 /**
  * The fields that the headers `X-P-Meta-…` and `X-P-Tag-…` add to every event of a request, in the order of
  * their names: `X-P-Meta-Host: web-1` gives `meta-host`. Undefined if there are none.
- * @param extensions headers by their names in small letters
+ * @param extensions headers by their names in lower case
  * @throws AppError `bad_header`
  */
 export function eventLabels(extensions: ReadonlyMap<string, string>): EventLabels | undefined {
@@ -18,7 +18,7 @@ export function eventLabels(extensions: ReadonlyMap<string, string>): EventLabel
     if (header.replace(labelHeader, '') === '') {
       throw new AppError('bad_header', `the header ${header} needs a name after this prefix`);
     }
-    // Beyond ASCII there is no saying which characters the bytes were meant for.
+    // Beyond ASCII the encoding of the bytes is not known.
     if (!printable.test(value)) {
       throw new AppError('bad_header', `the value of the header ${header} is not printable ASCII`);
     }

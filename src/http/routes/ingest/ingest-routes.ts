@@ -20,7 +20,7 @@ const formats: ReadonlyMap<string, 'json' | 'ndjson'> = new Map([
   ['application/json', 'json'],
   ...ndjsonTypes.map((type) => [type, 'ndjson'] as const),
 ]);
-/** What any body can be refused with, once it is decoded and written. */
+/** Errors that any ingest route can return after a body was accepted. */
 export const ingestErrors = [
   'bad_encoding',
   'body_too_large',
@@ -57,8 +57,8 @@ const labels = 'Each header `X-P-Meta-…` or `X-P-Tag-…` adds a field to ever
 const formatOf = (contentType: string): 'json' | 'ndjson' => formats.get(contentType) ?? 'json';
 
 /**
- * JSON events: an array, a single object or one object a line. All of a body is taken, or nothing. And the
- * schema that such events would have.
+ * JSON events: an array, a single object, or one object per line. Either all events of a body are stored, or
+ * none. A further route shows the schema that events would have.
  */
 export function ingestRoutes({ ingest, maxBodyBytes }: IngestRouteOptions): Route[] {
   const events: BodyRules = {

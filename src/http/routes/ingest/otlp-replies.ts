@@ -1,6 +1,6 @@
 /**
- * What OTLP/HTTP is answered with (https://opentelemetry.io/docs/specs/otlp/#otlphttp): a body in the
- * encoding of the request, under exactly its media type, and errors as `google.rpc.Status`.
+ * Replies of OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp). A reply has the encoding and
+ * exactly the media type of the request. Errors are `google.rpc.Status`.
  */
 import protobuf from 'protobufjs/minimal.js';
 import { AppError, type ErrorCode } from '../../../errors.ts';
@@ -11,7 +11,7 @@ import { publicDetail, type Reply, refusalHeaders, withReplayed } from '../../se
 export const otlpJson = 'application/json';
 export const otlpProtobuf = 'application/x-protobuf';
 
-/** Either encoding, by its name: a body of which nothing is said could be both. */
+/** Accepts both encodings. The header is required, because a body without it could be either. */
 export const otlpContentType: ContentTypeRule = (header) => {
   const mediaType = mediaTypeOf(header);
   if (mediaType === otlpJson || mediaType === otlpProtobuf) return mediaType;
@@ -20,7 +20,7 @@ export const otlpContentType: ContentTypeRule = (header) => {
   });
 };
 
-/** Of a gRPC status (https://github.com/grpc/grpc/blob/master/doc/statuscodes.md), by the status of HTTP. */
+/** Codes of gRPC (https://github.com/grpc/grpc/blob/master/doc/statuscodes.md) by HTTP status. */
 const statusCodes: ReadonlyMap<number, number> = new Map([
   [401, 16], // unauthenticated
   [403, 7], // permission denied
@@ -36,7 +36,7 @@ const invalidArgument = 3;
 
 const badRequestUrl = 'type.googleapis.com/google.rpc.BadRequest';
 
-/** The part of a request that is wrong, where it is not the body. */
+/** The part of a request that an error is about, if it is not the body. */
 const wrongParts: Readonly<Partial<Record<ErrorCode, string>>> = {
   bad_header: 'header',
   bad_framing: 'header',
@@ -48,7 +48,7 @@ const wrongParts: Readonly<Partial<Record<ErrorCode, string>>> = {
 };
 
 /**
- * What is wrong with which part of a request, for `google.rpc.BadRequest`
+ * Says which part of a request is wrong, and why, as in `google.rpc.BadRequest`
  * (https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto).
  */
 const fieldViolation = (error: AppError) => ({
@@ -82,14 +82,14 @@ export function otlpRefusal(error: AppError, contentType: string): Reply {
   return { status, contentType: otlpProtobuf, body: [writer.finish()], headers };
 }
 
-/** How a signal counts what is refused of a request while the rest is stored. */
+/** How a signal reports the refused part of a request whose other part is stored. */
 export interface PartialSuccess {
-  /** In JSON; it is field 1 of the message in protobuf. */
+  /** The name in JSON; in protobuf it is field 1. */
   readonly field: 'rejectedLogRecords' | 'rejectedSpans' | 'rejectedDataPoints';
   count(refused: NonNullable<Acknowledgement['refused']>): number;
 }
 
-/** `Export…ServiceResponse`: empty when all of the request is stored. */
+/** An `Export…ServiceResponse`, which is empty if all of the request is stored. */
 export function exportReply(
   { refused, replayed }: Acknowledgement,
   contentType: string,
@@ -111,7 +111,7 @@ export function exportReply(
   return withReplayed({ status: 200, contentType, body: bytes.length === 0 ? '' : [bytes] }, replayed);
 }
 
-/** The first problems, one a line: the Collector logs the message as it is. */
+/** The first problems, one per line, because the Collector logs the message as it is. */
 function problemText({ counts, problems }: NonNullable<Acknowledgement['refused']>): string {
   const more = counts.problems - problems.length;
   return [...problems, ...(more > 0 ? [`and ${more} more`] : [])].join('\n');

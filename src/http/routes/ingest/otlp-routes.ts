@@ -21,9 +21,9 @@ export interface OtlpRouteOptions {
 interface Signal {
   readonly path: string;
   readonly name: string;
-  /** Of the protocol, without what tells request and response apart. */
+  /** The name of the protocol's messages, without `Request` or `Response`. */
   readonly message: string;
-  /** Where a request goes that names no dataset: some exporters cannot set a header. */
+  /** The dataset for requests that name none: some exporters cannot set a header. */
   readonly defaultDataset: string;
   readonly json: BodyFormat;
   readonly protobuf: BodyFormat;
@@ -69,7 +69,7 @@ const partialSuccess = (field: PartialSuccess['field']) =>
 const encodings: readonly BodyEncoding[] = ['identity', 'gzip', 'deflate', 'zstd'];
 
 /**
- * OTLP over HTTP, in JSON and in protobuf: what can be stored of a request is, and the reply counts the rest.
+ * OTLP over HTTP, in JSON and protobuf. The valid part of a request is stored, and the reply counts the rest.
  */
 export const otlpRoutes = ({ ingest, maxBodyBytes }: OtlpRouteOptions): Route[] =>
   signals.map(({ path, name, message, defaultDataset, json, protobuf, partial }): Route => {

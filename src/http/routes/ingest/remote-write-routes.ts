@@ -26,7 +26,7 @@ const version2 = `${mediaType};proto=io.prometheus.write.v2.Request`;
 const protoParameter = /;\s*proto\s*=\s*"?([^";\s]*)"?/i;
 const acceptProtobuf = acceptMediaTypes([mediaType]);
 
-/** The message that a body holds is a parameter of its type; a type without it means version 1.0. */
+/** A parameter of the media type names the message of the body. Without it, the version is 1.0. */
 const acceptVersions: ContentTypeRule = (header) => {
   acceptProtobuf(header);
   const message = protoParameter.exec(header)?.[1];
@@ -55,7 +55,7 @@ export function remoteWriteRoutes({ ingest, maxBodyBytes }: RemoteWriteRouteOpti
       method: 'POST',
       path: '/v1/prometheus/write',
       permission: 'ingest',
-      // Some senders cannot set a header of their own.
+      // Some senders cannot set a custom header.
       dataset: 'header',
       defaultDataset: 'prometheus',
       refusal,
@@ -100,7 +100,7 @@ export function remoteWriteRoutes({ ingest, maxBodyBytes }: RemoteWriteRouteOpti
         },
         maxBytes: maxBodyBytes,
         contentType: acceptVersions,
-        // The specification wants snappy and nothing else. vmagent begins with zstd and falls back on 415.
+        // The specification allows only snappy. vmagent tries zstd first and falls back after a 415.
         encodings: ['snappy'],
         reserve: (tenant, dataset) => ingest.admit(tenant, dataset),
       },
@@ -113,8 +113,7 @@ export function remoteWriteRoutes({ ingest, maxBodyBytes }: RemoteWriteRouteOpti
 }
 
 /**
- * Prometheus throws away what was answered with 429, unless it is told otherwise, and repeats what was
- * with 503.
+ * By default Prometheus drops a request after 429, but repeats it after 503.
  */
 const refusal: RefusalFormat = (error) =>
   problemReply(error, error.code === 'rate_limited' ? 503 : undefined);
@@ -125,8 +124,8 @@ function version1Reply({ counts, replayed }: Acknowledgement): Reply {
 }
 
 /**
- * 204 when all of the request is stored. Otherwise the error, and in its headers how much is stored
- * nevertheless; a sender that finds none of these headers takes the receiver for one of version 1.0.
+ * 204 if all of the request is stored. Otherwise an error, with headers that say how much is stored anyway.
+ * Without these headers a sender would assume a receiver of version 1.0.
  */
 async function version2Reply(write: () => Promise<Acknowledgement>): Promise<Reply> {
   let headers = writtenHeaders(noCounts);
@@ -148,8 +147,8 @@ const writtenHeaders = (written: DecodeCounts): NonNullable<Reply['headers']> =>
 ];
 
 /**
- * The rest is stored. A sender logs the first KiB of the reply, so it begins with the figures
- * and the first problem.
+ * The error for a request of which only a part is stored. Senders log the first KiB of a reply, so it begins
+ * with the counts and the first problem.
  */
 function partlyRefused({ counts, problems }: RefusedPart): AppError {
   const { samples, histograms, exemplars } = counts;

@@ -83,8 +83,8 @@ const bounds: Omit<JsonBodyOptions, 'description'> = {
 const anyQueryBody = jsonBody(query, { ...bounds, description: 'A query and its time range.' });
 
 /**
- * The body of a query. A member that is not known is refused: a misspelled `startTime` would otherwise
- * quietly read all of the data.
+ * The body of a query. Unknown members are refused: with a misspelled `startTime`, the query would otherwise
+ * read all data.
  */
 export const queryBody: JsonBody<QueryBody> = {
   ...anyQueryBody,
@@ -94,7 +94,9 @@ export const queryBody: JsonBody<QueryBody> = {
   },
 };
 
-/** From the text of the body, since JavaScript's numbers would lose digits of large ones. */
+/**
+ * Reads the parameters from the text of the body, because JavaScript's numbers lose digits of large numbers.
+ */
 function readParameters(body: Uint8Array): readonly ParameterValue[] {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
   return jsonElements(jsonMember(text, 'params') ?? '[]').map((element): ParameterValue => {

@@ -6,11 +6,11 @@ import { type BodyStream, publicDetail, type Reply } from '../../server/reply.ts
 import { mediaTypeOf } from './result-formats.ts';
 
 /**
- * The reply to a query. It begins with the first chunk of the result: a failure before that is thrown here
- * and becomes a reply of its own, one behind it is the last line of a text, and breaks the connection off.
- * What is known only at the end (how long it took, what was read) is in the headers of a complete result,
- * and behind the records where these are in an object.
- * @param withFields an object around the records, which are JSON then
+ * The reply to a query. It waits for the first chunk of the result. An error before that chunk is thrown and
+ * becomes an error reply. After a later error, text formats end with a line about it, and the connection is
+ * closed. The statistics are known only at the end: they are in the headers if the first chunk is the whole
+ * result, and after the records if `withFields` is set.
+ * @param withFields whether the records are within an object; only for JSON
  * @throws AppError
  */
 export async function resultReply(
@@ -55,7 +55,7 @@ async function* restOf(
 const isText = (format: ResultFormat): boolean =>
   format === 'json' || format === 'ndjson' || format === 'csv';
 
-/** The last line of a text that breaks off. It is for people: programs see the connection that breaks. */
+/** The last line of an incomplete text. It is for people; programs notice that the connection was closed. */
 const problemLine = (error: AppError): Uint8Array =>
   Buffer.from(`\n${JSON.stringify({ error: { code: error.code, detail: publicDetail(error) } })}\n`);
 

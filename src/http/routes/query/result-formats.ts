@@ -3,7 +3,7 @@ import { AppError } from '../../../errors.ts';
 import { type ResultFormat, resultFormats } from '../../../query/result-format.ts';
 import { queryParameters } from '../../server/query-parameters.ts';
 
-/** What each form is called in replies. */
+/** The media type of each format in replies. */
 export const mediaTypeOf: Readonly<Record<ResultFormat, string>> = {
   json: 'application/json',
   ndjson: 'application/x-ndjson',
@@ -12,7 +12,9 @@ export const mediaTypeOf: Readonly<Record<ResultFormat, string>> = {
   parquet: 'application/vnd.apache.parquet',
 };
 
-/** What each form is called in `Accept`; where several are equally welcome, the first of these is sent. */
+/**
+ * The media types that `Accept` may name. If several have the same quality, the first of this list is used.
+ */
 const acceptNames: ReadonlyMap<string, ResultFormat> = new Map([
   ['application/json', 'json'],
   ['application/x-ndjson', 'ndjson'],
@@ -23,7 +25,7 @@ const acceptNames: ReadonlyMap<string, ResultFormat> = new Map([
   ['application/vnd.apache.parquet', 'parquet'],
 ]);
 
-/** What a request can say about its result. */
+/** The parameters of a request about its result. */
 export const resultParameters = queryParameters({
   format: v.optional(
     v.pipe(
@@ -46,7 +48,7 @@ export const resultParameters = queryParameters({
 });
 
 /**
- * The form of a result that a request asks for: `?format=` if it is there, else `Accept`, else JSON.
+ * The format that a request asks for: `?format=`, or else `Accept`, or else JSON.
  * @param accept the header; empty when absent
  * @throws AppError `not_acceptable`
  */
@@ -72,8 +74,7 @@ interface MediaRange {
 }
 
 /**
- * One media range of RFC 9110 section 12.5.1. Parameters but `q` say nothing here; one that is malformed
- * means 0.
+ * One media range of RFC 9110 section 12.5.1. Parameters other than `q` are ignored; a malformed `q` means 0.
  */
 function readRange(text: string): MediaRange {
   const [name = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
@@ -83,7 +84,7 @@ function readRange(text: string): MediaRange {
   return { type, subtype, quality };
 }
 
-/** How welcome a media type is: what names it most closely decides. */
+/** The quality of a media type, from the most specific range that matches it. */
 function qualityOf(mediaType: string, ranges: readonly MediaRange[]): number {
   const [type, subtype] = mediaType.split('/');
   const closest =

@@ -9,13 +9,13 @@ export interface MetricsRouteOptions {
   readonly registry: Pick<Metrics['registry'], 'metrics' | 'contentType'>;
   readonly clock: Pick<Clock, 'monotonicMs'> & Pick<Timers, 'after'>;
   /**
-   * Whether scrapers come with credentials. Without, too, no label or value stems from a client, unless the
-   * operator wants the names of datasets in them.
+   * Whether scrapers need credentials. Even if they do not, no label or value comes from a client, unless the
+   * operator has enabled the names of datasets as labels.
    */
   readonly needsCredentials: boolean;
 }
 
-/** What the service says about itself, for Prometheus. */
+/** The metrics of the service, for Prometheus. */
 export function metricsRoute({ registry, clock, needsCredentials }: MetricsRouteOptions): Route {
   const text = new MetricsText(() => registry.metrics(), clock);
   const handler = async (): Promise<Reply> => ({
@@ -41,8 +41,9 @@ export function metricsRoute({ registry, clock, needsCredentials }: MetricsRoute
 }
 
 /**
- * Writes the text for all who wait for it at once, and not more often than so many times a second, however
- * many ask: it takes milliseconds of the event loop. Nobody gets one that was begun before he asked.
+ * Writes the text of the metrics, which takes milliseconds of the event loop. All requests that wait share
+ * one text, and there is at most one per `metricsIntervalMs`. A request never gets a text that was begun
+ * before it arrived.
  */
 export class MetricsText {
   readonly #write: () => Promise<string>;
@@ -63,7 +64,7 @@ export class MetricsText {
   async #make(): Promise<Uint8Array> {
     const waitMs = Math.max(0, this.#beganMs + limits.metricsIntervalMs - this.#clock.monotonicMs());
     await new Promise<void>((resolve) => this.#clock.after(waitMs, resolve));
-    // Who comes from here on waits for the next one.
+    // Requests from here on wait for the next text.
     this.#next = undefined;
     this.#beganMs = this.#clock.monotonicMs();
     return Buffer.from(await this.#write());

@@ -7,7 +7,7 @@ import type { Route } from '../../server/route.ts';
 
 export interface StatusRouteOptions {
   readonly version: string;
-  /** Why the service cannot take requests at the moment; undefined when it can. */
+  /** Why the service does not accept requests now; undefined if it does. */
   readonly notReady: () => AppError | undefined;
   /** Whether queries can be answered. Writes do not need the store: they are acknowledged from the log. */
   readonly storeAvailable: () => boolean;
@@ -43,7 +43,7 @@ Status
   GET  /metrics                   for Prometheus, if it has no address of its own
 `;
 
-/** What the service says about itself. */
+/** Routes about the state of the service. */
 export function statusRoutes(options: StatusRouteOptions): Route[] {
   const { version, notReady, storeAvailable, openApi } = options;
   return [
@@ -123,7 +123,7 @@ export function statusRoutes(options: StatusRouteOptions): Route[] {
       },
       handler: () => jsonReply({ name: 'millrace', version, node: process.versions.node }),
     }),
-    // Not public: it tells the version, as /api/v1/about does, and is large for somebody who has no key.
+    // Not public: it contains the version, as /api/v1/about does, and it is large.
     serviceRoute({
       method: 'GET',
       path: '/api/v1/openapi.json',

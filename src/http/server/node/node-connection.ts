@@ -3,22 +3,22 @@ import { limits } from '../../../limits/limits.ts';
 import type { NodeRequest, RequestConnection } from './node-request.ts';
 
 /**
- * A connection of `node:http`, and the requests that come by it one after another.
+ * A connection of `node:http` and its requests, which are served one after another.
  *
- *     idle ── request ──▶ current ── reply out ──▶ idle, or current with the next waiting request
+ *     idle ── request ──▶ current ── reply sent ──▶ idle, or current with the next waiting request
  *
- * A request that comes before the reply to the last is out waits (pipelining): it is handed on when its turn
- * comes, so that a client has one at a time under way. The connection is not read from while one waits. So
- * what waits came in one piece; more than `maxPipelinedRequests` in a piece end the connection, since each is
- * an object of some KiB.
+ * A request that arrives before the last reply was sent (pipelining) waits, so that a connection has one
+ * running request at a time. While a request waits, the connection is not read. So all waiting requests came
+ * in one piece. More than `maxPipelinedRequests` of them close the connection, since each takes some KiB.
  *
- * `ending`: the reply under way is the last. What has arrived behind it is not looked at. `broken`: what came
- * was no request. Requests before it are answered, and the last reply ends the connection. `lingering`: there
- * was none before it, so that itself was answered, and what the client still sends is thrown away within
- * bounds, since the kernel resets a connection that is closed with unread bytes, and the answer is lost.
+ * `ending`: the current reply is the last one, and further requests are ignored. `broken`: the client sent
+ * something that is not a request. Earlier requests are answered, and the connection closes after the last
+ * reply. `lingering`: there was no earlier request, so the malformed one itself was answered. Further bytes
+ * are read and dropped, within bounds: if a connection is closed with unread bytes, the kernel resets it and
+ * the client loses the answer.
  *
- * `check`, called every `httpCheckIntervalMs`, closes a connection whose body comes too slowly, by the rule
- * of uWebSockets.js: in ten seconds there must be as much as `minBodyBytesPerSecond` makes of them.
+ * `check` is called every `httpCheckIntervalMs`. It closes a connection whose body arrives too slowly, by the
+ * same rule as uWebSockets.js: in each ten seconds, `minBodyBytesPerSecond` on average.
  */
 export class NodeConnection implements RequestConnection {
   readonly peerAddress: string;
@@ -26,16 +26,16 @@ export class NodeConnection implements RequestConnection {
   readonly #socket: Socket;
   readonly #onRequest: (request: NodeRequest) => void;
   #current: NodeRequest | undefined;
-  /** The last one whose reply was handed over; `node:http` may still be writing it. */
+  /** The last request whose reply was passed to `node:http`, which may still be writing it. */
   #previous: NodeRequest | undefined;
   readonly #waiting: NodeRequest[] = [];
   #ending = false;
   #isBroken = false;
   #blocked = false;
   #lingering: { readonly untilMs: number; readonly beginBytes: number } | undefined;
-  /** The one whose body is being read or thrown away. */
+  /** The request whose body is being read or dropped. */
   #receiving: NodeRequest | undefined;
-  /** Begin of the time in which enough of the body must come, and what had come by then. */
+  /** Start of the period in which enough of the body must arrive, and the bytes received before it. */
   #windowBeginMs = 0;
   #windowBeginBytes = 0;
   #windowOf: NodeRequest | undefined;
@@ -73,7 +73,7 @@ export class NodeConnection implements RequestConnection {
   }
 
   replied(request: NodeRequest): void {
-    // `node:http` has set its own time-out by now, for the next request.
+    // `node:http` has already set its own timeout for the next request.
     this.#blocked = false;
     this.#current = undefined;
     this.#previous = request;
@@ -97,9 +97,9 @@ export class NodeConnection implements RequestConnection {
   }
 
   /**
-   * What came is no request, or no body of the request before it.
-   * @param answer status line, headers and body, if nothing has been answered to it yet
-   * @returns whether it was sent
+   * The client sent something that is not a request, or not a valid body of the current request.
+   * @param answer the whole reply, which is sent unless another reply comes first
+   * @returns whether the answer was sent
    */
   unreadable(answer: string, nowMs: number): boolean {
     if (this.#ending || this.#isBroken) return false;
@@ -116,13 +116,13 @@ export class NodeConnection implements RequestConnection {
       return true;
     }
     if (current?.message.complete === true) {
-      // It came behind a request whose reply is under way, or to come.
+      // It came after a request whose reply is not complete yet; that reply is sent first.
       if (current.response.headersSent) current.response.once('finish', () => this.#socket.destroySoon());
     } else this.#socket.destroy();
     return false;
   }
 
-  /** The connection has ended, or does so now. */
+  /** Called when the connection is closed or about to close. */
   closed(): void {
     this.#waiting.length = 0;
     const current = this.#current;
@@ -161,7 +161,7 @@ export class NodeConnection implements RequestConnection {
     this.#onRequest(request);
   }
 
-  /** The next one that waits has its turn when the reply before it is written. */
+  /** Begins the next waiting request when the previous reply is written. */
   #continueBehind(previous: NodeRequest | undefined): void {
     const go = (): void => {
       const next = this.#ending ? undefined : this.#waiting.shift();

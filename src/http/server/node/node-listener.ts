@@ -16,32 +16,32 @@ import { commonHeaders, problemReply, type Reply, reasonPhrase, tooManyConnectio
 import { NodeConnection } from './node-connection.ts';
 import { NodeRequest } from './node-request.ts';
 
-/** What `node:http` holds connections and messages to. */
+/** Bounds that `node:http` enforces itself. */
 const serverOptions: ServerOptions = {
   maxHeaderSize: limits.maxHeaderBytes,
   headersTimeout: limits.httpIdleMs,
   keepAliveTimeout: limits.httpIdleMs,
-  // A whole request may take as long as its body needs: `NodeConnection` looks after its pace.
+  // A request may take as long as its body needs; `NodeConnection` enforces a minimum speed.
   requestTimeout: 0,
   connectionsCheckingInterval: limits.httpCheckIntervalMs,
   noDelay: true,
   insecureHTTPParser: false,
-  // `readHeaders` does, without an object of all headers.
+  // `readHeaders` checks it, without creating an object of all headers.
   requireHostHeader: false,
 };
 
 /**
- * The listener on `node:http`, for wherever uWebSockets.js has no binary. Beside HTTP/1.1 it takes HTTP/1.0,
- * chunk extensions, trailers (which are not looked at) and pipelined requests.
+ * The listener on `node:http`, for systems where uWebSockets.js has no binary. In addition to HTTP/1.1 it
+ * accepts HTTP/1.0, chunk extensions, trailers (which are ignored) and pipelined requests.
  *
- * What `node:http` does by itself: it parses strictly, and closes a connection that sends nothing for
- * ten seconds, or takes as long for its headers. What it cannot parse is answered here, with 400 or 431.
+ * `node:http` itself parses strictly, and closes a connection that sends nothing for ten seconds or takes as
+ * long for its headers. What it cannot parse is answered here, with 400 or 431.
  */
 export class NodeListener implements HttpListener {
   readonly checksChunks = true;
   readonly #options: ListenerOptions;
   readonly #server: HttpServer | HttpsServer;
-  /** All that are open; within TLS, those whose handshake is not done have no `NodeConnection` yet. */
+  /** All open sockets. During a TLS handshake a socket has no `NodeConnection` yet. */
   readonly #sockets = new Set<Socket>();
   readonly #connections = new Map<Socket, NodeConnection>();
   readonly #checking: NodeJS.Timeout;
@@ -54,7 +54,7 @@ export class NodeListener implements HttpListener {
         ? createHttpServer(serverOptions)
         : createHttpsServer({ ...serverOptions, ...readTls(tls), handshakeTimeout: limits.httpIdleMs });
     this.#server = server;
-    // All of them: one that is left out could be the second `Host`. Their bytes are bounded.
+    // No limit on their number: a header that is dropped could be a second `Host`. Their bytes are bounded.
     server.maxHeadersCount = 0;
     const isSecure = tls !== undefined;
     server.on('connection', (socket: Socket) => {
@@ -93,14 +93,14 @@ export class NodeListener implements HttpListener {
   }
 
   stopListening(): void {
-    // Not by `close` of `node:http`, which closes idle connections as well, under requests on their way.
+    // Not with `close` of `node:http`: it also closes idle connections, on which a request may be arriving.
     if (this.#server.listening) Server.prototype.close.call(this.#server);
   }
 
   closeConnections(): void {
     clearInterval(this.#checking);
     for (const socket of this.#sockets) socket.destroy();
-    // Stops the timer of `node:http`. That it listens no more is an error to it, and was meant.
+    // Stops the timer of `node:http`. The callback ignores the error that the server is not listening.
     this.#server.close(() => {});
   }
 
@@ -118,7 +118,7 @@ export class NodeListener implements HttpListener {
   }
 
   #refuseConnection(socket: Socket, isSecure: boolean): void {
-    // Within TLS it would take a handshake to say so.
+    // With TLS, a reply would need a handshake first.
     if (isSecure) socket.destroy();
     else socket.end(asText(tooManyConnections(this.#options.maxConnections), false), () => socket.destroy());
   }
@@ -145,10 +145,10 @@ export class NodeListener implements HttpListener {
   }
 }
 
-/** Methods that `node:http` does not know never reach the routes. */
+/** For requests with a method that `node:http` does not know; they never reach the routes. */
 const allow = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** @param code of the parser */
+/** @param code the error code of the parser */
 function errorOf(code: string): AppError {
   if (code === 'HPE_INVALID_METHOD') {
     return new AppError('method_not_allowed', `this service takes ${allow.join(', ')}`, {
@@ -169,7 +169,7 @@ const readTls = ({ certificate, key }: TlsFiles) => ({
   key: readFileSync(key),
 });
 
-/** A reply to what `node:http` has made no request of. */
+/** A reply as text, for input that `node:http` could not parse as a request. */
 function asText(reply: Reply, secure: boolean): string {
   const body = typeof reply.body === 'string' ? reply.body : '';
   const headers = [

@@ -4,21 +4,21 @@ import { type BodyStream, bodyLength, commonHeaders, isStream, type Reply, reaso
 
 const nothing = new Uint8Array(0);
 
-/** What a request needs of the connection that it came by. */
+/** What a request needs from its connection. */
 export interface RequestConnection {
   readonly peerAddress: string;
   readonly isSecure: boolean;
-  /** Whether the reply that is sent now is the last. */
+  /** Whether the current reply is the last on this connection. */
   readonly isEnding: boolean;
-  /** A request's body is read from now on, or what still comes of it is thrown away. */
+  /** From now on the body of this request is read or dropped. */
   receives(request: NodeRequest): void;
-  /** The reply is out, as far as this process goes. */
+  /** The reply was passed to the operating system. */
   replied(request: NodeRequest): void;
-  /** No other request is taken from this connection. */
+  /** Accepts no further request on this connection. */
   end(): void;
-  /** Nothing that was written waits in this process. */
+  /** Whether all written bytes have left this process. */
   hasWritten(): boolean;
-  /** A client that takes nothing of what it gets for `httpIdleMs` loses its connection. */
+  /** While blocked, the connection is closed if the client reads nothing for `httpIdleMs`. */
   isBlocked(blocked: boolean): void;
 }
 
@@ -60,12 +60,12 @@ export class NodeRequest implements ServerRequest {
     return this.#awaitsContinue;
   }
 
-  /** Whether the library itself holds the body back, so that no more of it can be expected to come. */
+  /** Whether reading is paused here, so that the client is not at fault if no bytes arrive. */
   get isPaused(): boolean {
     return this.#paused;
   }
 
-  // `headers` of `node:http` would make an object of all of them.
+  // `headers` of `node:http` would create an object of all headers.
   header(name: string): string {
     const { rawHeaders } = this.message;
     for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -92,7 +92,7 @@ export class NodeRequest implements ServerRequest {
     this.#onAborted = handler;
   }
 
-  /** The connection has ended before the reply was out. */
+  /** The connection was closed before the reply was sent. */
   aborted(): void {
     this.#onAborted?.();
   }
@@ -150,7 +150,7 @@ export class NodeRequest implements ServerRequest {
     this.message.socket.destroy();
   }
 
-  /** Calls when the system has taken the whole reply. */
+  /** Calls `sent` when the operating system has accepted the whole reply. */
   #whenOut(sent: () => void): void {
     const { response } = this;
     if (this.#connection.hasWritten()) {
@@ -161,7 +161,7 @@ export class NodeRequest implements ServerRequest {
     response.once('finish', sent);
   }
 
-  /** Calls when the client has taken what was written. */
+  /** Calls `go` when the client has read what was written. */
   #whenTaken(go: () => void): void {
     this.#connection.isBlocked(true);
     this.response.once('drain', () => {
@@ -225,7 +225,7 @@ export class NodeRequest implements ServerRequest {
 }
 
 /**
- * Names and values in turn, which `node:http` writes as they are. It adds `Date`, and what it keeps alive.
+ * Names and values alternate, which `node:http` writes as they are. It adds `Date` and `Keep-Alive`.
  */
 function headersOf(reply: Reply, secure: boolean, closes: boolean): string[] {
   const headers = [...commonHeaders(reply, secure)];
@@ -242,6 +242,6 @@ function headersOf(reply: Reply, secure: boolean, closes: boolean): string[] {
 
 const beyondAscii = /[\x80-\xff]/;
 
-/** `node:http` takes each byte for a character, and what is not ASCII is UTF-8 today. */
+/** `node:http` decodes each byte as one character, but text that is not ASCII is usually UTF-8. */
 const decodeText = (text: string): string =>
   beyondAscii.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text;

@@ -3,21 +3,20 @@ import type { Sending, SendOutcome } from '../listener.ts';
 import type { BodyStream } from '../reply.ts';
 
 /**
- * How much is written at a time. With the length of its chunk it must fit the 16 KiB in which
- * uWebSockets.js collects what a `cork` writes: of a longer write it sends the length first, and if the
- * system does not take that, versions before its commit 6b7f354 (April 2026) drop the rest, so that the
- * client sees a broken chunk.
+ * The most bytes of one write. Together with the length of its chunk they must fit the 16 KiB in which
+ * uWebSockets.js collects the output of a `cork`. Of a longer write it sends the length first. If the
+ * operating system does not accept that, versions before its commit 6b7f354 (April 2026) drop the rest, and
+ * the client sees a broken chunk.
  */
 const maxWriteBytes = 15 * 1024;
 
 /**
- * Sends a body that is made while it is sent, chunked, as fast as the client takes it. Status and headers are
- * written already.
+ * Sends a streamed body, chunked, as fast as the client reads it. Status and headers are already written.
  *
- * uWebSockets.js keeps what the system does not take, in memory and without a bound, and tells of it
- * by `write` alone: true if nothing is kept. So after a false nothing is written until the socket
- * takes more, and then a single byte, until that gives true. What is kept is two writes at most, and a
- * few bytes: the first that the system does not take is sent after `write` gave its answer.
+ * uWebSockets.js keeps bytes that the operating system does not accept in memory, without a bound. Only the
+ * result of `write` shows it: true if nothing is kept. So after a false, nothing is written until the socket
+ * is writable; then single bytes, until `write` returns true. At most two writes and a few bytes are kept:
+ * the first write that the system does not accept is sent only after `write` has returned.
  */
 export function sendStream(
   res: HttpResponse,

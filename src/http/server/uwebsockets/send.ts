@@ -4,21 +4,21 @@ import { bodyLength, commonHeaders, isStream, type Reply, reasonPhrase } from '.
 import { sendStream } from './send-stream.ts';
 
 /**
- * Within a request handler uWebSockets.js holds back this much of what is sent, until it has served all that
- * it has received. A longer body goes out at once, and `end` then closes the connection at once.
+ * In a request handler, uWebSockets.js buffers this much output until it has processed all received bytes. A
+ * longer body is sent at once, and `end` then also closes the connection at once.
  */
 const heldBackBytes = 16 * 1024;
 
 /**
- * The longest text that is sent in one go: in UTF-8 and with its headers it fits what is held back. Of a
- * longer one the headers go out first, and if the client does not take those, versions of uWebSockets.js
- * before commit 6b7f354 (April 2026) drop the text.
+ * The longest text that is sent in one call: in UTF-8 and with its headers it fits the buffer. Of a longer
+ * text, the headers are sent first. If the client does not accept those, versions of uWebSockets.js before
+ * commit 6b7f354 (April 2026) drop the text.
  */
 const maxTextLength = 4 * 1024;
 
 /**
- * Sends a reply, as `ServerRequest.send` says.
- * @param secure whether it goes out over TLS
+ * Implements `ServerRequest.send`.
+ * @param secure whether the reply is sent over TLS
  */
 export function send(
   res: HttpResponse,
@@ -31,7 +31,7 @@ export function send(
   const closes = connection !== 'keep';
   const isLongText = typeof reply.body === 'string' && reply.body.length > maxTextLength;
   const whole = isLongText ? [Buffer.from(reply.body)] : reply.body;
-  // Parts cannot close a connection: uWebSockets.js does not tell after which the reply is complete.
+  // `tryEnd`, which sends parts, cannot close the connection afterwards, so they are sent as a stream.
   const body = closes && !headOnly && isParts(whole) ? streamOf(whole) : whole;
   const onSent = () => outcome.onSent();
   let finished = true;
@@ -44,17 +44,17 @@ export function send(
     } else if (typeof body === 'string' && hasBody && !headOnly) {
       res.end(body, closes);
     } else if (closes) {
-      // A 204 has a length here, which it must not (RFC 9110 section 8.6) and which is not looked at
+      // This gives a 204 a length, which is not allowed (RFC 9110 section 8.6), but clients ignore it
       // (RFC 9112 section 6.3).
       res.endWithoutBody(hasBody ? bodyLength(body) : 0, true);
     } else if (!hasBody) {
-      // 204 has no length either (RFC 9110 section 8.6), any other reply ends with its connection without
-      // one.
+      // A 204 must have no length (RFC 9110 section 8.6). Any other reply needs one: without it, only the end
+      // of the connection would end the reply.
       if (reply.status !== 204) res.writeHeader('Content-Length', '0');
-      // An argument here, even undefined, would make a length.
+      // With an argument, even undefined, this would write a length.
       res.endWithoutBody();
     } else if (typeof body === 'string' || headOnly) {
-      // Written here and not by endWithoutBody(length), after which uWebSockets.js still waits for a body.
+      // Not with endWithoutBody(length), after which uWebSockets.js would still wait for a body.
       res.writeHeader('Content-Length', String(bodyLength(body)));
       res.endWithoutBody();
     } else if (bodyLength(body) === 0) {
@@ -80,14 +80,14 @@ async function* streamOf(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Arra
   yield* parts;
 }
 
-/** Sends parts under backpressure. True when all is out already; otherwise `onSent` follows. */
+/** Sends parts under backpressure. Returns true if all was sent; otherwise calls `onSent` later. */
 function sendParts(res: HttpResponse, parts: readonly Uint8Array[], onSent: () => void): boolean {
   const totalBytes = bodyLength(parts);
-  /** Index of the part under way, and the offset in the reply at which it begins. */
+  /** Index of the current part, and the offset in the reply at which it begins. */
   let current = 0;
   let beginBytes = 0;
 
-  /** Sends from an offset of the whole on, until the client takes no more. True when all is out. */
+  /** Sends from an offset in the reply, until the socket accepts no more. True if all was sent. */
   const advance = (offset: number): boolean => {
     let sentBytes = offset;
     for (let part = parts[current]; part !== undefined; part = parts[current]) {
@@ -115,12 +115,12 @@ function sendParts(res: HttpResponse, parts: readonly Uint8Array[], onSent: () =
   return false;
 }
 
-/** Beginnings of replies with the default `Cache-Control`: there are few, and every reply has one. */
+/** The beginnings of replies with the default `Cache-Control`, cached by status: there are only a few. */
 const beginnings = { plain: new Map<number, string>(), secure: new Map<number, string>() };
 
 /**
- * The status line of a reply and the headers that each has, as one text: a call into uWebSockets.js costs
- * more than to send a line.
+ * The status line and the common headers of a reply as one text, because each call into uWebSockets.js costs
+ * more than sending a line.
  */
 function beginningOf(reply: Reply, secure: boolean): string {
   if (reply.cacheControl !== undefined) return makeBeginning(reply, secure);

@@ -6,14 +6,14 @@ import type { UwsModule } from './load.ts';
 import { send } from './send.ts';
 import { UwsRequest } from './uws-request.ts';
 
-/** `listen` of uWebSockets.js with all that it takes; its type definitions leave this form out. */
+/** The form of `listen` with options, which the type definitions of uWebSockets.js do not have. */
 interface ListenWithOptions {
   listen(host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void): void;
 }
 
 type App = TemplatedApp & ListenWithOptions;
 
-/** Settings of uWebSockets.js that its type definitions leave out. `silent`: replies do not name it. */
+/** A setting that the type definitions of uWebSockets.js do not have. `silent`: replies do not name it. */
 interface Configurable {
   _cfg(setting: 'silent'): void;
 }
@@ -25,19 +25,24 @@ interface Configurable {
 const exclusivePort = 1;
 
 /**
- * The listener on uWebSockets.js, over HTTP/1.1. Connections are bounded for all clients together:
- * uWebSockets.js does not say whose connection it is that ends.
+ * The listener on uWebSockets.js, for HTTP/1.1. The number of connections is limited for all clients
+ * together, not for each: uWebSockets.js does not report whose connection was closed.
  *
- * What uWebSockets.js does by itself: it answers a malformed request line (and HTTP/1.0) with 505, a length
- * with a coding, or chunks that are none, with 400, headers beyond its bound with 431, each a page with its
- * name, and closes. Behind a malformed header or the 98th it takes nothing more, without an answer. It closes
- * a connection that sends nothing for ten seconds between or inside requests (a body must keep up 16 KiB/s),
- * and one that sends a request before the reply to the last. It throws the rest of a refused body away for up
- * to ten seconds, so that the connection is not reset under the reply. Its bound on headers is not held where
- * they come in one piece, and it looks at no duplicates: `readHeaders` does.
+ * uWebSockets.js itself does the following:
  *
- * It keeps the certificate that it was made with. It cannot listen a second time at an address that has open
- * connections, and to change a certificate by the names of servers frees what open connections still use.
+ * - It answers a malformed request line and HTTP/1.0 with 505, a length together with a coding and malformed
+ *   chunks with 400, and headers beyond its bound with 431. Each reply is a page with its name, and closes
+ *   the connection.
+ * - After a malformed header or the 98th header it ignores the connection, without an answer.
+ * - It closes a connection that sends nothing for ten seconds, between or within requests. A body must arrive
+ *   at 16 KiB/s. It also closes a connection that sends a request before the last reply.
+ * - It reads and drops the rest of a refused body for up to ten seconds, so that the connection is not reset
+ *   before the client has read the reply.
+ * - It does not enforce its bound on headers if they arrive in one piece, and does not check for duplicates.
+ *   `readHeaders` does both.
+ *
+ * The certificate cannot be changed while it runs. uWebSockets.js cannot listen again on an address with open
+ * connections, and changing a certificate by server name frees memory that open connections still use.
  */
 export class UwsListener implements HttpListener {
   readonly checksChunks = false;

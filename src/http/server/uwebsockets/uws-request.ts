@@ -4,11 +4,11 @@ import type { Reply } from '../reply.ts';
 import { send } from './send.ts';
 
 /**
- * A request of uWebSockets.js. Its `HttpRequest` is only there while the handler runs, its `HttpResponse`
- * until the reply is out or the client has left.
+ * A request of uWebSockets.js. Its `HttpRequest` is valid only while the handler runs, its `HttpResponse`
+ * until the reply is sent or the client has left.
  */
 export class UwsRequest implements ServerRequest {
-  /** uWebSockets.js asks for the body by itself. */
+  /** uWebSockets.js sends `100 Continue` by itself. */
   readonly awaitsContinue = false;
   readonly isHttp10 = false;
   readonly isSecure: boolean;
