@@ -5,23 +5,23 @@ import { AppError, errorText } from '../errors.ts';
 /**
  * A backup is a directory:
  *
- *     backup.json    what is in it; written last, so that a backup without it is none
- *     store/         a BACKUP of ClickHouse, of all databases of the service
- *     data/          files of the data directory, under the same names: what the store did not have (wal/),
- *                    what outlives the log (replay/, dead/), and the small files
+ *     backup.json    describes the backup; written last, so that a directory without it is not a backup
+ *     store/         a BACKUP of ClickHouse with all databases of the service
+ *     data/          files of the data directory under the same names: the log (wal/) with the rows that the
+ *                    store did not have, replay/ and dead/, and the small files
  *
- * While it is made it has the name `<name>.incomplete`.
+ * Until the backup is complete, the directory is called `<name>.incomplete`.
  */
 export interface BackupContent {
   readonly format: 1;
-  /** Of Millrace. */
+  /** The version of Millrace that made the backup. */
   readonly version: string;
-  /** ISO 8601. Every row that was acknowledged before is in the backup. */
+  /** ISO 8601. The backup contains every row that was acknowledged before this time. */
   readonly startedAt: string;
   readonly databases: readonly string[];
-  /** Bytes of the store, before compression of equal files. */
+  /** The size of the tables in the store. */
   readonly storeBytes: number;
-  /** Whether the secret that encrypts API keys is in it; otherwise MILLRACE_SECRET had it. */
+  /** Whether the backup contains the secret that encrypts API keys. If not, it came from MILLRACE_SECRET. */
   readonly hasSecret: boolean;
 }
 
@@ -30,10 +30,10 @@ export const storeFolder = 'store';
 export const dataFolder = 'data';
 export const incompleteSuffix = '.incomplete';
 
-/** Small files of the data directory; one that is not there was configured. */
+/** Small files of the data directory. One is missing if the configuration gave its value. */
 export const smallFiles = ['node', 'secret', 'admin-password', 'datasets'] as const;
 
-/** One name of a directory, so that it leads nowhere else. */
+/** Whether a name is a single directory name, so that it cannot lead outside of the backup directory. */
 export const isBackupName = (name: string): boolean =>
   /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name) && !name.endsWith(incompleteSuffix);
 

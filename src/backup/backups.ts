@@ -1,29 +1,31 @@
 /**
  * Backups of a running service with the embedded engine.
  *
- *     begin ── the log is sealed ──▶ inserts rest ── BACKUP has its parts, the log is linked ──▶ they go on
+ *     begin ── seal the log ──▶ pause inserts ── BACKUP collects its parts, link the log ──▶ resume inserts
  *                                                                                                   │
- *     complete ◀── backup.json, renamed ── synced ◀── the engine has written its files ◀────────────┘
+ *     complete ◀── write backup.json, rename ── sync ◀── the engine has written its files ◀─────────┘
  *
- * ## What it holds
+ * ## What a backup contains
  *
- * The store and the log of one moment, at which no insert is under way and no segment is about to leave the
- * log. So a service that starts on the copy finds what it would find after a kill at that moment, and the
- * recovery of the drain does the rest: what the store has of a segment is found by its rows, since a BACKUP
- * does not hold the store's memory of tokens (`drain/in-doubt-insert.ts`). Every row that was acknowledged
- * before the backup began is in it once, in the store or in the log, and later ones up to that moment.
+ * The store and the log as they are at one moment. At that moment no insert is running and no segment is
+ * leaving the log. So a service that starts on the copy finds the state after a kill at that moment, and the
+ * drain recovers from it as usual. A BACKUP does not contain the deduplication tokens of the store, so the
+ * drain looks for the rows of a segment in the store (`drain/in-doubt-insert.ts`). The backup contains every
+ * row that was acknowledged before it began exactly once, in the store or in the log, and also rows that were
+ * sealed up to that moment.
  *
- * Writes are acknowledged all the while. Inserts rest until ClickHouse holds the parts of all tables, some
- * milliseconds for each, not until it has copied them. The active segment is not copied, since all in it came
- * later. The number of segments goes on above the highest one of the source: a dead letter of the source must
- * not meet a new segment of its number.
+ * Writes are acknowledged all the time. Inserts pause until ClickHouse holds the parts of all tables, which
+ * takes some milliseconds per table; they do not wait for the copy. The active segment is not copied, because
+ * all its rows came later. After a restore, segment numbers continue above the highest one of the source.
+ * Otherwise a new segment could have the same number as a dead letter of the source.
  *
- * Metadata (users, roles, keys, datasets) is in the store. A change during the backup is in it or not.
+ * Metadata (users, roles, keys, datasets) is in the store. A change during the backup may or may not be in
+ * it.
  *
- * ## A crash or a failure
+ * ## After a crash or a failure
  *
- * leaves a directory `<name>.incomplete`, which the next backup of that name removes, and nothing else. One
- * backup runs at a time.
+ * Only a directory `<name>.incomplete` remains. The next backup of that name removes it. One backup runs at a
+ * time.
  */
 import { mkdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -53,28 +55,28 @@ import { databasesOf, EngineTask, storedBytes } from './engine-backup.ts';
 
 export interface BackupsOptions {
   readonly dataDir: string;
-  /** Where backups go; the engine may write below it. */
+  /** The directory of all backups; the engine may write below it. */
   readonly backupDir: string;
   readonly version: string;
   readonly store: Pick<Store, 'command' | 'select'>;
   readonly wal: Pick<Wal, 'newestPending' | 'seal'>;
   readonly backlog: Pick<Backlog, 'all'>;
   readonly drain: Pick<Drain, 'taken'>;
-  /** Inserts, and segments that leave the log, have it shared. */
+  /** Inserts, and the removal of segments, hold this lock shared; a backup takes it exclusively. */
   readonly storeWrites: SharedLock;
   readonly log: Logger;
 }
 
-/** How far a backup is. */
+/** The state of a backup. */
 export interface BackupStatus {
   readonly name: string;
-  /** Where it is, or will be. */
+  /** Its directory, once it is complete. */
   readonly path: string;
   readonly state: 'running' | 'complete' | 'failed';
-  /** What it is doing, while it runs. */
+  /** The current step of a running backup. */
   readonly step?: string | undefined;
   readonly startedAt: string;
-  /** Of the store; when it is complete. */
+  /** The size of the tables in the store, once the backup is complete. */
   readonly storeBytes?: number | undefined;
   /** Why it failed. */
   readonly error?: string | undefined;
@@ -83,7 +85,7 @@ export interface BackupStatus {
 export class Backups {
   readonly #options: BackupsOptions;
   readonly #stopping = new AbortController();
-  /** The last one that was begun. */
+  /** The backup that was begun last. */
   #last: BackupStatus | undefined;
   #running: Promise<void> | undefined;
 
@@ -92,7 +94,7 @@ export class Backups {
   }
 
   /**
-   * Begins a backup, and returns at once.
+   * Begins a backup and does not wait for its end.
    * @throws AppError `bad_backup_name`, `backup_exists`, `backup_running`
    */
   async begin(name: string): Promise<BackupStatus> {
@@ -111,7 +113,7 @@ export class Backups {
       step: 'begin',
       startedAt: new Date().toISOString(),
     };
-    // Before anything is awaited: another request may come.
+    // Set before the first await, because another request may arrive during it.
     let started = () => {};
     const go = new Promise<void>((resolve) => {
       started = resolve;
@@ -153,7 +155,7 @@ export class Backups {
     return { name, path, state: 'complete', startedAt, storeBytes };
   }
 
-  /** Ends the one that runs. */
+  /** Cancels the running backup. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -212,7 +214,7 @@ export class Backups {
       );
   }
 
-  /** All that was acknowledged so far is in sealed segments then, which the drain has. */
+  /** Seals the log: then all rows acknowledged so far are in segments that the drain knows. */
   async #seal(): Promise<void> {
     const { wal, drain } = this.#options;
     const newest = wal.newestPending;
@@ -221,7 +223,7 @@ export class Backups {
     await inTime(drain.taken(newest), limits.backupSealWaitMs, 'the log could not be sealed');
   }
 
-  /** The store and the log of one moment. @returns the BACKUP, which may still copy */
+  /** Takes the store and the log at one moment. @returns the BACKUP, which may still be copying */
   async #snapshot(folder: string, databases: readonly string[], onBegin: () => void): Promise<EngineTask> {
     const { store, storeWrites } = this.#options;
     try {
@@ -246,7 +248,7 @@ export class Backups {
     }
   }
 
-  /** The sealed segments with what belongs to them, and what outlives the log. */
+  /** Copies the sealed segments with their files, the replay journal and the dead letters. */
   async #copyLog(target: string): Promise<void> {
     const { dataDir, backlog } = this.#options;
     for (const name of ['wal', 'replay', 'dead']) await mkdir(join(target, name), { mode: 0o700 });
@@ -258,7 +260,7 @@ export class Backups {
       if (isPending) await linkOrCopy(join(wal, name), join(target, 'wal', name));
     }
     const highest = Math.max(0, ...names.map((name) => segmentNumber(name) ?? 0));
-    // An empty file is a segment that was never written to.
+    // An empty segment keeps the highest number in use.
     if (highest > 0 && !pending.has(highest))
       await writeFile(join(target, 'wal', segmentName(highest)), '', { mode: 0o600 });
     for (const folder of ['replay', 'dead'])
@@ -266,7 +268,7 @@ export class Backups {
         await copyIfThere(join(dataDir, folder, name), join(target, folder, name));
   }
 
-  /** @returns whether the secret is among them */
+  /** @returns whether there was a secret to copy */
   async #copySmallFiles(folder: string): Promise<boolean> {
     const { dataDir } = this.#options;
     let hasSecret = false;

@@ -2,12 +2,12 @@ import { copyFile, link, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasErrorCode, syncDirectory } from '../lib/files.ts';
 
-/** Copies a file that never changes any more; on the same file system it takes no room and no time. */
+/** Copies a file that will not change. On the same file system it is a hard link, which takes no space. */
 export async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
-    // Another file system, or one without hard links.
+    // The target is on another file system, or there are no hard links.
     if (!['EXDEV', 'EPERM', 'ENOTSUP', 'EMLINK'].some((code) => hasErrorCode(error, code))) throw error;
     await copyFile(from, to);
   }
@@ -34,7 +34,7 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** When this returns, a directory with all that is below it survives a power failure. */
+/** When this returns, the directory and everything below it survive a power failure. */
 export async function syncTree(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);

@@ -36,8 +36,8 @@ export class EngineTask {
   }
 
   /**
-   * Fulfils when a BACKUP has all parts of all tables in hand: what is inserted later is not in it.
-   * ClickHouse collects the parts of all tables before it writes the first file.
+   * Fulfils when a BACKUP has collected the parts of all tables. Later inserts are not part of it. ClickHouse
+   * collects all parts before it writes the first file.
    * @throws AppError `backup_failed`
    */
   async collected(): Promise<void> {
@@ -91,7 +91,7 @@ export async function databasesOf(store: Statements): Promise<readonly string[]>
   return rows.map(([name]) => name);
 }
 
-/** What all tables take on disk. */
+/** The size of all tables on disk. */
 export async function storedBytes(store: Statements): Promise<number> {
   const [bytes] = await selectRow<[number]>(
     store,

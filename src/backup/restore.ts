@@ -14,9 +14,9 @@ import { EngineTask } from './engine-backup.ts';
 export interface RestoreOptions {
   /** The directory of the backup. */
   readonly backup: string;
-  /** Made if it is missing; it must be empty. */
+  /** The new data directory. It is created if it is missing, and must be empty. */
   readonly dataDir: string;
-  /** Opens the engine of the new data directory, which may read below a directory. */
+  /** Opens an engine in the new data directory. The engine may read below the directory of the backup. */
   readonly openStore: (readable: string) => Promise<Pick<Store, 'command' | 'select' | 'close'>>;
 }
 
@@ -27,7 +27,8 @@ export interface Restored {
 }
 
 /**
- * Makes a data directory from a backup. Until it is whole, a mark in it keeps a service from starting there.
+ * Creates a data directory from a backup. Until it is complete, a marker file keeps a service from starting
+ * on it.
  * @throws AppError `backup_not_found`, `restore_refused`, `backup_failed`
  * @throws StoreError
  */
@@ -35,7 +36,7 @@ export async function restore({ backup: given, dataDir, openStore }: RestoreOpti
   const backup = resolve(given);
   const { databases, startedAt, hasSecret } = await readContent(backup);
   await makeDirectory(dataDir, 0o700);
-  // What the root of a file system has, such as that of a volume.
+  // The root of a file system, such as a mounted volume, has a directory lost+found; it counts as empty.
   const others = (await namesIn(dataDir)).filter((name) => name !== 'lost+found');
   if (others.length > 0)
     throw new AppError(

@@ -13,8 +13,8 @@ interface Status {
 }
 
 /**
- * Has the service make a backup, and waits for it. Steps go to stderr.
- * @param name undefined: the time
+ * Asks the service for a backup and waits until it is complete. Steps are written to stderr.
+ * @param name the current time if undefined
  * @returns what to print
  * @throws CommandError
  */

@@ -1,4 +1,4 @@
-/** A command of the command line failed. The message is for its user; the process exits with the code. */
+/** A command failed. Its user sees the message, and the process exits with the code. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: number;
@@ -9,5 +9,5 @@ export class CommandError extends Error {
   }
 }
 
-/** As a shell has it for a process that SIGINT ended. */
+/** The exit code that shells use for a process that SIGINT ended. */
 export const interruptedExitCode = 130;

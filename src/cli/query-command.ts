@@ -15,8 +15,8 @@ export interface QueryOptions {
 }
 
 /**
- * Runs a query and prints its result on stdout. SIGINT cancels it: the service ends a query whose client has
- * left.
+ * Runs a query and prints its result on stdout. SIGINT closes the connection, and the service then cancels
+ * the query.
  * @throws CommandError
  */
 export async function runQuery({ service, sql: given, format }: QueryOptions): Promise<void> {
@@ -27,12 +27,12 @@ export async function runQuery({ service, sql: given, format }: QueryOptions): P
   const client = await ServiceClient.find(service);
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
-  // A write tells its own error.
+  // Errors are reported by each write.
   process.stdout.on('error', () => {});
   const path = `/api/v1/query?format=${format === 'table' ? 'csv' : format}`;
   try {
     const reply = await client.send('POST', path, { query: sql }, interrupted.signal);
-    // The detail of an error in the SQL shows the line, and its place below.
+    // For an error in the SQL, the detail shows the line and marks the position below it.
     if (reply.statusCode !== 200) throw new CommandError((await readProblem(reply)).detail);
     await (format === 'table' ? printTable(reply) : copyOut(reply));
   } catch (error) {
@@ -68,7 +68,7 @@ async function copyOut(reply: IncomingMessage): Promise<void> {
   }
 }
 
-/** Nobody reads the output any more, as behind `| head`. */
+/** The reader of the output has closed it, for example `| head`. */
 class ReaderGone extends Error {}
 
 const write = (bytes: Uint8Array): Promise<void> =>

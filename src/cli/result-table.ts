@@ -2,8 +2,8 @@ import { CommandError } from './command-error.ts';
 
 /**
  * The rows of a CSV text, the header first. `undefined` is NULL: an empty field without quotes, or `\N`.
- * @param text RFC 4180, as the service writes it
- * @throws CommandError if it ends inside of a field
+ * @param text CSV as the service writes it (RFC 4180)
+ * @throws CommandError if it ends within a field
  */
 export function parseCsv(text: string): ReadonlyArray<ReadonlyArray<string | undefined>> {
   const rows: Array<Array<string | undefined>> = [];
@@ -29,7 +29,7 @@ export function parseCsv(text: string): ReadonlyArray<ReadonlyArray<string | und
     }
     if (text[at] === ',') {
       at += 1;
-      // A comma at the end of a line has an empty field behind it.
+      // A comma at the end of a line is followed by an empty field.
       if (at === text.length || text[at] === '\n' || text[at] === '\r') row.push(undefined);
       else continue;
     }
@@ -44,10 +44,10 @@ export function parseCsv(text: string): ReadonlyArray<ReadonlyArray<string | und
 const endOfField = /[,\r\n]/g;
 
 /**
- * A table as psql prints it: the names of columns centred, numbers to the right, NULL empty, and how many
- * rows there are. Control characters are escaped: rows come from whoever sends logs, and a terminal obeys
- * them.
- * @param rows the header first
+ * A table in the format of psql: column names are centred, numbers are right-aligned, NULL is empty, and the
+ * number of rows comes last. Control characters are escaped, because a terminal would interpret them, and
+ * anyone who sends logs could put them into rows.
+ * @param rows the header is the first row
  */
 export function renderTable(rows: ReadonlyArray<ReadonlyArray<string | undefined>>): string {
   const [header = [], ...body] = rows.map((row) => row.map((cell) => printable(cell ?? '')));
@@ -85,14 +85,14 @@ function centred(text: string, width: number): string {
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Without what a terminal obeys: control characters, and those that turn the direction of writing. */
+/** Escapes characters that a terminal would interpret: control characters, and changes of text direction. */
 export const printable = (text: string): string =>
   text.replace(
     /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu,
     (each) => escapes[each] ?? `\\u${(each.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
   );
 
-/** Columns of a terminal: East Asian characters and emoji take two, marks that are put on others none. */
+/** The width in a terminal: East Asian characters and emoji take two columns, combining marks take none. */
 export function displayWidth(text: string): number {
   if (plain.test(text)) return text.length;
   let width = 0;

@@ -7,7 +7,7 @@ import type { Address } from '../lib/option-values.ts';
 import { CommandError } from './command-error.ts';
 import { printable } from './result-table.ts';
 
-/** How a command finds a service and says who asks. */
+/** How a command finds a service, and its credentials. */
 export interface ServiceOptions {
   readonly url: string | undefined;
   readonly key: string | undefined;
@@ -15,24 +15,24 @@ export interface ServiceOptions {
   readonly user: string | undefined;
   readonly tenant: string | undefined;
   readonly dataDir: string;
-  /** Where a service that is starting listens: its data directory does not say yet. */
+  /** The configured address, used while a starting service has not written its address yet. */
   readonly httpAddr: Address;
   readonly adminUsername: string;
   readonly adminPassword: string | undefined;
 }
 
-/** A reply that is no success. */
+/** A reply with an error. */
 export interface Problem {
   readonly status: number;
   readonly code: string | undefined;
-  /** Some lines, with nothing in them that a terminal obeys. */
+  /** Some lines of text, with control characters escaped. */
   readonly detail: string;
 }
 
-/** Asks a service over HTTP. */
+/** Sends requests to a service over HTTP. */
 export class ServiceClient {
   readonly url: string;
-  /** The address is that of the data directory, which only this machine's service writes. */
+  /** Whether the address comes from the data directory, so that the service runs on this machine. */
   readonly #isOwn: boolean;
   readonly #headers: Readonly<Record<string, string>>;
 
@@ -43,8 +43,8 @@ export class ServiceClient {
   }
 
   /**
-   * Finds the service, and credentials for it. Those of the data directory are for the service of that
-   * directory alone: they are never sent to a URL that was given.
+   * Finds the service and credentials for it. The password in the data directory is used only for the service
+   * of that directory; it is never sent to a URL that was given.
    * @throws CommandError if there are no credentials
    */
   static async find(options: ServiceOptions): Promise<ServiceClient> {
@@ -60,15 +60,15 @@ export class ServiceClient {
     return new ServiceClient(url, isOwn, { ...credentials, ...tenant });
   }
 
-  /** Finds the service, for what needs no credentials. */
+  /** Finds the service for requests that need no credentials. */
   static async findOpen(options: ServiceOptions): Promise<ServiceClient> {
     const { url, isOwn } = await locate(options);
     return new ServiceClient(url, isOwn, {});
   }
 
   /**
-   * @param body as JSON
-   * @throws CommandError if the service is not reached
+   * @param body is sent as JSON
+   * @throws CommandError if the service cannot be reached
    */
   async send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<IncomingMessage> {
     const target = new URL(path, this.url);
@@ -78,7 +78,7 @@ export class ServiceClient {
       ...(text === undefined ? {} : { 'content-type': 'application/json', 'content-length': text.length }),
     };
     const isTls = target.protocol === 'https:';
-    // Its certificate is for the name that clients use, and this is not that name.
+    // The certificate is for the public name of the service, but the address here is a local one.
     const options = { method, headers, signal, ...(isTls ? { rejectUnauthorized: !this.#isOwn } : {}) };
     return await new Promise((resolve, reject) => {
       const sent = (isTls ? httpsRequest : httpRequest)(target, options, resolve);
@@ -118,8 +118,8 @@ async function credentialsOf(
 const basic = (user: string) => ({ authorization: `Basic ${Buffer.from(user).toString('base64')}` });
 
 /**
- * All of a reply.
- * @throws CommandError if it is larger, or breaks off
+ * Reads a whole reply.
+ * @throws CommandError if it is larger than `maxBytes` or incomplete
  */
 export async function readReply(reply: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -137,7 +137,7 @@ export async function readReply(reply: IncomingMessage, maxBytes: number): Promi
   return Buffer.concat(chunks);
 }
 
-/** Why a request was refused. A proxy may have answered, in whatever form. */
+/** Why a request was refused. The reply may come from a proxy, in any format. */
 export async function readProblem(reply: IncomingMessage): Promise<Problem> {
   const status = reply.statusCode ?? 0;
   const text = (await readReply(reply, maxProblemBytes)).toString('utf8');
