@@ -21,11 +21,12 @@ export interface TestPgServer {
 }
 
 /**
- * A server of the wire protocol around a query service, with the one user `admin`, and `late`, for whom there
- * is no room.
+ * A server of the wire protocol around a query service. `admin2` is a second administrator; for `late`
+ * there is no room.
  */
 export async function startPgServer(query: Query): Promise<TestPgServer> {
   let principal: Principal | undefined = administrator;
+  const second: Principal = { ...administrator, id: 'second', name: 'admin2' };
   const log = createLogger('silent');
   const nobody = await makeVerifier(Math.random().toString());
   const verifier = await makeVerifier(pgPassword);
@@ -38,11 +39,9 @@ export async function startPgServer(query: Query): Promise<TestPgServer> {
     accounts: {
       find: (_, name) => {
         if (name === 'late') return Promise.reject(new AppError('overloaded', 'too many SQL clients'));
-        return Promise.resolve(
-          name === 'admin'
-            ? { verifier, principal: () => principal }
-            : { verifier: nobody, principal: () => undefined },
-        );
+        if (name === 'admin') return Promise.resolve({ verifier, principal: () => principal });
+        if (name === 'admin2') return Promise.resolve({ verifier, principal: () => second });
+        return Promise.resolve({ verifier: nobody, principal: () => undefined });
       },
     },
     audit: new AuditLog(log, systemClock, { add: () => undefined }),
