@@ -85,6 +85,16 @@ function requirePermission(principal: Principal, action: Action, dataset: string
 export const visibleDatasets = (principal: Principal, names: readonly string[]): readonly string[] =>
   names.filter((name) => decide(principal, 'dataset.list', name));
 
+/** Whether a caller may see and end a session: their own, and as an administrator those of the tenant. */
+export function maySeeSessionOf(caller: Caller, other: Caller): boolean {
+  if (caller.tenant !== other.tenant) return false;
+  const [one, another] = [caller.principal, other.principal];
+  const isSame = one.kind === another.kind && (one.id ?? one.name) === (another.id ?? another.name);
+  if (isSame) return one.tenant === another.tenant;
+  if (another.kind === 'root') return false;
+  return decide(one, 'identity.manage');
+}
+
 /**
  * What is said about all rows of a dataset together is not for those who may read some of them.
  * @throws AppError `forbidden`

@@ -55,6 +55,8 @@ export const pgwireLimits = {
   pgMaxContainerBytes: 1 * MiB,
   /** Names of prepared statements, portals and cursors. PostgreSQL cuts names at 63 bytes. */
   pgMaxNameBytes: 1024,
+  /** Of the text of a statement in `pg_stat_activity`, as PostgreSQL's `track_activity_query_size`. */
+  pgActivityQueryLength: 1024,
   pgMaxSavepoints: 100,
   /** Settings that a session has changed; clients may make up names with a dot. */
   pgMaxChangedSettings: 200,

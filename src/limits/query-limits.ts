@@ -170,15 +170,17 @@ export const queryLimits = {
   maxStoreSqlBytes: 250 * 1024,
   /** Characters that all mentions of `information_schema` in one query expand to: some 70,000 columns. */
   maxCatalogSqlLength: 7 * MiB,
-  /** That a query of `pg_catalog` or `information_schema` looks at: about a second of CPU time. */
-  maxCatalogQueryRows: 5_000_000,
   /**
-   * Rows of a join or a filter of such a query that are in memory at a time, each with a cell for each
-   * relation and some more: 64 MB.
+   * Rows that a query of `pg_catalog` or `information_schema` looks at, expressions that it computes for
+   * them, and comparisons: some 100 ns each.
    */
+  maxCatalogQuerySteps: 5_000_000,
+  /** Cells of rows that such a query keeps until it ends: 8 bytes each, and as much again beside them. */
   maxCatalogQueryCells: 8_000_000,
   /** Characters of a text, or elements of an array with the characters of their texts, in such a query. */
-  maxCatalogValueSize: 1_000_000,
+  maxCatalogValueLength: 1 * MiB,
+  /** Calls of `set_config`, `pg_cancel_backend` and `pg_terminate_backend` for the rows of one query. */
+  maxCatalogQueryEffects: 1000,
   /** Nesting of the syntax tree that the translator walks. */
   maxSqlDepth: 200,
   /**

@@ -19,9 +19,14 @@ export function errorFields(
   }
   if (thrown instanceof AppError) {
     const place = placeOf(thrown);
+    const { sqlState, hint } = thrown.details ?? {};
     return {
       severity: 'ERROR',
-      code: thrown.definition.sqlState ?? sqlStates.get(thrown.code) ?? 'XX000',
+      code:
+        typeof sqlState === 'string'
+          ? sqlState
+          : (thrown.definition.sqlState ?? sqlStates.get(thrown.code) ?? 'XX000'),
+      ...(typeof hint === 'string' ? { hint } : {}),
       message: place === undefined ? thrown.message : withoutPlace(thrown.message, place),
       ...(place === undefined || statement === undefined
         ? {}

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import type { Caller } from '../access/gate.ts';
+import { type Caller, maySeeSessionOf } from '../access/gate.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { AppError } from '../errors.ts';
 import type { Cancellation } from '../lib/cancellation.ts';
@@ -15,7 +15,7 @@ import type { Address } from '../lib/option-values.ts';
 import { readSecureContext, type TlsFiles } from '../lib/tls-files.ts';
 import { limits } from '../limits/limits.ts';
 import type { Query } from '../query/request.ts';
-import type { CatalogSession } from '../sql/catalog-session.ts';
+import type { CatalogSession, VisibleSession } from '../sql/catalog-session.ts';
 import type { ParameterValue } from '../sql/parameters.ts';
 import { Connection } from './connection.ts';
 import { errorFields } from './error-fields.ts';
@@ -38,6 +38,10 @@ export interface PgServerParts extends Omit<SignInParts, 'secureContext'> {
 
 interface Running {
   readonly session: Session;
+  readonly user: string;
+  readonly settings: SessionSettings;
+  readonly connection: Connection;
+  readonly startedMs: number;
   readonly secret: Buffer;
   readonly caller: () => Caller;
 }
@@ -201,7 +205,7 @@ export class PgServer {
     for (const [name, value] of settings.reported()) reply.parameterStatus(out, name, value);
     reply.backendKeyData(out, processId, secret);
     const startedMs = Date.now();
-    const describe = (): CatalogSession => ({
+    const describe = (showsSessions: boolean): CatalogSession => ({
       user,
       database: parameters.get('database') || defaultDatabase,
       processId,
@@ -209,6 +213,7 @@ export class PgServer {
       serviceStartedMs: Math.round(performance.timeOrigin),
       clientAddress: connection.address,
       settings: settings.all(),
+      sessions: showsSessions ? this.#sessionsFor(signedIn.caller()) : [],
     });
     const session = new Session(
       connection,
@@ -216,7 +221,8 @@ export class PgServer {
       out,
       this.#sessionParts(connection, signedIn, tenant, describe),
     );
-    this.#sessions.set(processId, { session, secret, caller: signedIn.caller });
+    const { caller } = signedIn;
+    this.#sessions.set(processId, { session, user, settings, connection, startedMs, secret, caller });
     try {
       await session.run();
     } finally {
@@ -228,7 +234,7 @@ export class PgServer {
     connection: Connection,
     { asked, caller }: SignedIn,
     tenant: string,
-    session: () => CatalogSession,
+    session: (showsSessions: boolean) => CatalogSession,
   ): SessionParts {
     const { gate, query, audit, clock, log } = this.#parts;
     /** @throws AppError */
@@ -251,6 +257,7 @@ export class PgServer {
           throw thrown;
         }
       },
+      endOther: (what, processId) => this.#endOther(caller(), what, processId),
       refused: (error) =>
         audit.refused(error, () => ({
           ...caller(),
@@ -295,6 +302,21 @@ export class PgServer {
     if (timingSafeEqual(running.secret, secret)) running.session.cancel();
   }
 
+  /** All that a caller may see. */
+  #sessionsFor(caller: Caller): readonly VisibleSession[] {
+    return [...this.#sessions].flatMap(([processId, running]) =>
+      isVisibleTo(caller, running) ? [visibleSession(processId, running)] : [],
+    );
+  }
+
+  #endOther(caller: Caller, what: 'cancel' | 'terminate', processId: number): boolean {
+    const running = this.#sessions.get(processId);
+    if (running === undefined || !isVisibleTo(caller, running)) return false;
+    if (what === 'cancel') running.session.cancel();
+    else running.session.end(shutdown());
+    return true;
+  }
+
   #newProcessId(): number {
     const id = this.#nextProcessId;
     this.#nextProcessId = id >= 0x7fff_ffff ? 1 : id + 1;
@@ -309,6 +331,29 @@ export class PgServer {
     }
   }
 }
+
+function isVisibleTo(caller: Caller, { caller: other }: Running): boolean {
+  try {
+    return maySeeSessionOf(caller, other());
+  } catch (thrown) {
+    // Whose credentials have ended is about to be gone.
+    if (thrown instanceof AppError) return false;
+    throw thrown;
+  }
+}
+
+const visibleSession = (
+  processId: number,
+  { session, user, settings, connection, startedMs }: Running,
+): VisibleSession => ({
+  processId,
+  user,
+  applicationName: settings.get('application_name'),
+  clientAddress: connection.address,
+  isEncrypted: connection.isEncrypted,
+  startedMs,
+  ...session.activity.current(),
+});
 
 function hasEnded(caller: () => Caller): boolean {
   try {

@@ -3,6 +3,7 @@ import { Cancellation } from '../lib/cancellation.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits/limits.ts';
 import type { Description, Explanation, QueryResult } from '../query/request.ts';
+import type { SessionEffect } from '../sql/catalog-session.ts';
 import type { ParameterValue } from '../sql/parameters.ts';
 import { type PostgresType, postgresType } from '../sql/postgres-types.ts';
 import { text } from '../sql/types.ts';
@@ -21,6 +22,7 @@ import {
   type RowSource,
   TextRows,
 } from './row-source.ts';
+import { SessionActivity } from './session-activity.ts';
 import {
   queryWithin,
   readSessionStatement,
@@ -78,6 +80,8 @@ export class Session {
   /** Of the statement that runs now. */
   #running: Cancellation | undefined;
   #ending: WireError | undefined;
+  /** As other sessions may see it. */
+  readonly activity = new SessionActivity(Date.now());
   #lastActiveMs: number;
 
   constructor(connection: Connection, settings: SessionSettings, out: MessageWriter, parts: SessionParts) {
@@ -234,7 +238,7 @@ export class Session {
   async #runSimple(source: StatementText, action: SessionStatement): Promise<void> {
     this.#requireUsable(action);
     await this.#closePortal('');
-    await this.#run(async (signal) => {
+    await this.#run(source.text, async (signal) => {
       const rows = await this.#open(action, source.text, [], signal);
       if (rows === undefined) return;
       try {
@@ -290,7 +294,9 @@ export class Session {
     const described =
       source === undefined || action === undefined
         ? { columns: undefined, parameters: [] }
-        : await this.#run((signal) => this.#describeStatement(action, source.text, parameterTypes, signal));
+        : await this.#run(source.text, (signal) =>
+            this.#describeStatement(action, source.text, parameterTypes, signal),
+          );
     if (name !== '' && this.#statements.has(name))
       throw new WireError('42P05', `prepared statement "${name}" already exists`);
     this.#dropStatement(name);
@@ -476,7 +482,7 @@ export class Session {
     };
     this.#executing = portal;
     try {
-      await this.#run(work, portal.cancellation);
+      await this.#run(written.text, work, portal.cancellation);
     } catch (thrown) {
       portal.isDone = true;
       portal.hasFailed = true;
@@ -556,9 +562,23 @@ export class Session {
     signal: Cancellation,
   ): Promise<RowSource> {
     const result = await this.#parts.query(sql, values, parameterTypes, signal);
-    for (const { name, value, isLocal } of result.settings ?? [])
+    const rows = new QueryRows(result);
+    for (const effect of result.effects ?? []) this.#apply(effect);
+    if (!signal.aborted) return rows;
+    // It has cancelled or ended itself.
+    await rows.close();
+    throw signal.reason;
+  }
+
+  #apply(effect: SessionEffect): void {
+    if (effect.kind === 'set') {
+      const { name, value, isLocal } = effect;
       this.#set({ kind: 'set', name, value: value ?? undefined, isLocal });
-    return new QueryRows(result);
+      return;
+    }
+    const { kind, processId } = effect;
+    if (kind === 'no such backend' || !this.#parts.endOther(kind, processId))
+      this.#warn('01000', `PID ${processId} is not a PostgreSQL server process`);
   }
 
   #textColumns(statement: SessionStatement): readonly OutputColumn[] {
@@ -782,10 +802,15 @@ export class Session {
   }
 
   /** Runs the work of a statement, which may be cancelled. */
-  async #run<T>(work: (signal: Cancellation) => Promise<T>, cancellation = new Cancellation()): Promise<T> {
+  async #run<T>(
+    query: string,
+    work: (signal: Cancellation) => Promise<T>,
+    cancellation = new Cancellation(),
+  ): Promise<T> {
     this.#parts.requireAllowed();
     if (this.#connection.closed.aborted) cancellation.cancel();
     this.#running = cancellation;
+    this.activity.begin(query, Date.now());
     const timeoutMs = this.#settings.statementTimeoutMs;
     const late = () =>
       cancellation.cancel(new WireError('57014', 'canceling statement due to statement timeout'));
@@ -850,6 +875,7 @@ export class Session {
   }
 
   #ready(): void {
+    this.activity.end(this.#transaction.status, Date.now());
     reply.readyForQuery(this.#out, this.#transaction.status);
   }
 
@@ -896,6 +922,11 @@ export interface SessionParts {
    * @throws WireError that ends the session where who has signed in is nobody any more
    */
   requireAllowed(): void;
+  /**
+   * Ends the statement or the session of a process id, which may be this one.
+   * @returns false where there is none that who has signed in may see
+   */
+  endOther(what: 'cancel' | 'terminate', processId: number): boolean;
   /** A statement ended with this error. */
   refused(error: AppError): void;
   nowMs(): number;

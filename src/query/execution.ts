@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits/limits.ts';
-import type { SettingChange } from '../sql/catalog-session.ts';
+import type { SessionEffect } from '../sql/catalog-session.ts';
 import type { ResultColumn } from '../sql/translate.ts';
 import { holdsFloats } from '../sql/types.ts';
 import { withoutLineFeeds } from './compact-json.ts';
@@ -33,8 +33,8 @@ export interface Statement {
   readonly maxRows: number | undefined;
   /** The names of the datasets that it reads. */
   readonly datasets: readonly string[];
-  /** Settings of the session that the query changes. */
-  readonly settings?: readonly SettingChange[] | undefined;
+  /** What it does to the session that runs it. */
+  readonly effects?: readonly SessionEffect[] | undefined;
 }
 
 /** Limits of one query. */
@@ -78,7 +78,7 @@ export class Execution implements QueryResult {
   readonly id = `millrace-${randomUUID()}`;
   readonly columns: readonly ResultColumn[];
   readonly datasets: readonly string[];
-  readonly settings: readonly SettingChange[];
+  readonly effects: readonly SessionEffect[];
   readonly #parts: ExecutionParts;
   readonly #deadline: Deadline;
   readonly #stream: ResultStream;
@@ -99,7 +99,7 @@ export class Execution implements QueryResult {
 
   constructor(
     parts: ExecutionParts,
-    { columns, sql, maxRows, datasets, settings: changes }: Statement,
+    { columns, sql, maxRows, datasets, effects }: Statement,
     options: ExecutionOptions,
   ) {
     const { store, clock } = parts;
@@ -107,7 +107,7 @@ export class Execution implements QueryResult {
     this.#parts = parts;
     this.columns = columns;
     this.datasets = datasets;
-    this.settings = changes ?? [];
+    this.effects = effects ?? [];
     this.#begin = options.begin;
     this.#filter = filterOf(columns, form);
     this.#isArray = form === 'json';

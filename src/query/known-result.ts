@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ResultChunk } from '../clickhouse/store.ts';
-import type { SettingChange } from '../sql/catalog-session.ts';
+import type { SessionEffect } from '../sql/catalog-session.ts';
 import type { KnownRows } from '../sql/known-rows.ts';
 import type { ResultColumn } from '../sql/translate.ts';
 import type { Statement } from './execution.ts';
@@ -10,14 +10,14 @@ import type { QueryResult, QueryStatistics } from './request.ts';
 export class KnownResult implements QueryResult {
   readonly columns: readonly ResultColumn[];
   readonly datasets: readonly string[];
-  readonly settings: readonly SettingChange[];
+  readonly effects: readonly SessionEffect[];
   readonly #text: string;
   #id: string | undefined;
 
-  constructor({ columns, datasets, settings }: Statement, { text }: KnownRows) {
+  constructor({ columns, datasets, effects }: Statement, { text }: KnownRows) {
     this.columns = columns;
     this.datasets = datasets;
-    this.settings = settings ?? [];
+    this.effects = effects ?? [];
     this.#text = text;
   }
 

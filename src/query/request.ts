@@ -1,7 +1,7 @@
 import type { ReadProgress, ResultChunk } from '../clickhouse/store.ts';
 import type { CancelSignal } from '../lib/cancellation.ts';
 import type { Principal } from '../model/identity.ts';
-import type { CatalogSession, SettingChange } from '../sql/catalog-session.ts';
+import type { CatalogSession, SessionEffect } from '../sql/catalog-session.ts';
 import type { ParameterValue } from '../sql/parameters.ts';
 import type { PostgresType } from '../sql/postgres-types.ts';
 import type { ResultColumn } from '../sql/translate.ts';
@@ -29,8 +29,8 @@ export interface QueryQuestion {
    * Returns the session for functions such as `current_setting`; called only if the query needs it. Without
    * it, there is only the principal.
    */
-  readonly session?: () => CatalogSession;
-  /** Aborted when the client disconnects. */
+  readonly session?: (showsSessions: boolean) => CatalogSession;
+  /** Aborted when the client goes away. */
   readonly signal: CancelSignal;
 }
 
@@ -47,8 +47,8 @@ export interface QueryResult {
   readonly columns: readonly ResultColumn[];
   /** Names of the datasets that are read. */
   readonly datasets: readonly string[];
-  /** Settings of the session that the query changes. */
-  readonly settings?: readonly SettingChange[];
+  /** What the query does to the session that runs it. */
+  readonly effects?: readonly SessionEffect[];
   /**
    * The output. It can be iterated once. There is at least one chunk; if the first chunk is the last, it is
    * the whole output. Errors are `AppError`s.

@@ -45,8 +45,8 @@ export interface TranslationQuestion {
   /** See `QueryQuestion`. */
   readonly parameterTypes?: readonly number[] | undefined;
   /** See `QueryQuestion`. */
-  readonly session?: (() => CatalogSession) | undefined;
-  /** Aborted when the caller no longer waits. */
+  readonly session?: ((showsSessions: boolean) => CatalogSession) | undefined;
+  /** Aborted when nobody waits any more. */
   readonly signal?: CancelSignal | undefined;
 }
 
@@ -161,7 +161,8 @@ export class Translator {
       await waitForPending(question.tenant, reply.relations);
       reply = await this.#attempt(question, parameters);
     }
-    if (reply.kind === 'refused' && mayAppear.has(reply.error.code)) {
+    // Without relations it is about the catalog alone, which has no columns that are on their way.
+    if (reply.kind === 'refused' && reply.relations.length > 0 && mayAppear.has(reply.error.code)) {
       if (await waitForPending(question.tenant, reply.relations))
         reply = await this.#attempt(question, parameters);
     }
@@ -170,7 +171,7 @@ export class Translator {
 
   async #attempt(question: TranslationQuestion, parameters: GivenParameters): Promise<AnsweredReply> {
     const { principal, tenant, sql, times, signal } = question;
-    const session = question.session?.() ?? sessionOf(principal, times);
+    const session = question.session?.(asksForSessions(sql)) ?? sessionOf(principal, times);
     const range = { start: times.startMicros !== undefined, end: times.endMicros !== undefined };
     return await this.#parts.translations.run({
       task: { text: sql, tenant, range, parameters, session },
@@ -181,7 +182,11 @@ export class Translator {
   }
 }
 
-/** The session of a query that comes over HTTP. */
+/** Sessions are sent to the thread that translates only for what may ask for them. */
+const asksForSessions = (sql: string): boolean =>
+  /pg_stat_(?:activity|ssl|gssapi)|pg_(?:cancel|terminate)_backend/i.test(sql);
+
+/** Of a question over HTTP. */
 const sessionOf = ({ name }: Principal, { nowMicros }: QueryTimes): CatalogSession => ({
   user: name,
   database: 'millrace',
@@ -190,6 +195,7 @@ const sessionOf = ({ name }: Principal, { nowMicros }: QueryTimes): CatalogSessi
   serviceStartedMs: serviceStartedMs,
   clientAddress: undefined,
   settings: [],
+  sessions: [],
 });
 
 const serviceStartedMs = Math.round(performance.timeOrigin);

@@ -11,11 +11,34 @@ export interface CatalogSession {
   readonly serviceStartedMs: number;
   readonly clientAddress: string | undefined;
   readonly settings: ReadonlyArray<readonly [name: string, value: string]>;
+  /** That the caller may see and end, with the own one; empty where the statement does not ask for them. */
+  readonly sessions: readonly VisibleSession[];
 }
 
-/** What a statement does to the session that runs it: `set_config('…', '…', false)`. */
-export interface SettingChange {
-  readonly name: string;
-  readonly value: string | null;
-  readonly isLocal: boolean;
+/** A session as `pg_stat_activity` shows it. Times are in milliseconds since 1970. */
+export interface VisibleSession {
+  readonly processId: number;
+  readonly user: string;
+  readonly applicationName: string;
+  readonly clientAddress: string | undefined;
+  readonly isEncrypted: boolean;
+  readonly startedMs: number;
+  readonly state: 'active' | 'idle' | 'idle in transaction' | 'idle in transaction (aborted)';
+  /** The beginning of the statement that runs, or ran last, without values of parameters. */
+  readonly query: string;
+  readonly queryStartedMs: number | undefined;
+  readonly transactionStartedMs: number | undefined;
+  readonly stateChangedMs: number;
 }
+
+/** What a statement does beside answering, in the session that runs it. */
+export type SessionEffect =
+  /** `set_config('…', '…', false)` */
+  | {
+      readonly kind: 'set';
+      readonly name: string;
+      readonly value: string | null;
+      readonly isLocal: boolean;
+    }
+  /** `pg_cancel_backend`, `pg_terminate_backend` */
+  | { readonly kind: 'cancel' | 'terminate' | 'no such backend'; readonly processId: number };

@@ -4,7 +4,7 @@ import { maxStoreSqlLength, TranslationBudget, withBudget } from './budget.ts';
 import { answerCatalogQuery } from './catalog-query/answer-catalog-query.ts';
 import { catalogUse } from './catalog-query/catalog-use.ts';
 import { answerConstantCall } from './catalog-query/constant-call.ts';
-import type { CatalogSession, SettingChange } from './catalog-session.ts';
+import type { CatalogSession, SessionEffect } from './catalog-session.ts';
 import { withGeneratedNames } from './generated-names.ts';
 import type { Expr, QueryIr, RangeShape } from './ir.ts';
 import { constantRows, type KnownRows } from './known-rows.ts';
@@ -57,7 +57,7 @@ export interface Translation {
   /** True if it holds for this session at this time alone. */
   readonly isMomentary?: boolean;
   /** What it does to the session that runs it, if anything. */
-  readonly settings?: readonly SettingChange[];
+  readonly effects?: readonly SessionEffect[];
 }
 
 /**
@@ -93,6 +93,7 @@ const nobody: CatalogSession = {
   serviceStartedMs: 0,
   clientAddress: undefined,
   settings: [],
+  sessions: [],
 };
 
 /**
@@ -136,8 +137,8 @@ function translateCatalogQuery(
   readsColumns: boolean,
 ): Translation {
   const { catalog, parameters } = env;
-  const system = new SystemCatalog(visibleTables(env), session, catalog.version, readsColumns);
-  const { query, types, settings, parameterTypes, knownRows } = answerCatalogQuery(tree, system, parameters);
+  const system = new SystemCatalog(() => visibleTables(env), session, catalog.version, readsColumns);
+  const { query, types, effects, parameterTypes, knownRows } = answerCatalogQuery(tree, system, parameters);
   const names = uniqueNames(query.columns.map(({ name }) => name));
   const finished = finish(query, names, env);
   return {
@@ -149,7 +150,7 @@ function translateCatalogQuery(
     })),
     knownRows,
     isMomentary: system.dependsOnSession,
-    settings,
+    effects,
   };
 }
 
@@ -170,10 +171,9 @@ function translateTree(
   return { ...finished, knownRows: env.ctes.length > 0 ? undefined : constantRows(query) };
 }
 
-/** Without the columns of all tables, of which such a call says nothing; most say nothing of tables. */
+/** Without the columns of all tables, of which such a call says nothing. */
 function constantCall(call: Call, env: Environment, session: CatalogSession): Expr | undefined {
-  const tables = call.args.length === 0 || call.name === 'current_setting' ? [] : visibleTables(env);
-  const system = new SystemCatalog(tables, session, env.catalog.version, false);
+  const system = new SystemCatalog(() => visibleTables(env), session, env.catalog.version, false);
   const answer = answerConstantCall(call, system, env.parameters);
   env.dependsOnSession ||= system.dependsOnSession;
   return answer;

@@ -2,12 +2,12 @@ import { limits } from '../../limits/limits.ts';
 import type { Query } from '../ast.ts';
 import { spendCatalogRows } from '../budget.ts';
 import { apply, columnOf } from '../build.ts';
-import type { SettingChange } from '../catalog-session.ts';
+import type { SessionEffect } from '../catalog-session.ts';
 import { type Expr, outputName, type SelectIr } from '../ir.ts';
 import { arrayCell, doubleCell, type KnownRows, nullCell, tabSeparated, textCell } from '../known-rows.ts';
 import type { QueryParameters } from '../parameters.ts';
 import { type PostgresType, postgresType } from '../postgres-types.ts';
-import { sqlError } from '../sql-error.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import { CatalogRows } from '../system-catalog/catalog-rows.ts';
 import type { Row, Value } from '../system-catalog/catalog-value.ts';
 import type { SystemCatalog } from '../system-catalog/system-catalog.ts';
@@ -27,7 +27,8 @@ export interface AnsweredCatalogQuery {
   readonly query: SelectIr;
   /** Of the columns, as clients know them. */
   readonly types: readonly PostgresType[];
-  readonly settings: readonly SettingChange[];
+  /** In the order in which the statement has asked for them. */
+  readonly effects: readonly SessionEffect[];
   /** The same rows as the store would give them. */
   readonly knownRows: KnownRows;
   /** Types of parameters that are others for clients, by number. */
@@ -40,31 +41,49 @@ export function answerCatalogQuery(
   catalog: SystemCatalog,
   parameters: QueryParameters,
 ): AnsweredCatalogQuery {
-  let visited = 0;
-  const settings: SettingChange[] = [];
+  let steps = 0;
+  let kept = 0;
+  const effects: SessionEffect[] = [];
   const objectIds = new Map<number, PostgresType>();
+  const keep = (cells: number): void => {
+    kept += cells;
+    if (kept > limits.maxCatalogQueryCells)
+      throw sqlError(
+        'sql_too_large',
+        `The query keeps rows with more than ${limits.maxCatalogQueryCells} cells of the catalog at the same time`,
+      );
+  };
   const shared = {
     catalog,
-    rows: new CatalogRows(catalog),
+    rows: new CatalogRows(catalog, keep),
+    keep,
     parameter: (number: number, type: string, at: number | undefined) =>
       parameterOf(parameters, catalog, objectIds, number, type, at),
-    spend: (rows: number): void => {
-      visited += rows;
-      if (visited > limits.maxCatalogQueryRows)
+    spend: (count: number): void => {
+      steps += count;
+      if (steps > limits.maxCatalogQuerySteps)
         throw sqlError(
           'sql_too_large',
-          `The query looks at more than ${limits.maxCatalogQueryRows} rows of the catalog`,
+          `The query takes more than ${limits.maxCatalogQuerySteps} steps in the catalog`,
         );
     },
-    effects: (name: string, value: string | null, isLocal: boolean): void => {
-      settings.push({ name, value, isLocal });
+    effect: (effect: SessionEffect): void => {
+      if (effects.length >= limits.maxCatalogQueryEffects)
+        throw sqlError(
+          'sql_too_large',
+          `The query changes settings or ends sessions more than ${limits.maxCatalogQueryEffects} times`,
+        );
+      effects.push(effect);
     },
   };
   const { columns, rows } = compileQuery(tree, shared, { parent: undefined, ctes: new Map() });
   const forms = columns.map(({ type }) => outputOf(type, catalog));
   const answer = rows(undefined);
-  const made = answer.map((row, place) => [place, ...cellsOf(row, forms)]);
-  spendCatalogRows(made);
+  const made = answer.map((row, place) => {
+    const cells = [place, ...cellsOf(row, forms)];
+    spendCatalogRows([cells]);
+    return cells;
+  });
   const knownRows = tabSeparated(
     made.map((row) => forms.map((form, index) => shownCell(row[index + 1] ?? null, form))),
   );
@@ -89,7 +108,7 @@ export function answerCatalogQuery(
     limit: undefined,
     offset: undefined,
   };
-  return { query, types: forms.map(({ type }) => type), settings, parameterTypes: objectIds, knownRows };
+  return { query, types: forms.map(({ type }) => type), effects, parameterTypes: objectIds, knownRows };
 }
 
 interface OutputForm {
@@ -144,10 +163,12 @@ function outputOf(type: string, catalog: SystemCatalog): OutputForm {
     case 'oid':
       return { type: oidType, cell: int4, write: Number };
     case 'int8':
+    case 'xid':
     case 'xid8':
       return { type: postgresType(int8), cell: text, write: String, render: cast('Int64') };
-    case 'float8':
     case 'numeric':
+      throw unsupported('A decimal (not a double precision) as a result of a query of the catalog');
+    case 'float8':
       return { type: postgresType(float), cell: text, write: String, render: cast('Float64') };
     case 'timestamptz':
     case 'timestamp':

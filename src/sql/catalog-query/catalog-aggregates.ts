@@ -5,22 +5,31 @@ import { converted } from './catalog-operators.ts';
 import type { CompileContext, Compiled, Frame } from './catalog-scope.ts';
 import {
   arrayOf,
+  checkedInteger,
   compareValues,
   compareWithNulls,
   grouped,
+  isArrayType,
   isNumberType,
   keyOf,
 } from './value-conversion.ts';
-import { bounded, requireSize, sizeOf } from './value-size.ts';
+import { lengthOf, spendLength } from './value-length.ts';
 
 type Compile = (expression: Expression, context: CompileContext) => Compiled;
+
+/** Of what it is computed. */
+interface AggregateCall {
+  /** The type of the first argument. */
+  readonly argument: string;
+  readonly context: CompileContext;
+}
 
 interface Aggregate {
   readonly type: (argument: string) => string;
   /** Whether it takes NULL for a value. */
   readonly takesNulls?: boolean;
   /** Of the values of all rows, and of the second argument in the first row. */
-  readonly compute: (values: readonly Value[], second: Value) => Value;
+  readonly compute: (values: readonly Value[], second: Value, call: AggregateCall) => Value;
 }
 
 const asGiven = (type: string): string => (type === 'unknown' ? 'text' : type);
@@ -36,8 +45,11 @@ const aggregates: Readonly<Record<string, Aggregate>> = {
   count: { type: () => 'int8', compute: (values) => values.length },
   sum: {
     type: (type) => (type === 'float8' ? type : 'int8'),
-    compute: (values) =>
-      values.length === 0 ? null : values.reduce<number>((sum, value) => sum + Number(value), 0),
+    compute: (values, _, { argument }) => {
+      if (values.length === 0) return null;
+      const sum = values.reduce<number>((total, value) => total + Number(value), 0);
+      return argument === 'float8' ? sum : checkedInteger(sum, 'int8');
+    },
   },
   max: { type: asGiven, compute: extreme(1) },
   min: { type: asGiven, compute: extreme(-1) },
@@ -50,14 +62,18 @@ const aggregates: Readonly<Record<string, Aggregate>> = {
   array_agg: {
     type: arrayOf,
     takesNulls: true,
-    compute: (values) => (values.length === 0 ? null : bounded(values)),
+    compute: (values, _, { context }) => {
+      spendLength(context, lengthOf(values));
+      return values.length === 0 ? null : values;
+    },
   },
   string_agg: {
     type: () => 'text',
-    compute: (values, separator) => {
+    compute: (values, separator, { context }) => {
       if (values.length === 0) return null;
-      requireSize(sizeOf(values) + values.length * sizeOf(separator));
-      return values.join(String(separator ?? ''));
+      const by = String(separator ?? '');
+      spendLength(context, lengthOf(values) + values.length * by.length);
+      return values.join(by);
     },
   },
 };
@@ -74,18 +90,24 @@ export function compileAggregate(call: Call, context: CompileContext, compile: C
   const arg = given && isText ? converted(given, 'text', context.catalog) : given;
   if (call.name === 'sum' && arg !== undefined && !isNumberType(arg.type))
     throw sqlError('sql_type', `function sum(${arg.type}) does not exist`, call.at);
+  if (call.name === 'sum' && arg?.type === 'numeric')
+    throw unsupported('A sum of decimals in a query of the catalog', call.at);
+  if (call.name === 'array_agg' && arg !== undefined && isArrayType(arg.type))
+    throw unsupported('An array of arrays', call.at);
+  const aggregateCall: AggregateCall = { argument: arg?.type ?? 'int8', context };
   const filter = call.filter && compile(call.filter, context);
   const order = sorter(call.orderBy, context, compile);
   const separator = second && converted(second, 'text', context.catalog);
   const place = context.scope.compute({
     kind: 'aggregate',
     compute: (frames) => {
+      context.spend(frames.length);
       const chosen = filter === undefined ? frames : frames.filter((frame) => filter.run(frame) === true);
       const values = order(chosen).map((frame) => (arg === undefined ? true : arg.run(frame)));
       const known = aggregate.takesNulls === true ? values : values.filter((value) => value !== null);
       const first = chosen[0];
       const extra = separator !== undefined && first !== undefined ? separator.run(first) : null;
-      return aggregate.compute(call.distinct ? distinct(known) : known, extra);
+      return aggregate.compute(call.distinct ? distinct(known) : known, extra, aggregateCall);
     },
   });
   return { type: aggregate.type(arg?.type ?? 'int8'), run: (frame) => frame.computed[place] ?? null };
@@ -103,12 +125,18 @@ export function sorter(
 ): (frames: readonly Frame[]) => readonly Frame[] {
   if (keys.length === 0) return (frames) => frames;
   const compiled = keys.map((key) => ({ ...key, run: compile(key.expression, context).run }));
-  return (frames) =>
-    frames
+  return (frames) => {
+    spendSorting(context, frames.length);
+    return frames
       .map((frame) => ({ frame, values: compiled.map(({ run }) => run(frame)) }))
       .toSorted((a, b) => compareKeys(a.values, b.values, compiled))
       .map(({ frame }) => frame);
+  };
 }
+
+/** As many comparisons as sorting takes. */
+export const spendSorting = ({ spend }: Pick<CompileContext, 'spend'>, rows: number): void =>
+  spend(Math.ceil(rows * Math.log2(rows + 1)));
 
 /** The order of two rows by their sort keys. */
 export function compareKeys(

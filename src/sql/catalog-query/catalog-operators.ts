@@ -1,19 +1,22 @@
 import { sqlError, unsupported } from '../sql-error.ts';
 import type { Value } from '../system-catalog/catalog-value.ts';
 import type { SystemCatalog } from '../system-catalog/system-catalog.ts';
-import type { Compiled, Frame } from './catalog-scope.ts';
+import type { CompileContext, Compiled, Frame } from './catalog-scope.ts';
 import { isFound, likePattern, regularExpression } from './re2-pattern.ts';
 import {
   arrayOf,
   castValue,
+  checkedInteger,
   commonTypeOf,
   compareValues,
   elementOf,
   isArrayType,
   isNumberType,
+  isTextType,
+  mismatch,
   readValue,
 } from './value-conversion.ts';
-import { bounded, requireSize, sizeOf } from './value-size.ts';
+import { lengthOf, spendLength } from './value-length.ts';
 
 type Comparison = '=' | '<>' | '<' | '<=' | '>' | '>=';
 type Run = Compiled['run'];
@@ -56,52 +59,72 @@ function strict(
   };
 }
 
-interface Place {
-  readonly catalog: SystemCatalog;
-}
+type Place = Pick<CompileContext, 'catalog' | 'spend'>;
 
 /** An operator by its name. @throws AppError `sql_type`, `sql_unsupported` */
 export function callOperator(
   written: string,
   args: readonly Compiled[],
-  { catalog }: Place,
+  context: Place,
   at: number | undefined,
 ): Compiled {
+  const { catalog } = context;
   const name = written === '!=' ? '<>' : written;
-  const [left, right] = args;
+  const [left, right, escapeLetter] = args;
   if (left === undefined) throw unsupported(`The operator ${name}`, at);
   if (right === undefined) return sign(name, left, at);
   const as = (each: Compiled, type: string): Compiled => converted(each, type, catalog);
   if (isComparison(name)) {
-    const type = commonTypeOf([left.type, right.type]);
+    const types = [left.type, right.type];
+    if (mismatch(types) !== undefined) throw noOperator(left, name, right, at);
+    const type = commonTypeOf(types);
     return compareBy(name, as(left, type), as(right, type));
   }
   const pattern = patterns[name];
   if (pattern !== undefined) {
     const test = remembered(pattern);
-    return strict('bool', [as(left, 'text').run, as(right, 'text').run], (a, b) =>
-      test(String(b), String(a)),
-    );
+    const own = escapeLetter && as(escapeLetter, 'text');
+    const [subject, wanted] = [as(left, 'text').run, as(right, 'text').run];
+    return {
+      type: 'bool',
+      run: (frame) => {
+        const [a, b] = [subject(frame), wanted(frame)];
+        const letter = own === undefined ? '\\' : own.run(frame);
+        if (a === null || b === null || letter === null) return null;
+        const [text, by] = [String(a), String(b)];
+        spendLength(context, by.length);
+        context.spend(Math.ceil((text.length * by.length) / 32));
+        return test(by, String(letter), text);
+      },
+    };
   }
-  if (name === '||') return concatenation(left, right, as);
+  if (name === '||') return concatenation(left, right, as, context, at);
   const arrays = arrayTests[name];
   if (arrays !== undefined && (isArrayType(left.type) || isArrayType(right.type))) {
     const type = commonTypeOf([left.type, right.type]);
-    return strict('bool', [as(left, type).run, as(right, type).run], (a, b) => arrays(items(a), items(b)));
+    return strict('bool', [as(left, type).run, as(right, type).run], (a, b) => {
+      context.spend(items(a).length * items(b).length);
+      return arrays(items(a), items(b));
+    });
   }
   const compute = arithmetic[name];
   if (compute === undefined) throw unsupported(`The operator ${name} in a query of the catalog`, at);
   const [a, b] = [left, right].map((each) => (each.type === 'unknown' ? as(each, 'int4') : each));
   if (a === undefined || b === undefined || !isNumberType(a.type) || !isNumberType(b.type))
-    throw sqlError('sql_type', `operator does not exist: ${left.type} ${name} ${right.type}`, at);
+    throw noOperator(left, name, right, at);
   const type = commonTypeOf([a.type, b.type]);
-  const isWhole = type !== 'float8' && type !== 'numeric';
+  const isWhole = type !== 'float8';
+  if (type === 'numeric') throw unsupported('Arithmetic with decimals in a query of the catalog', at);
   return strict(type, [a.run, b.run], (x, y) => {
-    if ((name === '/' || name === '%') && y === 0) throw sqlError('sql_failed', 'division by zero', at);
+    if ((name === '/' || name === '%') && y === 0)
+      throw sqlError('sql_division_by_zero', 'division by zero', at);
     const result = compute(Number(x), Number(y));
-    return isWhole ? Math.trunc(result) : result;
+    return isWhole ? checkedInteger(Math.trunc(result), type) : result;
   });
 }
+
+const noOperator = (left: Compiled, name: string, right: Compiled, at: number | undefined): Error =>
+  sqlError('sql_unknown_function', `operator does not exist: ${left.type} ${name} ${right.type}`, at);
 
 export function converted(each: Compiled, type: string, catalog: SystemCatalog): Compiled {
   if (each.as !== undefined) return each.as(type);
@@ -120,12 +143,12 @@ function sign(name: string, arg: Compiled, at: number | undefined): Compiled {
 
 const items = (value: Value): readonly Value[] => (Array.isArray(value) ? value : []);
 const contains = (all: readonly Value[], some: readonly Value[]): boolean =>
-  some.every((item) => all.some((each) => isEqual(each, item)));
+  some.every((item) => item !== null && all.some((each) => isEqual(each, item)));
 
 const arrayTests: Readonly<Record<string, (a: readonly Value[], b: readonly Value[]) => boolean>> = {
   '@>': contains,
   '<@': (a, b) => contains(b, a),
-  '&&': (a, b) => a.some((item) => b.some((each) => isEqual(each, item))),
+  '&&': (a, b) => a.some((item) => item !== null && b.some((each) => isEqual(each, item))),
 };
 
 const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
@@ -136,6 +159,7 @@ const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
   '%': (a, b) => a % b,
   '&': (a, b) => Number(BigInt(a) & BigInt(b)),
   '|': (a, b) => Number(BigInt(a) | BigInt(b)),
+  '#': (a, b) => Number(BigInt(a) ^ BigInt(b)),
   '<<': (a, b) => a * 2 ** b,
   '>>': (a, b) => Math.floor(a / 2 ** b),
 };
@@ -144,12 +168,19 @@ function concatenation(
   left: Compiled,
   right: Compiled,
   as: (each: Compiled, type: string) => Compiled,
+  context: Place,
+  at: number | undefined,
 ): Compiled {
   const [isLeft, isRight] = [left, right].map(({ type }) => isArrayType(type));
-  if (isLeft !== true && isRight !== true)
-    return strict('text', [as(left, 'text').run, as(right, 'text').run], (a, b) =>
-      bounded(`${String(a)}${String(b)}`),
-    );
+  if (isLeft !== true && isRight !== true) {
+    const isText = ({ type }: Compiled): boolean => isTextType(type);
+    if (!isText(left) && !isText(right)) throw noOperator(left, '||', right, at);
+    return strict('text', [as(left, 'text').run, as(right, 'text').run], (a, b) => {
+      const [first, second] = [String(a), String(b)];
+      spendLength(context, first.length + second.length);
+      return first + second;
+    });
+  }
   const element = elementOf(isLeft === true ? left.type : right.type);
   const type = arrayOf(element);
   const both = [left, right].map((each) => {
@@ -161,13 +192,16 @@ function concatenation(
     type,
     run: (frame) => {
       const parts = both.map((run) => run(frame)).filter((part) => part !== null);
-      for (const part of parts) requireSize(sizeOf(part));
-      return parts.length === 0 ? null : bounded(parts.flatMap(items));
+      spendLength(
+        context,
+        parts.reduce<number>((sum, part) => sum + lengthOf(part), 0),
+      );
+      return parts.length === 0 ? null : parts.flatMap(items);
     },
   };
 }
 
-type Pattern = (pattern: string) => (text: string) => boolean;
+type Pattern = (pattern: string, escapeLetter: string) => (text: string) => boolean;
 
 const regex =
   (flags: string, isWanted: boolean): Pattern =>
@@ -178,9 +212,9 @@ const regex =
 
 const like =
   (flags: string, isWanted: boolean): Pattern =>
-  (pattern) => {
-    const compiled = likePattern(pattern, flags);
-    return (text) => isFound(compiled, text) === isWanted;
+  (pattern, escapeLetter) => {
+    const compiled = likePattern(pattern, escapeLetter, flags);
+    return (text) => (compiled !== undefined && isFound(compiled, text)) === isWanted;
   };
 
 const patterns: Readonly<Record<string, Pattern>> = {
@@ -195,10 +229,11 @@ const patterns: Readonly<Record<string, Pattern>> = {
 };
 
 /** A pattern is mostly the same for all rows. */
-function remembered(make: Pattern): (pattern: string, text: string) => boolean {
-  let known: { readonly pattern: string; readonly test: (text: string) => boolean } | undefined;
-  return (pattern, text) => {
-    if (known?.pattern !== pattern) known = { pattern, test: make(pattern) };
+function remembered(make: Pattern): (pattern: string, escapeLetter: string, text: string) => boolean {
+  let known: { readonly key: string; readonly test: (text: string) => boolean } | undefined;
+  return (pattern, escapeLetter, text) => {
+    const key = escapeLetter + pattern;
+    if (known?.key !== key) known = { key, test: make(pattern, escapeLetter) };
     return known.test(text);
   };
 }

@@ -1,8 +1,11 @@
+import { closestNames } from '../../lib/closest-names.ts';
 import type { Query } from '../ast.ts';
+import type { SessionEffect } from '../catalog-session.ts';
 import { sqlError } from '../sql-error.ts';
 import type { CatalogRows } from '../system-catalog/catalog-rows.ts';
 import type { CatalogColumn, Row, Value } from '../system-catalog/catalog-value.ts';
 import type { SystemCatalog } from '../system-catalog/system-catalog.ts';
+import { noColumn } from './catalog-error.ts';
 
 /**
  * What a query has at hand while it runs: the rows that its relations are at, and what was computed for a
@@ -84,7 +87,37 @@ export class Scope {
         inner.isCorrelated = true;
       return { type: found.type, run: reader(depth, found) };
     }
-    throw sqlError('sql_unknown_column', `column "${path.join('.')}" does not exist`, at);
+    throw this.#missing(path, at);
+  }
+
+  /** The relation of this query, and of none around it, that has a column. */
+  relationOf(path: readonly string[]): ScopeRelation | undefined {
+    const name = path.at(-1) ?? '';
+    const relation = path.at(-2);
+    return this.relations.find(
+      (each) =>
+        (relation === undefined ? !each.merged.has(name) : each.name === relation) &&
+        each.columns.some((column) => column.name === name),
+    );
+  }
+
+  #missing(path: readonly string[], at: number | undefined): Error {
+    const name = path.at(-1) ?? '';
+    const relation = path.at(-2);
+    const relations = this.#reachable().filter((each) => relation === undefined || each.name === relation);
+    if (relation !== undefined && relations.length === 0)
+      return sqlError('sql_unknown_relation', `missing FROM-clause entry for table "${relation}"`, at);
+    const candidates = relations.flatMap(({ columns }) => columns.map((column) => column.name));
+    const [meant] = closestNames(name, candidates);
+    const hint = meant === undefined ? undefined : `Perhaps you meant to reference the column "${meant}".`;
+    return noColumn(`column "${path.join('.')}" does not exist`, hint, at);
+  }
+
+  #reachable(): readonly ScopeRelation[] {
+    const found: ScopeRelation[] = [];
+    for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.parent)
+      found.push(...scope.relations);
+    return found;
   }
 
   #find(path: readonly string[], at: number | undefined): FoundColumn | undefined {
@@ -94,24 +127,30 @@ export class Scope {
       if (relation === undefined ? each.merged.has(name) : each.name !== relation) return [];
       const index = each.columns.findIndex((column) => column.name === name);
       const column = each.columns[index];
-      return column === undefined ? [] : [{ slot: each.slot, index, type: column.type, oid: undefined }];
+      return column === undefined ? [] : [{ slot: each.slot, index, type: column.type, constant: undefined }];
     });
-    if (found.length > 1) throw sqlError('sql_unknown_column', `column reference "${name}" is ambiguous`, at);
+    if (found.length > 1) throw sqlError('sql_ambiguous', `column reference "${name}" is ambiguous`, at);
     if (found[0] !== undefined) return found[0];
     return this.#whole(path, name, relation);
   }
 
-  /** `tableoid`, and a relation of one column by its own name, as in `unnest(…) x`. */
+  /** System columns, and a relation of one column by its own name, as in `unnest(…) x`. */
   #whole(path: readonly string[], name: string, relation: string | undefined): FoundColumn | undefined {
     if (name === 'tableoid') {
       const of = this.relations.find(
         (each) => each.oid !== undefined && (relation ?? each.name) === each.name,
       );
-      return of && { slot: of.slot, index: 0, type: 'oid', oid: of.oid };
+      return of && { slot: of.slot, index: 0, type: 'oid', constant: of.oid ?? 0 };
+    }
+    if (name === 'xmin') {
+      const of = this.relations.find(
+        (each) => each.oid !== undefined && (relation ?? each.name) === each.name,
+      );
+      return of && { slot: of.slot, index: 0, type: 'xid', constant: bootstrapTransaction };
     }
     const whole = path.length === 1 ? this.relations.find((each) => each.name === name) : undefined;
     const [column] = whole?.columns ?? [];
-    return whole && column && { slot: whole.slot, index: 0, type: column.type, oid: undefined };
+    return whole && column && { slot: whole.slot, index: 0, type: column.type, constant: undefined };
   }
 }
 
@@ -119,11 +158,15 @@ interface FoundColumn {
   readonly slot: number;
   readonly index: number;
   readonly type: string;
-  readonly oid: number | undefined;
+  /** The same for all rows. */
+  readonly constant: number | undefined;
 }
 
-function reader(depth: number, { slot, index, oid }: FoundColumn): Compiled['run'] {
-  if (oid !== undefined) return () => oid;
+/** The transaction that has made PostgreSQL's own rows. */
+const bootstrapTransaction = 1;
+
+function reader(depth: number, { slot, index, constant }: FoundColumn): Compiled['run'] {
+  if (constant !== undefined) return () => constant;
   if (depth === 0) return (frame) => frame.rows[slot]?.[index] ?? null;
   return (frame) => {
     let of: Frame | undefined = frame;
@@ -158,7 +201,9 @@ export interface CompileContext {
   readonly ctes: ReadonlyMap<string, CompiledCte>;
   readonly scope: Scope;
   readonly query: (query: Query, context: QueryScope) => CompiledQuery;
-  /** Counts rows that are looked at. @throws AppError `sql_too_large` */
-  readonly spend: (rows: number) => void;
-  readonly effects: (name: string, value: string | null, isLocal: boolean) => void;
+  /** Asked before work that takes this many steps of some 50 ns each. @throws AppError `sql_too_large` */
+  readonly spend: (steps: number) => void;
+  /** Asked before this many cells of rows are kept. @throws AppError `sql_too_large` */
+  readonly keep: (cells: number) => void;
+  readonly effect: (effect: SessionEffect) => void;
 }

@@ -19,6 +19,12 @@ const columnRelations: ReadonlySet<string> = new Set([
   'role_column_grants',
 ]);
 
+const columnFunctions: ReadonlySet<string> = new Set([
+  'col_description',
+  'has_column_privilege',
+  'pg_get_serial_sequence',
+]);
+
 /** Looks at the tree of a query. */
 export function catalogUse(query: Query): CatalogUse {
   const found = {
@@ -40,7 +46,7 @@ export function catalogUse(query: Query): CatalogUse {
   const readsColumns =
     names.some((name) => columnRelations.has(name)) ||
     (names.includes('pg_class') && (found.natts || found.star)) ||
-    calls.includes('col_description');
+    calls.some((name) => columnFunctions.has(name));
   return {
     isCatalogQuery: system.length === paths.length && (system.length > 0 || asksCatalog),
     readsColumns,

@@ -2,16 +2,34 @@ import type { Call, Expression, Query } from '../ast.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import type { Value } from '../system-catalog/catalog-value.ts';
 import { compileAggregate, compileWindow, isAggregate } from './catalog-aggregates.ts';
-import { callFunction, setFunctionTypes } from './catalog-functions.ts';
+import { noColumn } from './catalog-error.ts';
+import { callFunction } from './catalog-functions.ts';
 import { callOperator, compareBy, converted, isEqual } from './catalog-operators.ts';
+import { setFunctionTypes } from './catalog-rows-functions.ts';
 import type { CompileContext, Compiled, Frame } from './catalog-scope.ts';
-import { arrayOf, commonTypeOf, elementOf, isArrayType, keyOf, lowerBound } from './value-conversion.ts';
-import { bounded } from './value-size.ts';
+import { unified } from './common-type.ts';
+import { arrayOf, checkedInteger, elementOf, isArrayType, keyOf, lowerBound } from './value-conversion.ts';
+import { lengthOf, spendLength } from './value-length.ts';
 
 type Kind<Name extends Expression['kind']> = Extract<Expression, { readonly kind: Name }>;
 
-/** Makes an expression ready to be computed. @throws AppError `sql_…` */
+/** Makes an expression ready to be computed, each time for a step. @throws AppError `sql_…` */
 export function compile(expression: Expression, context: CompileContext): Compiled {
+  const compiled = compileNode(expression, context);
+  if (expression.kind === 'constant' || expression.kind === 'column' || expression.kind === 'parameter')
+    return compiled;
+  const { spend } = context;
+  const { run } = compiled;
+  return {
+    ...compiled,
+    run: (frame) => {
+      spend(1);
+      return run(frame);
+    },
+  };
+}
+
+function compileNode(expression: Expression, context: CompileContext): Compiled {
   const sub = (each: Expression): Compiled => compile(each, context);
   switch (expression.kind) {
     case 'constant':
@@ -42,8 +60,9 @@ export function compile(expression: Expression, context: CompileContext): Compil
     case 'is truth':
       return truth(expression, condition(sub(expression.arg), context));
     case 'is distinct': {
-      const [left, right] = unified([sub(expression.left), sub(expression.right)], context);
-      const { negated } = expression;
+      const { negated, at } = expression;
+      const sides = [sub(expression.left), sub(expression.right)];
+      const [left, right] = unified(sides, context, 'IS DISTINCT FROM', at);
       return boolean((frame) => isEqual(left?.run(frame) ?? null, right?.run(frame) ?? null) === negated);
     }
     case 'in list':
@@ -59,10 +78,15 @@ export function compile(expression: Expression, context: CompileContext): Compil
     case 'field':
       return fieldOf(sub(expression.arg), expression.name, expression.at);
     case 'array': {
-      const items = unified(expression.items.map(sub), context);
+      const items = unified(expression.items.map(sub), context, 'ARRAY', expression.at);
+      if (items.some(({ type }) => isArrayType(type))) throw unsupported('An array of arrays', expression.at);
       return {
         type: arrayOf(items[0]?.type ?? 'text'),
-        run: (frame) => bounded(items.map(({ run }) => run(frame))),
+        run: (frame) => {
+          const values = items.map(({ run }) => run(frame));
+          spendLength(context, lengthOf(values));
+          return values;
+        },
       };
     }
     case 'any':
@@ -95,7 +119,7 @@ function constant({ type, text }: Kind<'constant'>): Compiled {
     case 'boolean':
       return boolean(() => text === 'true');
     case 'integer': {
-      const value = Number(text);
+      const value = checkedInteger(Number(text), 'int8');
       return { type: Math.abs(value) > 0x7fff_ffff ? 'int8' : 'int4', run: () => value };
     }
     case 'decimal': {
@@ -112,13 +136,10 @@ export function typed(compiled: Compiled, type: string, context: CompileContext)
   return converted(compiled, type, context.catalog);
 }
 
-export const condition = (compiled: Compiled, context: CompileContext): Compiled =>
-  typed(compiled, 'bool', context);
-
-/** Several expressions, of the type that they have in common. */
-export function unified(items: readonly Compiled[], context: CompileContext): readonly Compiled[] {
-  const type = commonTypeOf(items.map((item) => item.type));
-  return items.map((item) => typed(item, type, context));
+/** @throws AppError `sql_type` for what is neither true nor false */
+export function condition(compiled: Compiled, context: CompileContext, at?: number): Compiled {
+  if (compiled.type === 'bool' || compiled.type === 'unknown') return typed(compiled, 'bool', context);
+  throw sqlError('sql_type', `argument of a condition must be type boolean, not type ${compiled.type}`, at);
 }
 
 function junction(kind: 'and' | 'or', args: readonly Compiled[]): Compiled {
@@ -139,12 +160,16 @@ function truth({ value, negated }: Kind<'is truth'>, arg: Compiled): Compiled {
   return boolean((frame) => (arg.run(frame) === wanted) !== negated);
 }
 
-function inList({ arg, items, negated }: Kind<'in list'>, context: CompileContext): Compiled {
+function inList({ arg, items, negated, at }: Kind<'in list'>, context: CompileContext): Compiled {
   const [value, ...candidates] = unified(
     [arg, ...items].map((each) => compile(each, context)),
     context,
+    'IN',
+    at,
   );
+  const { spend } = context;
   return boolean((frame) => {
+    spend(candidates.length);
     const wanted = value?.run(frame) ?? null;
     const found = isAmong(
       wanted,
@@ -164,13 +189,16 @@ function isAmong(value: Value, items: readonly Value[]): Value {
 
 function between(expression: Kind<'between'>, context: CompileContext): Compiled {
   const { at, negated, symmetric } = expression;
-  if (symmetric) throw unsupported('BETWEEN SYMMETRIC', at);
   const [arg, low, high] = unified(
     [expression.arg, expression.low, expression.high].map((each) => compile(each, context)),
     context,
+    'BETWEEN',
+    at,
   );
   if (arg === undefined || low === undefined || high === undefined) throw unsupported('BETWEEN', at);
-  const inside = junction('and', [compareBy('>=', arg, low), compareBy('<=', arg, high)]);
+  const ordered = (first: Compiled, last: Compiled): Compiled =>
+    junction('and', [compareBy('>=', arg, first), compareBy('<=', arg, last)]);
+  const inside = symmetric ? junction('or', [ordered(low, high), ordered(high, low)]) : ordered(low, high);
   return negated ? boolean((frame) => negation(inside.run(frame))) : inside;
 }
 
@@ -182,13 +210,12 @@ const typeSynonyms: Readonly<Record<string, string>> = {
   cardinal_number: 'int4',
   time_stamp: 'timestamptz',
   float4: 'float8',
-  xid: 'int8',
 };
 
 const castTypes: ReadonlySet<string> = new Set(
   (
     'bool int2 int4 int8 float8 numeric text name char varchar bpchar oid regclass regtype regproc regprocedure ' +
-    'regnamespace regrole int2vector oidvector timestamptz timestamp unknown xid8'
+    'regnamespace regrole int2vector oidvector timestamptz timestamp unknown xid xid8 json'
   ).split(' '),
 );
 
@@ -227,8 +254,7 @@ function fieldOf(record: Compiled, name: string, at: number | undefined): Compil
   const fields = setFunctionTypes[record.type];
   const index = fields?.findIndex((field) => field.name === name) ?? -1;
   const field = fields?.[index];
-  if (field === undefined)
-    throw sqlError('sql_unknown_column', `column "${name}" not found in data type`, at);
+  if (field === undefined) throw noColumn(`column "${name}" not found in data type`, undefined, at);
   return {
     type: field.type,
     run: (frame) => {
@@ -264,6 +290,7 @@ function quantifiedOver(
   return boolean((frame) => {
     const items = array.run(frame);
     if (!Array.isArray(items)) return null;
+    context.spend(items.length);
     const left = arg.run(frame);
     let result: Value = kind === 'all';
     for (const item of items) {
@@ -291,6 +318,8 @@ function caseOf({ operand, branches, otherwise, at }: Kind<'case'>, context: Com
         : compile(otherwise, context),
     ],
     context,
+    'CASE',
+    at,
   );
   return {
     type: results[0]?.type ?? 'text',
@@ -330,9 +359,14 @@ function subquery(expression: SubqueryKind, context: CompileContext): Compiled {
   if (column === undefined || second !== undefined)
     throw sqlError('sql_syntax', 'subquery must return only one column', at);
   if (expression.kind === 'array subquery') {
+    if (isArrayType(column.type)) throw unsupported('An array of arrays', at);
     return {
       type: arrayOf(column.type),
-      run: (frame) => bounded(rows(frame).map(([value = null]) => value)),
+      run: (frame) => {
+        const items = rows(frame).map(([value = null]) => value);
+        spendLength(context, lengthOf(items));
+        return items;
+      },
     };
   }
   if (expression.kind === 'scalar subquery') {
@@ -341,13 +375,22 @@ function subquery(expression: SubqueryKind, context: CompileContext): Compiled {
       run: (frame) => {
         const found = rows(frame);
         if (found.length > 1)
-          throw sqlError('sql_failed', 'more than one row returned by a subquery used as an expression', at);
+          throw sqlError(
+            'sql_cardinality',
+            'more than one row returned by a subquery used as an expression',
+            at,
+          );
         return found[0]?.[0] ?? null;
       },
     };
   }
   if (expression.kind !== 'quantified subquery') throw new Error('BUG: no such subquery');
-  const [arg] = unified([compile(expression.arg, context), { type: column.type, run: () => null }], context);
+  const [arg] = unified(
+    [compile(expression.arg, context), { type: column.type, run: () => null }],
+    context,
+    'IN',
+    at,
+  );
   const lists = new WeakMap<object, ReadonlySet<string>>();
   return boolean((frame) => {
     const value = arg?.run(frame) ?? null;

@@ -2,8 +2,10 @@ import type { Expression, FromItem } from '../ast.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import type { CatalogColumn, Row, Value } from '../system-catalog/catalog-value.ts';
 import { findSystemRelation } from '../system-catalog/system-relations.ts';
-import { callFunction, isRowsFunction, rowsOf, setFunctionTypes } from './catalog-functions.ts';
+import { noColumn } from './catalog-error.ts';
+import { callFunction, rowsOf } from './catalog-functions.ts';
 import { compareBy, converted } from './catalog-operators.ts';
+import { isRowsFunction, relationFunctions, setFunctionTypes } from './catalog-rows-functions.ts';
 import type {
   CompileContext,
   Compiled,
@@ -13,7 +15,7 @@ import type {
   ScopeRelation,
 } from './catalog-scope.ts';
 import { compile, condition, rememberedUnless } from './compile-expression.ts';
-import { commonTypeOf, grouped, isArrayType } from './value-conversion.ts';
+import { commonTypeOf, grouped, isArrayType, mismatch } from './value-conversion.ts';
 
 /**
  * Relations of FROM as nested loops, from left to right. A condition is checked as soon as all that it names
@@ -170,8 +172,9 @@ class Planner {
     const index = relation?.columns.findIndex((each) => each.name === name) ?? -1;
     if (slot === undefined || index < 0) return [];
     const { result: value, needs } = watched(scope, () => compile(other, context));
-    const type = commonTypeOf([found.result.type, value.type]);
-    if (isArrayType(type)) return [];
+    const types = [found.result.type, value.type];
+    const type = commonTypeOf(types);
+    if (isArrayType(type) || mismatch(types) !== undefined) return [];
     const isSame = type === found.result.type || relation === undefined;
     const isName = type === 'text' && ['name', 'char', 'text', 'varchar'].includes(found.result.type);
     const isNumber = typeof value.type === 'string' && type !== 'text';
@@ -191,7 +194,7 @@ class Planner {
     return shared.map((name) => {
       const [a, b] = [has(left, name), has(right, name)];
       if (a === undefined || b === undefined)
-        throw sqlError('sql_unknown_column', `column "${name}" specified in USING clause does not exist`);
+        throw noColumn(`column "${name}" specified in USING clause does not exist`, undefined);
       const sides = [a, b].map((relation): Compiled => {
         const index = relation.columns.findIndex((column) => column.name === name);
         const type = relation.columns[index]?.type ?? 'text';
@@ -399,8 +402,9 @@ function derivedSource(
 
 function functionSource(item: Extract<FromItem, { kind: 'function' }>, context: CompileContext): Source {
   const { call, alias, ordinality, at } = item;
-  if (call.name === 'pg_show_all_settings' || call.name === 'pg_timezone_names') {
-    const path = ['pg_catalog', call.name === 'pg_show_all_settings' ? 'pg_settings' : call.name];
+  const ownRelation = Object.hasOwn(relationFunctions, call.name) ? relationFunctions[call.name] : undefined;
+  if (ownRelation !== undefined) {
+    const path = ['pg_catalog', ownRelation];
     return tableSource(
       { kind: 'table', path, alias: alias ?? { name: call.name, columns: [] }, at },
       context,
@@ -424,7 +428,8 @@ function functionSource(item: Extract<FromItem, { kind: 'function' }>, context: 
   const relation = context.scope.add(name, renamed(columns, alias?.columns));
   const all = (frame: Frame): readonly Row[] => {
     const lists = single.map(({ rows }) => rows(frame));
-    const length = Math.max(0, ...lists.map((list) => list.length));
+    const length = lists.reduce((most, list) => Math.max(most, list.length), 0);
+    context.keep(length * columns.length);
     return Array.from({ length }, (_, index) => {
       const values = lists.map((list) => list[index] ?? null);
       const row = fields === undefined ? values : Array.isArray(values[0]) ? [...values[0]] : [];

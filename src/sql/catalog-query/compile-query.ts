@@ -1,9 +1,9 @@
-import { limits } from '../../limits/limits.ts';
 import type { Expression, Query, Select, SelectItem, SetOperation } from '../ast.ts';
 import { outputColumnName } from '../resolve/output-name.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import type { CatalogColumn, Row, Value } from '../system-catalog/catalog-value.ts';
-import { compareKeys } from './catalog-aggregates.ts';
+import { compareKeys, spendSorting } from './catalog-aggregates.ts';
+import { catalogError } from './catalog-error.ts';
 import { converted } from './catalog-operators.ts';
 import {
   type CompileContext,
@@ -16,16 +16,24 @@ import {
 } from './catalog-scope.ts';
 import { compile, condition } from './compile-expression.ts';
 import { compileFrom } from './compile-from.ts';
-import { castValue, commonTypeOf, grouped, keyOf } from './value-conversion.ts';
+import { requireGrouped } from './require-grouped.ts';
+import { castValue, commonTypeOf, grouped, keyOf, mismatch } from './value-conversion.ts';
 
 type Shared = Omit<CompileContext, 'scope' | 'ctes' | 'query'>;
 
 /** Makes a query ready to run. @throws AppError `sql_…` */
-export function compileQuery(
-  query: Query,
-  shared: Shared,
-  { parent, ctes: around }: QueryScope,
-): CompiledQuery {
+export function compileQuery(query: Query, shared: Shared, scope: QueryScope): CompiledQuery {
+  const compiled = compileSide(query, shared, scope);
+  return {
+    ...compiled,
+    columns: compiled.columns.map((column) =>
+      column.type === 'unknown' ? { ...column, type: 'text' } : column,
+    ),
+  };
+}
+
+/** A query whose NULLs and texts without a type may get one from the other side of a set operation. */
+function compileSide(query: Query, shared: Shared, { parent, ctes: around }: QueryScope): CompiledQuery {
   const ctes = new Map(around);
   const own = query.ctes.map((cte) => {
     const place: QueryScope = { parent, ctes: new Map(ctes) };
@@ -96,6 +104,9 @@ function plainCte(cte: CteOf, shared: Shared, scope: QueryScope): OwnCte {
   return new OwnCte(named(columns, cte.columns), isCorrelated, rows);
 }
 
+/** What a row takes beside its cells. */
+const keptWithRow = 8;
+
 /** Rows are added until a round gives none that is new. */
 function recursiveCte(cte: CteOf, shared: Shared, { parent, ctes }: QueryScope): OwnCte {
   const { body } = cte.query;
@@ -113,8 +124,8 @@ function recursiveCte(cte: CteOf, shared: Shared, { parent, ctes }: QueryScope):
     const rows: Row[] = [];
     working = first.rows(outer).filter(isNew);
     while (working.length > 0) {
-      shared.spend(working.length);
-      rows.push(...working);
+      shared.keep(working.length * (columns.length + keptWithRow));
+      for (const row of working) rows.push(row);
       const added = next.rows(outer).map((row) => castRow(row, next.columns, columns, shared));
       working = added.filter(isNew);
     }
@@ -163,14 +174,17 @@ function compileValues(
 }
 
 function compileSet(body: SetOperation, shared: Shared, scope: QueryScope): CompiledQuery {
-  const [left, right] = [body.left, body.right].map((side) => compileQuery(side, shared, scope));
+  const [left, right] = [body.left, body.right].map((side) => compileSide(side, shared, scope));
   if (left === undefined || right === undefined) throw new Error('BUG: a set operation has two sides');
   if (left.columns.length !== right.columns.length)
     throw sqlError('sql_syntax', `each ${body.operator} query must have the same number of columns`);
-  const columns = left.columns.map(({ name, type }, index) => ({
-    name,
-    type: commonTypeOf([type, right.columns[index]?.type ?? 'unknown']),
-  }));
+  const columns = left.columns.map(({ name, type }, index) => {
+    const types = [type, right.columns[index]?.type ?? 'unknown'];
+    const differing = mismatch(types);
+    if (differing !== undefined)
+      throw sqlError('sql_type', `${body.operator} types ${differing.join(' and ')} cannot be matched`);
+    return { name, type: commonTypeOf(types) };
+  });
   const of = (side: CompiledQuery, outer: Frame | undefined): readonly Row[] =>
     side.rows(outer).map((row) => castRow(row, side.columns, columns, shared));
   const { operator, all } = body;
@@ -179,10 +193,18 @@ function compileSet(body: SetOperation, shared: Shared, scope: QueryScope): Comp
     isCorrelated: left.isCorrelated || right.isCorrelated,
     rows: (outer) => {
       const [first, second] = [of(left, outer), of(right, outer)];
+      shared.keep((first.length + second.length) * (columns.length + keptWithRow));
       if (operator === 'UNION') return all ? [...first, ...second] : distinctRows([...first, ...second]);
-      if (all) throw unsupported(`${operator} ALL in a query of the catalog`);
-      const keys = new Set(second.map(keyOf));
-      return distinctRows(first.filter((row) => keys.has(keyOf(row)) === (operator === 'INTERSECT')));
+      const counts = new Map<string, number>();
+      for (const row of second) counts.set(keyOf(row), (counts.get(keyOf(row)) ?? 0) + 1);
+      /** Whether the right side has it, and with ALL, whether it has it once more. */
+      const isTaken = (row: Row): boolean => {
+        const left = counts.get(keyOf(row)) ?? 0;
+        if (all) counts.set(keyOf(row), left - 1);
+        return left > 0;
+      };
+      const kept = first.filter((row) => isTaken(row) === (operator === 'INTERSECT'));
+      return all ? kept : distinctRows(kept);
     },
   };
 }
@@ -209,6 +231,7 @@ function sortedRows(inner: CompiledQuery, query: Query, shared: Shared, scope: Q
     ...inner,
     rows: (outer) => {
       const rows = inner.rows(outer);
+      if (keys.length > 0) spendSorting(shared, rows.length);
       const sorted =
         keys.length === 0
           ? rows
@@ -235,6 +258,10 @@ function boundsOf({ limit, offset }: Query, context: CompileContext): Bounds {
     const frame: Frame = { rows: [], computed: [], outer };
     const start = Number(first?.run(frame) ?? 0);
     const rows = count?.run(frame) ?? null;
+    if (Number(rows) < 0)
+      throw catalogError('invalid_row_count_in_limit_clause', 'LIMIT must not be negative');
+    if (start < 0)
+      throw catalogError('invalid_row_count_in_result_offset_clause', 'OFFSET must not be negative');
     return items.slice(start, rows === null ? undefined : start + Number(rows));
   };
 }
@@ -244,7 +271,11 @@ function positionOf(expression: Expression, count: number): number | undefined {
   if (expression.kind !== 'constant' || expression.type !== 'integer') return undefined;
   const index = Number(expression.text) - 1;
   if (index >= 0 && index < count) return index;
-  throw sqlError('sql_syntax', `ORDER BY position ${expression.text} is not in select list`, expression.at);
+  throw sqlError(
+    'sql_bad_reference',
+    `ORDER BY position ${expression.text} is not in select list`,
+    expression.at,
+  );
 }
 
 interface OutputItem {
@@ -261,6 +292,8 @@ function compileSelect(
   const scope = new Scope(parent);
   const context = contextOf(shared, scope, ctes);
   const from = compileFrom(select.from, select.where, context);
+  if (scope.hasAggregates)
+    throw sqlError('sql_grouping', 'aggregate functions are not allowed in FROM or WHERE');
   const items = select.items.flatMap((item) => outputsOf(item, context));
   const [grouping, second] = select.groupingSets;
   if (second !== undefined) throw unsupported('GROUPING SETS in a query of the catalog');
@@ -272,7 +305,7 @@ function compileSelect(
       ? groupKey(key, items, context)
       : (items[position]?.compiled ?? compile(key, context));
   });
-  const having = select.having && condition(compile(select.having, context), context);
+  const having = select.having && condition(compile(select.having, context), context, select.having.at);
   const orderBy = query.orderBy.map((key) => {
     const position = positionOf(key.expression, items.length);
     const compiled = position === undefined ? byName(key.expression) : items[position]?.compiled;
@@ -284,18 +317,34 @@ function compileSelect(
   });
   const isGrouped =
     groupBy.length > 0 || having !== undefined || scope.hasAggregates || select.groupingSets.length > 0;
+  if (isGrouped) {
+    const keys = (grouping ?? []).map((key) => {
+      const position = positionOf(key, items.length);
+      return position === undefined
+        ? outputMeant(key, select.items)
+        : (select.items[position]?.expression ?? key);
+    });
+    const sortKeys = query.orderBy
+      .map((key) => key.expression)
+      .filter((key) => positionOf(key, items.length) === undefined)
+      .map((key) => outputMeant(key, select.items));
+    const shown = [...select.items.map((item) => item.expression), ...sortKeys];
+    requireGrouped([...shown, ...(select.having === undefined ? [] : [select.having])], keys, scope);
+  }
   const bounds = boundsOf(query, context);
-  const columns = items.map(({ name, compiled }) => ({
-    name,
-    type: compiled.type === 'unknown' ? 'text' : compiled.type,
-  }));
+  const columns = items.map(({ name, compiled }) => ({ name, type: compiled.type }));
   const rows = (outer: Frame | undefined): readonly Row[] => {
-    let frames = framesOf(from, outer, shared);
+    let frames = framesOf(from, outer, shared, scope.relations.length);
+    shared.spend(frames.length * (items.length + groupBy.length));
     if (isGrouped) frames = groupsOf(frames, groupBy, scope, outer);
     if (having !== undefined) frames = frames.filter((frame) => having.run(frame) === true);
     computeWindows(frames, scope);
     const made = frames
-      .flatMap((frame) => expanded(frame, scope))
+      .flatMap((frame) => expanded(frame, scope, shared))
+      .map((frame) => {
+        shared.keep(items.length + keptWithRow);
+        return frame;
+      })
       .map((frame) => ({
         row: items.map(({ compiled }) => compiled.run(frame)),
         keys: orderBy.map(({ run }) => run(frame)),
@@ -304,6 +353,7 @@ function compileSelect(
     const unique = select.distinct
       ? [...new Map(made.map((each) => [keyOf(each.row), each])).values()]
       : made;
+    if (orderBy.length > 0) spendSorting(shared, unique.length);
     const sorted =
       orderBy.length === 0 ? unique : unique.toSorted((a, b) => compareKeys(a.keys, b.keys, orderBy));
     const first = distinctOn.length === 0 ? sorted : firstOfEach(sorted);
@@ -344,6 +394,14 @@ function outputsOf({ expression, alias }: SelectItem, context: CompileContext): 
   );
 }
 
+/** The expression of an item of the output that a name means, or itself. */
+function outputMeant(expression: Expression, items: readonly SelectItem[]): Expression {
+  if (expression.kind !== 'column' || expression.path.length !== 1) return expression;
+  return (
+    items.find(({ alias }) => alias !== undefined && alias === expression.path[0])?.expression ?? expression
+  );
+}
+
 /** ORDER BY means a column of the output first. */
 function namedItem(expression: Expression, items: readonly OutputItem[]): Compiled | undefined {
   if (expression.kind !== 'column' || expression.path.length !== 1) return undefined;
@@ -361,22 +419,16 @@ function groupKey(expression: Expression, items: readonly OutputItem[], context:
   }
 }
 
-/** What a row has besides one cell for each relation. */
-const frameOverheadCells = 12;
-
 function framesOf(
   from: (frame: Frame, emit: () => void) => void,
   outer: Frame | undefined,
-  { spend }: Shared,
+  { keep }: Shared,
+  relations: number,
 ): Frame[] {
   const frames: Frame[] = [];
   const frame: Frame = { rows: [], computed: [], outer };
-  let cells = 0;
   from(frame, () => {
-    spend(1);
-    cells += frame.rows.length + frameOverheadCells;
-    if (cells > limits.maxCatalogQueryCells)
-      throw sqlError('sql_too_large', 'The query has too many rows of the catalog in memory');
+    keep(relations + keptWithRow);
     frames.push({ rows: frame.rows.slice(), computed: [], outer });
   });
   return frames;
@@ -408,12 +460,13 @@ function computeWindows(frames: readonly Frame[], scope: Scope): void {
 }
 
 /** A row for each that the functions in SELECT give, as many as the longest. */
-function expanded(frame: Frame, scope: Scope): readonly Frame[] {
+function expanded(frame: Frame, scope: Scope, { keep }: Shared): readonly Frame[] {
   const lists = scope.computations.flatMap((computation, place) =>
     computation.kind === 'rows' ? [{ place, values: computation.compute(frame) }] : [],
   );
   if (lists.length === 0) return [frame];
-  const length = Math.max(...lists.map(({ values }) => values.length));
+  const length = lists.reduce((most, { values }) => Math.max(most, values.length), 0);
+  keep(length * keptWithRow);
   return Array.from({ length }, (_, index) => {
     const computed = frame.computed.slice();
     for (const { place, values } of lists) computed[place] = values[index] ?? null;

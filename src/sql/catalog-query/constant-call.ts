@@ -19,10 +19,10 @@ export function answerConstantCall(
   parameters: QueryParameters,
 ): Expr | undefined {
   if (call.name === 'set_config' || !isCatalogFunction(call.name) || !isConstant(call)) return undefined;
-  const { query, settings } = answerCatalogQuery(selectOf(call), catalog, parameters);
+  const { query, effects } = answerCatalogQuery(selectOf(call), catalog, parameters);
   const { from, items } = query;
   const [item] = items;
-  if (from?.kind !== 'rows' || item === undefined || settings.length > 0) return undefined;
+  if (from?.kind !== 'rows' || item === undefined || effects.length > 0) return undefined;
   const [row, second] = from.rows;
   if (row === undefined || second !== undefined) return undefined;
   const [, cell = null] = row;

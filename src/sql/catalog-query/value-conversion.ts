@@ -1,20 +1,17 @@
-import { sqlError } from '../sql-error.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import { readArrayText } from '../syntax/literals.ts';
 import type { Value } from '../system-catalog/catalog-value.ts';
 import type { SystemCatalog } from '../system-catalog/system-catalog.ts';
-import {
-  findType,
-  systemFunctionNames,
-  systemFunctions,
-  typesByOid,
-} from '../system-catalog/system-types.ts';
+import { systemFunctionNames, typesByOid } from '../system-catalog/system-types.ts';
+import { type ObjectType, quoteIdent, requireObject } from './object-names.ts';
+import { lengthOf, requireLength } from './value-length.ts';
 
 /** Values of the catalog by the names of their types: reading, converting, comparing and writing them. */
 
 const integers: ReadonlySet<string> = new Set(['int2', 'int4', 'int8', 'xid', 'xid8']);
 const numbers: ReadonlySet<string> = new Set([...integers, 'float8', 'numeric']);
 /** Names of objects that are kept as their object ids. */
-export const objectTypes: ReadonlySet<string> = new Set([
+const objectTypeNames: readonly ObjectType[] = [
   'oid',
   'regclass',
   'regtype',
@@ -22,7 +19,9 @@ export const objectTypes: ReadonlySet<string> = new Set([
   'regprocedure',
   'regnamespace',
   'regrole',
-]);
+];
+export const objectTypes: ReadonlySet<string> = new Set(objectTypeNames);
+const isObjectType = (type: string): type is ObjectType => objectTypes.has(type);
 const texts: ReadonlySet<string> = new Set([
   'text',
   'name',
@@ -50,6 +49,24 @@ export const arrayOf = (type: string): string => `_${type === 'unknown' ? 'text'
 
 /** The first index of an array. */
 export const lowerBound = (type: string): number => (isVector(type) ? 0 : 1);
+
+type Category = 'number' | 'text' | 'json' | 'array' | string;
+
+function categoryOf(type: string): Category {
+  if (type === 'json' || type === 'jsonb') return 'json';
+  if (isNumberType(type)) return 'number';
+  if (isTextType(type)) return 'text';
+  if (type === 'timestamp' || type === 'timestamptz') return 'time';
+  return isArrayType(type) ? `${categoryOf(elementOf(type))}[]` : type;
+}
+
+/** Two types that have nothing in common, which PostgreSQL does not compare or put into one column. */
+export function mismatch(types: readonly string[]): readonly [string, string] | undefined {
+  const [first, ...others] = types.filter((type) => type !== 'unknown');
+  if (first === undefined) return undefined;
+  const other = others.find((type) => categoryOf(type) !== categoryOf(first));
+  return other === undefined ? undefined : [first, other];
+}
 
 /** The type of several values in one place. */
 export function commonTypeOf(types: readonly string[]): string {
@@ -84,7 +101,7 @@ export function readValue(written: string, type: string, catalog: SystemCatalog)
     const element = elementOf(type);
     return words.map((word) => (word === null ? null : readValue(word, element, catalog)));
   }
-  if (objectTypes.has(type)) return readObject(written, type, catalog);
+  if (isObjectType(type)) return readObject(written, type, catalog);
   if (type === 'bool') return readBoolean(written);
   if (type === 'timestamptz' || type === 'timestamp') {
     const ms = Date.parse(written);
@@ -97,7 +114,31 @@ export function readValue(written: string, type: string, catalog: SystemCatalog)
 function readNumber(written: string, type: string): number {
   const value = Number(written.trim());
   if (written.trim() === '' || Number.isNaN(value)) throw badValue(type, written);
-  return integers.has(type) ? Math.round(value) : value;
+  if (!integers.has(type)) return value;
+  if (!Number.isInteger(value) || !/^\s*[+-]?\d+\s*$/.test(written)) throw badValue(type, written);
+  return checkedInteger(value, type);
+}
+
+const maxInteger = 0x7fff_ffff;
+const ranges: Readonly<Record<string, readonly [max: number, label: string]>> = {
+  int2: [0x7fff, 'smallint'],
+  int4: [maxInteger, 'integer'],
+  int8: [2 ** 63, 'bigint'],
+};
+
+/** @throws AppError `sql_out_of_range`, `sql_unsupported` for what a double does not hold exactly */
+export function checkedInteger(value: number, type: string): number {
+  const [max, label] = ranges[type] ?? [2 ** 63, type];
+  if (value > max || value < -max - 1) throw sqlError('sql_out_of_range', `${label} out of range`);
+  if (!Number.isSafeInteger(value)) throw unsupported('A whole number above 2^53 in a query of the catalog');
+  return value;
+}
+
+/** As PostgreSQL rounds: half a decimal away from zero, half a double to the even number. */
+function rounded(value: number, from: string): number {
+  const isTie = Math.abs(value % 1) === 0.5;
+  if (from === 'float8' && isTie) return 2 * Math.round(value / 2);
+  return Math.sign(value) * Math.round(Math.abs(value));
 }
 
 function readBoolean(written: string): boolean {
@@ -107,74 +148,21 @@ function readBoolean(written: string): boolean {
   throw badValue('boolean', written);
 }
 
-/** `a."B c"` as its parts, in lower case where they are not quoted. */
-export function readPath(written: string): readonly string[] {
-  const parts = written.match(/"(?:[^"]|"")*"|[^."]+/g) ?? [];
-  return parts.map((part) =>
-    part.startsWith('"') ? part.slice(1, -1).replaceAll('""', '"') : part.trim().toLowerCase(),
-  );
-}
-
-function readObject(written: string, type: string, catalog: SystemCatalog): number {
-  if (/^\d+$/.test(written)) return Number(written);
+function readObject(written: string, type: ObjectType, catalog: SystemCatalog): number {
+  const digits = written.trim();
+  if (/^-?\d+$/.test(digits)) return checkedObjectId(Number(digits));
   if (written === '-' && type !== 'oid') return 0;
-  const found = findObject(written, type, catalog);
-  if (found !== undefined) return found;
   if (type === 'oid') throw badValue('oid', written);
-  const code = type === 'regclass' ? 'sql_unknown_relation' : 'sql_bad_value';
-  const kind = objectKinds[type] ?? 'object';
-  throw sqlError(code, `${kind} "${written}" does not exist`);
+  return requireObject(written, type, catalog);
 }
 
-const objectKinds: Readonly<Record<string, string>> = {
-  regclass: 'relation',
-  regtype: 'type',
-  regproc: 'function',
-  regprocedure: 'function',
-  regnamespace: 'schema',
-  regrole: 'role',
-};
-
-/** The object id of what is named, if it is there. */
-export function findObject(written: string, type: string, catalog: SystemCatalog): number | undefined {
-  const path = readPath(written);
-  const last = path.at(-1) ?? '';
-  switch (type) {
-    case 'regclass':
-      return catalog.relationOid(path);
-    case 'regtype':
-      return findType(written)?.oid;
-    case 'regproc':
-    case 'regprocedure':
-      return systemFunctions.get(last.split('(', 1)[0] ?? '');
-    case 'regnamespace':
-      return catalog.schemas.get(last);
-    case 'regrole':
-      return catalog.roleOid(last);
-    default:
-      return undefined;
-  }
+/** PostgreSQL's go up to 2^32; all that there are here have 31 bits. */
+function checkedObjectId(value: number): number {
+  if (value >= 0 && value <= maxInteger) return value;
+  if (value < -maxInteger - 1 || value > 0xffff_ffff)
+    throw sqlError('sql_out_of_range', `value "${value}" is out of range for type oid`);
+  throw unsupported('An object id above 2147483647');
 }
-
-/** An identifier as it has to be written. */
-export const quoteIdent = (name: string): string =>
-  /^[a-z_][a-z0-9_$]*$/.test(name) && !reservedWords.has(name) ? name : `"${name.replaceAll('"', '""')}"`;
-
-/** Words that cannot stand as names of tables and columns. */
-export const reservedWords: ReadonlySet<string> = new Set(
-  (
-    'all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create ' +
-    'current_catalog current_date current_role current_time current_timestamp current_user default deferrable desc ' +
-    'distinct do else end except false fetch for foreign from grant group having in initially intersect into ' +
-    'lateral leading limit localtime localtimestamp not null offset on only or order placing primary references ' +
-    'returning select session_user some symmetric table then to trailing true union unique user using variadic ' +
-    'when where window with authorization binary collation concurrently cross current_schema freeze full ilike ' +
-    'inner is isnull join left like natural notnull outer overlaps right similar tablesample verbose between ' +
-    'bigint bit boolean char character coalesce dec decimal exists extract float greatest inout int integer ' +
-    'interval least national nchar none nullif numeric out overlay position precision real row setof smallint ' +
-    'substring time timestamp treat trim values varchar'
-  ).split(' '),
-);
 
 /** The text form of a value that is not NULL. */
 export function writeValue(value: Value, type: string, catalog: SystemCatalog): string {
@@ -191,15 +179,20 @@ export function writeValue(value: Value, type: string, catalog: SystemCatalog): 
 function writeArray(items: readonly Value[], type: string, catalog: SystemCatalog): string {
   const element = elementOf(type);
   if (isVector(type)) return items.join(' ');
+  let length = 0;
   const words = items.map((item) => {
-    if (item === null) return 'NULL';
-    const word = writeValue(item, element, catalog);
-    return word === '' || /[{},"\\\s]/.test(word) || /^null$/i.test(word)
-      ? `"${word.replace(/["\\]/g, '\\$&')}"`
-      : word;
+    const word = item === null ? 'NULL' : writeArrayItem(writeValue(item, element, catalog));
+    length += word.length + 1;
+    requireLength(length);
+    return word;
   });
   return `{${words.join(',')}}`;
 }
+
+const writeArrayItem = (word: string): string =>
+  word === '' || /[{},"\\\s]/.test(word) || /^null$/i.test(word)
+    ? `"${word.replace(/["\\]/g, '\\$&')}"`
+    : word;
 
 const writeTime = (ms: number, type: string): string =>
   `${new Date(ms)
@@ -232,24 +225,37 @@ function objectName(oid: number, type: string, catalog: SystemCatalog): string {
   }
 }
 
-/** A value of one type as one of another. @throws AppError `sql_bad_value`, `sql_type` */
+/**
+ * A value of one type as one of another.
+ * @throws AppError `sql_bad_value`, `sql_out_of_range`, `sql_unsupported`
+ */
 export function castValue(value: Value, from: string, to: string, catalog: SystemCatalog): Value {
   if (value === null || from === to) return value;
-  if (isNumberType(from) && isNumberType(to)) {
-    return integers.has(to) && typeof value === 'number' ? Math.round(value) : value;
-  }
+  if (typeof value === 'number' && isNumberType(from) && isNumberType(to)) return castNumber(value, from, to);
   if (Array.isArray(value) && isArrayType(to)) {
     const [inner, outer] = [elementOf(from), elementOf(to)];
     return value.map((item) => castValue(item, inner, outer, catalog));
   }
   if (typeof value === 'boolean' && integers.has(to)) return value ? 1 : 0;
   if (to === 'bool' && typeof value === 'number') return value !== 0;
+  if (to === 'char' && typeof value === 'number' && from === 'int4') return letterOf(value);
+  if (from === 'char' && to === 'int4') return String(value).charCodeAt(0) || 0;
   if (isTextType(to)) {
     const written = writeValue(value, from === 'bool' ? 'text' : from, catalog);
     return to === 'char' ? [...written].slice(0, 1).join('') : written;
   }
-  if (typeof value === 'string') return readValue(value, to, catalog);
-  return value;
+  return typeof value === 'string' ? readValue(value, to, catalog) : value;
+}
+
+function castNumber(value: number, from: string, to: string): number {
+  if (integers.has(to)) return checkedInteger(rounded(value, from), to);
+  return objectTypes.has(to) && !objectTypes.has(from) ? checkedObjectId(value) : value;
+}
+
+/** The `"char"` of a number. */
+function letterOf(code: number): string {
+  if (code < -128 || code > 127) throw sqlError('sql_out_of_range', '"char" out of range');
+  return code === 0 ? '' : String.fromCharCode(code & 0xff);
 }
 
 /** Less than, equal to, greater than zero; of arrays, element by element. */
@@ -286,4 +292,7 @@ export function grouped<Item, Key>(items: readonly Item[], keyOfItem: (item: Ite
 }
 
 /** A text that two values have in common if and only if they are equal, or both NULL. */
-export const keyOf = (values: readonly Value[]): string => JSON.stringify(values);
+export function keyOf(values: readonly Value[]): string {
+  requireLength(lengthOf(values));
+  return JSON.stringify(values);
+}

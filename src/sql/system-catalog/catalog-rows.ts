@@ -1,4 +1,4 @@
-import type { CatalogColumn, Row, Value } from './catalog-value.ts';
+import type { Row, Value } from './catalog-value.ts';
 import {
   type CatalogTable,
   ownerName,
@@ -9,7 +9,7 @@ import {
   utf8,
 } from './system-catalog.ts';
 import { type SystemRelation, systemRelations } from './system-relations.ts';
-import { systemFunctions, systemTypes, typesByOid } from './system-types.ts';
+import { functionOid, systemFunctions, systemTypes, typesByOid } from './system-types.ts';
 
 /** The columns of a row that are no default of their type. */
 type Cells = Readonly<Record<string, Value>>;
@@ -17,11 +17,14 @@ type Cells = Readonly<Record<string, Value>>;
 /** The rows of the relations of the catalog, made when they are read, once for a statement. */
 export class CatalogRows {
   readonly #catalog: SystemCatalog;
+  readonly #keep: (cells: number) => void;
   readonly #rows = new Map<string, readonly Row[]>();
   readonly #attributes = new Map<number, readonly Row[]>();
 
-  constructor(catalog: SystemCatalog) {
+  /** @param keep asked before this many cells are kept; throws if that is too much */
+  constructor(catalog: SystemCatalog, keep: (cells: number) => void) {
     this.#catalog = catalog;
+    this.#keep = keep;
   }
 
   /** All rows of a relation, in the order of its columns. */
@@ -30,7 +33,7 @@ export class CatalogRows {
     const known = this.#rows.get(path);
     if (known !== undefined) return known;
     const make = Object.hasOwn(makers, path) ? makers[path] : undefined;
-    const rows = make === undefined ? [] : inColumns(relation.columns, make(this.#catalog));
+    const rows = make === undefined ? [] : inColumns(relation, make(this.#catalog), this.#keep);
     this.#rows.set(path, rows);
     return rows;
   }
@@ -48,16 +51,25 @@ export class CatalogRows {
     const system = table === undefined ? systemRelations.find(({ oid }) => oid === value) : undefined;
     const cells =
       table === undefined ? (system === undefined ? [] : systemAttributes(system)) : attributesOf(table);
-    const rows = inColumns(relation.columns, cells);
+    const rows = inColumns(relation, cells, this.#keep);
     this.#attributes.set(value, rows);
     return rows;
   }
 }
 
 /** Cells in the order of the columns; what is not given is what the catalog has where nothing is. */
-function inColumns(columns: readonly CatalogColumn[], rows: readonly Cells[]): readonly Row[] {
-  const defaults = columns.map(({ name, type }) => defaultOf(name, type));
-  return rows.map((cells) => columns.map(({ name }, index) => cells[name] ?? defaults[index] ?? null));
+function inColumns(
+  { schema, columns }: SystemRelation,
+  rows: Iterable<Cells>,
+  keep: (cells: number) => void,
+): readonly Row[] {
+  const defaults = columns.map(({ name, type }) => (schema === 'pg_catalog' ? defaultOf(name, type) : null));
+  const made: Row[] = [];
+  for (const cells of rows) {
+    keep(columns.length);
+    made.push(columns.map(({ name }, index) => cells[name] ?? defaults[index] ?? null));
+  }
+  return made;
 }
 
 /** Columns that are NULL where there is nothing, and not zero or false. */
@@ -94,8 +106,6 @@ const yesNo = (value: boolean): string => (value ? isTrue : 'NO');
 
 const databaseOf = (catalog: SystemCatalog): string => catalog.session.database;
 
-const nothing: readonly Cells[] = [];
-
 function pgClass(catalog: SystemCatalog): readonly Cells[] {
   const common = {
     relowner: ownerOid,
@@ -128,8 +138,8 @@ function pgClass(catalog: SystemCatalog): readonly Cells[] {
 /** Object ids of access methods. */
 const heap = 2;
 const accessMethods: readonly Cells[] = [
-  { oid: heap, amname: 'heap', amtype: 't' },
-  { oid: 403, amname: 'btree', amtype: 'i' },
+  { oid: heap, amname: 'heap', amtype: 't', amhandler: functionOid('heap_tableam_handler') },
+  { oid: 403, amname: 'btree', amtype: 'i', amhandler: functionOid('bthandler') },
 ];
 
 function attribute(relation: number, place: number, column: TableColumn): Cells {
@@ -161,6 +171,11 @@ function systemAttributes({ oid, columns }: SystemRelation): readonly Cells[] {
     const { oid: typeOid = 25, label: typeLabel = 'text' } = systemTypesByName.get(type) ?? {};
     return attribute(oid, index + 1, { name, typeOid, typeLabel, isRequired: name === 'oid' });
   });
+}
+
+function* allAttributes({ tables }: SystemCatalog): Generator<Cells> {
+  for (const relation of systemRelations) yield* systemAttributes(relation);
+  for (const table of tables) yield* attributesOf(table);
 }
 
 const systemTypesByName = new Map(systemTypes.map((type) => [type.name, type]));
@@ -265,25 +280,28 @@ const settingCells = (catalog: SystemCatalog): readonly Cells[] =>
     pending_restart: false,
   }));
 
-const sessionCells = (catalog: SystemCatalog): readonly Cells[] => {
-  const { session } = catalog;
-  if (session.processId === 0) return nothing;
-  return [
-    {
+const sessionCells = (catalog: SystemCatalog): readonly Cells[] =>
+  catalog.session.sessions.map((session) => {
+    const isActive = session.state === 'active';
+    return {
       datid: catalog.databaseOid,
-      datname: session.database,
+      datname: databaseOf(catalog),
       pid: session.processId,
-      usesysid: catalog.userOid,
+      usesysid: catalog.roleOid(session.user) ?? null,
       usename: session.user,
-      application_name: new Map(session.settings).get('application_name') ?? '',
+      application_name: session.applicationName,
       client_addr: session.clientAddress ?? null,
       backend_start: session.startedMs,
-      state: 'active',
+      xact_start: session.transactionStartedMs ?? null,
+      query_start: session.queryStartedMs ?? null,
+      state_change: session.stateChangedMs,
+      wait_event_type: isActive ? null : 'Client',
+      wait_event: isActive ? null : 'ClientRead',
+      state: session.state,
+      query: session.query,
       backend_type: 'client backend',
-    },
-  ];
-};
-
+    };
+  });
 const statisticsOf = (catalog: SystemCatalog): readonly Cells[] =>
   catalog.tables
     .filter(({ kind }) => kind === 'r')
@@ -303,10 +321,10 @@ function tableCells(catalog: SystemCatalog): readonly Cells[] {
 
 const octetsOfText = 1_073_741_824;
 
-function columnCells(catalog: SystemCatalog): readonly Cells[] {
+function* columnCells(catalog: SystemCatalog): Generator<Cells> {
   const database = databaseOf(catalog);
-  return catalog.tables.flatMap((table) =>
-    table.columns.map((column, index) => ({
+  for (const table of catalog.tables)
+    yield* table.columns.map((column, index) => ({
       table_catalog: database,
       table_schema: table.schema,
       table_name: table.name,
@@ -324,8 +342,7 @@ function columnCells(catalog: SystemCatalog): readonly Cells[] {
       identity_cycle: 'NO',
       is_generated: 'NEVER',
       is_updatable: 'NO',
-    })),
-  );
+    }));
 }
 
 /** What `information_schema` says of the size of values of a type. */
@@ -378,9 +395,9 @@ const privilegeCells = (catalog: SystemCatalog): readonly Cells[] =>
     with_hierarchy: isTrue,
   }));
 
-const columnPrivilegeCells = (catalog: SystemCatalog): readonly Cells[] =>
-  catalog.tables.flatMap(({ schema, name, columns }) =>
-    columns.map((column) => ({
+function* columnPrivilegeCells(catalog: SystemCatalog): Generator<Cells> {
+  for (const { schema, name, columns } of catalog.tables)
+    yield* columns.map((column) => ({
       grantor: ownerName,
       grantee: catalog.session.user,
       table_catalog: databaseOf(catalog),
@@ -389,8 +406,8 @@ const columnPrivilegeCells = (catalog: SystemCatalog): readonly Cells[] =>
       column_name: column.name,
       privilege_type: 'SELECT',
       is_grantable: 'NO',
-    })),
-  );
+    }));
+}
 
 const viewsOf = (catalog: SystemCatalog): readonly CatalogTable[] =>
   catalog.tables.filter(({ kind }) => kind === 'v');
@@ -399,33 +416,41 @@ function timeZoneCells(): readonly Cells[] {
   return Intl.supportedValuesOf('timeZone').map((name) => ({ name, abbrev: name, is_dst: false }));
 }
 
-const ranges: ReadonlyArray<readonly number[]> = [
-  [3904, 23, 4451, 1978],
-  [3906, 1700, 4532, 3125],
-  [3908, 1114, 4533, 3128],
-  [3910, 1184, 4534, 3127],
-  [3912, 1082, 4535, 3122],
-  [3926, 20, 4536, 3124],
+type Range = readonly [
+  type: number,
+  subtype: number,
+  multirange: number,
+  opclass: number,
+  canonical: string,
+  difference: string,
+];
+
+const ranges: readonly Range[] = [
+  [3904, 23, 4451, 1978, 'int4range_canonical', 'int4range_subdiff'],
+  [3906, 1700, 4532, 3125, '', 'numrange_subdiff'],
+  [3908, 1114, 4533, 3128, '', 'tsrange_subdiff'],
+  [3910, 1184, 4534, 3127, '', 'tstzrange_subdiff'],
+  [3912, 1082, 4535, 3122, 'daterange_canonical', 'daterange_subdiff'],
+  [3926, 20, 4536, 3124, 'int8range_canonical', 'int8range_subdiff'],
 ];
 
 /** What makes the rows of a relation; one that is not here has none. */
-const makers: Readonly<Record<string, (catalog: SystemCatalog) => readonly Cells[]>> = {
+const makers: Readonly<Record<string, (catalog: SystemCatalog) => Iterable<Cells>>> = {
   'pg_catalog.pg_class': pgClass,
-  'pg_catalog.pg_attribute': (catalog) => [
-    ...systemRelations.flatMap(systemAttributes),
-    ...catalog.tables.flatMap(attributesOf),
-  ],
+  'pg_catalog.pg_attribute': allAttributes,
   'pg_catalog.pg_namespace': (catalog) =>
     [...catalog.schemas].map(([name, oid]) => ({ oid, nspname: name, nspowner: ownerOid })),
   'pg_catalog.pg_type': typeCells,
   'pg_catalog.pg_proc': functionCells,
   'pg_catalog.pg_am': () => accessMethods,
   'pg_catalog.pg_range': () =>
-    ranges.map(([rngtypid = 0, rngsubtype = 0, rngmultitypid = 0, rngsubopc = 0]) => ({
+    ranges.map(([rngtypid, rngsubtype, rngmultitypid, rngsubopc, canonical, difference]) => ({
       rngtypid,
       rngsubtype,
       rngmultitypid,
       rngsubopc,
+      rngcanonical: functionOid(canonical),
+      rngsubdiff: functionOid(difference),
     })),
   'pg_catalog.pg_collation': () =>
     [
@@ -457,11 +482,8 @@ const makers: Readonly<Record<string, (catalog: SystemCatalog) => readonly Cells
   'pg_catalog.pg_stat_database': (catalog) => [
     { datid: catalog.databaseOid, datname: databaseOf(catalog), stats_reset: null },
   ],
-  'pg_catalog.pg_stat_ssl': (catalog) => {
-    const { processId, settings } = catalog.session;
-    if (processId === 0) return nothing;
-    return [{ pid: processId, ssl: new Map(settings).get('ssl') === 'on' }];
-  },
+  'pg_catalog.pg_stat_ssl': (catalog) =>
+    catalog.session.sessions.map(({ processId, isEncrypted }) => ({ pid: processId, ssl: isEncrypted })),
   'pg_catalog.pg_stat_user_tables': statisticsOf,
   'pg_catalog.pg_stat_all_tables': statisticsOf,
   'pg_catalog.pg_statio_user_tables': statisticsOf,

@@ -80,45 +80,76 @@ class ObjectIds {
 /** PostgreSQL gives the ids below to what it comes with. */
 const firstOid = 16_384;
 
-/** The relations of the catalog as one statement of one caller sees them. */
-export class SystemCatalog {
+/** The tables of a catalog, with what finds them. */
+interface KnownTables {
   readonly tables: readonly CatalogTable[];
   readonly schemas: ReadonlyMap<string, number>;
+  readonly byOid: ReadonlyMap<number, CatalogTable>;
+  readonly byPath: ReadonlyMap<string, CatalogTable>;
+}
+
+/**
+ * The relations of the catalog as one statement of one caller sees them. Which tables there are is asked once
+ * a statement needs it: many ask for types or settings alone.
+ */
+export class SystemCatalog {
   readonly userOid: number;
   readonly databaseOid: number;
   readonly version: string;
   readonly knowsColumns: boolean;
   readonly #session: CatalogSession;
-  readonly #byOid = new Map<number, CatalogTable>();
-  readonly #byPath = new Map<string, CatalogTable>();
+  readonly #visible: () => readonly VisibleTable[];
+  readonly #ids = new ObjectIds();
+  #known: KnownTables | undefined;
   /** Whether an answer depends on who asks, or when. */
   dependsOnSession = false;
 
-  /** @param knowsColumns whether the statement asks for the columns of all tables */
+  /**
+   * @param visible called at most once
+   * @param knowsColumns whether the statement asks for the columns of all tables
+   */
   constructor(
-    visible: readonly VisibleTable[],
+    visible: () => readonly VisibleTable[],
     session: CatalogSession,
     version: string,
     knowsColumns: boolean,
   ) {
     this.knowsColumns = knowsColumns;
-    const ids = new ObjectIds();
-    const schemas = new Map<string, number>(Object.entries(schemaOids));
-    this.databaseOid = ids.of('database');
-    for (const { schema } of visible)
-      if (!schemas.has(schema)) schemas.set(schema, ids.of(`schema ${schema}`));
-    this.tables = visible.map((table) => {
-      const oid = ids.of(`table ${table.schema}.${table.name}`);
-      return new CatalogTable(table, oid, schemas.get(table.schema) ?? 0);
-    });
-    this.userOid = session.user === ownerName ? ownerOid : ids.of(`role ${session.user}`);
-    this.schemas = schemas;
+    this.#visible = visible;
+    this.databaseOid = this.#ids.of('database');
+    this.userOid = session.user === ownerName ? ownerOid : this.#ids.of(`role ${session.user}`);
     this.version = version;
     this.#session = session;
-    for (const table of this.tables) {
-      this.#byOid.set(table.oid, table);
-      this.#byPath.set(`${table.schema}.${table.name}`, table);
-    }
+  }
+
+  get tables(): readonly CatalogTable[] {
+    return this.#tables.tables;
+  }
+
+  get schemas(): ReadonlyMap<string, number> {
+    return this.#tables.schemas;
+  }
+
+  get #tables(): KnownTables {
+    this.#known ??= this.#readTables();
+    return this.#known;
+  }
+
+  #readTables(): KnownTables {
+    const visible = this.#visible();
+    const schemas = new Map<string, number>(Object.entries(schemaOids));
+    for (const { schema } of visible)
+      if (!schemas.has(schema)) schemas.set(schema, this.#ids.of(`schema ${schema}`));
+    const tables = visible.map((table) => {
+      const oid = this.#ids.of(`table ${table.schema}.${table.name}`);
+      return new CatalogTable(table, oid, schemas.get(table.schema) ?? 0);
+    });
+    return {
+      tables,
+      schemas,
+      byOid: new Map(tables.map((table) => [table.oid, table])),
+      byPath: new Map(tables.map((table) => [`${table.schema}.${table.name}`, table])),
+    };
   }
 
   get session(): CatalogSession {
@@ -127,7 +158,7 @@ export class SystemCatalog {
   }
 
   table(oid: number): CatalogTable | undefined {
-    return this.#byOid.get(oid);
+    return this.#tables.byOid.get(oid);
   }
 
   /** The object id of a relation, by its name with or without its schema. */
@@ -135,12 +166,19 @@ export class SystemCatalog {
     const [first = '', second] = path.slice(-2);
     const system = findSystemRelation(path.slice(-2));
     if (system !== undefined) return system.oid;
-    return this.#byPath.get(second === undefined ? `${publicSchema}.${first}` : `${first}.${second}`)?.oid;
+    return this.#tables.byPath.get(second === undefined ? `${publicSchema}.${first}` : `${first}.${second}`)
+      ?.oid;
   }
 
   /** The name and schema of a relation. */
   relation(oid: number): { readonly schema: string; readonly name: string } | undefined {
-    return this.#byOid.get(oid) ?? systemByOid.get(oid);
+    return systemByOid.get(oid) ?? this.#tables.byOid.get(oid);
+  }
+
+  /** Names of the columns of a relation, in order; none for what is no relation. */
+  columnNames(oid: number): readonly string[] {
+    const columns = systemByOid.get(oid)?.columns ?? this.#tables.byOid.get(oid)?.columns ?? [];
+    return columns.map(({ name }) => name);
   }
 
   schemaName(oid: number): string | undefined {

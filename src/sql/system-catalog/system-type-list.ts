@@ -117,6 +117,9 @@ export const systemTypeList = `
 
 /** Object ids of the functions that `pg_type` names, from `pg_proc`. */
 export const systemFunctionList = `
+heap_tableam_handler=3 bthandler=330 int4range_canonical=3914 int8range_canonical=3928
+daterange_canonical=3915 int4range_subdiff=3922 int8range_subdiff=3923 numrange_subdiff=3924
+daterange_subdiff=3925 tsrange_subdiff=3929 tstzrange_subdiff=3930
 aclitemin=1031 aclitemout=1032 any_in=2294 any_out=2295 anyarray_in=2296 anyarray_out=2297
 anyarray_recv=2502 anyarray_send=2503 anycompatible_in=5086 anycompatible_out=5087
 anycompatiblearray_in=5088 anycompatiblearray_out=5089 anycompatiblearray_recv=5090

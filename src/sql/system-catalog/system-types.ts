@@ -19,7 +19,7 @@ export interface SystemType {
   readonly columns: Readonly<Record<string, Value>>;
 }
 
-/** Functions that `pg_type` names, with their object ids. */
+/** Functions that `pg_type`, `pg_range` and `pg_am` name, with their object ids. */
 export const systemFunctions: ReadonlyMap<string, number> = new Map(
   systemFunctionList
     .trim()
@@ -33,7 +33,8 @@ export const systemFunctionNames: ReadonlyMap<number, string> = new Map(
   [...systemFunctions].map(([name, oid]) => [oid, name]),
 );
 
-const functionOid = (name: string): number => systemFunctions.get(name) ?? 0;
+/** 0 for one that is not among them. */
+export const functionOid = (name: string): number => systemFunctions.get(name) ?? 0;
 
 function readType(line: string): SystemType {
   const words = line.split(' ');
@@ -99,9 +100,12 @@ const arraySubscript = 6179;
 
 const plainTypes = systemTypeList.trim().split('\n').map(readType);
 
+/** Those of pseudo-types are in the list. */
+const listed = new Set(plainTypes.map(({ oid }) => oid));
+
 export const systemTypes: readonly SystemType[] = [
   ...plainTypes,
-  ...plainTypes.filter(({ arrayOid }) => arrayOid > 0).map(arrayTypeOf),
+  ...plainTypes.filter(({ arrayOid }) => arrayOid > 0 && !listed.has(arrayOid)).map(arrayTypeOf),
 ];
 export const typesByOid: ReadonlyMap<number, SystemType> = new Map(
   systemTypes.map((type) => [type.oid, type]),
@@ -110,46 +114,35 @@ export const typesByName: ReadonlyMap<string, SystemType> = new Map(
   systemTypes.map((type) => [type.name, type]),
 );
 
-/** A type by one of its names, `integer` or `int4`, `text[]` or `_text`. */
-export function findType(name: string): SystemType | undefined {
-  const plain = name
-    .trim()
-    .replace(/^pg_catalog\./, '')
-    .replaceAll('"', '');
-  const known = typesByName.get(plain) ?? typesByLabel.get(plain.toLowerCase());
-  if (known !== undefined) return known;
-  // Without what stands in parentheses, as in `character varying(20)`.
-  const [open, close] = [plain.indexOf('('), plain.indexOf(')')];
-  if (open < 0 || close < open) return undefined;
-  return typesByLabel.get(`${plain.slice(0, open).trimEnd()}${plain.slice(close + 1)}`.toLowerCase());
-}
-
-const otherLabels: ReadonlyArray<readonly [string, string]> = [
-  ['int', 'int4'],
-  ['decimal', 'numeric'],
-  ['float', 'float8'],
-  ['timestamp', 'timestamp'],
-];
-const typesByLabel: ReadonlyMap<string, SystemType> = new Map([
-  ...systemTypes.map((type) => [type.label.replaceAll('"', ''), type] as const).toReversed(),
-  ...otherLabels.flatMap(([label, name]) => {
-    const type = typesByName.get(name);
-    return type === undefined ? [] : [[label, type] as const];
-  }),
-]);
-
-/** `format_type`: with the modifier, if there is one. */
+/** `format_type` (PostgreSQL's src/backend/utils/adt/format_type.c): with the modifier, if there is one. */
 export function formatType(oid: number, modifier: number | null): string {
   const type = typesByOid.get(oid);
   if (type === undefined) return oid === 0 ? '-' : '???';
+  const element = type.category === 'A' ? typesByOid.get(type.elementOid) : undefined;
+  if (element !== undefined && type.name.startsWith('_')) return `${formatType(element.oid, modifier)}[]`;
+  // Without a modifier, these two would be of length 1.
+  if (modifier === -1 && type.name === 'bpchar') return 'bpchar';
+  if (modifier === -1 && type.name === 'bit') return '"bit"';
   if (modifier === null || modifier < 0) return type.label;
   switch (type.name) {
     case 'varchar':
     case 'bpchar':
-      return `${type.label}(${modifier - 4})`;
+      return modifier > 4 ? `${type.label}(${modifier - 4})` : type.label;
+    case 'bit':
+    case 'varbit':
+      return `${type.label}(${modifier})`;
     case 'numeric':
-      return `numeric(${((modifier - 4) >> 16) & 0xffff},${(modifier - 4) & 0xffff})`;
+      return `numeric(${((modifier - 4) >> 16) & 0xffff},${(modifier - 4) & 0x7ff})`;
+    case 'timestamp':
+    case 'timestamptz':
+    case 'time':
+    case 'timetz': {
+      const [word, ...more] = type.label.split(' ');
+      return `${word}(${modifier}) ${more.join(' ')}`;
+    }
+    case 'interval':
+      return modifier >= 0x7fff_0000 ? `interval(${modifier & 0xffff})` : type.label;
     default:
-      return type.label;
+      return `${type.label}(${modifier})`;
   }
 }

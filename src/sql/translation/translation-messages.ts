@@ -46,7 +46,7 @@ export type TranslationOutcome =
   | {
       readonly kind: 'refused';
       readonly error: Refusal;
-      /** Names of relations in the query, empty if it could not be parsed. */
+      /** Datasets that the query may mean; empty if it could not be parsed or is about the catalog. */
       readonly relations: readonly string[];
     }
   /** The query was too much for the thread, which must not be used again. */

@@ -22,16 +22,12 @@ export async function runTask(task: TranslationTask, parts: TaskParts): Promise<
   try {
     const tree = await parsed(task.text);
     const { version, ask, memory } = parts;
-    const catalog = new TaskCatalog(
-      task.tenant,
-      version,
-      relationPaths(tree),
-      ask,
-      memory,
-      catalogUse(tree).readsColumns,
-    );
-    relations = catalog.relations;
-    await catalog.loadRelations();
+    const { isCatalogQuery, readsColumns } = catalogUse(tree);
+    const catalog = new TaskCatalog(task.tenant, version, relationPaths(tree), ask, memory, readsColumns);
+    if (!isCatalogQuery) {
+      relations = catalog.relations;
+      await catalog.loadRelations();
+    }
     if (catalog.unready !== undefined) return { kind: 'unready', dataset: catalog.unready, relations };
     return { kind: 'translated', translation: await translated(tree, catalog, task) };
   } catch (thrown) {

@@ -43,6 +43,7 @@ async function answer(service: QueryService, sql: string): Promise<Answer> {
     serviceStartedMs: 0,
     clientAddress: undefined,
     settings: [['server_version_num', '150000']],
+    sessions: [],
   });
   const common = { principal: administrator, tenant: 'default', session };
   try {

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { limits } from '../../../src/limits/limits.ts';
 import { catalogOf } from '../../sql/fixtures.ts';
-import { queryService } from '../../sql/querier.ts';
+import { administrator, queryService } from '../../sql/querier.ts';
 import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 import { pgPassword, startPgServer, type TestPgServer } from '../../support/sql/pg-server.ts';
 
@@ -14,7 +14,9 @@ const clients: pg.Client[] = [];
 
 beforeAll(async () => {
   store = await openTestStore();
-  server = await startPgServer(queryService(store.store, catalogOf([])));
+  // One user may not have all of them.
+  const users = { other: { ...administrator, name: 'other' } };
+  server = await startPgServer(queryService(store.store, catalogOf([])), { users });
 });
 
 afterAll(async () => {
@@ -23,7 +25,6 @@ afterAll(async () => {
   await store?.close();
 });
 
-/** @param user one of two: of one user there is not room for as many */
 async function open(user: string): Promise<void> {
   const { port } = server;
   const client = new pg.Client({
@@ -40,11 +41,8 @@ async function open(user: string): Promise<void> {
 test('1,000 sessions are open at once, each with settings of its own', async () => {
   const atOnce = limits.pgMaxUnauthenticatedPerClient / 2;
   while (clients.length < sessions) {
-    const first = clients.length;
-    const users = Array.from({ length: atOnce }, (_, index) =>
-      (first + index) % 2 === 0 ? 'admin' : 'admin2',
-    );
-    await Promise.all(users.map(open));
+    const user = clients.length < sessions / 2 ? 'admin' : 'other';
+    await Promise.all(Array.from({ length: atOnce }, () => open(user)));
   }
   for (const [index, client] of clients.entries())
     await client.query(`SET application_name = 'number ${index}'`);

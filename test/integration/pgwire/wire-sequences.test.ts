@@ -166,6 +166,7 @@ async function ours(steps: readonly Step[]): Promise<readonly string[]> {
     describe: (sql, parameterTypes, signal) => service.describe({ ...asked, sql, parameterTypes, signal }),
     explain: (sql, signal) => service.explain({ ...asked, sql, signal }),
     requireAllowed: () => undefined,
+    endOther: () => false,
     refused: () => undefined,
     nowMs: () => 0,
     turn: () => undefined,

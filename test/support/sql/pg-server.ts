@@ -20,13 +20,22 @@ export interface TestPgServer {
   stop(): Promise<void>;
 }
 
+export interface TestAccounts {
+  /** By their names, beside `admin`; all have the same password. */
+  readonly users?: Readonly<Record<string, Principal>>;
+  /** Beside the default one. Their ids are their names. */
+  readonly tenants?: readonly string[];
+}
+
 /**
- * A server of the wire protocol around a query service. `admin2` is a second administrator; for `late`
- * there is no room.
+ * A server of the wire protocol around a query service, with the user `admin`, and `late`, for whom there
+ * is no room.
  */
-export async function startPgServer(query: Query): Promise<TestPgServer> {
+export async function startPgServer(
+  query: Query,
+  { users = {}, tenants = [] }: TestAccounts = {},
+): Promise<TestPgServer> {
   let principal: Principal | undefined = administrator;
-  const second: Principal = { ...administrator, id: 'second', name: 'admin2' };
   const log = createLogger('silent');
   const nobody = await makeVerifier(Math.random().toString());
   const verifier = await makeVerifier(pgPassword);
@@ -34,14 +43,22 @@ export async function startPgServer(query: Query): Promise<TestPgServer> {
     query,
     gate: new Gate(
       { authenticate: () => undefined },
-      { multiTenant: false, idOf: () => undefined, hasEnded: () => false },
+      {
+        multiTenant: tenants.length > 0,
+        idOf: (name) => tenants.find((each) => each === name),
+        hasEnded: () => false,
+      },
     ),
     accounts: {
       find: (_, name) => {
         if (name === 'late') return Promise.reject(new AppError('overloaded', 'too many SQL clients'));
-        if (name === 'admin') return Promise.resolve({ verifier, principal: () => principal });
-        if (name === 'admin2') return Promise.resolve({ verifier, principal: () => second });
-        return Promise.resolve({ verifier: nobody, principal: () => undefined });
+        const user = users[name];
+        if (user !== undefined) return Promise.resolve({ verifier, principal: () => user });
+        return Promise.resolve(
+          name === 'admin'
+            ? { verifier, principal: () => principal }
+            : { verifier: nobody, principal: () => undefined },
+        );
       },
     },
     audit: new AuditLog(log, systemClock, { add: () => undefined }),

@@ -84,6 +84,7 @@ async function run(random: Random): Promise<Buffer> {
     new SessionSettings(() => undefined),
     new MessageWriter(),
     {
+      endOther: () => false,
       query: () =>
         Promise.resolve({
           id: '',

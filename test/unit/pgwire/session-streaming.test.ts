@@ -100,6 +100,7 @@ function start(total: number) {
       describe: () => Promise.reject(new Error('not asked')),
       explain: () => Promise.reject(new Error('not asked')),
       requireAllowed: () => undefined,
+      endOther: () => false,
       refused: () => undefined,
       nowMs: () => 0,
       turn: () => undefined,
