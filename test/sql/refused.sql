@@ -86,3 +86,5 @@ select regexp_matches('abc', '(b)?', 'g');
 select regexp_matches('abc', 'b*', 'g');
 select (regexp_matches(message, '([a-z]+)'))[1] from app;
 select regexp_replace('1a', '\d|1a', 'x');
+select distinct on (a) a, generate_series(1,3) g from (values (3),(1)) t(a) order by a;
+select t1.a, t2.c, sum(count(*)) over (partition by t2.c) from (values (1)) t1(a) join (values (1)) t2(c) on t1.a = t2.c group by rollup(t1.a, t2.c);

@@ -120,7 +120,7 @@ function keepIn(expr: Expr, keys: ReadonlySet<string>): Expr {
   return { ...expr, args: expr.args.map(keep), filter: expr.filter && keep(expr.filter), over };
 }
 
-const isGroupingCall = (expr: Expr): boolean => expr.kind === 'aggregate' && expr.name === 'grouping';
+export const isGroupingCall = (expr: Expr): boolean => expr.kind === 'aggregate' && expr.name === 'grouping';
 
 function checkGroupingCall(expr: Expr, groupKeys: ReadonlySet<string>, at: number | undefined): void {
   if (children(expr).every((arg) => groupKeys.has(exprKey(arg)))) return;

@@ -1,13 +1,22 @@
 import type { Expression, Query, Select, SelectItem, SortKey } from '../ast.ts';
 import { spend } from '../budget.ts';
-import { allOf, children } from '../build.ts';
+import { allOf, children, some } from '../build.ts';
 import { condition, settle } from '../coerce.ts';
 import type { Expr, SelectIr, Sort } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import type { QueryContext, ResolvedQuery } from './environment.ts';
 import type { ExpressionContext } from './expression-context.ts';
 import { resolveFrom } from './from.ts';
-import { checkGrouping, exprKey, hasAggregate, keepKeys } from './grouping.ts';
+import {
+  checkGrouping,
+  exprKey,
+  hasAggregate,
+  isAggregate,
+  isGrouped,
+  isGroupingCall,
+  keepKeys,
+} from './grouping.ts';
+import { GroupingKeys, type GroupKey, havingAnyRows } from './grouping-keys.ts';
 import { limitOf } from './limit.ts';
 import { outputColumnName } from './output-name.ts';
 import { placeSubqueries } from './place-subqueries.ts';
@@ -75,12 +84,11 @@ export function resolveSelect(
   const whereContext = inClause('WHERE', false, false);
   const where = select.where === undefined ? [] : resolveWhere(select.where, whereContext);
   const selectContext = inClause('SELECT', true, true);
-  const items = select.items.flatMap((item) => resolveItem(item, selectContext));
-  const named = new NamedItems(items);
+  const written = select.items.flatMap((item) => resolveItem(item, selectContext));
   const groupContext = inClause('GROUP BY', false, false);
-  const groupingSets = select.groupingSets.map((keys) =>
-    keys.map((key) => resolveGroupKey(key, named, groupContext)),
-  );
+  const grouping = groupingKeys(select, written, groupContext);
+  const items = written.map((item, place) => ({ ...item, expr: grouping.item(item.expr, place) }));
+  const named = new NamedItems(items);
   const havingContext = inClause('HAVING', true, false);
   const having =
     select.having &&
@@ -88,8 +96,12 @@ export function resolveSelect(
   const orderContext = inClause('ORDER BY', true, true);
   spend('sortKeys', query.orderBy.length, query.orderBy[0]?.expression.at);
   spend('sortKeys', select.distinctOn.length, select.distinctOn[0]?.at);
-  const orderBy = query.orderBy.map((key) => resolveOrderKey(key, named, orderContext));
-  const distinctOn = select.distinctOn.map((key) => outputExpr(key, named, orderContext, 'DISTINCT ON'));
+  const orderBy = query.orderBy
+    .map((key) => resolveOrderKey(key, named, orderContext))
+    .map((sort) => ({ ...sort, expr: grouping.within(sort.expr) }));
+  const distinctOn = select.distinctOn.map((key) =>
+    grouping.within(outputExpr(key, named, orderContext, 'DISTINCT ON')),
+  );
   const pushed = from && pushIntoReads(from.ir, where);
   const ir: SelectIr = {
     kind: 'select',
@@ -99,8 +111,8 @@ export function resolveSelect(
     items: items.map((item) => item.expr),
     from: pushed?.from,
     where: allOf(pushed?.where ?? where),
-    groupingSets,
-    having,
+    groupingSets: grouping.sets,
+    having: having && grouping.within(having),
     orderBy,
     limit: limitOf(query.limit, 'LIMIT', context.env),
     offset: limitOf(query.offset, 'OFFSET', context.env),
@@ -109,7 +121,34 @@ export function resolveSelect(
   checkDistinctOrder(ir, query.orderBy);
   checkSets(ir);
   const placed = scope.hasCorrelatedSubqueries ? placeSubqueries(ir, context.env, scope.correlated) : ir;
-  return { query: keepKeys(placed), correlated: scope.correlated };
+  return { query: withTotalRow(keepKeys(placed)), correlated: scope.correlated };
+}
+
+function groupingKeys(select: Select, items: readonly Item[], context: ExpressionContext): GroupingKeys {
+  const named = new NamedItems(items);
+  return new GroupingKeys(
+    select.groupingSets.map((keys) =>
+      keys.map((key): GroupKey => {
+        const item = itemOfGroupKey(key, named, context);
+        if (item === undefined) return { expr: settle(context.resolve(key, context), key.at), item };
+        return { expr: settle(item.expr, key.at), item: items.indexOf(item) };
+      }),
+    ),
+    items.map(({ expr }) => expr),
+  );
+}
+
+/** The row of all rows, of which there is one even where there are none, also if nothing is aggregated. */
+function withTotalRow(ir: SelectIr): SelectIr {
+  if (!isGrouped(ir)) return ir;
+  const hasTotal = ir.groupingSets.length === 0 || ir.groupingSets.some((keys) => keys.length === 0);
+  const { items, having, orderBy, distinctOn } = ir;
+  const exprs = [...items, ...orderBy.map(({ expr }) => expr), ...distinctOn, ...(having ? [having] : [])];
+  const isAggregated = exprs.some((expr) => some(expr, (each) => isAggregate(each) && !isGroupingCall(each)));
+  if (!hasTotal || isAggregated) return ir;
+  const [only, second] = ir.groupingSets;
+  const isOneRow = only === undefined || (only.length === 0 && second === undefined);
+  return { ...ir, groupingSets: isOneRow ? [] : ir.groupingSets, having: havingAnyRows(having) };
 }
 
 /**
@@ -147,16 +186,13 @@ function resolveItem(item: SelectItem, context: ExpressionContext): readonly Ite
 }
 
 /** An expression, a column, the number of an output column, or, if no column has that name, its alias. */
-function resolveGroupKey(key: Expression, items: NamedItems, context: ExpressionContext): Expr {
+function itemOfGroupKey(key: Expression, items: NamedItems, context: ExpressionContext): Item | undefined {
   const item =
     itemByNumber(key, items, 'GROUP BY') ??
     itemByName(key, items, context.scope) ??
     itemBySubquery(key, items);
-  if (item === undefined) return settle(context.resolve(key, context), key.at);
-  if (hasAggregate(item.expr)) {
-    throw sqlError('sql_grouping', 'aggregate functions are not allowed in GROUP BY', key.at);
-  }
-  return settle(item.expr, key.at);
+  if (item === undefined || !hasAggregate(item.expr)) return item;
+  throw sqlError('sql_grouping', 'aggregate functions are not allowed in GROUP BY', key.at);
 }
 
 /** The name of an output column, its number, or an expression over the columns of FROM. */

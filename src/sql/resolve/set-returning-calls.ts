@@ -13,6 +13,8 @@ export function checkSets(ir: SelectIr): void {
   const exprs = [...ir.items, ...keys, ...ir.orderBy.map((sort) => sort.expr), ...ir.distinctOn];
   const withSets = exprs.filter((expr) => some(expr, isSet));
   if (withSets.length === 0) return;
+  // PostgreSQL takes one row of each before it makes the rows.
+  if (ir.distinctOn.length > 0) throw unsupported('A function that gives rows beside DISTINCT ON');
   if (withSets.some((expr) => children(expr).some((child) => some(child, isSet)))) {
     throw unsupported('A function that gives rows inside an expression');
   }

@@ -1,0 +1,32 @@
+-- Keys of several grouping sets that are constants or equal each other, and the row of all rows.
+
+select a from (values (1),(2)) t(a) group by rollup(a);
+select count(*) from (select a from (values (1),(2)) t(a) group by rollup(a)) s;
+select a, grouping(a) from (values (1),(2)) t(a) group by rollup(a) having grouping(a) > 0;
+select a, b from (values (1,2)) t(a,b) group by cube(a,b) order by grouping(a,b);
+select service from app group by rollup(service) order by 1;
+select 'k' as x, b, sum(a) from (values (1,1),(3,2)) t(a,b) group by rollup(1, 2);
+select 1 as x, sum(a) from (values (1),(3)) t(a) group by grouping sets (1, ());
+select t1.a, t2.c, count(*) from (values (1)) t1(a) join (values (1)) t2(c) on t1.a = t2.c group by rollup(t1.a, t2.c);
+select a as x, a as y, count(*) from (values (1)) t(a) group by rollup(x, y);
+select 1 as x, 1 as y, sum(a) from (values (1),(3)) t(a) group by grouping sets ((x), (y), ());
+select a as x, a as y, count(*) from (values (1),(2)) t(a) group by rollup(x);
+select a as x, a + 1 as y, a * 2, count(*) from (values (1),(2)) t(a) group by cube(x, y, a * 2) having a is null;
+select t1.a + 1, t2.c + 1, count(*) from (values (1)) t1(a) join (values (1)) t2(c) on t1.a = t2.c group by rollup(t1.a + 1, t2.c + 1);
+select t1.a || 'x', t2.c, grouping(t1.a, t2.c) from (values ('1')) t1(a) join (values ('1')) t2(c) on t1.a = t2.c group by rollup(t1.a, t2.c) order by 1, 2, 3;
+select 'k' as x, 'k', count(*) from (values (1),(2)) t(a) group by rollup(x);
+select 'k' as x, 'k' || a, count(*) from (values (1),(2)) t(a) group by rollup(x, a);
+select null as x, count(*) from app group by rollup(x);
+select true as x, count(*) from app group by cube(1);
+select level as l, service as s, level, count(*) from app group by cube(l, s) order by 1, 2, 3, 4;
+select level, service from app group by rollup(level, service) having grouping(service) = 1 order by level nulls first, service;
+select 1 from (values (1),(2)) t(a) having true;
+select 1 from (values (1),(2)) t(a) group by ();
+select 1 from (values (1)) t(a) where false having true;
+select 1 from (values (1)) t(a) where false group by ();
+select 1 from (values (1)) t(a) where false group by grouping sets ((), ());
+select a from (values (1)) t(a) where false group by rollup(a);
+select distinct 1 from (values (1),(2)) t(a) group by rollup(a);
+select 1 from (values (1)) t(a) group by () having false;
+select x from (select 1 as x from app having true) s;
+select exists (select 1 from app where false having true);
