@@ -240,3 +240,5 @@ select timestamp '99-Jan-08';
 select interval '1 fortnight';
 select (1, 2) in (select 1);
 select (1, 2) = (1, 2, 3);
+select 'abc' @~ 'b';
+select 'a' ~~~ 'b';

@@ -189,11 +189,24 @@ const prefix: Readonly<Record<string, readonly Overload[]>> = {
 
 const comparisons: ReadonlySet<string> = new Set(['=', '<>', '<', '<=', '>', '>=']);
 
+/** `~~` is LIKE, `~~*` ILIKE. */
+const patternOperators: ReadonlySet<string> = new Set(
+  ['~', '~*', '~~', '~~*'].flatMap((name) => [name, `!${name}`]),
+);
+
+/** Of texts by their bytes, as all comparisons of texts are here. */
+const byteComparisons: Readonly<Record<string, string>> = {
+  '~<~': '<',
+  '~<=~': '<=',
+  '~>=~': '>=',
+  '~>~': '>',
+};
+
 /** The operators that a query may use, for the documentation. */
 export const operatorNames: readonly string[] = [
   ...Object.keys(infix),
   ...comparisons,
-  ...['||', '~', '~*', '!~', '!~*', 'LIKE', 'ILIKE', '&&', '<@'],
+  ...['||', '~', '~*', '!~', '!~*', ...Object.keys(byteComparisons), 'LIKE', 'ILIKE', '&&', '<@'],
   ...jsonOperatorNames,
 ];
 
@@ -229,7 +242,11 @@ export function callOperator(name: string, args: readonly Expr[], site: CallSite
       : callArithmetic(prefix, name, args, site);
   }
   if (comparisons.has(name)) return compare(name, left, right, site.at);
-  if (name.includes('~')) return matchPattern(name, left, right, args[2], site);
+  if (patternOperators.has(name)) return matchPattern(name, left, right, args[2], site);
+  const byBytes = Object.hasOwn(byteComparisons, name) ? byteComparisons[name] : undefined;
+  if (byBytes !== undefined) {
+    return compare(byBytes, coerce(left, text, site.at), coerce(right, text, site.at), site.at);
+  }
   const hasArray = left.type.name === 'array' || right.type.name === 'array';
   const takesNames = name === '?|' || name === '?&';
   const ofJson = hasArray && !takesNames ? undefined : jsonOperator(name, left, right, site);

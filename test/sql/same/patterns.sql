@@ -33,3 +33,5 @@ select regexp_replace(t, '\W+', '_', 'g'), substring(t from '(\w+)$'), substring
 select c, c ~ '[[:upper:]]' as upper, c ~ '[[:lower:]]' as lower from unnest(string_to_array('Ⅷ ⅷ ა A', ' ')) as c order by 1;
 select 'ς' ilike 'Σ%', 'σ' ilike 'Σ', 'Σ' ilike 'ς', 'ſ' ilike 's', U&'\212A' ilike 'k', 'İSTANBUL' ilike 'istanbul', 'STRAẞE' ilike 'straße', 'É\_%' ilike 'é\\\_\%', null ilike 'a', 'ÄB' not ilike '_b';
 select id from app where level ilike level and message ilike '%' || upper(level) || '%' or service ilike '_P%' order by id;
+select 'a' ~<~ 'b', 'a' ~<=~ 'b', 'b' ~>~ 'a', 'b' ~>=~ 'b', message ~>=~ level, message ~<~ 'a' from app order by id;
+select 'abc' ~~* 'A%', 'abc' !~~ 'b', 'abc' !~~* 'ABC', 'abc' ~~ 'a_c';
