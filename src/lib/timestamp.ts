@@ -2,7 +2,15 @@ export const microsPerSecond = 1_000_000;
 export const microsPerDay = 86_400 * microsPerSecond;
 
 const timestampPattern =
-  /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6})\d*)?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+  /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+
+/** A timestamp as it is written, in microseconds: what clocks show, and how far they are ahead of UTC. */
+export interface WrittenTimestamp {
+  readonly clockMicros: number;
+  readonly offsetMicros: number;
+  /** The digits behind the point of the seconds. */
+  readonly fraction: string;
+}
 
 /**
  * Parses an ISO 8601 or PostgreSQL timestamp to microseconds since 1970; UTC unless it has an offset.
@@ -10,6 +18,17 @@ const timestampPattern =
  * @returns undefined for any other text, and for dates that do not exist
  */
 export function parseTimestamp(text: string): number | undefined {
+  const written = readTimestamp(text);
+  if (written === undefined) return undefined;
+  const { clockMicros, offsetMicros, fraction } = written;
+  return clockMicros - offsetMicros + Number(fraction.slice(0, 6).padEnd(6, '0'));
+}
+
+/**
+ * The parts of what `parseTimestamp` reads, whole seconds apart from their fraction.
+ * @returns undefined for any other text, and for dates that do not exist
+ */
+export function readTimestamp(text: string): WrittenTimestamp | undefined {
   const match = timestampPattern.exec(text.trim());
   if (match === null) return undefined;
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] = match;
@@ -18,7 +37,11 @@ export function parseTimestamp(text: string): number | undefined {
   const offset = parseOffset(zone);
   const inRange = Number(hour) <= 24 && Number(minute) < 60 && Number(second) < 60 && seconds <= 86_400;
   if (days === undefined || offset === undefined || !inRange) return undefined;
-  return days * microsPerDay + (seconds - offset) * microsPerSecond + Number(fraction.padEnd(6, '0'));
+  return {
+    clockMicros: days * microsPerDay + seconds * microsPerSecond,
+    offsetMicros: offset * microsPerSecond,
+    fraction,
+  };
 }
 
 /** The days since 1970 of a Gregorian date; undefined if the date does not exist. */

@@ -19,6 +19,17 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
   ...each([raised.outOfRange, 70, 321, 407], 'sql_out_of_range', 'a value is out of range'),
   ...each([raised.badLogarithm], 'sql_bad_logarithm', 'cannot take logarithm of zero or a negative number'),
   ...each([raised.badPower], 'sql_bad_power', 'a power or root of these numbers is not a real number'),
+  ...each(
+    [raised.outOfYears],
+    'sql_out_of_range',
+    'a date or timestamp is out of range: the years 1900 to 2299 can be computed with',
+  ),
+  ...each([raised.badJson], 'sql_bad_value', 'a JSON value is not what the function or type can take'),
+  ...each(
+    [raised.betweenBuckets],
+    'sql_unsupported',
+    'width_bucket of a number so near to the edge of a bucket that versions of PostgreSQL differ is not supported',
+  ),
   ...each([215, 184], 'sql_grouping', 'a column must appear in GROUP BY or in an aggregate function'),
   ...each([125], 'sql_cardinality', 'more than one row returned by a subquery used as an expression'),
   // Raised by the translated SQL itself, for values that are known only while the query runs.

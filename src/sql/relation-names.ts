@@ -17,7 +17,7 @@ export function datasetsMeant(path: readonly string[]): readonly string[] {
 }
 
 /** The relations that a query mentions, with their schemas: datasets, and common table expressions too. */
-export function relationPaths(query: Query): readonly (readonly string[])[] {
+export function relationPaths(query: Query | FromItem): readonly (readonly string[])[] {
   const paths: (readonly string[])[] = [];
   const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;

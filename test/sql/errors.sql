@@ -242,3 +242,61 @@ select (1, 2) in (select 1);
 select (1, 2) = (1, 2, 3);
 select 'abc' @~ 'b';
 select 'a' ~~~ 'b';
+-- class
+select (-32768)::int2 / (-1)::int2;
+-- class
+select (-2147483648)::int4 / (-1);
+-- class
+select abs((-9223372036854775807)::int8 - 1);
+-- class
+select width_bucket(1::float8, 0, 1, 2147483647);
+-- class
+select date_bin('-2 days', timestamp '1970-01-01', timestamp '1970-01-01');
+-- class
+select justify_hours(interval '2147483647 days 24 hrs');
+-- class
+select interval '9223372036855 seconds';
+-- class
+select interval '1 day 1 day';
+-- class
+select jsonb_array_elements('{"a":1}'::jsonb);
+-- class
+select jsonb_object_keys('[1]'::jsonb);
+-- class
+select '{ "a": "\ud83d\ud83d" }'::jsonb -> 'a';
+-- class
+select '"\u0000"'::jsonb;
+-- class
+with recursive x(a) as (values (1) union all select x.a + y.a from x, x y where x.a < 4) select * from x;
+-- class
+select regexp_matches('foobar', '(bar');
+-- class
+select regexp_split_to_array('foobar', '(bar');
+-- class
+select regexp_split_to_table('foobar', '(bar');
+-- class
+select lcm(4200000000000000000, 5700000000000000000);
+-- class
+select abs((-2147483648)::int);
+-- class
+select interval '2147483648 days';
+-- class
+select (-9223372036854775807::bigint - 1) / b from (values (-1)) t(b);
+-- class
+select gcd((-9223372036854775807::bigint - 1), 0);
+-- class
+select gcd((-2147483648)::int, (-2147483648)::int);
+-- class
+select 0.0 ^ (-1);
+-- class
+select (-8.0) ^ 0.5;
+-- class
+select jsonb_array_length('{}'::jsonb);
+-- class
+select substr('abc', 1, -2);
+-- class
+select substring(message from 2 for -1) from app;
+-- class
+select date '2024-01-01' - 100000000;
+-- class
+with recursive t(n) as (select 1 union all select 2 where exists (select 1 from t)) select * from t;

@@ -93,6 +93,25 @@ const division = (
   },
 });
 
+/** By -1 the smallest number has no quotient in its type, and the engine computes no remainder. */
+const wholeDivision = (compute: (a: string, b: string) => string): Overload => {
+  const checked = (a: string, b: string, result: SqlType): string => {
+    const width = storeInteger(result);
+    const wide = width === 'Int64' ? 'toInt128' : 'toInt64';
+    return `accurateCast(${compute(`${wide}(${a})`, `${wide}(${b})`)}, '${width}')`;
+  };
+  const plain = (a: string, b: string): string => compute(`toInt64(${a})`, `toInt64(${b})`);
+  const overload = division('int', widest, checked, plain);
+  return {
+    ...overload,
+    renderAs: (result, args) => {
+      const [, divisor] = args;
+      const isMinusOne = divisor?.kind === 'literal' && Number(divisor.value) === -1;
+      return isMinusOne ? (a, b) => checked(a, b, result) : (overload.renderAs?.(result, args) ?? plain);
+    },
+  };
+};
+
 /** The engine's function takes a NULL for zero; what stands in for one must have the divisor's scale. */
 const divideDecimals = (a: string, b: string, divisorScale: number, scale: number): string =>
   `if(isNull(${b}), NULL, divideDecimal(${a}, ifNull(${b}, toDecimal256(1, ${divisorScale})), ${scale}))`;
@@ -127,7 +146,7 @@ const infix: Readonly<Record<string, readonly Overload[]>> = {
     ofDoubles('*'),
   ],
   '/': [
-    division('int', widest, (a, b) => `intDiv(toInt64(${a}), toInt64(${b}))`),
+    wholeDivision((a, b) => `intDiv(${a}, ${b})`),
     division(
       'numeric',
       quotient,
@@ -138,7 +157,7 @@ const infix: Readonly<Record<string, readonly Overload[]>> = {
     ofDoubles('/'),
   ],
   '%': [
-    division('int', widest, (a, b) => `(toInt64(${a}) % toInt64(${b}))`),
+    wholeDivision((a, b) => `(${a} % ${b})`),
     division(
       'numeric',
       widerScale,
@@ -153,7 +172,6 @@ const infix: Readonly<Record<string, readonly Overload[]>> = {
       (a, b) => `(${a} % ${b})`,
     ),
   ],
-  '^': power,
   '&': bits('bitAnd'),
   '|': bits('bitOr'),
   '#': bits('bitXor'),
@@ -161,12 +179,21 @@ const infix: Readonly<Record<string, readonly Overload[]>> = {
   '>>': [shift('bitShiftRight')],
 };
 
-/** The result has the width of what is shifted; bits beyond it are lost, as in PostgreSQL. */
+/**
+ * The result has the width of what is shifted; bits beyond it are lost, as in PostgreSQL. Of the distance,
+ * processors take the lowest five bits, or six for `bigint`.
+ */
 function shift(name: string): Overload {
-  const render = (a: string, b: string): string => `${name}(toInt64(${a}), ${b})`;
+  const render = (a: string, b: string, bits: number): string =>
+    `${name}(toInt64(${a}), bitAnd(toInt64(${b}), ${bits}))`;
   return {
-    ...fn(['int', 'int'], ([shifted]) => shifted ?? int4, render),
-    renderAs: (result) => (a, b) => `to${storeInteger(result)}(${render(a, b)})`,
+    ...fn(
+      ['int', 'int'],
+      ([shifted]) => shifted ?? int4,
+      (a, b) => render(a, b, 63),
+    ),
+    renderAs: (result) => (a, b) =>
+      `to${storeInteger(result)}(${render(a, b, result.name === 'int8' ? 63 : 31)})`,
   };
 }
 
@@ -205,6 +232,7 @@ const byteComparisons: Readonly<Record<string, string>> = {
 /** The operators that a query may use, for the documentation. */
 export const operatorNames: readonly string[] = [
   ...Object.keys(infix),
+  '^',
   ...comparisons,
   ...['||', '~', '~*', '!~', '!~*', ...Object.keys(byteComparisons), 'LIKE', 'ILIKE', '&&', '<@'],
   ...jsonOperatorNames,
@@ -256,6 +284,7 @@ export function callOperator(name: string, args: readonly Expr[], site: CallSite
   if (ofArrays !== undefined) return ofArrays;
   if (name === '->>' && left.type.name === 'map') return labelOf(left, right, site);
   const operands = adoptType(left, right, site.at);
+  if (name === '^') return power(operands, { ...site, name: 'operator ^' });
   return timeArithmetic(name, operands, site) ?? callArithmetic(infix, name, operands, site);
 }
 

@@ -119,6 +119,9 @@ function timeSeries(from: Expr, to: Expr, step: Expr | undefined, site: CallSite
   }
   const parts = by.kind === 'literal' ? (by.value as IntervalParts | null) : null;
   if (parts !== null && parts.months !== 0) return monthSeries(from, to, parts, site);
+  if (parts === null && by.type.form === 'any' && !(by.kind === 'literal')) {
+    throw unsupported('A series whose step is no literal and may have months', site.at);
+  }
   checkLength(from, to, by, site);
   return stepped(
     from.type,

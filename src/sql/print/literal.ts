@@ -10,7 +10,9 @@ export function printLiteral({ type, value }: Literal): string {
   if (value === null) return type.name === 'array' ? `CAST([], ${quoteString(storeType(type))})` : 'NULL';
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'object')
-    return printInteger(String((value.months * 30 + value.days) * microsPerDay + value.micros));
+    return printInteger(
+      String(BigInt(value.months * 30 + value.days) * BigInt(microsPerDay) + BigInt(value.micros)),
+    );
   switch (type.name) {
     case 'int2':
     case 'int4':

@@ -5,6 +5,7 @@ import type { CteIr, Expr, QueryIr, RangeShape } from '../ir.ts';
 import type { QueryParameters } from '../parameters.ts';
 import type { SqlCatalog, SqlDataset } from '../sql-catalog.ts';
 import { isNamed } from '../syntax/identifier.ts';
+import type { SubqueryNames } from './output-name.ts';
 import type { Scope } from './scope.ts';
 import type { ColumnNames } from './scope-columns.ts';
 
@@ -35,6 +36,8 @@ export class Environment {
   readonly ctes: CteIr[] = [];
   /** Generated names of the CTEs that were read. */
   readonly readCtes = new Set<string>();
+  /** Of scalar subqueries. */
+  readonly subqueryNames: SubqueryNames = new WeakMap();
   readonly #found = new Map<string, SqlDataset | undefined>();
   #relations = 0;
   #ctes = 0;

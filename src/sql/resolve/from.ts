@@ -65,7 +65,11 @@ function resolveItem(item: FromItem, context: FromContext, left: ResolvedFrom | 
     case 'function':
       return single(functionRelation(item, left, context), item.alias);
     case 'join':
-      return resolveJoin(item, context);
+      // Named from within the join, columns of what stands before it are refused.
+      return resolveJoin(
+        item,
+        left === undefined ? context : { ...context, parent: new Scope(left.scope, context.parent, false) },
+      );
   }
 }
 

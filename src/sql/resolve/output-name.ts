@@ -4,7 +4,11 @@ import type { Expression, Query } from '../ast.ts';
  * The name that PostgreSQL gives to an output column without alias (FigureColname in
  * src/backend/parser/parse_target.c): of the column, the function, the type of a cast; else `?column?`.
  */
-export const outputColumnName = (expression: Expression): string => nameOf(expression)?.name ?? '?column?';
+export const outputColumnName = (expression: Expression, names: SubqueryNames = new WeakMap()): string =>
+  nameOf(expression, names)?.name ?? '?column?';
+
+/** The first columns of subqueries that have been resolved, for those that select a star. */
+export type SubqueryNames = WeakMap<Query, string>;
 
 interface Name {
   readonly name: string;
@@ -12,7 +16,7 @@ interface Name {
   readonly weak: boolean;
 }
 
-function nameOf(expression: Expression): Name | undefined {
+function nameOf(expression: Expression, names: SubqueryNames): Name | undefined {
   switch (expression.kind) {
     case 'column':
       return strong(expression.path.at(-1) ?? '?column?');
@@ -20,7 +24,7 @@ function nameOf(expression: Expression): Name | undefined {
       return strong(expression.name);
     case 'subscript':
     case 'slice':
-      return nameOf(expression.arg);
+      return nameOf(expression.arg, names);
     case 'field':
       return strong(expression.name);
     case 'array subquery':
@@ -31,13 +35,13 @@ function nameOf(expression: Expression): Name | undefined {
     case 'exists':
       return strong('exists');
     case 'scalar subquery':
-      return nameOfQuery(expression.query);
+      return nameOfQuery(expression.query, names);
     case 'case': {
-      const name = expression.otherwise && nameOf(expression.otherwise);
+      const name = expression.otherwise && nameOf(expression.otherwise, names);
       return name === undefined || name.weak ? { name: 'case', weak: true } : name;
     }
     case 'cast': {
-      const name = nameOf(expression.arg);
+      const name = nameOf(expression.arg, names);
       return name === undefined || name.weak ? { name: expression.type.name, weak: true } : name;
     }
     default:
@@ -47,11 +51,13 @@ function nameOf(expression: Expression): Name | undefined {
 
 const strong = (name: string): Name => ({ name, weak: false });
 
-function nameOfQuery(query: Query): Name | undefined {
+function nameOfQuery(query: Query, names: SubqueryNames): Name | undefined {
   const { body } = query;
-  if (body.kind === 'set') return nameOfQuery(body.left);
+  const resolved = names.get(query);
+  if (resolved !== undefined) return strong(resolved);
+  if (body.kind === 'set') return nameOfQuery(body.left, names);
   const item = body.kind === 'select' ? body.items[0] : undefined;
-  return item && (item.alias === undefined ? nameOf(item.expression) : strong(item.alias));
+  return item && (item.alias === undefined ? nameOf(item.expression, names) : strong(item.alias));
 }
 
 /** Makes names unique, since an answer is made of objects: `count`, `count_1`, `count_2`. */

@@ -13,6 +13,7 @@ import {
   type Sort,
   type ValuesIr,
 } from '../ir.ts';
+import { relationPaths } from '../relation-names.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { type SqlType, sameType, storeType, text } from '../types.ts';
 import type { QueryContext, ResolvedQuery, VisibleCte } from './environment.ts';
@@ -96,7 +97,9 @@ function resolveCte(
     query: resolveQuery(query, context, parent, false).query,
     recursive: false,
   });
-  if (!recursive || body.kind !== 'set' || body.operator !== 'UNION') return plain();
+  if (!recursive || body.kind !== 'set' || body.operator !== 'UNION' || !isRead(name, body.right))
+    return plain();
+  checkSelfReference(name, body.right, at);
   const self = {
     name: generated,
     query: resolveQuery(body.left, context, parent, false).query,
@@ -111,7 +114,6 @@ function resolveCte(
   };
   const inner = new Map(context.ctes).set(name, visible);
   const right = resolveQuery(body.right, { ...context, ctes: inner }, parent, false).query;
-  if (!context.env.readCtes.has(generated)) return plain();
   if (!body.all) throw unsupported('WITH RECURSIVE … UNION without ALL', at);
   if (
     query.orderBy.length > 0 ||
@@ -123,6 +125,37 @@ function resolveCte(
   }
   return { ...self, query: recursiveUnion(self.query, right, name, at) };
 }
+
+const isRead = (name: string, part: Parameters<typeof relationPaths>[0]): boolean =>
+  relationPaths(part).some((path) => path.length === 1 && path[0] === name);
+
+/**
+ * PostgreSQL allows one reference, in FROM. Through a WITH it can be read several times, of which the store
+ * would read the first rows alone.
+ */
+function checkSelfReference(name: string, right: Query, at: number | undefined): void {
+  if (isReadInWith(name, right)) {
+    throw unsupported('A recursive query that reads its own rows in a WITH of its second part', at);
+  }
+  const isOwn = (path: readonly string[]): boolean => path.length === 1 && path[0] === name;
+  const all = relationPaths(right).filter(isOwn).length;
+  if (all > 1) {
+    throw sqlError('sql_syntax', `recursive reference to query "${name}" must not appear more than once`, at);
+  }
+  const { body } = right;
+  if (body.kind === 'select' && !body.from.some((item) => isRead(name, item))) {
+    throw sqlError(
+      'sql_syntax',
+      `recursive reference to query "${name}" must not appear within a subquery`,
+      at,
+    );
+  }
+}
+
+/** In a WITH that a query begins with, or one of its branches. */
+const isReadInWith = (name: string, { ctes, body }: Query): boolean =>
+  ctes.some((cte) => isRead(name, cte.query)) ||
+  (body.kind === 'set' && (isReadInWith(name, body.left) || isReadInWith(name, body.right)));
 
 /** The store takes the types of a recursive query from its first rows, so each column says its own. */
 function recursiveUnion(left: QueryIr, right: QueryIr, name: string, at: number | undefined): SetIr {

@@ -7,15 +7,7 @@ import { sqlError, unsupported } from '../sql-error.ts';
 import type { QueryContext, ResolvedQuery } from './environment.ts';
 import type { ExpressionContext } from './expression-context.ts';
 import { resolveFrom } from './from.ts';
-import {
-  checkGrouping,
-  exprKey,
-  hasAggregate,
-  isAggregate,
-  isGrouped,
-  isGroupingCall,
-  keepKeys,
-} from './grouping.ts';
+import { checkGrouping, exprKey, hasAggregate, isAggregate, isGroupingCall, keepKeys } from './grouping.ts';
 import { GroupingKeys, type GroupKey, havingAnyRows } from './grouping-keys.ts';
 import { limitOf } from './limit.ts';
 import { outputColumnName } from './output-name.ts';
@@ -120,8 +112,11 @@ export function resolveSelect(
   checkGrouping(ir, items);
   checkDistinctOrder(ir, query.orderBy);
   checkSets(ir);
-  const placed = scope.hasCorrelatedSubqueries ? placeSubqueries(ir, context.env, scope.correlated) : ir;
-  return { query: withTotalRow(keepKeys(placed)), correlated: scope.correlated };
+  const whole = withTotalRow(ir);
+  const placed = scope.hasCorrelatedSubqueries
+    ? placeSubqueries(whole, context.env, scope.correlated)
+    : whole;
+  return { query: keepKeys(placed), correlated: scope.correlated };
 }
 
 function groupingKeys(select: Select, items: readonly Item[], context: ExpressionContext): GroupingKeys {
@@ -140,7 +135,8 @@ function groupingKeys(select: Select, items: readonly Item[], context: Expressio
 
 /** The row of all rows, of which there is one even where there are none, also if nothing is aggregated. */
 function withTotalRow(ir: SelectIr): SelectIr {
-  if (!isGrouped(ir)) return ir;
+  // Without either, only an aggregate makes it a grouped query.
+  if (ir.groupingSets.length === 0 && ir.having === undefined) return ir;
   const hasTotal = ir.groupingSets.length === 0 || ir.groupingSets.some((keys) => keys.length === 0);
   const { items, having, orderBy, distinctOn } = ir;
   const exprs = [...items, ...orderBy.map(({ expr }) => expr), ...distinctOn, ...(having ? [having] : [])];
@@ -182,7 +178,8 @@ function resolveItem(item: SelectItem, context: ExpressionContext): readonly Ite
   spend('outputColumns', 1, at);
   const expr = context.resolve(expression, context);
   const settled = expr.type.name === 'mixed' ? settle(expr, at) : expr;
-  return [{ name: alias ?? outputColumnName(expression), expression, expr: settled, at }];
+  const name = alias ?? outputColumnName(expression, context.env.subqueryNames);
+  return [{ name, expression, expr: settled, at }];
 }
 
 /** An expression, a column, the number of an output column, or, if no column has that name, its alias. */

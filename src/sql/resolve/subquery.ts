@@ -40,6 +40,7 @@ export function subquery(form: Form, context: ExpressionContext): Subquery {
 export function resolveScalarSubquery(ast: Query, context: ExpressionContext, at: number | undefined): Expr {
   const { query, correlated } = context.query(ast, context, context.scope, true);
   const type = onlyColumn(query, at);
+  context.env.subqueryNames.set(ast, query.columns[0]?.name ?? '?column?');
   if (!correlated) return subquery({ form: 'scalar', type, query }, context);
   if (query.kind !== 'select' || query.groupingSets.length > 0) {
     throw unsupported('A correlated scalar subquery with GROUP BY or a set operation', at);

@@ -1,4 +1,5 @@
-import { microsPerDay, microsPerSecond, parseTimestamp } from '../../lib/timestamp.ts';
+import { roundHalfEven } from '../../lib/round-half-even.ts';
+import { microsPerDay, microsPerSecond, readTimestamp, type WrittenTimestamp } from '../../lib/timestamp.ts';
 import { literal } from '../build.ts';
 import type { IntervalParts, Literal, LiteralValue } from '../ir.ts';
 import { sqlError } from '../sql-error.ts';
@@ -13,6 +14,7 @@ import {
   storeInteger,
   typeLabel,
 } from '../types.ts';
+import { binaryJson } from './binary-json.ts';
 import { parseInterval } from './datetime.ts';
 import { verboseInterval } from './interval-spellings.ts';
 import { isNumberText } from './number-text.ts';
@@ -27,6 +29,12 @@ const integerLimits = {
   Int32: [-(2n ** 31n), 2n ** 31n - 1n],
   Int64: [-(2n ** 63n), 2n ** 63n - 1n],
 } as const;
+
+/** Of months and of days, in 32 bits with a sign. */
+const maxIntervalUnits = 2 ** 31;
+/** The store has the length of an interval in microseconds, in 64 bits with a sign. */
+const maxIntervalDays = Math.floor(2 ** 63 / microsPerDay) - 1;
+const outOfRangeInterval = `interval out of range: at most ${maxIntervalDays} days, and beside them 285 years of hours, can be used`;
 
 /** Digits and a sign of the widest integer, without zeros in front. */
 const maxIntegerLength = 20;
@@ -99,12 +107,19 @@ export function readLiteral(text: string, type: SqlType, at: number | undefined)
       at,
     );
   }
-  if (type.name === 'interval' && typeof value === 'object' && value !== null) return intervalLiteral(value);
+  if (type.name === 'interval' && typeof value === 'object' && value !== null)
+    return intervalLiteral(value, at);
   return type.name === 'numeric' ? numericOfScale(String(value), type, at) : literal(type, value);
 }
 
-export function intervalLiteral(parts: IntervalParts): Literal {
+/** @throws AppError `sql_out_of_range` for what PostgreSQL or the store cannot hold */
+export function intervalLiteral(parts: IntervalParts, at?: number): Literal {
   const { months, days, micros } = parts;
+  const isTooLong =
+    Math.max(Math.abs(months), Math.abs(days)) >= maxIntervalUnits ||
+    !Number.isSafeInteger(micros) ||
+    Math.abs(months * 30 + days) + Math.abs(micros) / microsPerDay > maxIntervalDays;
+  if (isTooLong) throw sqlError('sql_out_of_range', outOfRangeInterval, at);
   const isFitting = Math.abs(micros) < microsPerDay && days * micros >= 0;
   const form = months !== 0 ? 'any' : days === 0 ? 'clock' : isFitting ? 'days' : 'mixed';
   return literal(intervalOf(form), parts);
@@ -213,33 +228,44 @@ function parseAs(text: string, type: SqlType, at: number | undefined): LiteralVa
     case 'bool':
       return parseBoolean(trimmed);
     case 'timestamp':
-    case 'timestamptz': {
-      const micros = parseTimestamp(trimmed) ?? spelledMicros(trimmed, type);
-      return inStoreRange(micros, microsPerDay, type, at);
-    }
+    case 'timestamptz':
+      return inStoreRange(timestampMicros(trimmed, type), microsPerDay, type, at);
     case 'date': {
-      const micros = parseTimestamp(trimmed) ?? spelledMicros(trimmed, type);
-      const days = micros === undefined ? undefined : Math.floor(micros / microsPerDay);
-      return inStoreRange(days, 1, type, at);
+      const clock = writtenTimestamp(trimmed)?.clockMicros;
+      return inStoreRange(clock === undefined ? undefined : dayOf(clock), 1, type, at);
     }
     case 'interval':
       return parseInterval(trimmed) ?? parseInterval(verboseInterval(trimmed) ?? '');
     case 'json':
-    case 'jsonb':
       return isJson(text) ? text : undefined;
+    case 'jsonb':
+      return isJson(text) ? binaryJson(text, decimalText) : undefined;
     default:
       return undefined;
   }
 }
 
-/** What has no time zone ignores the offset of a text. */
-function spelledMicros(text: string, type: SqlType): number | undefined {
-  if (text.toLowerCase() === 'epoch') return 0;
-  const spelled = readSpelledTimestamp(text);
-  if (spelled === undefined) return undefined;
-  const micros = Math.round(Number(`0.${spelled.fraction}`) * microsPerSecond);
-  return spelled.clockMicros + micros - (type.name === 'timestamptz' ? spelled.offsetMicros : 0);
+/** A time in ISO 8601 or in another of PostgreSQL's spellings. */
+function writtenTimestamp(text: string): WrittenTimestamp | undefined {
+  if (text.toLowerCase() === 'epoch') return { clockMicros: 0, offsetMicros: 0, fraction: '' };
+  return readTimestamp(text) ?? readSpelledTimestamp(text);
 }
+
+/**
+ * What has no time zone ignores the offset of a text. Of more than six digits of a second, PostgreSQL makes
+ * the nearest microsecond.
+ */
+function timestampMicros(text: string, type: SqlType): number | undefined {
+  const written = writtenTimestamp(text);
+  if (written === undefined) return undefined;
+  const { clockMicros, offsetMicros, fraction } = written;
+  const micros = roundHalfEven(Number(`0.${fraction}`) * microsPerSecond);
+  return clockMicros + micros - (type.name === 'timestamptz' ? offsetMicros : 0);
+}
+
+/** A number of `jsonb`, which has neither an exponent nor a sign of zero. */
+const decimalText = (written: string): string =>
+  (withoutExponent(written) ?? written).replace(/^-(?=[0.]+$)/, '');
 
 function isJson(text: string): boolean {
   try {

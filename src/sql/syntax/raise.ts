@@ -10,6 +10,9 @@ export const raised = {
   divisionByZero: 153,
   badLogarithm: 30_001,
   badPower: 30_002,
+  outOfYears: 30_003,
+  badJson: 30_004,
+  betweenBuckets: 30_005,
 } as const;
 
 type Raised = keyof typeof raised;
@@ -19,6 +22,9 @@ const messages: Readonly<Record<Raised, string>> = {
   divisionByZero: 'division by zero',
   badLogarithm: 'cannot take logarithm of zero or a negative number',
   badPower: 'no power or root that is a real number',
+  outOfYears: 'years out of range',
+  badJson: 'JSON of another kind',
+  betweenBuckets: 'between two buckets',
 };
 
 /** The number 0, if the condition is false or NULL; the engine computes nothing else in its place. */

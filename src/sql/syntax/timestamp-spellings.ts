@@ -1,19 +1,5 @@
-import { daysSinceEpoch, microsPerDay, microsPerSecond } from '../../lib/timestamp.ts';
+import { daysSinceEpoch, microsPerDay, microsPerSecond, type WrittenTimestamp } from '../../lib/timestamp.ts';
 import { abbreviationSeconds, isZoneName, secondsAheadOfClock, zoneFormat } from './zone-offset.ts';
-
-/**
- * Dates and times as PostgreSQL reads them beside ISO 8601, with its default DateStyle (ISO, MDY):
- * `20240331`, `3/31/2024`, `March 31, 2024 3:30 PM`, `31-Mar-2024`, `20240331T033000`, with a zone behind
- * them: `+02:00`, `-8`, `EST`, `Europe/Berlin` (src/backend/utils/adt/datetime.c, DecodeDateTime).
- */
-export interface SpelledTimestamp {
-  /** What clocks show, whole seconds, as microseconds since 1970. */
-  readonly clockMicros: number;
-  /** How far these clocks are ahead of UTC. */
-  readonly offsetMicros: number;
-  /** The digits behind the point of the seconds. */
-  readonly fraction: string;
-}
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const monthNames: ReadonlyMap<string, number> = new Map([
@@ -56,8 +42,13 @@ interface Fields {
 /** No spelling is longer. */
 const maxLength = 100;
 
-/** @returns undefined for any other text, and for dates and times that do not exist */
-export function readSpelledTimestamp(text: string): SpelledTimestamp | undefined {
+/**
+ * Reads dates and times as PostgreSQL does beside ISO 8601, with its default DateStyle (ISO, MDY):
+ * `20240331`, `3/31/2024`, `March 31, 2024 3:30 PM`, `31-Mar-2024`, `20240331T033000`, with a zone behind
+ * them: `+02:00`, `-8`, `EST`, `Europe/Berlin` (src/backend/utils/adt/datetime.c, DecodeDateTime).
+ * @returns undefined for any other text, and for dates and times that do not exist
+ */
+export function readSpelledTimestamp(text: string): WrittenTimestamp | undefined {
   if (text.length > maxLength) return undefined;
   const fields: Fields = {};
   const words = text.toLowerCase().split(/[\s,]+/);

@@ -17,6 +17,7 @@ const topics = readdirSync(new URL('../../sql/same/', import.meta.url))
   .map((file) => ({ topic: file.replace('.sql', ''), cases: readCases(`same/${file}`) }));
 const errors = readCases('errors.sql');
 const refused = readCases('refused.sql');
+const outOfRange = readCases('out-of-range.sql');
 
 let oracle: Oracle;
 let store: TestStore;
@@ -31,7 +32,7 @@ beforeAll(async () => {
     await loadEvents(store.store, fixture);
   }
   ask = asker(queryService(store.store, catalogOf(fixtures)));
-  const cases = [...topics.flatMap((topic) => topic.cases), ...errors, ...refused];
+  const cases = [...topics.flatMap((topic) => topic.cases), ...errors, ...refused, ...outOfRange];
   for (const [index, answer] of (await oracle.answers(cases.map(({ query }) => query))).entries()) {
     const sqlCase = cases[index];
     if (sqlCase !== undefined) answers.set(sqlCase, answer);
@@ -84,6 +85,13 @@ test.each(refused)('$place $query is refused by name', async (sqlCase) => {
   const error = await refusalOf(sqlCase.query);
   expect(['sql_unsupported', 'sql_unknown_function']).toContain(error.code);
   expect(error.message).not.toBe('');
+});
+
+test.each(outOfRange)('$place $query is out of the range that can be used', async (sqlCase) => {
+  expect(rowsOf(sqlCase).names.length).toBeGreaterThan(0);
+  const error = await refusalOf(sqlCase.query);
+  expect(error.code).toBe('sql_out_of_range');
+  expect(error.message).toMatch(/out of range: .* can be (?:used|computed with)/);
 });
 
 test.each([

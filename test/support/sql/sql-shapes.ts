@@ -364,7 +364,7 @@ const lists: readonly fc.Arbitrary<QueryShape>[] = [
   ),
   fc.constant(shape('to_char', (n) => `select to_char(p_timestamp, '${list(n, () => 'DD-', '')}') from app`)),
   fc.constant(
-    shape('interval', (n) => `select p_timestamp + interval '${list(n, () => '1 day', ' ')}' from app`),
+    shape('interval', (n) => `select p_timestamp + interval '1 day${' '.repeat(n)}2 hours' from app`),
   ),
   fc.constant(
     shape(

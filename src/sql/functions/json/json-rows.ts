@@ -5,12 +5,19 @@ import { asText, jsonArgument, typeOf } from './json.ts';
 
 const same = (sql: string): string => sql;
 
+/** PostgreSQL refuses what is of another kind, and has no rows of NULL. */
+const ofKind = (a: string, kind: 'Array' | 'Object'): string => {
+  // The conversion of what is no number raises the error, of constants too.
+  const place = `toUInt8(if(isNotNull(${a}) AND ${typeOf(a)} != '${kind}', 'another kind of JSON', '1'))`;
+  return `concat(ifNull(${a}, ''), substring('', ${place}))`;
+};
+
 const rowsOfArray =
   (finish: (sql: string) => string, type: SqlType): SpecialForm =>
   (args, site) => {
     checkCount(args, 1, 1, site);
     const items = (a: string): string =>
-      `[arrayMap(item -> ${finish('item')}, JSONExtractArrayRaw(ifNull(${a}, '')))]`;
+      `[arrayMap(item -> ${finish('item')}, JSONExtractArrayRaw(${ofKind(a, 'Array')}))]`;
     return apply(site.name, arrayOf(type), items, jsonArgument(args, site));
   };
 
@@ -19,14 +26,10 @@ const keys: SpecialForm = (args, site) => {
   return apply(
     site.name,
     arrayOf(text),
-    (a) => `[JSONExtractKeys(ifNull(${a}, ''))]`,
+    (a) => `[JSONExtractKeys(${ofKind(a, 'Object')})]`,
     jsonArgument(args, site),
   );
 };
-
-/** PostgreSQL refuses what is no object; so does the conversion of the type's name. */
-const object = (a: string): string =>
-  `ifNull(if(isNull(${a}) OR ${typeOf(a)} = 'Object', ${a}, toString(toUInt8(concat('no object: ', toString(${typeOf(a)}))))), '')`;
 
 const members =
   (finish: (sql: string) => string, type: SqlType): SetRelation =>
@@ -34,7 +37,7 @@ const members =
     checkCount(args, 1, 1, site);
     const json = jsonArgument(args, site);
     const part = (place: 1 | 2, form: (sql: string) => string) => (a: string) =>
-      `[arrayMap(item -> ${form(`tupleElement(item, ${place})`)}, JSONExtractKeysAndValuesRaw(${object(a)}))]`;
+      `[arrayMap(item -> ${form(`tupleElement(item, ${place})`)}, JSONExtractKeysAndValuesRaw(${ofKind(a, 'Object')}))]`;
     return [
       { name: 'key', array: apply('json keys', arrayOf(text), part(1, same), json) },
       { name: 'value', array: apply(site.name, arrayOf(type), part(2, finish), json) },

@@ -8,6 +8,7 @@ import { bindOnce } from '../../let-bindings.ts';
 import { boundedList } from '../../print/bounded.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
 import { readArrayText } from '../../syntax/literals.ts';
+import { raiseIf } from '../../syntax/raise.ts';
 import { arrayOf, bool, int4, isInteger, jsonb, json as jsonType, text, typeLabel } from '../../types.ts';
 import {
   argument,
@@ -29,9 +30,13 @@ const isJson = (expr: Expr): boolean =>
 
 export const typeOf = (json: string): string => `JSONType(${json})`;
 
-/** A member of an object. */
-const member = (json: string, key: string): string =>
-  `if(${typeOf(json)} = 'Object' AND JSONHas(${json}, ${key}), JSONExtractRaw(${json}, ${key}), NULL)`;
+/** A member of an object: the last of its name. The engine finds the first. */
+const member = (json: string, key: string): string => {
+  const pairs = `JSONExtractKeysAndValuesRaw(assumeNotNull(${json}))`;
+  const last = `tupleElement(arrayLast(p -> tupleElement(p, 1) = ${key}, ${pairs}), 2)`;
+  const mayRepeat = `countSubstrings(${json}, concat('"', ${key}, '"')) > 1`;
+  return `if(${typeOf(json)} = 'Object' AND JSONHas(${json}, ${key}), if(${mayRepeat}, ${last}, JSONExtractRaw(${json}, ${key})), NULL)`;
+};
 
 /** An element of an array, counted from 0, or from its end if negative. */
 const element = (json: string, index: string): string => {
@@ -209,9 +214,9 @@ const typeName: SpecialForm = (args, site) => {
 
 const arrayLength: SpecialForm = (args, site) => {
   checkCount(args, 1, 1, site);
-  // PostgreSQL says that there is no length of anything else; so does the conversion of the type's name.
+  // PostgreSQL says that there is no length of anything else.
   const length = (a: string): string =>
-    `if(isNull(${a}), NULL, toInt32(if(${typeOf(a)} = 'Array', JSONLength(${a}), toUInt8(concat('no array: ', toString(${typeOf(a)}))))))`;
+    `if(isNull(${a}), NULL, toInt32(JSONLength(${a}) + ${raiseIf(`${typeOf(a)} != 'Array'`, 'badJson')}))`;
   return apply('json array length', int4, length, jsonArgument(args, site));
 };
 

@@ -67,10 +67,27 @@ const floatToNumeric: Conversion = (value, from, to) => {
 /** ISO 8601 alone: what else the engine's parser takes, it may read differently than PostgreSQL does. */
 const isoPattern =
   '^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?([Zz]|[+-]\\d{2}(:?\\d{2})?)?)?$';
-const textToTimestamp: Conversion = (value) => {
-  const checked = (text: string): string =>
-    `if(match(${text}, ${quoteString(isoPattern)}), ${text}, 'no timestamp')`;
-  return parsed(value, (text) => `parseDateTime64BestEffort(${checked(text)}, 6, 'UTC')`, '1970-01-01');
+/** What has no time zone ignores an offset. */
+const offset = '(:\\d{2}(?:\\.\\d+)?)\\s?(?:[Zz]|[+-]\\d{2}(?::?\\d{2})?)$';
+const withoutOffset = (text: string): string => `replaceRegexpOne(${text}, ${quoteString(offset)}, '\\\\1')`;
+const fraction = quoteString('\\.\\d+');
+
+/** The engine cuts what is smaller than a microsecond; PostgreSQL rounds it. */
+const textToTimestamp: Conversion = (value, _, to) => {
+  const moment = (text: string): string => `parseDateTime64BestEffort(${text}, 6, 'UTC')`;
+  const micros = `toInt64(roundBankers(toFloat64(concat('0', extract(t, ${fraction}))) * 1000000))`;
+  const rounded = `addMicroseconds(${moment(`replaceRegexpOne(t, ${fraction}, '')`)}, ${micros})`;
+  const hasMore = `match(t, ${quoteString('\\.\\d{7}')})`;
+  const read = to.name === 'date' ? moment('t') : `if(${hasMore}, ${rounded}, ${moment('t')})`;
+  return parsed(
+    value,
+    (text) => {
+      const checked = `if(match(s, ${quoteString(isoPattern)}), s, 'no timestamp')`;
+      const local = to.name === 'timestamptz' ? checked : withoutOffset(checked);
+      return letBindings(['s'], [text], letBindings(['t'], [local], read));
+    },
+    '1970-01-01',
+  );
 };
 
 const boolToText: Conversion = (value) => `multiIf(${value}, 'true', NOT ${value}, 'false', NULL)`;

@@ -1,8 +1,10 @@
+import { literal } from '../../build.ts';
 import { bindOnce } from '../../let-bindings.ts';
 import { unsupported } from '../../sql-error.ts';
 import { type raised, raiseIf } from '../../syntax/raise.ts';
-import { float, int4 } from '../../types.ts';
+import { float, int4, numeric } from '../../types.ts';
 import { callOverload, fn, type Overload, type SpecialForm } from '../definition.ts';
+import { numericPower } from './numeric-power.ts';
 
 /** Functions of doubles with PostgreSQL's errors, by the rules of src/backend/utils/adt/float.c. */
 type Check = readonly [condition: string, error: keyof typeof raised];
@@ -30,7 +32,7 @@ export const ofAngle = (name: string): readonly Overload[] =>
   checkedDouble(name, (a) => [`isInfinite(${a})`, 'outOfRange']);
 
 /** Zero has no negative powers, and what is negative has whole ones alone. */
-export const power: readonly Overload[] = [
+const powerOfDoubles: readonly Overload[] = [
   fn(['float', 'float'], float, (base, exponent) =>
     bindOnce([base, exponent], (a, b) => {
       const undefinedPower = `(${a} = 0) AND (${b} < 0) OR (${a} < 0) AND (floor(${b}) < ${b})`;
@@ -44,8 +46,8 @@ export const power: readonly Overload[] = [
 
 /**
  * The interval's bounds may come in either order; both must be numbers, and apart. As PostgreSQL 18
- * computes it (width_bucket_float8): version 15 rounds a sum once more, which moves some numbers at
- * the edges of buckets.
+ * computes it (width_bucket_float8): version 15 rounds a product and a sum once more. Some numbers at the
+ * edges of buckets are moved by that, which are refused.
  */
 const bucketOfDoubles: readonly Overload[] = [
   fn(['float', 'float', 'float', 'int'], int4, (value, first, last, count) =>
@@ -55,8 +57,12 @@ const bucketOfDoubles: readonly Overload[] = [
       const share = `((${a} - ${from}) / (${to} - ${from}))`;
       // The share of a number below the end can round to 1.
       const inside = `if(${n} * ${share} >= ${n}, ${n}, toInt64(floor(${n} * ${share})) + 1)`;
-      const bucket = `multiIf((${a} - ${from}) * ${direction} < 0, 0 * ${n}, (${a} - ${to}) * ${direction} >= 0, ${n} + 1, ${inside})`;
-      return `toInt32(${bucket} - ${raiseIf(bad, 'outOfRange')})`;
+      const before = `(${a} - ${from}) * ${direction} < 0`;
+      const behind = `(${a} - ${to}) * ${direction} >= 0`;
+      const bucket = `multiIf(${before}, 0 * ${n}, ${behind}, ${n} + 1, ${inside})`;
+      const other = `toInt64(floor(${n} * (${a} - ${from}) / (${to} - ${from}) + 1))`;
+      const differs = `NOT (${before} OR ${behind}) AND ${other} != ${inside}`;
+      return `accurateCast(${bucket} - ${raiseIf(bad, 'outOfRange')} - ${raiseIf(differs, 'betweenBuckets')}, 'Int32')`;
     }),
   ),
 ];
@@ -68,4 +74,21 @@ export const widthBucket: SpecialForm = (args, site) => {
   const exact = bounds.includes('numeric') && !bounds.includes('float') && !bounds.includes('mixed');
   if (exact) throw unsupported('width_bucket of numeric', site.at);
   return callOverload(bucketOfDoubles, args, site);
+};
+
+/** Of numbers of which one is `numeric`, PostgreSQL computes as many digits as the values have. */
+export const power: SpecialForm = (args, site) => {
+  const names = args.map(({ type }) => type.name);
+  if (!names.includes('numeric') || names.includes('float') || names.includes('mixed'))
+    return callOverload(powerOfDoubles, args, site);
+  const [base, exponent] = args.map((arg) =>
+    arg.kind === 'literal' && typeof arg.value === 'string' ? arg.value : undefined,
+  );
+  const digits =
+    base === undefined || exponent === undefined ? undefined : numericPower(base, exponent, site);
+  if (digits !== undefined) return literal(numeric(digits.split('.')[1]?.length ?? 0, false), digits);
+  throw unsupported(
+    'A power of numeric other than of literals (cast its operands to double precision)',
+    site.at,
+  );
 };

@@ -1,6 +1,7 @@
 import { apply } from '../../build.ts';
 import { coerce, convert } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
+import { letBindings } from '../../let-bindings.ts';
 import { sqlError } from '../../sql-error.ts';
 import {
   doubleScale,
@@ -87,12 +88,21 @@ const remainder: SpecialForm = (args, site) => {
   return callOperator('%', args, site);
 };
 
-/** Of whole numbers, brought back to their width with a check. */
-const whole = (name: string): Overload => ({
-  ...fn(['int', 'int'], widerOf, (a, b) => `${name}(${a}, ${b})`),
-  renderAs: (type) => (a, b) =>
-    `accurateCast(${name}(toInt64(${a}), toInt64(${b})), '${storeInteger(type)}')`,
-});
+/**
+ * Of whole numbers, brought back to their width with a check. The engine's function takes no zero.
+ * @param result of the sizes `a` and `b`, and of `d`, which divides both if neither is 0
+ */
+const commonDivisor = (result: string): Overload => {
+  const size = (value: string): string => `abs(toInt128(${value}))`;
+  const divisor = `toInt128(gcd(${['a', 'b'].map((each) => `toUInt64(if(a = 0 OR b = 0, toInt128(1), ${each}))`).join(', ')}))`;
+  const render = (a: string, b: string): string =>
+    letBindings(['a', 'b'], [size(a), size(b)], letBindings(['d'], [divisor], result));
+  return {
+    ...fn(['int', 'int'], widerOf, render),
+    renderAs: (type) => (a, b) =>
+      `if(isNull(${a}) OR isNull(${b}), NULL, accurateCast(${render(`ifNull(${a}, 0)`, `ifNull(${b}, 0)`)}, '${storeInteger(type)}'))`,
+  };
+};
 const widerOf = (args: readonly SqlType[]): SqlType => args.reduce(widerInteger);
 
 const doubles = (name: string): readonly Overload[] => [fn(['float'], float, (a) => `${name}(${a})`)];
@@ -100,12 +110,13 @@ const ceiling = integersAsFloat(toWhole('ceil'));
 
 export const mathFunctions: FunctionTable = {
   abs: [
+    // First, for a literal that has no type yet.
+    fn(['float'], float, (a) => `abs(${a})`),
     {
       ...fn(['int'], sameAsFirst, (a) => `abs(${a})`),
-      renderAs: (type) => (a) => `to${storeInteger(type)}(abs(${a}))`,
+      renderAs: (type) => (a) => `accurateCast(abs(toInt128(${a})), '${storeInteger(type)}')`,
     },
     fn(['numeric'], sameAsFirst, (a) => `abs(${a})`),
-    fn(['float'], float, (a) => `abs(${a})`),
   ],
   sign: integersAsFloat([
     fn(['float'], float, (a) => `toFloat64(sign(${a}))`),
@@ -125,8 +136,8 @@ export const mathFunctions: FunctionTable = {
   ln: logarithm('log'),
   log: logarithm('log10'),
   log10: logarithm('log10'),
-  gcd: [whole('gcd')],
-  lcm: [whole('lcm')],
+  gcd: [commonDivisor('if(a = 0 OR b = 0, a + b, d)')],
+  lcm: [commonDivisor('if(a = 0 OR b = 0, toInt256(0), toInt256(intDiv(a, d)) * b)')],
   asin: checkedDouble('asin', (a) => [`abs(${a}) > 1`, 'outOfRange']),
   acos: checkedDouble('acos', (a) => [`abs(${a}) > 1`, 'outOfRange']),
   sinh: doubles('sinh'),

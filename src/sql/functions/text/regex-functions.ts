@@ -41,13 +41,28 @@ function exactRegex(pattern: string, ignoreCase: boolean, site: CallSite): Engin
   return regex;
 }
 
+/** Matches at the begin of a text alone. */
+const matchesOnce = ({ outline }: EngineRegex): boolean => outline.startsWith('^') && !outline.includes('|');
+/** Reaches the end of a text; what it matches there once more is empty. */
+const endsAtEnd = ({ outline }: EngineRegex): boolean => outline.endsWith('$') && !outline.includes('|');
+
+/**
+ * Empty matches are counted by characters in PostgreSQL, and by bytes or not at all in the engine.
+ */
+function refuseEmpty({ canBeEmpty }: EngineRegex, site: CallSite): void {
+  if (canBeEmpty)
+    throw unsupported(`${site.name} of all matches of a pattern that matches the empty text`, site.at);
+}
+
 const replace: SpecialForm = (args, site) => {
   checkCount(args, 3, 4, site);
   const flags = flagsOf(args[3], 'gi', site);
   const pattern = patternOf(args, site);
   const regex = exactRegex(pattern, flags.has('i'), site);
   const to = replacementOf(constantText(args[2], 'the replacement', site), regex.groups, site);
-  const render = flags.has('g') ? 'replaceRegexpAll' : 'replaceRegexpOne';
+  const isOnce = !flags.has('g') || matchesOnce(regex) || (to === '' && endsAtEnd(regex));
+  if (!isOnce) refuseEmpty(regex, site);
+  const render = isOnce ? 'replaceRegexpOne' : 'replaceRegexpAll';
   return apply(
     `${render} ${regex.unicode} ${to}`,
     text,
@@ -132,9 +147,14 @@ const like: SpecialForm = (args, site) => {
 const count: SpecialForm = (args, site) => {
   checkCount(args, 2, 2, site);
   const pattern = patternOf(args, site);
-  const { unicode: regex, groups } = exactRegex(pattern, false, site);
+  const found = exactRegex(pattern, false, site);
+  const { unicode: regex, groups } = found;
   if (groups > 0) throw unsupported('regexp_count with groups', site.at);
   const value = coerce(argument(args, 0), text, site.at);
+  if (matchesOnce(found)) {
+    return apply(`regexp_once ${regex}`, int4, (a) => `toInt32(match(${a}, ${quoteString(regex)}))`, value);
+  }
+  refuseEmpty(found, site);
   return apply(
     `regexp_count ${regex}`,
     int4,

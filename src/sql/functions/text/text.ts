@@ -15,6 +15,7 @@ import {
   constantText,
   type FunctionTable,
   fn,
+  type Overload,
   type SpecialForm,
 } from '../definition.ts';
 import { format, shownText } from './format.ts';
@@ -26,10 +27,12 @@ const count = (sql: string): string => `toInt32(${sql})`;
 
 /** From 1; what lies before the string counts into the length but gives nothing. */
 const start = (from: string): string => `if(${from} < 1, 1, ${from})`;
-const lengthFrom = (from: string, length: string): string =>
-  `toInt64(${from}) + accurateCast(${length}, 'UInt32') - ${start(from)}`;
+const lengthFrom = (from: string, length: string): string => `toInt64(${from}) + ${length} - ${start(from)}`;
 const substring = (value: string, from: string, length: string): string =>
   `substringUTF8(${value}, ${start(from)}, if(${lengthFrom(from, length)} < 0, 0, ${lengthFrom(from, length)}))`;
+/** There is no negative length, but of what is NULL. */
+const checkedLength = (value: string, from: string, length: string): string =>
+  `(toInt64(${length}) + ${raiseIf(`isNotNull(${value}) AND isNotNull(${from}) AND ${length} < 0`, 'outOfRange')})`;
 
 /** `trim(both 'x' from s)`: the second argument is a set of characters. */
 const trim =
@@ -175,8 +178,18 @@ const overlay: SpecialForm = (args, site) => {
 const length = [fn(['text'], int4, (a) => count(`lengthUTF8(${a})`))];
 const substringForms = [
   fn(['text', 'int'], text, (a, from) => `substringUTF8(${a}, ${start(from)})`),
-  fn(['text', 'int', 'int'], text, substring),
+  {
+    ...fn(['text', 'int', 'int'], text, substring),
+    renderAs: (_, args) => (value, from, length) =>
+      args[2]?.kind === 'literal' && Number(args[2].value) >= 0
+        ? substring(value, from, length)
+        : substring(value, from, checkedLength(value, from, length)),
+  } satisfies Overload,
 ];
+
+/** `substring (s from pattern for escape)`, which PostgreSQL takes two literals for. */
+const ofSqlPattern = (args: readonly Expr[]): boolean =>
+  args.length === 3 && args.slice(1).every(({ type }) => ['text', 'unknown', 'mixed'].includes(type.name));
 
 export const textFunctions: FunctionTable = {
   lower: [fn(['text'], text, lowerCase)],
@@ -188,10 +201,13 @@ export const textFunctions: FunctionTable = {
   character_length: length,
   bit_length: [fn(['text'], int4, (a) => count(`length(${a}) * 8`))],
   octet_length: [fn(['text'], int4, (a) => count(`length(${a})`))],
-  substring: (args, site) =>
-    args.length === 2 && ['text', 'unknown', 'mixed'].includes(args[1]?.type.name ?? '')
+  substring: (args, site) => {
+    if (ofSqlPattern(args))
+      throw unsupported('substring by a pattern of SQL with an escape character', site.at);
+    return args.length === 2 && ['text', 'unknown', 'mixed'].includes(args[1]?.type.name ?? '')
       ? substringByRegex(args, site)
-      : callOverload(substringForms, args, site),
+      : callOverload(substringForms, args, site);
+  },
   substr: substringForms,
   left: [fn(['text', 'int'], text, (a, n) => `leftUTF8(${a}, ${n})`)],
   right: [fn(['text', 'int'], text, (a, n) => `rightUTF8(${a}, ${n})`)],

@@ -57,12 +57,13 @@ export const isZero = (expr: Expr): boolean => expr.kind === 'literal' && expr.v
 export function intervalOfParts(name: string, { months, days, micros }: IntervalExprs): Apply {
   const form = isZero(months) ? (isZero(days) ? 'clock' : 'mixed') : 'any';
   const render: Renderer = (m, d, u) => {
+    if (isZero(months) && isZero(days)) return `(${u})`;
     const terms = [
-      ...(isZero(months) ? [] : [`${m} * ${microsInMonth}`]),
-      ...(isZero(days) ? [] : [`${d} * ${microsInDay}`]),
+      ...(isZero(months) ? [] : [`toInt128(${m}) * ${microsInMonth}`]),
+      ...(isZero(days) ? [] : [`toInt128(${d}) * ${microsInDay}`]),
       u,
     ];
-    return `(${terms.join(' + ')})`;
+    return `accurateCast(${terms.join(' + ')}, 'Int64')`;
   };
   return { ...apply(name, intervalOf(form), render, months, days, micros), ofParts: true };
 }

@@ -2,7 +2,7 @@ import { quoteString } from '../../../lib/quote.ts';
 import { apply } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Renderer } from '../../ir.ts';
-import { letBindings } from '../../let-bindings.ts';
+import { bindOnce, letBindings } from '../../let-bindings.ts';
 import { unsupported } from '../../sql-error.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { date, type SqlType, text, timestamptz } from '../../types.ts';
@@ -16,6 +16,7 @@ import {
   type SpecialForm,
 } from '../definition.ts';
 import { dayOf } from './make-times.ts';
+import { checkSeconds } from './store-years.ts';
 import { monthNames } from './to-char.ts';
 
 type Field = 'year' | 'month' | 'day' | 'hour' | 'half' | 'noon' | 'minute' | 'second' | 'micros';
@@ -166,10 +167,12 @@ function addClock(
   return `addMicroseconds(toDateTime64(${day}, 6, 'UTC'), ${letBindings(['h', 'i', 's'], [hour, minute, second], length)})`;
 }
 
-const ofSeconds = fn(
-  ['float'],
-  timestamptz,
-  (a) => `fromUnixTimestamp64Micro(accurateCast(roundBankers(${a} * 1000000), 'Int64'), 'UTC')`,
+const ofSeconds = fn(['float'], timestamptz, (a) =>
+  bindOnce(
+    [a],
+    (x) =>
+      `fromUnixTimestamp64Micro(accurateCast(roundBankers(${x} * 1000000) + ${checkSeconds(x)}, 'Int64'), 'UTC')`,
+  ),
 );
 const ofText = read(timestamptz);
 

@@ -27,6 +27,7 @@ import {
   microsInDay,
   partsOf,
 } from './interval-parts.ts';
+import { plusDays as addedDays, isShortStep, plusMicros, plusMonths } from './store-years.ts';
 
 /** The arithmetic of times, dates and intervals; undefined if the operands are neither. */
 export function timeArithmetic(
@@ -54,7 +55,13 @@ const plusDays = (day: Expr, days: Expr, sign: 1 | -1): Expr =>
   apply(
     `date + int ${sign}`,
     date,
-    (a, b) => `addDays(${a}, ${sign < 0 ? '-' : ''}toInt32(${b}))`,
+    (a, b) => {
+      const step = days.kind === 'literal' ? Number(days.value) : undefined;
+      const minus = sign < 0 ? '-' : '';
+      return step !== undefined && isShortStep(0, step * microsPerDay)
+        ? `addDays(${a}, ${minus}toInt32(${b}))`
+        : addedDays(a, `${minus}toInt64(${b})`);
+    },
     day,
     days,
   );
@@ -89,7 +96,13 @@ function plusInterval(base: Expr, amount: Expr, sign: 1 | -1, site: CallSite): E
     return apply(
       `timestamp ${operator} interval`,
       moment.type,
-      (a, b) => `addMicroseconds(${a}, ${sign < 0 ? '-' : ''}${b})`,
+      (a, b) => {
+        const step = known === undefined ? undefined : known.days * microsPerDay + known.micros;
+        const added = `${sign < 0 ? '-' : ''}${b}`;
+        return step !== undefined && isShortStep(0, step)
+          ? `addMicroseconds(${a}, ${added})`
+          : plusMicros(a, added);
+      },
       moment,
       amount,
     );
@@ -101,8 +114,8 @@ function plusInterval(base: Expr, amount: Expr, sign: 1 | -1, site: CallSite): E
   const minus = sign < 0 ? '-' : '';
   const render: Renderer = (a, m, d, u) =>
     bindOnce([a], (t) => {
-      const micros = `${minus}(${d} * ${microsInDay} + ${u}) + ${fractionOf(t)}`;
-      return `addMicroseconds(addMonths(toStartOfSecond(${t}), ${minus}${m}), ${micros})`;
+      const micros = `${minus}(toInt128(${d}) * ${microsInDay} + ${u}) + ${fractionOf(t)}`;
+      return plusMicros(plusMonths(t, `${minus}${m}`), `accurateCast(${micros}, 'Int64')`);
     });
   const { months, days, micros } = parts;
   return apply(`timestamp ${operator} parts`, moment.type, render, moment, months, days, micros);
@@ -115,6 +128,11 @@ function plusKnown(moment: Expr, parts: IntervalParts, sign: 1 | -1): Expr {
     `timestamp + ${months} months ${micros}`,
     moment.type,
     (a) => {
+      if (!isShortStep(months, micros)) {
+        return bindOnce([a], (t) =>
+          plusMicros(plusMonths(t, String(months)), `${fractionOf(t)} + ${micros}`),
+        );
+      }
       if (mayHaveFraction(moment)) {
         const later = (t: string): string => `addMonths(toStartOfSecond(${t}), ${months})`;
         return bindOnce([a], (t) => `addMicroseconds(${later(t)}, ${fractionOf(t)} + ${micros})`);
@@ -138,6 +156,12 @@ const mayHaveFraction = (moment: Expr): boolean =>
 
 function addIntervals(left: Expr, right: Expr, operator: '+' | '-'): Expr {
   const forms = [left, right].map((side) => (side.type.name === 'interval' ? side.type.form : 'any'));
+  const [leftKnown, rightKnown] = [literalParts(left), literalParts(right)];
+  if (leftKnown !== undefined && rightKnown !== undefined) {
+    const add = (part: keyof IntervalParts): number =>
+      leftKnown[part] + (operator === '-' ? -rightKnown[part] : rightKnown[part]);
+    return intervalLiteral({ months: add('months'), days: add('days'), micros: add('micros') });
+  }
   const [leftParts, rightParts] = [partsOf(left), partsOf(right)];
   const areClocks = forms.every((each) => each === 'clock');
   if (!areClocks && leftParts !== undefined && rightParts !== undefined) {
@@ -145,7 +169,8 @@ function addIntervals(left: Expr, right: Expr, operator: '+' | '-'): Expr {
   }
   // Days are added to days and hours to hours, so that hours may come to more than a day.
   const form = areClocks ? 'clock' : commonForm(forms, 'mixed');
-  return apply(`interval ${operator}`, intervalOf(form), (a, b) => `(${a} ${operator} ${b})`, left, right);
+  const render: Renderer = (a, b) => `accurateCast(toInt128(${a}) ${operator} ${b}, 'Int64')`;
+  return apply(`interval ${operator}`, intervalOf(form), render, left, right);
 }
 
 const scaledParts = ({ months, days, micros }: IntervalParts, times: number): IntervalParts => ({
@@ -181,7 +206,7 @@ function scaleInterval(amount: Expr, factor: Expr, operator: '*' | '/', site: Ca
   const parts = partsOf(amount);
   if (times !== undefined && parts !== undefined && form !== 'clock') {
     const multiply = (part: Expr): Expr =>
-      apply('part *', int8, (a, n) => `(${a} * toInt64(${n}))`, part, times);
+      apply('part *', int8, (a, n) => `accurateCast(toInt128(${a}) * ${n}, 'Int64')`, part, times);
     return intervalOfParts('interval * whole', mapParts(parts, multiply));
   }
   if (parts !== undefined && !isZero(parts.months)) {

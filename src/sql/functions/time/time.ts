@@ -3,6 +3,7 @@ import { coerce, convert } from '../../coerce.ts';
 import type { Expr, Renderer } from '../../ir.ts';
 import { dayPlaceholder, timePlaceholder } from '../../placeholders.ts';
 import { unsupported } from '../../sql-error.ts';
+import { raiseIf } from '../../syntax/raise.ts';
 import { bool, date, float, interval, numeric, type SqlType, timestamp, timestamptz } from '../../types.ts';
 import {
   argument,
@@ -47,7 +48,7 @@ const dateBin: SpecialForm = (args, site) => {
     value.type,
     (by, a, from) => {
       const since = `(${microsOf(a)} - ${microsOf(from)})`;
-      return `fromUnixTimestamp64Micro(${microsOf(a)} - positiveModulo(${since}, ${by}), 'UTC')`;
+      return `fromUnixTimestamp64Micro(${microsOf(a)} - positiveModulo(${since}, ${by}) + ${raiseIf(`${by} <= 0`, 'outOfRange')}, 'UTC')`;
     },
     width,
     value,
