@@ -30,6 +30,11 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
     'sql_unsupported',
     'width_bucket of a number so near to the edge of a bucket that versions of PostgreSQL differ is not supported',
   ),
+  ...each(
+    [raised.lateInMonth],
+    'sql_unsupported',
+    'generate_series by months from a day after the 28th of its month is not supported',
+  ),
   ...each([215, 184], 'sql_grouping', 'a column must appear in GROUP BY or in an aggregate function'),
   ...each([125], 'sql_cardinality', 'more than one row returned by a subquery used as an expression'),
   // Raised by the translated SQL itself, for values that are known only while the query runs.

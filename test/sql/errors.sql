@@ -300,3 +300,16 @@ select substring(message from 2 for -1) from app;
 select date '2024-01-01' - 100000000;
 -- class
 with recursive t(n) as (select 1 union all select 2 where exists (select 1 from t)) select * from t;
+-- class
+select (x || ' minutes')::interval from (values (9223372036854775807)) t(x);
+-- class
+select (x || ' months')::interval from (values (3000000000)) t(x);
+-- class
+select (x || ' weeks')::interval from (values (1e14::float8)) t(x);
+-- class
+select interval '1 day' * x from (values (2147483648)) t(x);
+-- class
+select justify_hours((x || ' days')::interval + (x || ' hours')::interval) from (values (2147483647)) t(x);
+-- class
+select (x || ' days')::interval + (x || ' days')::interval from (values (2147483647)) t(x);
+select string_agg(distinct x::int::text, ' ' order by x) from (values (1.2),(2.7),(1.1)) t(x);

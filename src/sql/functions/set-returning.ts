@@ -4,6 +4,7 @@ import { apply, literal } from '../build.ts';
 import { coerce, unify } from '../coerce.ts';
 import type { Expr, IntervalParts, LiteralValue } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
+import { raiseIf } from '../syntax/raise.ts';
 import { arrayOf, int4, int8, isInteger, type SqlType, timestamptz, typeLabel } from '../types.ts';
 import { stringToTable } from './arrays/array-elements.ts';
 import {
@@ -145,7 +146,7 @@ function monthSeries(from: Expr, to: Expr, { months, days, micros }: IntervalPar
     (a, b) => {
       const start = `assumeNotNull(${a})`;
       const count = `greatest(0, intDiv(ifNull(dateDiff('month', ${a}, ${b}), -1), ${months}) + 1)`;
-      const tooLate = `throwIf(toDayOfMonth(${start}) > 28, 'a series of months that begins after the 28th')`;
+      const tooLate = raiseIf(`toDayOfMonth(${start}) > 28`, 'lateInMonth');
       const moments = `arrayMap(i -> addMonths(${start}, toInt64(i) * ${months} + ${tooLate}), range(toUInt64(${count})))`;
       return `[arrayFilter(m -> ifNull(m <= ${b}, false), ${moments})]`;
     },

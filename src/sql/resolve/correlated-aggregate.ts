@@ -1,10 +1,10 @@
 import { allOf, apply, children, columnOf, isConstant, some } from '../build.ts';
+import { exprKey } from '../expr-key.ts';
 import type { Aggregate, Column, Expr, SelectIr } from '../ir.ts';
 import { outputName } from '../ir.ts';
 import { unsupported } from '../sql-error.ts';
 import { int8 } from '../types.ts';
 import type { Environment } from './environment.ts';
-import { exprKey } from './grouping.ts';
 import { conjuncts } from './pushdown.ts';
 
 /**

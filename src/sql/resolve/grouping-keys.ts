@@ -1,8 +1,9 @@
 import { and, apply, children, some } from '../build.ts';
+import { exprKey } from '../expr-key.ts';
 import type { Aggregate, Expr } from '../ir.ts';
 import { unsupported } from '../sql-error.ts';
 import { bool } from '../types.ts';
-import { exprKey, isGroupingCall } from './grouping.ts';
+import { isGroupingCall } from './grouping.ts';
 
 /** A key of GROUP BY: an expression, and the output column that it is, if it is one. */
 export interface GroupKey {

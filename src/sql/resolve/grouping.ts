@@ -1,51 +1,11 @@
-import { createHash } from 'node:crypto';
 import { apply, children, some } from '../build.ts';
+import { exprKey } from '../expr-key.ts';
 import type { Aggregate, Expr, SelectIr, Sort } from '../ir.ts';
 import { sqlError } from '../sql-error.ts';
 import { int4 } from '../types.ts';
 
 export const isAggregate = (expr: Expr): boolean => expr.kind === 'aggregate' && expr.over === undefined;
 export const hasAggregate = (expr: Expr): boolean => some(expr, isAggregate);
-
-/**
- * A text that is equal for expressions that mean the same. A subquery is equal to itself only, which is what
- * PostgreSQL finds for most, too.
- */
-export function exprKey(expr: Expr): string {
-  const before = knownKeys.get(expr);
-  if (before !== undefined) return before;
-  const key = keyOf(expr);
-  const short = key.length <= maxKeyLength ? key : `#${createHash('sha256').update(key).digest('base64')}`;
-  knownKeys.set(expr, short);
-  return short;
-}
-
-/**
- * An expression stands in the keys of all those around it: each is made once, and a long one is
- * as good as its digest.
- */
-const knownKeys = new WeakMap<Expr, string>();
-const maxKeyLength = 200;
-
-function keyOf(expr: Expr): string {
-  const parts = children(expr).map(exprKey).join(',');
-  switch (expr.kind) {
-    case 'literal':
-      return `${expr.type.name}:${JSON.stringify(expr.value)}`;
-    case 'parameter':
-      return `$${expr.number}`;
-    case 'column':
-      return `${expr.relation}.${expr.name}`;
-    case 'mixed':
-      return `mixed:${expr.label}`;
-    case 'apply':
-      return `${expr.name}[${parts}]`;
-    case 'aggregate':
-      return `${expr.name}${expr.distinct ? ' distinct' : ''}[${parts}]${JSON.stringify(expr.over?.frame ?? null)}`;
-    case 'subquery':
-      return `subquery:${expr.id}`;
-  }
-}
 
 /** True if rows are brought together. */
 export function isGrouped({ groupingSets, having, items, orderBy, distinctOn }: SelectIr): boolean {

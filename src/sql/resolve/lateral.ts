@@ -1,10 +1,11 @@
 import { allOf, and, apply, children, columnOf, isConstant, some } from '../build.ts';
+import { exprKey } from '../expr-key.ts';
 import { arrayLiteral } from '../functions/arrays/arrays.ts';
 import { compare } from '../functions/operators.ts';
 import { type Column, type Expr, type FromIr, outputName, type QueryIr, type SelectIr } from '../ir.ts';
 import { unsupported } from '../sql-error.ts';
 import type { Environment } from './environment.ts';
-import { exprKey, isAggregate, isGrouped } from './grouping.ts';
+import { isAggregate, isGrouped } from './grouping.ts';
 import { conjuncts } from './pushdown.ts';
 import type { Link } from './resolved-from.ts';
 

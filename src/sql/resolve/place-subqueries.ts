@@ -1,11 +1,12 @@
 import { allOf, apply, children, columnOf, some } from '../build.ts';
+import { exprKey } from '../expr-key.ts';
 import { isSet } from '../functions/set-returning.ts';
 import { type Column, type Expr, outputName, type SelectIr, type Sort, type Subquery } from '../ir.ts';
 import { unsupported } from '../sql-error.ts';
 import { bool } from '../types.ts';
 import { columnKey } from './correlation.ts';
 import type { Environment } from './environment.ts';
-import { exprKey, isAggregate, isGrouped } from './grouping.ts';
+import { isAggregate, isGrouped } from './grouping.ts';
 import { conjuncts } from './pushdown.ts';
 import { replaceIn, replaceInSelect } from './replace-columns.ts';
 import { plainSelect } from './subquery.ts';

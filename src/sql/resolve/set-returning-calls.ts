@@ -1,8 +1,9 @@
 import { children, some } from '../build.ts';
+import { exprKey } from '../expr-key.ts';
 import { isSet } from '../functions/set-returning.ts';
 import type { Expr, SelectIr } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
-import { exprKey, isGrouped } from './grouping.ts';
+import { isGrouped } from './grouping.ts';
 
 /**
  * A function that gives rows may stand in SELECT, as an item of its own, and once. The store makes the rows

@@ -1,5 +1,6 @@
 import type { Query } from '../ast.ts';
 import { allOf, apply, children, columnOf, isConstant, some } from '../build.ts';
+import { exprKey } from '../expr-key.ts';
 import { sortedTuples } from '../functions/aggregates/ordered-aggregates.ts';
 import { isSet } from '../functions/set-returning.ts';
 import {
@@ -17,7 +18,7 @@ import { arrayOf, bool, int4, int8, type SqlType } from '../types.ts';
 import { correlatedAggregate } from './correlated-aggregate.ts';
 import { nullableOuterColumns } from './correlation.ts';
 import type { ExpressionContext } from './expression-context.ts';
-import { exprKey, isGrouped } from './grouping.ts';
+import { isGrouped } from './grouping.ts';
 
 type Form = Pick<Subquery, 'form' | 'type' | 'query'> &
   Partial<Pick<Subquery, 'arg' | 'zeroWhenEmpty' | 'correlated' | 'nullable'>>;

@@ -13,6 +13,7 @@ export const raised = {
   outOfYears: 30_003,
   badJson: 30_004,
   betweenBuckets: 30_005,
+  lateInMonth: 30_006,
 } as const;
 
 type Raised = keyof typeof raised;
@@ -25,6 +26,7 @@ const messages: Readonly<Record<Raised, string>> = {
   outOfYears: 'years out of range',
   badJson: 'JSON of another kind',
   betweenBuckets: 'between two buckets',
+  lateInMonth: 'a series of months that begins after the 28th',
 };
 
 /** The number 0, if the condition is false or NULL; the engine computes nothing else in its place. */

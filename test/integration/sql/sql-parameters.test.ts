@@ -313,16 +313,22 @@ describe('values', () => {
   });
 
   test('do not get into what looks like a placeholder', async () => {
-    // Into a text that is in quotes: the value would end it.
+    // Into a text that is in quotes: the value would end it. `jsonb` has no character 0, as in PostgreSQL.
     const forged = (place: string) => `{"\\u0000${place}\\u0000": 1, "a": "\\u0000${place}\\u0000"}`;
     for (const place of ['$1', '$1 ', 'now:1', '1', 'w1']) {
-      const { rows } = await ask(
-        `select $2::jsonb @> '${forged(place)}' as x, $2::jsonb @> $3 as y, $1 as z`,
-        {
-          parameters: [' or 1 = 1 or ', { json: '{}' }, { json: forged(place) }],
-        },
-      );
-      expect(rows).toEqual([[false, false, ' or 1 = 1 or ']]);
+      const injected = ' or 1 = 1 or ';
+      const literal = ask(`select $2::jsonb @> '${forged(place)}' as x, $1 as z`, {
+        parameters: [injected, { json: '{}' }],
+      });
+      expect(await rejectedError(literal)).toMatchObject({ code: 'sql_bad_value' });
+      const parameter = ask('select $2::jsonb @> $3 as y, $1 as z', {
+        parameters: [injected, { json: '{}' }, { json: forged(place) }],
+      });
+      expect(await rejectedError(parameter)).toMatchObject({ code: 'sql_bad_value' });
+      const { rows } = await ask(`select '${forged(place)}'::json ->> 'b' as x, $1 as z`, {
+        parameters: [injected],
+      });
+      expect(rows).toEqual([[null, injected]]);
     }
   });
 

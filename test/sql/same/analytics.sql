@@ -19,3 +19,4 @@ select name, (select count(*) from emp x where x.boss = e.eid) + (select count(*
 select name from emp where (dept, salary) in ((10, 5000), (20, 3500), (40, null)) order by name;
 select name, (dept, boss) in ((10, 1), (20, null)), (dept, boss) not in ((10, 1), (20, null)) from emp order by name;
 select (1, 2) = (1, 2), (1, 2) = (1, null), (1, 2) <> (2, null), row(1, 'a') = row(1, 'b');
+select string_agg(distinct x::int::text, ' ' order by x::int::text desc), array_agg(distinct x + 1 order by x + 1 desc) from (values (1.2),(2.7),(1.1)) t(x);

@@ -64,3 +64,5 @@ select jsonb_object_agg(k, v) from (values ('a', array[1,2]), ('b', null)) t(k, 
 select '{"a":1,"b":2}'::jsonb ?| array['a','x'], '{"a":1,"b":2}'::jsonb ?& array['a','b'], '["a","c"]'::jsonb ?| '{b,c}', '["a"]'::jsonb ?& array['a','b'], '{"a":1}'::jsonb ?& '{}', '{"a":1}'::jsonb ?| '{}', null::jsonb ?| array['a'];
 select '{"a":1}'::jsonb <@ '{"a":1,"b":2}'::jsonb, '[1,2]'::jsonb <@ '[1,2,3]'::jsonb, '{"a":2}'::jsonb <@ '{"a":1}'::jsonb;
 select '{"a":1,"b":2}'::jsonb ?| array['a',null], '{"a":1}'::jsonb ?| array['z',null];
+select null::jsonb -> 'a', (case when id < 99 then null::jsonb end) -> 'b' -> 'c', null::json ->> 'a' from app order by id limit 2;
+select '{"\u0061":1,"a":2}'::json -> 'a', '{"a":1,"\u0061":2}'::json ->> 'a', '{"a\"b":1,"a\"b":2}'::json -> 'a"b';

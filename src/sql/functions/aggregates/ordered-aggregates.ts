@@ -1,6 +1,7 @@
 import { quoteString } from '../../../lib/quote.ts';
 import { literal } from '../../build.ts';
 import { coerce, settle } from '../../coerce.ts';
+import { exprKey } from '../../expr-key.ts';
 import type { Expr, Sort } from '../../ir.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
 import { arrayOf, json, jsonb, type SqlType, text } from '../../types.ts';
@@ -26,7 +27,7 @@ export function gathered(
   site: CallSite,
   finish: (sorted: string) => string,
 ): Expr {
-  if (call.distinct && call.orderBy.some((sort) => sort.expr !== value && !sameColumn(sort.expr, value))) {
+  if (call.distinct && call.orderBy.some((sort) => exprKey(sort.expr) !== exprKey(value))) {
     throw sqlError(
       'sql_bad_reference',
       'in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list',
@@ -46,12 +47,6 @@ export function gathered(
     (tuples) => finish(sorts.length === 0 ? tuples : sortedTuples(tuples, sorts)),
   );
 }
-
-const sameColumn = (left: Expr, right: Expr): boolean =>
-  left.kind === 'column' &&
-  right.kind === 'column' &&
-  left.relation === right.relation &&
-  left.name === right.name;
 
 /** By the keys behind the value, each made to sort in ascending order with its NULLs in place. */
 export function sortedTuples(tuples: string, sorts: readonly Sort[]): string {

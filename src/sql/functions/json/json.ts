@@ -7,7 +7,7 @@ import type { Expr } from '../../ir.ts';
 import { bindOnce } from '../../let-bindings.ts';
 import { boundedList } from '../../print/bounded.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
-import { readArrayText } from '../../syntax/literals.ts';
+import { readArrayText, readLiteral } from '../../syntax/literals.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { arrayOf, bool, int4, isInteger, jsonb, json as jsonType, text, typeLabel } from '../../types.ts';
 import {
@@ -32,9 +32,10 @@ export const typeOf = (json: string): string => `JSONType(${json})`;
 
 /** A member of an object: the last of its name. The engine finds the first. */
 const member = (json: string, key: string): string => {
-  const pairs = `JSONExtractKeysAndValuesRaw(assumeNotNull(${json}))`;
+  const pairs = `JSONExtractKeysAndValuesRaw(ifNull(${json}, ''))`;
   const last = `tupleElement(arrayLast(p -> tupleElement(p, 1) = ${key}, ${pairs}), 2)`;
-  const mayRepeat = `countSubstrings(${json}, concat('"', ${key}, '"')) > 1`;
+  // A name may be written with a backslash, too.
+  const mayRepeat = `(countSubstrings(${json}, concat('"', ${key}, '"')) > 1 OR position(${json}, '\\\\') > 0)`;
   return `if(${typeOf(json)} = 'Object' AND JSONHas(${json}, ${key}), if(${mayRepeat}, ${last}, JSONExtractRaw(${json}, ${key})), NULL)`;
 };
 
@@ -155,12 +156,7 @@ function contains(json: Expr, wanted: Expr, site: CallSite): Expr {
     site,
     { type: jsonb, sample: '{}' },
   );
-  let value: unknown;
-  try {
-    value = JSON.parse(written);
-  } catch {
-    throw sqlError('sql_bad_value', 'invalid input syntax for type json', site.at);
-  }
+  const value: unknown = JSON.parse(String(readLiteral(written, jsonb, site.at).value));
   // An array contains a scalar that is one of its elements: an exception that PostgreSQL makes.
   if (typeof value !== 'object' || value === null)
     throw unsupported('@> with a value other than an object or array', site.at);

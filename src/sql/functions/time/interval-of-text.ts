@@ -4,7 +4,7 @@ import { unsupported } from '../../sql-error.ts';
 import { parseInterval } from '../../syntax/datetime.ts';
 import { readLiteral } from '../../syntax/literals.ts';
 import { raiseIf } from '../../syntax/raise.ts';
-import { float, int8, interval, isInteger, type SqlType } from '../../types.ts';
+import { float, int8, interval, isInteger, type SqlType, text } from '../../types.ts';
 import { type IntervalExprs, intervalOfParts, whole } from './interval-parts.ts';
 
 /**
@@ -14,9 +14,7 @@ import { type IntervalExprs, intervalOfParts, whole } from './interval-parts.ts'
  */
 export function intervalOfText(expr: Expr, at: number | undefined): Expr {
   const [first, second] = expr.kind === 'apply' && expr.name === 'concat' ? expr.args : [];
-  const [before, behind] = [first, second].map((each) =>
-    each?.kind === 'literal' && typeof each.value === 'string' ? each.value : undefined,
-  );
+  const [before, behind] = [wordsOf(first, '1'), wordsOf(second, ' minutes')];
   if (before !== undefined && behind !== undefined) return readLiteral(before + behind, interval, at);
   const number = first === undefined ? undefined : numberInText(first);
   const unit = /^\s*[a-z]+\s*$/i.test(behind ?? '') ? parseInterval(`1 ${behind}`) : undefined;
@@ -30,6 +28,12 @@ export function intervalOfText(expr: Expr, at: number | undefined): Expr {
   return intervalOfParts('interval of text', parts);
 }
 
+/** The text of a literal, or of a parameter: the unit is to be known before the query runs. */
+function wordsOf(expr: Expr | undefined, sample: string): string | undefined {
+  const constant = expr?.kind === 'parameter' ? expr.constant(text, sample) : expr;
+  return constant?.kind === 'literal' && typeof constant.value === 'string' ? constant.value : undefined;
+}
+
 /** What stands in a text as a number, before it became one. */
 function numberInText(expr: Expr): Expr | undefined {
   if (expr.kind !== 'apply' || !/^cast (?:int[248]|float) text$/.test(expr.name)) return undefined;
@@ -37,7 +41,9 @@ function numberInText(expr: Expr): Expr | undefined {
 }
 
 const times = (number: Expr, factor: number): Expr =>
-  factor === 0 ? whole(0) : apply(`part * ${factor}`, int8, (n) => `(toInt64(${n}) * ${factor})`, number);
+  factor === 0
+    ? whole(0)
+    : apply(`part * ${factor}`, int8, (n) => `accurateCast(toInt128(${n}) * ${factor}, 'Int64')`, number);
 
 /** Where a double is written with an exponent, the text is no interval. */
 const checked = (number: Expr): Expr =>

@@ -53,8 +53,16 @@ const remainder = (value: Expr, by: string, name: string): Expr =>
 
 export const isZero = (expr: Expr): boolean => expr.kind === 'literal' && expr.value === '0';
 
+/** PostgreSQL has months and days in 32 bits each. */
+const inInt4 = (part: Expr): Expr =>
+  part.kind === 'literal' || (part.kind === 'apply' && part.name === 'int4 part')
+    ? part
+    : apply('int4 part', int8, (a) => `toInt64(accurateCast(${a}, 'Int32'))`, part);
+
 /** An interval of which the parts are known: whole numbers of 64 bits. */
-export function intervalOfParts(name: string, { months, days, micros }: IntervalExprs): Apply {
+export function intervalOfParts(name: string, parts: IntervalExprs): Apply {
+  const { micros } = parts;
+  const [months, days] = [inInt4(parts.months), inInt4(parts.days)];
   const form = isZero(months) ? (isZero(days) ? 'clock' : 'mixed') : 'any';
   const render: Renderer = (m, d, u) => {
     if (isZero(months) && isZero(days)) return `(${u})`;
@@ -63,10 +71,13 @@ export function intervalOfParts(name: string, { months, days, micros }: Interval
       ...(isZero(days) ? [] : [`toInt128(${d}) * ${microsInDay}`]),
       u,
     ];
-    return `accurateCast(${terms.join(' + ')}, 'Int64')`;
+    return inInt64(terms.join(' + '));
   };
   return { ...apply(name, intervalOf(form), render, months, days, micros), ofParts: true };
 }
+
+/** An error instead of a sum that does not fit. */
+const inInt64 = (sum: string): string => `accurateCast(${sum}, 'Int64')`;
 
 /** The same of each part. */
 export const mapParts = (
@@ -79,7 +90,9 @@ export const mapParts = (
 });
 
 const sum = (left: Expr, right: Expr, operator: '+' | '-'): Expr =>
-  isZero(right) ? left : apply(`part ${operator}`, int8, (a, b) => `(${a} ${operator} ${b})`, left, right);
+  isZero(right)
+    ? left
+    : apply(`part ${operator}`, int8, (a, b) => inInt64(`toInt128(${a}) ${operator} ${b}`), left, right);
 
 /** Part by part. */
 export const addParts = (left: IntervalExprs, right: IntervalExprs, operator: '+' | '-'): IntervalExprs => ({
@@ -90,7 +103,13 @@ export const addParts = (left: IntervalExprs, right: IntervalExprs, operator: '+
 
 /** Days and clock, so that the clock is shorter than a day and both have one sign; months as they are. */
 export const justifyHours = ({ months, days, micros }: IntervalExprs): IntervalExprs => {
-  const length = apply('days and clock', int8, (d, u) => `(${d} * ${microsInDay} + ${u})`, days, micros);
+  const length = apply(
+    'days and clock',
+    int8,
+    (d, u) => inInt64(`toInt128(${d}) * ${microsInDay} + ${u}`),
+    days,
+    micros,
+  );
   return { months, ...daysAndRest(isZero(days) ? micros : length) };
 };
 
