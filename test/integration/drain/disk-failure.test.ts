@@ -1,4 +1,4 @@
-import { rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -105,11 +105,24 @@ async function startOn(mount: Mount, flushIntervalMs: number): Promise<Service> 
   return service;
 }
 
-/** Leaves this much room on the file system. */
+function roomOf(path: string): number {
+  const { bsize, bavail } = statfsSync(path);
+  return bsize * bavail;
+}
+
+/** Leaves this much room on the file system, in small steps: the service writes, too. */
 function fill(path: string, leaveBytes: number): { remove(): void } {
   const file = join(path, 'filler');
-  const { bsize, bavail } = statfsSync(path);
-  writeFileSync(file, Buffer.alloc(bsize * bavail - leaveBytes));
+  const filler = openSync(file, 'w');
+  try {
+    for (let room = roomOf(path); room > leaveBytes; room = roomOf(path))
+      writeSync(filler, Buffer.alloc(Math.min(room - leaveBytes, 256 * 1024)));
+  } catch (thrown) {
+    // The service has just taken what was left.
+    if ((thrown as NodeJS.ErrnoException).code !== 'ENOSPC') throw thrown;
+  } finally {
+    closeSync(filler);
+  }
   return { remove: () => rmSync(file) };
 }
 
