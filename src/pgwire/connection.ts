@@ -50,12 +50,13 @@ export class Connection {
   }
 
   /**
-   * The next message; undefined when the client is gone.
+   * The next message; undefined when the client is gone. What it had sent ahead is dropped then: nobody takes
+   * the replies, and it may be much work.
    * @param onLong see `MessageFramer.next`
    * @throws WireError, and what `onLong` throws
    */
   message(maxBytes: number, onLong?: (bytes: number) => void): Promise<Frame | undefined> {
-    return this.#read(() => this.#framer.next(maxBytes, onLong));
+    return this.#read(() => (this.#closed.aborted ? undefined : this.#framer.next(maxBytes, onLong)));
   }
 
   /** Resolves when the socket takes more, or is closed. */

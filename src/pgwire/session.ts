@@ -217,6 +217,7 @@ export class Session {
       if (statements.length === 0) reply.emptyQueryResponse(this.#out);
       this.#isImplicitBlock = statements.length > 1;
       for (const statement of statements) {
+        if (this.#connection.closed.aborted) break;
         query = { sql: statement.text, offset: statement.offset };
         await this.#parts.turn();
         const action = readSessionStatement(statement);

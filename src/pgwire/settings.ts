@@ -256,8 +256,11 @@ function definitionsFor(serverVersion: string, versionNumber: string): readonly 
 export const serverVersion = '15.0';
 const serverVersionNumber = '150000';
 
+/** By the name in lower case, in that order. */
 const definitions: ReadonlyMap<string, Definition> = new Map(
-  definitionsFor(serverVersion, serverVersionNumber).map((each) => [each.name.toLowerCase(), each]),
+  definitionsFor(serverVersion, serverVersionNumber)
+    .map((each) => [each.name.toLowerCase(), each] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1)),
 );
 
 /** One layer of values, by the names of the settings in lower case. */
@@ -318,9 +321,7 @@ export class SessionSettings {
 
   /** All, by name. */
   all(): ReadonlyArray<readonly [name: string, value: string]> {
-    return [...definitions.values()]
-      .map(({ name }) => [name, this.get(name)] as const)
-      .sort(([a], [b]) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
+    return Array.from(definitions.values(), ({ name }) => [name, this.get(name)] as const);
   }
 
   /** @throws WireError */

@@ -143,3 +143,13 @@ test('a client that leaves ends its query, which reads no further', async () => 
   expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   expect(source.hasEnded).toBe(true);
 });
+
+test('what a client has sent ahead is not run when it has left', async () => {
+  const { socket, signals, ended } = start(Number.POSITIVE_INFINITY);
+  const ahead = Array.from({ length: 100 }, () => client.query('select; select'));
+  socket.push(Buffer.concat(ahead));
+  for (let index = 0; index < 10; index++) await socket.deliver();
+  socket.destroy();
+  await ended;
+  expect(signals).toHaveLength(1);
+});
