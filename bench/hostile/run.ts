@@ -31,6 +31,8 @@ const attackMs = sendingMs + bounds.replyMs + 2000;
 const recoveryMs = 5000;
 const settleMs = 5000;
 const windowMs = 500;
+/** What an attack left to be done, such as tables to create, and a start may take this long. */
+const restMs = 30_000;
 /** How much memory an attack may leave behind for the next one. */
 const largestLeftBytes = 0.9e9;
 
@@ -162,19 +164,21 @@ async function answersOf(attack: Attack, attacker: Attacker): Promise<readonly A
   }
 }
 
-/** Waits until no core is busy, or five seconds. */
+/** Waits until no core is busy for two windows, or five seconds. */
 async function cpuAfter(child: Child): Promise<Pick<Measured, 'cpuSecondsAfter' | 'busyCores'>> {
   const { pid } = child;
   const first = treeCpuSeconds(pid);
   let last = first;
   let busyCores = 0;
+  let quietWindows = 0;
   // One window more than the time to settle: a core that is busy in that window is busy after it.
   for (let waitedMs = 0; waitedMs <= settleMs + windowMs; waitedMs += windowMs) {
     await sleep(windowMs);
     const now = treeCpuSeconds(pid);
     busyCores = ((now - last) / windowMs) * 1000;
     last = now;
-    if (child.exit !== undefined || busyCores < bounds.busyCores) break;
+    quietWindows = busyCores < bounds.busyCores ? quietWindows + 1 : 0;
+    if (child.exit !== undefined || quietWindows === 2) break;
   }
   return { cpuSecondsAfter: Math.max(0, last - first), busyCores };
 }
@@ -206,15 +210,17 @@ async function settled(setup: AttackSetup): Promise<void> {
   if (!(await becomesQuiet(setup))) console.log('    not at rest: what is measured next may be of the start');
 }
 
-/** @returns whether there was a moment without work, with little memory, within some seconds */
+/** @returns whether there were two windows without work within `restMs`, and then little memory in use */
 async function becomesQuiet({ service }: AttackSetup): Promise<boolean> {
   const { pid } = service.child;
-  for (const deadline = performance.now() + recoveryMs; performance.now() < deadline; ) {
+  let quietWindows = 0;
+  for (const deadline = performance.now() + restMs; performance.now() < deadline; ) {
     const before = treeCpuSeconds(pid);
     await sleep(windowMs);
     const isQuiet = ((treeCpuSeconds(pid) - before) / windowMs) * 1000 < bounds.busyCores;
-    if (!isQuiet || sumOfMetric(await service.metrics(), 'millrace_wal_segments') >= 5) continue;
-    return treeResidentBytes(pid) < largestLeftBytes;
+    const isDrained = sumOfMetric(await service.metrics(), 'millrace_wal_segments') < 5;
+    quietWindows = isQuiet && isDrained ? quietWindows + 1 : 0;
+    if (quietWindows === 2) return treeResidentBytes(pid) < largestLeftBytes;
   }
   return false;
 }
