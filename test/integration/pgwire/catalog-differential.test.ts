@@ -3,11 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { catalogUse } from '../../../src/sql/catalog-query/catalog-use.ts';
 import { parseQuery } from '../../../src/sql/syntax/parse.ts';
 import { readCases } from '../../sql/cases.ts';
-import { catalogOf, fixtures, postgresStatements } from '../../sql/fixtures.ts';
-import { Postgres, postgresBinaries } from '../../sql/postgres.ts';
-import { queryService } from '../../sql/querier.ts';
-import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
-import { pgPassword, startPgServer, type TestPgServer } from '../../support/sql/pg-server.ts';
+import { postgresBinaries } from '../../sql/postgres.ts';
+import { connectPostgresPair, type PostgresPairClients } from '../../support/sql/postgres-pair.ts';
 
 /**
  * Queries of the catalog by node-postgres to Millrace and to PostgreSQL, which has the same tables: the same
@@ -16,35 +13,13 @@ import { pgPassword, startPgServer, type TestPgServer } from '../../support/sql/
  */
 const bin = postgresBinaries();
 
-let store: TestStore;
-let server: TestPgServer;
-let oracle: Postgres;
-let ours: pg.Client;
-let theirs: pg.Client;
+let pair: PostgresPairClients;
 
 beforeAll(async () => {
-  if (bin === undefined) return;
-  oracle = await Postgres.start(bin);
-  store = await openTestStore();
-  for (const fixture of fixtures) {
-    await oracle.execute(postgresStatements(fixture));
-    await oracle.execute(`ALTER TABLE ${fixture.name} ALTER COLUMN p_timestamp SET NOT NULL`);
-  }
-  server = await startPgServer(queryService(store.store, catalogOf(fixtures)));
-  const { port } = server;
-  const host = '127.0.0.1';
-  ours = new pg.Client({ host, port, user: 'admin', password: pgPassword, database: 'millrace' });
-  theirs = new pg.Client({ host: oracle.directory, user: 'test', database: 'postgres' });
-  await Promise.all([ours.connect(), theirs.connect()]);
+  if (bin !== undefined) pair = await connectPostgresPair(bin);
 });
 
-afterAll(async () => {
-  await ours?.end();
-  await theirs?.end();
-  await server?.stop();
-  await store?.close();
-  await oracle?.stop();
-});
+afterAll(() => pair?.stop());
 
 type Cell = string | null;
 
@@ -82,12 +57,12 @@ describe.skipIf(bin === undefined)('the same as PostgreSQL (skipped where it is 
     const tree = await parseQuery(query);
     expect(catalogUse(tree).isCatalogQuery).toBe(true);
     const ordered = tree.orderBy.length > 0;
-    const [own, other] = [await ask(ours, query), await ask(theirs, query)];
+    const [own, other] = [await ask(pair.ours, query), await ask(pair.theirs, query)];
     expect(comparable(own, ordered)).toEqual(comparable(other, ordered));
   });
 
   test.each(readCases('catalog/refused.sql'))('refused: $comment', async ({ query, comment }) => {
-    const [own, other] = [await ask(ours, query), await ask(theirs, query)];
+    const [own, other] = [await ask(pair.ours, query), await ask(pair.theirs, query)];
     expect(other).not.toHaveProperty('error');
     expect(own).toMatchObject({ error: expect.stringMatching(/^0A000|42883$/) });
     expect('message' in own && own.message).toContain(comment);

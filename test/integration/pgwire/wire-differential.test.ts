@@ -1,15 +1,12 @@
 import { readdirSync } from 'node:fs';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readNumeric } from '../../../src/pgwire/values/numeric-binary.ts';
 import { readArrayText } from '../../../src/sql/syntax/literals.ts';
 import { parseQuery } from '../../../src/sql/syntax/parse.ts';
 import { readCases } from '../../sql/cases.ts';
-import { catalogOf, fixtures, loadEvents, postgresStatements } from '../../sql/fixtures.ts';
-import { Postgres, postgresBinaries } from '../../sql/postgres.ts';
-import { queryService } from '../../sql/querier.ts';
-import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
-import { pgPassword, startPgServer, type TestPgServer } from '../../support/sql/pg-server.ts';
+import { postgresBinaries } from '../../sql/postgres.ts';
+import { connectPostgresPair, type PostgresPairClients } from '../../support/sql/postgres-pair.ts';
 
 /**
  * The queries of `test/sql/same` by node-postgres to Millrace and to PostgreSQL: the same names, types and
@@ -21,40 +18,13 @@ const cases = readdirSync(new URL('../../sql/same/', import.meta.url))
   .filter((file) => file.endsWith('.sql'))
   .flatMap((file) => readCases(`same/${file}`));
 
-let store: TestStore;
-let server: TestPgServer;
-let oracle: Postgres;
-let ours: pg.Client;
-let theirs: pg.Client;
+let pair: PostgresPairClients;
 
 beforeAll(async () => {
-  if (bin === undefined) return;
-  oracle = await Postgres.start(bin);
-  store = await openTestStore();
-  for (const fixture of fixtures) {
-    await oracle.execute(postgresStatements(fixture));
-    await loadEvents(store.store, fixture);
-  }
-  server = await startPgServer(queryService(store.store, catalogOf(fixtures)));
-  const { port } = server;
-  ours = new pg.Client({
-    host: '127.0.0.1',
-    port,
-    user: 'admin',
-    password: pgPassword,
-    database: 'millrace',
-  });
-  theirs = new pg.Client({ host: oracle.directory, user: 'test', database: 'postgres' });
-  await Promise.all([ours.connect(), theirs.connect()]);
+  if (bin !== undefined) pair = await connectPostgresPair(bin);
 });
 
-afterAll(async () => {
-  await ours?.end();
-  await theirs?.end();
-  await server?.stop();
-  await store?.close();
-  await oracle?.stop();
-});
+afterAll(() => pair?.stop());
 
 type Cell = string | Buffer | null;
 
@@ -142,7 +112,7 @@ describe.skipIf(bin === undefined)(
     test.each(cases)('$place $query', async ({ query }) => {
       const ordered = (await parseQuery(query)).orderBy.length > 0;
       for (const binary of [false, true]) {
-        const [own, other] = [await ask(ours, query, binary), await ask(theirs, query, binary)];
+        const [own, other] = [await ask(pair.ours, query, binary), await ask(pair.theirs, query, binary)];
         expect(difference(own, other, ordered, binary)).toBeUndefined();
       }
     });

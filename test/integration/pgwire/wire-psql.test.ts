@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { catalogOf, fixtures, loadEvents, postgresStatements } from '../../sql/fixtures.ts';
-import { Postgres, postgresBinaries } from '../../sql/postgres.ts';
-import { queryService } from '../../sql/querier.ts';
-import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { postgresBinaries } from '../../sql/postgres.ts';
 import { Child, removeFolder, temporaryFolder } from '../../support/lib/child.ts';
 import { sayIfSkipped } from '../../support/lib/skipped.ts';
-import { pgPassword, startPgServer, type TestPgServer } from '../../support/sql/pg-server.ts';
+import { pgPassword } from '../../support/sql/pg-server.ts';
+import {
+  type PostgresAddress,
+  type PostgresPair,
+  startPostgresPair,
+} from '../../support/sql/postgres-pair.ts';
 
 /** Scripts of psql print the same of Millrace and of PostgreSQL, errors too. */
 const psql = '/usr/bin/psql';
@@ -97,30 +99,29 @@ const scripts: ReadonlyArray<readonly [name: string, script: string, options?: r
 
 describe.skipIf(problem !== undefined)('psql', () => {
   const folder = temporaryFolder('psql');
-  let postgres: Postgres;
-  let store: TestStore;
-  let server: TestPgServer;
+  let pair: PostgresPair;
 
   beforeAll(async () => {
-    postgres = await Postgres.start(bin ?? '');
-    store = await openTestStore();
-    for (const fixture of fixtures) {
-      await loadEvents(store.store, fixture);
-      await postgres.execute(postgresStatements(fixture));
-    }
-    server = await startPgServer(queryService(store.store, catalogOf(fixtures)));
+    pair = await startPostgresPair(bin ?? '');
   });
   afterAll(async () => {
-    await server?.stop();
-    await store?.close();
-    await postgres?.stop();
+    await pair?.stop();
     removeFolder(folder);
   });
 
   test.each(scripts.map(([name, script, options = []]) => ({ name, script, options })))(
     '$name',
     async ({ script, options }) => {
-      const to = async (connection: readonly string[]): Promise<string> => {
+      const to = async ({ host, port, user, database }: PostgresAddress): Promise<string> => {
+        const connection = [
+          '-h',
+          host,
+          ...(port === undefined ? [] : ['-p', String(port)]),
+          '-U',
+          user,
+          '-d',
+          database,
+        ];
         const child = await Child.start({
           name: 'psql',
           command: 'sh',
@@ -131,9 +132,8 @@ describe.skipIf(problem !== undefined)('psql', () => {
         const { code } = await child.exited;
         return `${child.stdout}exit ${code}`;
       };
-      const expected = await to(['-h', postgres.directory, '-U', 'test', '-d', 'postgres']);
-      const asked = ['-h', '127.0.0.1', '-p', String(server.port), '-U', 'admin', '-d', 'millrace'];
-      expect(withoutHints(await to(asked))).toBe(withoutHints(expected));
+      const expected = await to(pair.postgres);
+      expect(withoutHints(await to(pair.millrace))).toBe(withoutHints(expected));
     },
   );
 });
