@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Cancellation } from '../../../src/lib/cancellation.ts';
-import { createLogger } from '../../../src/lib/log.ts';
 import { Connection } from '../../../src/pgwire/connection.ts';
 import { MessageFramer } from '../../../src/pgwire/protocol/message-framer.ts';
 import { MessageWriter } from '../../../src/pgwire/protocol/message-writer.ts';
@@ -15,6 +14,7 @@ import { Postgres, postgresBinaries } from '../../sql/postgres.ts';
 import { administrator, queryService } from '../../sql/querier.ts';
 import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 import { testSeed } from '../../support/lib/seed.ts';
+import { sessionParts } from '../../support/sql/session-parts.ts';
 import { client, MemorySocket, shortForm } from '../../support/sql/wire-client.ts';
 
 /**
@@ -160,20 +160,13 @@ async function ours(steps: readonly Step[]): Promise<readonly string[]> {
   const out = new MessageWriter();
   const settings = new SessionSettings(() => undefined);
   const asked = { principal: administrator, tenant: administrator.tenant };
-  const session = new Session(new Connection(socket as unknown as Socket), settings, out, {
+  const parts = sessionParts({
     query: (sql, parameters, parameterTypes, signal) =>
       service.run({ ...asked, sql, parameters, parameterTypes, signal, format: 'rows' }),
     describe: (sql, parameterTypes, signal) => service.describe({ ...asked, sql, parameterTypes, signal }),
     explain: (sql, signal) => service.explain({ ...asked, sql, signal }),
-    requireAllowed: () => undefined,
-    endOther: () => false,
-    refused: () => undefined,
-    nowMs: () => 0,
-    turn: () => undefined,
-    hold: () => true,
-    giveBack: () => undefined,
-    log: createLogger('silent'),
   });
+  const session = new Session(new Connection(socket as unknown as Socket), settings, out, parts);
   const ended = session.run();
   socket.arrive(Buffer.concat(steps.map(({ bytes }) => bytes)));
   const frames = await socket.ready(1 + steps.filter(({ isSync }) => isSync).length);

@@ -11,6 +11,7 @@ import { postgresType } from '../../../src/sql/postgres-types.ts';
 import { int4 } from '../../../src/sql/types.ts';
 import { type Random, seededRandom } from '../../support/lib/random.ts';
 import { testSeed } from '../../support/lib/seed.ts';
+import { sessionParts } from '../../support/sql/session-parts.ts';
 import { client, MemorySocket, serverMessages } from '../../support/sql/wire-client.ts';
 
 /**
@@ -83,8 +84,7 @@ async function run(random: Random): Promise<Buffer> {
     new Connection(socket as unknown as Socket),
     new SessionSettings(() => undefined),
     new MessageWriter(),
-    {
-      endOther: () => false,
+    sessionParts({
       query: () =>
         Promise.resolve({
           id: '',
@@ -95,14 +95,8 @@ async function run(random: Random): Promise<Buffer> {
         }),
       describe: () => Promise.resolve({ columns, parameters: [] }),
       explain: () => Promise.resolve({ sql: 'SELECT', fields: [], datasets: [] }),
-      requireAllowed: () => undefined,
-      refused: () => undefined,
-      nowMs: () => 0,
-      turn: () => undefined,
-      hold: () => true,
-      giveBack: () => undefined,
       log,
-    },
+    }),
   );
   const ended = session.run();
   const count = random.integer(1, 12);

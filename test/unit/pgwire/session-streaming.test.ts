@@ -3,7 +3,6 @@ import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { ResultChunk } from '../../../src/clickhouse/store.ts';
 import type { CancelSignal } from '../../../src/lib/cancellation.ts';
-import { createLogger } from '../../../src/lib/log.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { Connection } from '../../../src/pgwire/connection.ts';
 import { MessageWriter } from '../../../src/pgwire/protocol/message-writer.ts';
@@ -11,6 +10,7 @@ import { Session } from '../../../src/pgwire/session.ts';
 import { SessionSettings } from '../../../src/pgwire/settings.ts';
 import { postgresType } from '../../../src/sql/postgres-types.ts';
 import { int4 } from '../../../src/sql/types.ts';
+import { sessionParts } from '../../support/sql/session-parts.ts';
 import { client } from '../../support/sql/wire-client.ts';
 
 /** A large result on its way to a client that takes its time, in memory and counted in bytes. */
@@ -86,7 +86,7 @@ function start(total: number) {
     new Connection(socket as unknown as Socket),
     new SessionSettings(() => undefined),
     new MessageWriter(),
-    {
+    sessionParts({
       query: (_sql, _values, _types, signal) => {
         signals.push(signal);
         return Promise.resolve({
@@ -97,17 +97,7 @@ function start(total: number) {
           statistics: () => ({ elapsedMs: 0, read: undefined }),
         });
       },
-      describe: () => Promise.reject(new Error('not asked')),
-      explain: () => Promise.reject(new Error('not asked')),
-      requireAllowed: () => undefined,
-      endOther: () => false,
-      refused: () => undefined,
-      nowMs: () => 0,
-      turn: () => undefined,
-      hold: () => true,
-      giveBack: () => undefined,
-      log: createLogger('silent'),
-    },
+    }),
   );
   return { socket, source, signals, ended: session.run() };
 }
