@@ -55,7 +55,8 @@ export function sqlClientPrograms(): readonly SqlClientProgram[] {
     const { status } = spawnSync(command, args, { stdio: 'ignore' });
     return status === 0 ? undefined : `${command} cannot: ${args.join(' ')}`;
   };
-  const python = { PYTHONWARNINGS: 'ignore' };
+  // They share checks.py, whose bytecode must not be left among the sources.
+  const python = { PYTHONWARNINGS: 'ignore', PYTHONDONTWRITEBYTECODE: '1' };
   return [
     {
       name: 'pgjdbc',

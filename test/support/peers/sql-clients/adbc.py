@@ -2,31 +2,14 @@
 
 import datetime
 import os
-import sys
 import threading
 
 import adbc_driver_postgresql.dbapi as adbc
 import pandas
 import polars
+from checks import checks_of, end, same
 
-failed = 0
-
-
-def check(name):
-    def run(work):
-        global failed
-        try:
-            work()
-            print("ok ADBC:", name)
-        except Exception as error:
-            failed += 1
-            print("failed ADBC:", name, type(error).__name__, str(error).replace("\n", " ")[:700])
-
-    return run
-
-
-def same(expected, actual):
-    assert expected == actual, f"expected {expected!r}, got {actual!r}"
+check = checks_of("ADBC")
 
 
 url = "postgresql://{PGUSER}@127.0.0.1:{PGPORT}/millrace".format(**os.environ)
@@ -134,4 +117,4 @@ def _():
         same([(1,)], cursor.fetchall())
 
 
-sys.exit(1 if failed else 0)
+end()

@@ -2,30 +2,13 @@
 
 import datetime
 import os
-import sys
 from pathlib import Path
 
 import duckdb
 import duckdb_extension_postgres_scanner
+from checks import checks_of, end, same
 
-failed = 0
-
-
-def check(name):
-    def run(work):
-        global failed
-        try:
-            work()
-            print("ok DuckDB:", name)
-        except Exception as error:
-            failed += 1
-            print("failed DuckDB:", name, type(error).__name__, str(error).replace("\n", " ")[:900])
-
-    return run
-
-
-def same(expected, actual):
-    assert expected == actual, f"expected {expected!r}, got {actual!r}"
+check = checks_of("DuckDB")
 
 
 [extension] = Path(duckdb_extension_postgres_scanner.__file__).parent.glob("extensions/*/*.duckdb_extension")
@@ -115,4 +98,4 @@ def _():
         assert "read-only" in str(error), error
 
 
-sys.exit(1 if failed else 0)
+end()

@@ -3,26 +3,13 @@
 import datetime
 import decimal
 import os
-import sys
 import threading
 
 import pyodbc
+from checks import checks_of, end, same
 
-failed = 0
+check = checks_of("ODBC")
 endless = "select sum(a.n * b.n) from generate_series(1, 1000000) a(n), generate_series(1, 1000000) b(n)"
-
-
-def check(name):
-    def run(work):
-        global failed
-        try:
-            work()
-            print("ok ODBC:", name)
-        except Exception as error:
-            failed += 1
-            print("failed ODBC:", name, type(error).__name__, str(error).replace("\n", " ")[:700])
-
-    return run
 
 
 def connect(**options):
@@ -36,10 +23,6 @@ def connect(**options):
         **options,
     }
     return pyodbc.connect(";".join(f"{name}={value}" for name, value in words.items()), autocommit=True)
-
-
-def same(expected, actual):
-    assert expected == actual, f"expected {expected!r}, got {actual!r}"
 
 
 def state_of(work):
@@ -137,4 +120,4 @@ def _():
     same(1, db.execute("select 1").fetchone()[0])
 
 
-sys.exit(1 if failed else 0)
+end()
