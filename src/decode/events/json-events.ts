@@ -23,7 +23,6 @@ import { EventRules, type EventRulesOptions } from './event-rules.ts';
 import { FieldNode } from './field-tree.ts';
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
-const emptyObject = Buffer.from('{}');
 
 /** An event takes about this much; it only sizes the first allocation. */
 const typicalEventBytes = 200;
@@ -178,8 +177,8 @@ class EventDecoder {
     const reader = this.#reader;
     const { field } = node;
     const first = reader.peek();
-    if (first === ascii.openBrace) {
-      this.#readObject(node, parts);
+    if (first === ascii.openBrace && parts < limits.maxFlattenDepth && this.#takeFields()) {
+      this.#readFields(node, parts + 1);
       return;
     }
     field.touch(this.#row);
@@ -188,6 +187,7 @@ class EventDecoder {
         reader.position++;
         this.#readString(node);
         break;
+      case ascii.openBrace:
       case ascii.openBracket:
         this.#readText(node);
         break;
@@ -222,20 +222,14 @@ class EventDecoder {
     }
   }
 
-  #readObject(node: FieldNode, parts: number): void {
+  /** Consumes the brace of an object that has fields; an empty one stays where it is. */
+  #takeFields(): boolean {
     const reader = this.#reader;
-    if (parts === limits.maxFlattenDepth) {
-      node.field.touch(this.#row);
-      this.#readText(node);
-      return;
-    }
+    const start = reader.position;
     reader.position++;
-    if (reader.take(ascii.closeBrace)) {
-      node.field.touch(this.#row);
-      this.#setText(node.field, emptyObject, 0, emptyObject.length);
-    } else {
-      this.#readFields(node, parts + 1);
-    }
+    if (reader.peek() !== ascii.closeBrace) return true;
+    reader.position = start;
+    return false;
   }
 
   #readText({ field }: FieldNode): void {
