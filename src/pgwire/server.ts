@@ -176,12 +176,10 @@ export class PgServer {
   async #session(connection: Connection, out: MessageWriter, signedIn: SignedIn): Promise<void> {
     const { principal, tenant } = signedIn.caller();
     const holder = JSON.stringify([tenant, principal.kind, principal.id ?? principal.name]);
-    if (
-      this.#holders.get(holder) >= limits.pgMaxSessionsPerIdentity ||
-      this.#holders.get(tenant) >= limits.pgMaxSessionsPerTenant
-    ) {
-      throw new WireError('53300', `too many connections for role "${signedIn.user}"`, { fatal: true });
-    }
+    if (this.#holders.get(holder) >= limits.pgMaxSessionsPerIdentity)
+      throw tooManySessions(`role "${signedIn.user}"`, limits.pgMaxSessionsPerIdentity);
+    if (this.#holders.get(tenant) >= limits.pgMaxSessionsPerTenant)
+      throw tooManySessions(`tenant "${tenant}"`, limits.pgMaxSessionsPerTenant);
     this.#holders.add(holder);
     this.#holders.add(tenant);
     try {
@@ -365,6 +363,9 @@ function hasEnded(caller: () => Caller): boolean {
   }
 }
 
+/** @param whose as PostgreSQL says it, which knows a bound of a role and of a database */
+const tooManySessions = (whose: string, allowed: number): WireError =>
+  new WireError('53300', `too many connections for ${whose}: at most ${allowed} at once`, { fatal: true });
 const credentialsEnded = (): WireError =>
   new WireError('28000', 'the credentials of this session are not valid any more', { fatal: true });
 const shutdown = (): WireError =>

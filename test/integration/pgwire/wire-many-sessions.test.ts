@@ -15,7 +15,7 @@ const clients: pg.Client[] = [];
 beforeAll(async () => {
   store = await openTestStore();
   // One user may not have all of them.
-  const users = { other: { ...administrator, name: 'other' } };
+  const users = Object.fromEntries(['other', 'third'].map((name) => [name, { ...administrator, name }]));
   server = await startPgServer(queryService(store.store, catalogOf([])), { users });
 });
 
@@ -55,3 +55,15 @@ test('1,000 sessions are open at once, each with settings of its own', async () 
   );
   expect(answers).toEqual(clients.map(() => ({ one: 1 })));
 }, 120_000);
+
+test('one more is told whose bound is reached', async () => {
+  expect(clients).toHaveLength(sessions);
+  await expect(open('other')).rejects.toMatchObject({
+    code: '53300',
+    message: 'too many connections for role "other": at most 500 at once',
+  });
+  await expect(open('third')).rejects.toMatchObject({
+    code: '53300',
+    message: 'too many connections for tenant "default": at most 1000 at once',
+  });
+});
