@@ -67,7 +67,7 @@ export interface ExecutionOptions
    * not.
    * @throws AppError if the query may not begin now
    */
-  readonly begin?: () => (sentBytes: number, isComplete: boolean) => void;
+  readonly begin?: (() => (sentBytes: number, isComplete: boolean) => void) | undefined;
 }
 
 /**

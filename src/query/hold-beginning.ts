@@ -4,26 +4,45 @@ import type { ResultChunk } from '../clickhouse/store.ts';
  * Collects the beginning of a result into one first chunk: the whole result, or more than `maxBytes` of it.
  * An early error is thrown before any output, and the first chunk tells whether it is the whole result. There
  * is always at least one chunk.
+ *
+ * Most results are one chunk. A generator around the other one would cost each of them a microsecond or two,
+ * so this is an iterator that hands on what follows the first chunk.
  * @param chunks the result; after a chunk with `isLast`, no further one is requested
  */
-export async function* holdBeginning(
+export function holdBeginning(
   chunks: AsyncIterable<ResultChunk>,
   maxBytes: number,
-): AsyncGenerator<ResultChunk, void> {
-  const held: Uint8Array[] = [];
-  let heldBytes = 0;
-  let isHeld = true;
-  for await (const chunk of chunks) {
-    if (!isHeld) {
-      yield chunk;
-      continue;
+): AsyncIterableIterator<ResultChunk, undefined> {
+  const source = chunks[Symbol.asyncIterator]();
+  let hasBegun = false;
+  let isWhole = false;
+
+  async function beginning(): Promise<IteratorResult<ResultChunk, undefined>> {
+    hasBegun = true;
+    const held: Uint8Array[] = [];
+    for (let heldBytes = 0; heldBytes <= maxBytes; ) {
+      const { value, done } = await source.next();
+      if (done !== true) {
+        held.push(...value.parts);
+        for (const { byteLength } of value.parts) heldBytes += byteLength;
+      }
+      isWhole = done === true || value.isLast;
+      if (isWhole) break;
     }
-    held.push(...chunk.parts);
-    if (chunk.isLast) break;
-    for (const { byteLength } of chunk.parts) heldBytes += byteLength;
-    if (heldBytes <= maxBytes) continue;
-    isHeld = false;
-    yield { parts: held, isLast: false };
+    return { done: false, value: { parts: held, isLast: isWhole } };
   }
-  if (isHeld) yield { parts: held, isLast: true };
+
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => {
+      if (!hasBegun) return beginning();
+      return isWhole ? Promise.resolve({ done: true, value: undefined }) : source.next();
+    },
+    return: async () => {
+      await source.return?.();
+      return { done: true, value: undefined };
+    },
+  };
 }

@@ -13,16 +13,16 @@ export interface QueryQuestion {
   readonly tenant: string;
   readonly sql: string;
   /** Values of `$1`, `$2`, … */
-  readonly parameters?: readonly ParameterValue[];
+  readonly parameters?: readonly ParameterValue[] | undefined;
   /**
    * The types of the parameters as PostgreSQL's object ids. A type that is 0 or missing is inferred.
    */
   readonly parameterTypes?: readonly number[];
   /** As the client wrote them: RFC 3339, `YYYY-MM-DD HH:MM:SS`, a duration back from now, or `now`. */
-  readonly startTime?: string;
-  readonly endTime?: string;
+  readonly startTime?: string | undefined;
+  readonly endTime?: string | undefined;
   /** If given, the query must read this dataset. */
-  readonly streamName?: string;
+  readonly streamName?: string | undefined;
   /** Whether the query first waits until all rows that this node has acknowledged are in the store. */
   readonly latest?: boolean;
   /**

@@ -96,6 +96,7 @@ export class Translator {
     const { sql, parameters: values = [], times } = question;
     const { translation, template } = await this.#translation(question, values);
     const printed = printValues(values, translation, sql);
+    if (template.isWhole) return translation;
     return { ...translation, sql: template.fill(times, printed, translation.maxSqlBytes - template.bytes) };
   }
 

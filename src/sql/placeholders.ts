@@ -45,6 +45,11 @@ export class StatementTemplate {
     this.bytes = Buffer.byteLength(statement);
   }
 
+  /** Whether it has no placeholders: it is the statement. */
+  get isWhole(): boolean {
+    return this.#parts.length === 1;
+  }
+
   /**
    * The statement with these values in it; the times must be there for which the translation was made.
    * @param parameters literals in the store's SQL

@@ -39,11 +39,12 @@ const queryEntries = {
   ),
 };
 const queryMembers = members(queryEntries, unknownMember(queryEntries));
-export type QueryBody = Omit<v.InferOutput<typeof queryMembers>, 'params'> & {
+type QueryMembers = v.InferOutput<typeof queryMembers>;
+export type QueryBody = Omit<QueryMembers, 'params'> & {
   readonly params?: readonly ParameterValue[];
 };
 
-const query: Expectation<v.InferOutput<typeof queryMembers>> = {
+const query: Expectation<QueryMembers> = {
   schema: v.pipe(queryMembers, v.title('Query')),
   name: '',
   whole: 'the body must be an object: {"query": "SELECT …"}',
@@ -89,10 +90,13 @@ const anyQueryBody = jsonBody(query, { ...bounds, description: 'A query and its 
 export const queryBody: JsonBody<QueryBody> = {
   ...anyQueryBody,
   read: (body) => {
-    const { params, ...rest } = anyQueryBody.read(body);
-    return params === undefined ? rest : { ...rest, params: readParameters(body) };
+    const read = anyQueryBody.read(body);
+    return hasNoParameters(read) ? read : { ...read, params: readParameters(body) };
   },
 };
+
+const hasNoParameters = (read: QueryMembers): read is QueryMembers & { readonly params?: never } =>
+  read.params === undefined;
 
 /**
  * Reads the parameters from the text of the body, because JavaScript's numbers lose digits of large numbers.
