@@ -105,7 +105,7 @@ export class Backups {
         `${JSON.stringify(name)} is not the name of a backup: 1 to 100 letters, digits, dots, hyphens and underscores; it becomes a directory in ${backupDir}`,
       );
     if (this.#running !== undefined)
-      throw new AppError('backup_running', `the backup ${this.#last?.name} is under way; one runs at a time`);
+      throw new AppError('backup_running', `the backup ${this.#last?.name} is under way; only one can run at a time`);
     const status: BackupStatus = {
       name,
       path: join(backupDir, name),
@@ -243,7 +243,7 @@ export class Backups {
       if (!(error instanceof LockTimeout)) throw error;
       throw new AppError(
         'backup_failed',
-        `inserts did not end within ${limits.backupInsertWaitMs} ms: does the store take what comes?`,
+        `inserts did not end within ${limits.backupInsertWaitMs} ms: does the store keep up?`,
       );
     }
   }

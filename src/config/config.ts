@@ -212,7 +212,7 @@ const options = {
   },
   exportTimeoutMs: {
     env: 'MILLRACE_EXPORT_TIMEOUT_MS',
-    meaning: 'how long an export may take, with the reading of its result, in milliseconds',
+    meaning: 'how long an export may take, including the reading of its result, in milliseconds',
     fallback: String(limits.exportTimeoutMs),
     parse: integer(100, 604_800_000),
     allowed: 'a number of milliseconds from 100 to 604800000',

@@ -17,7 +17,7 @@ export const listenerOptions = {
   httpServer: {
     env: 'MILLRACE_HTTP_SERVER',
     meaning:
-      'the HTTP library that serves: uWebSockets.js costs less CPU, and has binaries for some systems only; node is node:http, which runs everywhere; auto takes uWebSockets.js where it loads, but node with TLS',
+      'the HTTP library: uwebsockets (uWebSockets.js) needs less CPU, but has binaries for some systems only; node (node:http) runs everywhere; auto chooses uwebsockets where it loads, and node with TLS',
     fallback: 'auto',
     parse: (text) => servers.find((server) => server === text),
     allowed: servers.join(', '),

@@ -35,7 +35,7 @@ export const operationOptions = {
   metricsDatasets: {
     env: 'MILLRACE_METRICS_DATASETS',
     meaning:
-      'whether /metrics shows rows and bytes of the largest datasets; whoever reads it sees the names of datasets and tenants then',
+      'whether /metrics shows rows and bytes of the largest datasets; whoever reads it then sees the names of datasets and tenants',
     fallback: 'false',
     parse: boolean,
     allowed: 'true, false',

@@ -29,7 +29,7 @@ export class Deadline {
     this.#client.addEventListener('abort', this.#onLeave, { once: true });
     const late = () =>
       this.#ending.cancel(
-        new AppError('query_timeout', 'the query, or taking its result, took longer than allowed'),
+        new AppError('query_timeout', 'running the query and reading its result took longer than allowed'),
       );
     this.#timer = setTimeout(late, this.#timeoutMs);
   }

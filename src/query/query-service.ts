@@ -124,7 +124,7 @@ export class QueryService implements Query {
     if (!(await waitForLatest(request.tenant, datasets, bounds.timeoutMs, request.signal))) {
       throw new AppError(
         'query_timeout',
-        'what was acknowledged before the query is not in the store yet; without the header Millrace-Consistency, it is answered from what is there',
+        'the rows acknowledged before this query are not in the store yet; without the header Millrace-Consistency, the query reads what is there',
       );
     }
     // The rows may have added columns.

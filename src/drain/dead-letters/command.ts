@@ -116,7 +116,7 @@ async function insertLetter(
   catalog: Catalog,
 ): Promise<void> {
   const note = await letters.note(name);
-  if (note === undefined) throw new AppError('not_found', 'its note is not whole');
+  if (note === undefined) throw new AppError('not_found', 'its note is incomplete');
   const { tenant, dataset, kind, database, table, columns, token } = note;
   if (catalog.hasEnded(tenant)) throw new AppError('tenant_not_found', 'its tenant has been deleted');
   if (catalog.hasEnded(tenant, dataset))

@@ -92,7 +92,7 @@ export class DeadLetters implements TenantHolder {
     const { tenant, dataset, table, rows, error } = note;
     log.error(
       { name, tenant, dataset, table, rows, error },
-      'the store refused rows permanently; they are a dead letter now',
+      'the store refused rows permanently; they are now a dead letter',
     );
   }
 

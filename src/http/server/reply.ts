@@ -124,4 +124,4 @@ export const isStream = (body: Reply['body']): body is BodyStream =>
 
 /** The reply on a connection beyond the allowed number. */
 export const tooManyConnections = (maxConnections: number): Reply =>
-  problemReply(new AppError('overloaded', `there are ${maxConnections} connections, as many as may be`));
+  problemReply(new AppError('overloaded', `all ${maxConnections} connections are in use`));

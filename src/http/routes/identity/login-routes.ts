@@ -123,7 +123,7 @@ async function signOut(options: LoginRouteOptions, request: PublicRequest): Prom
   const origin = originOf(request, publicOrigin);
   const site = request.header('sec-fetch-site');
   if (site !== '' && site !== 'same-origin' && site !== 'none') {
-    throw new AppError('forbidden', 'signing out is for pages of this service');
+    throw new AppError('forbidden', 'only pages of this service may sign out');
   }
   const from = request.clientAddress();
   const ended = sessions.end(cookieIn(request.header('cookie'), 'millrace-session', isSecure(origin)));

@@ -67,7 +67,7 @@ export class NodeListener implements HttpListener {
     server.on('request', (message, response) => this.#arrived(message, response, false));
     server.on('checkContinue', (message, response) => this.#arrived(message, response, true));
     server.on('connect', (message: IncomingMessage) => {
-      this.#unreadable(message.socket, new AppError('bad_framing', 'this server is no proxy'));
+      this.#unreadable(message.socket, new AppError('bad_framing', 'this server is not a proxy'));
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
       this.#clientError(error, socket as Socket),
@@ -156,7 +156,7 @@ function errorOf(code: string): AppError {
     });
   }
   if (code !== 'HPE_HEADER_OVERFLOW') {
-    return new AppError('bad_framing', `this is no request of HTTP/1.1 (${code})`);
+    return new AppError('bad_framing', `this is not an HTTP/1.1 request (${code})`);
   }
   return new AppError(
     'headers_too_large',
