@@ -7,7 +7,7 @@ import type { CatalogView, DatasetInfo } from '../src/catalog/dataset-entry.ts';
 import { openEmbeddedStore } from '../src/clickhouse/embedded/embedded-store.ts';
 import { datasetStatements } from '../src/clickhouse/table-definitions.ts';
 import { queryRoutes } from '../src/http/routes/query/query-routes.ts';
-import { createHttpServer } from '../src/http/server/server.ts';
+import { createHttpServer } from '../src/http/server/http-server.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { createLogger } from '../src/lib/log.ts';
 import { createMetrics } from '../src/lib/metrics.ts';
@@ -18,7 +18,7 @@ import type { Principal } from '../src/model/identity.ts';
 import { QueryService } from '../src/query/query-service.ts';
 import { TranslationPool } from '../src/query/translation-pool.ts';
 import { Translator } from '../src/query/translator.ts';
-import { semanticSettings } from '../src/sql/print/settings.ts';
+import { semanticSettings } from '../src/sql/print/semantic-settings.ts';
 import { Service } from '../test/support/service/service.ts';
 
 /** The query service in this process, on one predefined dataset. */

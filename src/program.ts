@@ -14,13 +14,13 @@ import {
   notePasswordUnshown,
   takeDataDirectory,
 } from './lib/data-directory.ts';
+import { startWatchdog } from './lib/event-loop-watchdog.ts';
 import { endOnUncaughtErrors } from './lib/fatal.ts';
 import { createLogger, type Logger } from './lib/log.ts';
 import { LockHeld } from './lib/process-lock.ts';
 import { StartError } from './lib/start-error.ts';
 import { BadCertificate } from './lib/tls-files.ts';
 import { readVersion } from './lib/version.ts';
-import { startWatchdog } from './lib/watchdog.ts';
 
 /**
  * Exit codes: 0 after a clean stop, 1 if the service or the command failed, 2 for a bad option, 70 after

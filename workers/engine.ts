@@ -6,7 +6,7 @@
  * Only the parent controls it. Signals that a terminal or a supervisor sends to the whole process group are
  * ignored: the parent handles them, and still needs the engine to stop cleanly. If the parent is gone,
  * `engine-guard.ts` ends this process at once. Any failure ends the process, and the parent starts another
- * one (`src/clickhouse/embedded/engine.ts`).
+ * one (`src/clickhouse/embedded/embedded-engine.ts`).
  */
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

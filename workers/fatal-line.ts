@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
+import type { FatalLineTask } from '../src/lib/event-loop-watchdog.ts';
 import { writeFatal } from '../src/lib/fatal.ts';
-import type { FatalLineTask } from '../src/lib/watchdog.ts';
 
 /**
  * The thread that writes the watchdog's last line. The watchdog does not wait for it long:

@@ -1,7 +1,10 @@
 import { Worker, workerData } from 'node:worker_threads';
-import { type FatalLineTask, type WatchdogTask, watchdogCells } from '../src/lib/watchdog.ts';
+import { type FatalLineTask, type WatchdogTask, watchdogCells } from '../src/lib/event-loop-watchdog.ts';
 
-/** The thread that watches the event loop (see `src/lib/watchdog.ts`). It has no event loop of its own. */
+/**
+ * The thread that watches the event loop (see `src/lib/event-loop-watchdog.ts`). It has no
+ * event loop of its own.
+ */
 const { cells, tickMs, maxMissedTicks, maxFatalLineMs }: WatchdogTask = workerData;
 
 let beats = Atomics.load(cells, watchdogCells.beats);

@@ -1,7 +1,7 @@
 import { defaultPgAddr } from '../config/pgwire-options.ts';
 import type { Address } from '../lib/option-values.ts';
 import { StartError } from '../lib/start-error.ts';
-import { PgServer, type PgServerParts } from '../pgwire/server.ts';
+import { PgServer, type PgServerParts } from '../pgwire/pg-server.ts';
 import type { AppContext } from './app-context.ts';
 import { listenOrExplain } from './listen.ts';
 import type { CertificateUser } from './tls-certificate.ts';

@@ -105,7 +105,10 @@ export class Backups {
         `${JSON.stringify(name)} is not the name of a backup: 1 to 100 letters, digits, dots, hyphens and underscores; it becomes a directory in ${backupDir}`,
       );
     if (this.#running !== undefined)
-      throw new AppError('backup_running', `the backup ${this.#last?.name} is under way; only one can run at a time`);
+      throw new AppError(
+        'backup_running',
+        `the backup ${this.#last?.name} is under way; only one can run at a time`,
+      );
     const status: BackupStatus = {
       name,
       path: join(backupDir, name),

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 import type { Logger } from '../lib/log.ts';
-import { characters } from './characters.ts';
+import { characters } from './character-count.ts';
 import type { ErrorFields } from './protocol/server-messages.ts';
 import { WireError } from './protocol/wire-error.ts';
 

@@ -2,7 +2,7 @@ import type { ResultChunk } from '../clickhouse/store.ts';
 import type { QueryResult } from '../query/request.ts';
 import { tabSeparated, textCell } from '../sql/known-rows.ts';
 import type { PostgresType } from '../sql/postgres-types.ts';
-import type { ResultColumn } from '../sql/translate.ts';
+import type { ResultColumn } from '../sql/translate-query.ts';
 import { TabSeparatedRows } from './values/tab-separated-rows.ts';
 
 /** A column of what a statement gives. */

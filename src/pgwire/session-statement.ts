@@ -1,4 +1,4 @@
-import { characters } from './characters.ts';
+import { characters } from './character-count.ts';
 import { WireError } from './protocol/wire-error.ts';
 import type { StatementText, Token } from './sql-scanner.ts';
 

@@ -23,13 +23,13 @@ import {
   TextRows,
 } from './row-source.ts';
 import { SessionActivity } from './session-activity.ts';
+import type { SessionSettings } from './session-settings.ts';
 import {
   queryWithin,
   readSessionStatement,
   type SentQuery,
   type SessionStatement,
 } from './session-statement.ts';
-import type { SessionSettings } from './settings.ts';
 import { type StatementText, splitStatements } from './sql-scanner.ts';
 import { Transaction } from './transaction.ts';
 import { type OutputSettings, RowEncoder, RowTexts } from './values/encoders.ts';

@@ -1,7 +1,7 @@
 import { limits } from '../limits/limits.ts';
 import type { TransactionStatus } from './protocol/server-messages.ts';
 import { WireError } from './protocol/wire-error.ts';
-import type { SessionSettings } from './settings.ts';
+import type { SessionSettings } from './session-settings.ts';
 
 type Snapshot = ReturnType<SessionSettings['snapshot']>;
 

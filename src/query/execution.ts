@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits/limits.ts';
 import type { SessionEffect } from '../sql/catalog-session.ts';
-import type { ResultColumn } from '../sql/translate.ts';
+import type { ResultColumn } from '../sql/translate-query.ts';
 import { holdsFloats } from '../sql/types.ts';
 import { withoutLineFeeds } from './compact-json.ts';
 import { Deadline } from './deadline.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ResultChunk } from '../clickhouse/store.ts';
 import type { SessionEffect } from '../sql/catalog-session.ts';
 import type { KnownRows } from '../sql/known-rows.ts';
-import type { ResultColumn } from '../sql/translate.ts';
+import type { ResultColumn } from '../sql/translate-query.ts';
 import type { Statement } from './execution.ts';
 import type { QueryResult, QueryStatistics } from './request.ts';
 

@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { conversion } from '../sql/functions/numbers/conversions.ts';
-import type { ResultColumn } from '../sql/translate.ts';
+import type { ResultColumn } from '../sql/translate-query.ts';
 import { maxDecimalDigits, quotientScale, type SqlType, storeType, text } from '../sql/types.ts';
 import type { OutputForm } from './result-format.ts';
 

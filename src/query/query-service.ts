@@ -5,8 +5,8 @@ import { limits } from '../limits/limits.ts';
 import type { Principal } from '../model/identity.ts';
 import type { KnownRows } from '../sql/known-rows.ts';
 import { postgresType } from '../sql/postgres-types.ts';
-import { narrowedSettings, semanticSettings } from '../sql/print/settings.ts';
-import type { Translation } from '../sql/translate.ts';
+import { narrowedSettings, semanticSettings } from '../sql/print/semantic-settings.ts';
+import type { Translation } from '../sql/translate-query.ts';
 import { typeLabel } from '../sql/types.ts';
 import {
   Execution,

@@ -4,7 +4,7 @@ import type { Principal } from '../model/identity.ts';
 import type { CatalogSession, SessionEffect } from '../sql/catalog-session.ts';
 import type { ParameterValue } from '../sql/parameters.ts';
 import type { PostgresType } from '../sql/postgres-types.ts';
-import type { ResultColumn } from '../sql/translate.ts';
+import type { ResultColumn } from '../sql/translate-query.ts';
 import type { OutputForm } from './result-format.ts';
 
 /** A query with its principal, tenant and time range. */

@@ -4,7 +4,7 @@ import { limits } from '../limits/limits.ts';
 import { eventTimeColumn } from '../model/column.ts';
 import { checkDatasetName, type DatasetKind } from '../model/dataset.ts';
 import { postgresType } from '../sql/postgres-types.ts';
-import type { Translation } from '../sql/translate.ts';
+import type { Translation } from '../sql/translate-query.ts';
 import { int8 } from '../sql/types.ts';
 import type { CountsBin, CountsRequest, QueryResult } from './request.ts';
 import { parseTimeRange, type TimeRange } from './time-range.ts';

@@ -16,7 +16,7 @@ import {
 import { type QueryTimes, StatementTemplate } from '../sql/placeholders.ts';
 import { typeOfOid } from '../sql/postgres-types.ts';
 import { located } from '../sql/sql-error.ts';
-import type { Translation } from '../sql/translate.ts';
+import type { Translation } from '../sql/translate-query.ts';
 import { errorOf } from '../sql/translation/refusal.ts';
 import type { SqlType } from '../sql/types.ts';
 import { CatalogAnswers } from './catalog-answers.ts';

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import { TranslationBudget } from '../../src/sql/budget.ts';
 import { parseWithin } from '../../src/sql/syntax/parse.ts';
-import { translate } from '../../src/sql/translate.ts';
+import { translate } from '../../src/sql/translate-query.ts';
 import { randomRuns } from '../sql/random-runs.ts';
 import { smallCatalog } from '../support/sql/small-catalogs.ts';
 import { anyShape, eachShape, type QueryShape, twoShapes } from '../support/sql/sql-shapes.ts';

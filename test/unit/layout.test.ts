@@ -10,6 +10,7 @@ import {
   importsPointOneWay,
   type LayoutRule,
   maxCommentColumns,
+  namesAreUnique,
   noBarrels,
   noCycles,
   noDeadFiles,
@@ -70,6 +71,20 @@ const cases: readonly RuleCase[] = [
     name: 'every folder has a layer',
     rule: everyFolderHasALayer,
     broken: [{ files: { 'src/misc/a.ts': empty }, says: ['src/misc/a.ts: "misc" has no layer'] }],
+  },
+  {
+    name: 'no two files have the same name',
+    rule: namesAreUnique,
+    broken: [
+      {
+        files: { 'src/http/settings.ts': empty, 'src/sql/a.ts': empty, 'src/sql/settings.ts': empty },
+        says: ['src/sql/settings.ts has the name of src/http/settings.ts'],
+      },
+      {
+        files: { 'src/lib/watchdog.ts': empty, 'workers/watchdog.ts': empty },
+        says: ['workers/watchdog.ts has the name of src/lib/watchdog.ts'],
+      },
+    ],
   },
   {
     name: 'no import cycles, type imports included',

@@ -13,7 +13,7 @@ import type { InsertBatch, ResultStore, Store } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import type { Transport } from '../transport.ts';
 import { allocatorSettings } from './allocator.ts';
-import { Engine, type EngineConnection } from './engine.ts';
+import { Engine, type EngineConnection } from './embedded-engine.ts';
 import { engineStream } from './engine-stream.ts';
 import { NamedPipes } from './named-pipe.ts';
 import { repairTokens } from './token-repair.ts';

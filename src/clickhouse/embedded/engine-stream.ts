@@ -1,6 +1,6 @@
 import { quoteString } from '../../lib/quote.ts';
 import { endingOf, type Transport } from '../transport.ts';
-import type { EngineConnection } from './engine.ts';
+import type { EngineConnection } from './embedded-engine.ts';
 import type { NamedPipes } from './named-pipe.ts';
 
 /**

@@ -9,7 +9,7 @@ import { jsonFunctions } from './json/json.ts';
 import { exactFunctions } from './numbers/exact-functions.ts';
 import { mathFunctions } from './numbers/math.ts';
 import { setFunctionNames } from './set-returning.ts';
-import { characterFunctions } from './text/characters.ts';
+import { characterFunctions } from './text/character-codes.ts';
 import { regexFunctions } from './text/regex-functions.ts';
 import { textFunctions } from './text/text.ts';
 import { timeFunctions } from './time/time.ts';

@@ -3,7 +3,7 @@ import type { Tag } from '../../model/identity.ts';
 import type { CatalogSession } from '../catalog-session.ts';
 import type { RangeShape } from '../ir.ts';
 import type { GivenParameters } from '../parameters.ts';
-import type { Translation } from '../translate.ts';
+import type { Translation } from '../translate-query.ts';
 import type { Refusal } from './refusal.ts';
 
 /** What the main thread and the threads that translate tell each other: data only. */

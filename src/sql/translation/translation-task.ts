@@ -4,7 +4,7 @@ import { catalogUse } from '../catalog-query/catalog-use.ts';
 import { relationPaths } from '../relation-names.ts';
 import { located } from '../sql-error.ts';
 import { parseQuery } from '../syntax/parse.ts';
-import { translate } from '../translate.ts';
+import { translate } from '../translate-query.ts';
 import { refusalOf } from './refusal.ts';
 import { type AskCatalog, type ColumnMemory, NamesMissing, TaskCatalog } from './task-catalog.ts';
 import type { TranslationOutcome, TranslationTask } from './translation-messages.ts';

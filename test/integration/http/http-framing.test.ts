@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHttpServer } from '../../../src/http/server/server.ts';
+import { createHttpServer } from '../../../src/http/server/http-server.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import {
   adminCredentials,

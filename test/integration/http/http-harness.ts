@@ -18,14 +18,14 @@ import { remoteWriteRoutes } from '../../../src/http/routes/ingest/remote-write-
 import { queryRoutes } from '../../../src/http/routes/query/query-routes.ts';
 import { metricsRoute } from '../../../src/http/routes/status/metrics-route.ts';
 import { statusRoutes } from '../../../src/http/routes/status/status-routes.ts';
-import { chooseLibrary, type HttpServerSetting } from '../../../src/http/server/libraries.ts';
-import type { Route } from '../../../src/http/server/route.ts';
 import {
   type CreateServerOptions,
   createHttpServer,
   type HttpServer,
   type HttpServerOptions,
-} from '../../../src/http/server/server.ts';
+} from '../../../src/http/server/http-server.ts';
+import { chooseLibrary, type HttpServerSetting } from '../../../src/http/server/libraries.ts';
+import type { Route } from '../../../src/http/server/route.ts';
 import type { Acknowledgement, Ingest, IngestRequest } from '../../../src/ingest/ingest-request.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';

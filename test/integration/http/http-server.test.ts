@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Gate } from '../../../src/access/gate.ts';
 import { AuditLog } from '../../../src/audit/audit-log.ts';
-import { createHttpServer } from '../../../src/http/server/server.ts';
+import { createHttpServer } from '../../../src/http/server/http-server.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { datasetStatements } from '../../../src/clickhouse/table-definitions.ts';
 import { defaultTenant } from '../../../src/model/dataset.ts';
 import { parseQuery } from '../../../src/sql/syntax/parse.ts';
-import { translate } from '../../../src/sql/translate.ts';
+import { translate } from '../../../src/sql/translate-query.ts';
 import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 
 /** 100 metrics of 1,000 series each, with 20 samples a series. */

@@ -7,7 +7,7 @@ import { Connection } from '../../../src/pgwire/connection.ts';
 import { MessageFramer } from '../../../src/pgwire/protocol/message-framer.ts';
 import { MessageWriter } from '../../../src/pgwire/protocol/message-writer.ts';
 import { Session } from '../../../src/pgwire/session.ts';
-import { SessionSettings } from '../../../src/pgwire/settings.ts';
+import { SessionSettings } from '../../../src/pgwire/session-settings.ts';
 import type { QueryService } from '../../../src/query/query-service.ts';
 import { catalogOf } from '../../sql/fixtures.ts';
 import { Postgres, postgresBinaries } from '../../sql/postgres.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import { databaseOf, defaultTenant, physicalTable } from '../../../src/model/dataset.ts';
 import { Translator } from '../../../src/query/translator.ts';
-import { semanticSettings } from '../../../src/sql/print/settings.ts';
+import { semanticSettings } from '../../../src/sql/print/semantic-settings.ts';
 import { uniqueNames } from '../../../src/sql/resolve/output-name.ts';
 import { difference } from '../../sql/compare.ts';
 import { catalogOf, fixtures, loadEvents, postgresStatements } from '../../sql/fixtures.ts';

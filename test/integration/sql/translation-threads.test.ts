@@ -10,7 +10,7 @@ import { auditDataset, type DatasetKind, defaultTenant } from '../../../src/mode
 import type { Principal, ReadableRows } from '../../../src/model/identity.ts';
 import { TranslationPool } from '../../../src/query/translation-pool.ts';
 import { Translator } from '../../../src/query/translator.ts';
-import type { Translation } from '../../../src/sql/translate.ts';
+import type { Translation } from '../../../src/sql/translate-query.ts';
 
 const pool = new TranslationPool({
   worker: new URL('../../../dist/workers/translate.js', import.meta.url),

@@ -87,6 +87,17 @@ export const noBarrels: LayoutRule = (modules) =>
     .filter((module) => module.barrel || module.path.endsWith('/index.ts'))
     .map((module) => `${module.path} only passes on other files`);
 
+/** A file is found by its name, and in a stack or a search the name alone says which one it is. */
+export const namesAreUnique: LayoutRule = (modules) => {
+  const pathOf = new Map<string, string>();
+  return product(modules).flatMap(({ path }) => {
+    const name = path.split('/').at(-1) ?? path;
+    const other = pathOf.get(name);
+    pathOf.set(name, other ?? path);
+    return other === undefined ? [] : [`${path} has the name of ${other}`];
+  });
+};
+
 export const onlyConfigReadsTheEnvironment: LayoutRule = (modules) =>
   product(modules)
     .filter((module) => module.path !== 'src/config/config.ts')

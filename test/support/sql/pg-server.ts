@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import type { Principal } from '../../../src/model/identity.ts';
-import { PgServer } from '../../../src/pgwire/server.ts';
+import { PgServer } from '../../../src/pgwire/pg-server.ts';
 import type { Query } from '../../../src/query/request.ts';
 import { administrator } from '../../sql/querier.ts';
 

@@ -4,7 +4,7 @@ import { errorsReference } from '../../../bench/reference/errors-reference.ts';
 import { refusals, sqlReference } from '../../../bench/reference/sql-reference.ts';
 import { AppError, errorDefinitions } from '../../../src/errors.ts';
 import { parseQuery } from '../../../src/sql/syntax/parse.ts';
-import { translate } from '../../../src/sql/translate.ts';
+import { translate } from '../../../src/sql/translate-query.ts';
 import { readPage } from '../../support/docs/markdown-pages.ts';
 
 test.each([

@@ -6,7 +6,7 @@ import { MessageWriter } from '../../../src/pgwire/protocol/message-writer.ts';
 import { readStartupPacket } from '../../../src/pgwire/protocol/startup-packet.ts';
 import { WireError } from '../../../src/pgwire/protocol/wire-error.ts';
 import { Session } from '../../../src/pgwire/session.ts';
-import { SessionSettings } from '../../../src/pgwire/settings.ts';
+import { SessionSettings } from '../../../src/pgwire/session-settings.ts';
 import { postgresType } from '../../../src/sql/postgres-types.ts';
 import { int4 } from '../../../src/sql/types.ts';
 import { type Random, seededRandom } from '../../support/lib/random.ts';

@@ -7,7 +7,7 @@ import { limits } from '../../../src/limits/limits.ts';
 import { Connection } from '../../../src/pgwire/connection.ts';
 import { MessageWriter } from '../../../src/pgwire/protocol/message-writer.ts';
 import { Session } from '../../../src/pgwire/session.ts';
-import { SessionSettings } from '../../../src/pgwire/settings.ts';
+import { SessionSettings } from '../../../src/pgwire/session-settings.ts';
 import { postgresType } from '../../../src/sql/postgres-types.ts';
 import { int4 } from '../../../src/sql/types.ts';
 import { sessionParts } from '../../support/sql/session-parts.ts';

@@ -4,7 +4,7 @@ import { limits } from '../../../src/limits/limits.ts';
 import type { FieldType } from '../../../src/model/column.ts';
 import { type Bound, TranslationBudget } from '../../../src/sql/budget.ts';
 import { parseWithin } from '../../../src/sql/syntax/parse.ts';
-import { type Translation, translate } from '../../../src/sql/translate.ts';
+import { type Translation, translate } from '../../../src/sql/translate-query.ts';
 import { catalogOfDatasets, eventsDataset } from '../../support/sql/small-catalogs.ts';
 
 const columns = (count: number): Readonly<Record<string, readonly FieldType[]>> =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ParameterValue } from '../../../src/sql/parameters.ts';
 import { located } from '../../../src/sql/sql-error.ts';
 import { parseQuery } from '../../../src/sql/syntax/parse.ts';
-import { translate } from '../../../src/sql/translate.ts';
+import { translate } from '../../../src/sql/translate-query.ts';
 import { type SqlType, typeLabel } from '../../../src/sql/types.ts';
 import { rejectedError } from '../../support/lib/caught.ts';
 import { smallCatalog } from '../../support/sql/small-catalogs.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import { StatementTemplate } from '../../../src/sql/placeholders.ts';
 import { parseQuery } from '../../../src/sql/syntax/parse.ts';
-import { type Translation, translate } from '../../../src/sql/translate.ts';
+import { type Translation, translate } from '../../../src/sql/translate-query.ts';
 import { readGolden } from '../../sql/golden.ts';
 import { smallCatalog } from '../../support/sql/small-catalogs.ts';
 

@@ -24,7 +24,7 @@ import { MessageWriter } from './protocol/message-writer.ts';
 import * as reply from './protocol/server-messages.ts';
 import { WireError } from './protocol/wire-error.ts';
 import { Session, type SessionParts } from './session.ts';
-import { SessionSettings } from './settings.ts';
+import { SessionSettings } from './session-settings.ts';
 import { cancelKey, defaultDatabase, type SignedIn, type SignInParts, signIn } from './sign-in.ts';
 import { Turns } from './turns.ts';
 
