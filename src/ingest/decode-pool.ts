@@ -79,6 +79,17 @@ interface LongJob {
 }
 
 /**
+ * The task with a body that fills its memory, which can then be transferred to a worker. Others are views
+ * of memory that is shared: with other texts in Buffer's pool, and that of all empty bodies. Node.js
+ * refuses to transfer the pool from version 21 on, and transferring other shared memory would take it
+ * from those who share it.
+ */
+const withOwnMemory = (task: NewTask): NewTask =>
+  task.body.byteLength === task.body.buffer.byteLength && task.body.byteLength > 0
+    ? task
+    : { ...task, body: new Uint8Array(task.body) };
+
+/**
  * Decodes bodies: small ones in this thread, all others in worker threads.
  *
  * Decoding a small body costs this thread less than sending it to a worker and back. If it is refused
@@ -131,7 +142,7 @@ export class DecodePool {
 
   /**
    * Decodes one body: a small one at once. Otherwise the memory of the body moves to a worker and
-   * can no longer be used.
+   * can no longer be used, unless the body is a part of it.
    * @throws AppError `overloaded`
    */
   decode(task: NewTask): Decoded | Promise<Decoded> {
@@ -147,8 +158,9 @@ export class DecodePool {
     return result.ok ? { result, sequence, release: () => {} } : undefined;
   }
 
-  async #decodeInWorker(task: NewTask): Promise<Decoded> {
+  async #decodeInWorker(given: NewTask): Promise<Decoded> {
     const { maxShortBodyBytes } = limits;
+    const task = withOwnMemory(given);
     const sequence = this.#nextSequence();
     if (!isShort(task)) {
       const long = await this.#decodeLong(numbered(task, sequence, task.maxDecodedBytes, task.bounds));

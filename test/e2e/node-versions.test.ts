@@ -17,9 +17,17 @@ describe.each(supportedNodes)('on Node %i', (major) => {
         { level: 'error', n: 1 },
         { level: 'info', n: 1 },
       ]);
+      const nothing = { contentType: 'application/x-protobuf', bytes: Buffer.alloc(0) } as const;
+      for (const signal of ['logs', 'traces', 'metrics'] as const)
+        await service.otlp(signal, nothing, 'none');
+      const refused = await fetch(`${service.url}/api/v1/users`, { headers: { 'x-api-key': 'a guess' } });
+      expect(refused.status).toBe(401);
+      const denials = () => service.query("SELECT code FROM millrace_audit WHERE audit = 'denied'");
+      await expect.poll(denials).toEqual([{ code: 'unauthenticated' }]);
       const { stderr } = service.child;
       // Nothing but the log: V8 says there what flags it does not know.
       expect(stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'))).toEqual([]);
+      expect(stderr).not.toContain('"level":"error"');
       expect(stderr).toMatch(/"server":"(uWebSockets\.js|node:http)","why":"/);
       expect(await service.stop()).toEqual({ code: 0, signal: null });
     } finally {
