@@ -69,6 +69,16 @@ describe('statements that clients send', () => {
   });
 });
 
+test('all that Npgsql asks for at connect may come in one message', async () => {
+  const atConnect = readCases('client-statements.sql').filter(({ comment, query }) =>
+    comment === '' ? /FROM pg_enum JOIN/.test(query) : comment.startsWith('Npgsql'),
+  );
+  const text = atConnect.map(({ query }) => query).join(';\n');
+  const results = (await client.query(text)) as unknown as readonly pg.QueryResult[];
+  expect(results.map(({ command }) => command)).toEqual(atConnect.map(() => 'SELECT'));
+  expect(results.flatMap(({ rows }) => rows).filter(({ typname }) => typname === 'text')).not.toEqual([]);
+});
+
 const psql = '/usr/bin/psql';
 const run = promisify(execFile);
 
