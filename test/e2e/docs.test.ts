@@ -2,18 +2,29 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { metricsReference } from '../../bench/reference/metrics-reference.ts';
-import { DocumentedPage, programsOf, showsAs, stepsOf } from '../support/docs/documented-page.ts';
+import { DocumentedPage, sectionsOf, showsAs, stepsOf } from '../support/docs/documented-page.ts';
 import { markdownPages, readPage } from '../support/docs/markdown-pages.ts';
 import { onPath } from '../support/lib/child.ts';
 import { sayIfSkipped } from '../support/lib/skipped.ts';
 import { collectorProblem } from '../support/peers/collector.ts';
+import { sqlClientPrograms } from '../support/peers/sql-clients.ts';
 import { authorization, Service } from '../support/service/service.ts';
 
-/** Why a program that a page requires is not there; `python:name` is a module of Python. */
-function absence(program: string): string | undefined {
-  if (program === 'otelcol-contrib') return collectorProblem();
-  const [name = '', module] = program.split(':');
+const sqlClients = sqlClientPrograms();
+
+/**
+ * Why what a page or a section requires is not there: a program, `python3:name` for a module of Python, or
+ * `sql-client:name` for one of the SQL clients of the tests.
+ */
+function absence(required: string): string | undefined {
+  if (required === 'otelcol-contrib') return collectorProblem();
+  const [name = '', module] = required.split(':');
   if (module === undefined) return onPath(name) ? undefined : `there is no ${name} on the PATH`;
+  if (name === 'sql-client') {
+    const client = sqlClients.find(({ id }) => id === module);
+    if (client === undefined) throw new Error(`no test has an SQL client ${module}`);
+    return client.problem;
+  }
   const { status } = spawnSync('python3', ['-c', `import ${module}`], { stdio: 'ignore' });
   return status === 0 ? undefined : `Python has no ${module}`;
 }
@@ -45,8 +56,8 @@ async function leftovers(url: string): Promise<string[]> {
 }
 
 describe.each(pages)('%s', (path) => {
-  const text = readPage(path);
-  const problem = ['curl', ...programsOf(text)].map(absence).find((reason) => reason !== undefined);
+  const { requires, sections } = sectionsOf(readPage(path));
+  const problem = ['curl', ...requires].map(absence).find((reason) => reason !== undefined);
   sayIfSkipped(`the commands of ${path}`, problem);
 
   describe.skipIf(problem !== undefined)('followed', () => {
@@ -56,9 +67,13 @@ describe.each(pages)('%s', (path) => {
     });
     afterAll(() => page?.dispose());
 
-    test('its commands print what it shows', async () => {
-      for (const step of stepsOf(text)) await page.follow(step);
-    });
+    for (const section of sections) {
+      const missing = section.requires.map(absence).find((reason) => reason !== undefined);
+      sayIfSkipped(`the commands of ${path} below "${section.title}"`, missing);
+      test.skipIf(missing !== undefined)(`its commands print what it shows: ${section.title}`, async () => {
+        for (const step of section.steps) await page.follow(step);
+      });
+    }
 
     test('it leaves no limit and no retention on datasets of its reader', async () => {
       expect(await leftovers(page.service.url)).toEqual([]);

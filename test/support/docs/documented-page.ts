@@ -14,21 +14,23 @@
  * acknowledged, so that no test depends on how fast the machine is. Behind an `agent`, which takes a moment
  * to listen, a `run` is repeated until it succeeds.
  *
- * Comments are for the test alone: `environment: A=1 B=2` is for the service, `requires: name` names programs
- * without which the page is skipped, and the lines behind `setup` are run first.
+ * Comments are for the test alone: `environment: A=1 B=2` is for the service, and the lines behind `setup`
+ * are run first. `requires: name` names what the page needs beside a shell and curl, or, below a heading of
+ * the second level, what that section needs: without it, the page or the section is skipped.
  */
 
 import { execFile } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { jsonElements } from '../../../src/lib/json-elements.ts';
 import { Child, freePort, removeFolder, temporaryFolder } from '../lib/child.ts';
 import { packageRoot } from '../lib/package-root.ts';
 import { collectorPath } from '../peers/collector.ts';
+import { sqlClientsFolder } from '../peers/sql-clients.ts';
 import { Service } from '../service/service.ts';
-import { type Fence, fencesOf, readPage } from './markdown-pages.ts';
+import { type Fence, fencesOf, readPage, withoutFences } from './markdown-pages.ts';
 
 const documentedPort = '8000';
 /** How long an agent may take, at most. */
@@ -40,9 +42,39 @@ const stepTags = ['run', 'agent', 'poll'];
 export const stepsOf = (page: string): Fence[] =>
   fencesOf(page).filter(({ tags }) => stepTags.some((tag) => tags.includes(tag)));
 
-/** Programs that the page needs beside a shell and curl. */
-export const programsOf = (page: string): string[] =>
-  [...page.matchAll(/<!-- requires: (.*?) -->/g)].flatMap(([, names = '']) => names.split(/[ ,]+/));
+const requirementsOf = (text: string): string[] =>
+  [...text.matchAll(/<!-- requires: (.*?) -->/g)].flatMap(([, names = '']) => names.split(/[ ,]+/));
+
+/** A part of a page that can be followed, or skipped, by itself. */
+export interface Section {
+  /** Its heading; the page's own for what stands above the first of the second level. */
+  readonly title: string;
+  /** What it needs beside what the page needs. */
+  readonly requires: readonly string[];
+  readonly steps: readonly Fence[];
+}
+
+/** Parts of a page that have something to follow, and what the whole page needs. */
+export function sectionsOf(page: string): { requires: readonly string[]; sections: readonly Section[] } {
+  // Lines of a program that look like headings are none: fences become as many empty lines.
+  const lines = withoutFences(page).split('\n');
+  const starts = [0, ...lines.flatMap((line, at) => (line.startsWith('## ') ? [at] : []))];
+  const sections = starts.map((start, index) => {
+    const end = starts[index + 1] ?? lines.length;
+    const text = lines.slice(start, end);
+    return {
+      title: (text.find((line) => line.startsWith('#')) ?? '').replace(/^#+ /, ''),
+      requires: requirementsOf(text.join('\n')),
+      steps: stepsOf(page).filter(({ line }) => line > start && line <= end),
+    };
+  });
+  return {
+    requires: sections[0]?.requires ?? [],
+    sections: sections
+      .map((section, index) => (index === 0 ? { ...section, requires: [] } : section))
+      .filter(({ steps }) => steps.length > 0),
+  };
+}
 
 const environmentOf = (page: string): Record<string, string> =>
   Object.fromEntries(
@@ -120,7 +152,7 @@ function withPorts(text: string, ports: ReadonlyMap<string, string>): string {
   let changed = text;
   for (const [documented, port] of ports) {
     changed = changed.replaceAll(
-      new RegExp(`(127\\.0\\.0\\.1[:/]|--port )${documented}\\b`, 'g'),
+      new RegExp(`(127\\.0\\.0\\.1[:/]|--port |[Pp]ort(?:=|: ))${documented}\\b`, 'g'),
       (_, before: string) => before + port,
     );
   }
@@ -153,7 +185,8 @@ export class DocumentedPage {
     const dataDir = join(folder, 'data');
     mkdirSync(dataDir);
     writeFileSync(join(dataDir, 'admin-password'), `${Service.credentials.password}\n`);
-    for (const name of ['dist', 'deploy']) symlinkSync(join(packageRoot(), name), join(folder, name));
+    for (const name of ['dist', 'deploy', 'node_modules'])
+      symlinkSync(join(packageRoot(), name), join(folder, name));
     mkdirSync(join(folder, 'bin'));
     symlinkSync(collectorPath(), join(folder, 'bin', 'otelcol-contrib'));
     const ports = new Map<string, string>();
@@ -162,7 +195,10 @@ export class DocumentedPage {
     const service = await Service.start({ dataDir, env: Object.fromEntries(env) as Record<string, string> });
     ports.set(documentedPort, String(service.port));
     const opened = new DocumentedPage(folder, state, service, ports);
-    for (const [name, text] of filesOf(page)) writeFileSync(join(folder, name), opened.#addressed(text));
+    for (const [name, text] of filesOf(page)) {
+      mkdirSync(join(folder, dirname(name)), { recursive: true });
+      writeFileSync(join(folder, name), opened.#addressed(text));
+    }
     const setup = setupOf(page);
     if (setup !== '') await opened.#bash(setup, '--fail-with-body');
     return opened;
@@ -214,6 +250,7 @@ export class DocumentedPage {
       AUTH: `${username}:${password}`,
       MILLRACE_DATA_DIR: join(this.#folder, 'data'),
       PATH: `${join(this.#folder, 'bin')}:${process.env['PATH']}`,
+      SQL_CLIENTS: sqlClientsFolder(),
       STATE: this.#state,
       CURL_OPTIONS_OF_STEP: curlOptions,
     };

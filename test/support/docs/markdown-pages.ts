@@ -60,7 +60,9 @@ export function fencesOf(page: string): Fence[] {
   });
 }
 
-const withoutFences = (page: string): string => page.replaceAll(fencePattern, '');
+/** The page with an empty line for each line of a fence. */
+export const withoutFences = (page: string): string =>
+  page.replaceAll(fencePattern, (fence) => fence.replaceAll(/.+/g, ''));
 
 /**
  * The anchors that GitHub makes of headings: lower case, blanks as hyphens, other punctuation

@@ -18,6 +18,8 @@ const parts = [
   'rust/src/main.rs',
   'rust/Cargo.toml',
   'rust/Cargo.lock',
+  'npgsql/Program.cs',
+  'npgsql/dotnet.sh',
 ];
 
 /** Where `sql-clients/install.sh` puts what it gets and builds. */
@@ -34,6 +36,8 @@ const odbcDriver = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-
  * A program that works with one kind of client, and prints `ok …` or `failed …` for each thing that it tried.
  */
 export interface SqlClientProgram {
+  /** What pages of the documentation call it: `requires: sql-client:jdbc`. */
+  readonly id: string;
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
@@ -59,6 +63,7 @@ export function sqlClientPrograms(): readonly SqlClientProgram[] {
   const python = { PYTHONWARNINGS: 'ignore', PYTHONDONTWRITEBYTECODE: '1' };
   return [
     {
+      id: 'jdbc',
       name: 'pgjdbc',
       command: 'java',
       args: ['-cp', `${folder}/jdbc:${folder}/jdbc/postgresql.jar`, 'Jdbc'],
@@ -66,6 +71,7 @@ export function sqlClientPrograms(): readonly SqlClientProgram[] {
       problem: built('jdbc', probe('java', '-version')),
     },
     {
+      id: 'go',
       name: 'pgx and lib/pq',
       command: join(folder, 'go/clients'),
       args: [],
@@ -73,6 +79,7 @@ export function sqlClientPrograms(): readonly SqlClientProgram[] {
       problem: built('go'),
     },
     {
+      id: 'rust',
       name: 'tokio-postgres',
       command: join(folder, 'rust/clients'),
       args: [],
@@ -80,6 +87,7 @@ export function sqlClientPrograms(): readonly SqlClientProgram[] {
       problem: built('rust'),
     },
     {
+      id: 'adbc',
       name: 'ADBC',
       command: 'python3',
       args: [here('adbc.py')],
@@ -88,6 +96,7 @@ export function sqlClientPrograms(): readonly SqlClientProgram[] {
       problem: built('adbc', probe('python3', '-c', 'import pandas, polars, pyarrow')),
     },
     {
+      id: 'duckdb',
       name: "DuckDB's postgres extension",
       command: 'python3',
       args: [here('duckdb-postgres.py')],
@@ -96,6 +105,7 @@ export function sqlClientPrograms(): readonly SqlClientProgram[] {
       problem: built('duckdb', probe('python3', '-c', 'import pytz')),
     },
     {
+      id: 'odbc',
       name: 'ODBC',
       command: 'python3',
       args: [here('odbc.py')],
@@ -104,6 +114,15 @@ export function sqlClientPrograms(): readonly SqlClientProgram[] {
       problem: built('odbc', existsSync(odbcDriver) ? undefined : `there is no ${odbcDriver}`),
     },
     {
+      id: 'npgsql',
+      name: 'Npgsql',
+      command: join(folder, 'npgsql/bin/dotnet'),
+      args: ['exec', join(folder, 'npgsql/checks/Program.exe')],
+      checks: 24,
+      problem: built('npgsql', onPath('mcs') ? undefined : 'there is no mcs on the PATH'),
+    },
+    {
+      id: 'perl',
       name: 'DBD::Pg',
       command: 'perl',
       args: [here('dbi.pl')],
@@ -111,6 +130,7 @@ export function sqlClientPrograms(): readonly SqlClientProgram[] {
       problem: probe('perl', '-MDBD::Pg', '-e', '1'),
     },
     {
+      id: 'php',
       name: 'PHP',
       command: 'php',
       args: [here('pdo.php')],
@@ -118,6 +138,7 @@ export function sqlClientPrograms(): readonly SqlClientProgram[] {
       problem: probe('php', '-r', 'exit(extension_loaded("pdo_pgsql") ? 0 : 1);'),
     },
     {
+      id: 'ruby',
       name: 'Ruby',
       command: 'ruby',
       args: [here('pg.rb')],
