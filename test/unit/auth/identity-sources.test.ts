@@ -85,9 +85,10 @@ describe('the administrator', () => {
       ratios.push((await spent('nobody', `wrong ${round}`)) / known);
     }
     const ratio = median(ratios);
-    // Without the check for nobody the unknown name would take less than a hundredth.
-    expect(ratio).toBeGreaterThan(0.75);
-    expect(ratio).toBeLessThan(1.33);
+    // Without the check for nobody the unknown name would take less than a hundredth, and with two checks
+    // twice the time. On a busy machine, pairs that do the same have differed by a third.
+    expect(ratio).toBeGreaterThan(0.5);
+    expect(ratio).toBeLessThan(1.9);
   });
 
   it('does not answer for API keys', async () => {
