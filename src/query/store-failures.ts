@@ -16,7 +16,8 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
   ),
   ...each([427], 'sql_bad_value', 'a regular expression is not valid'),
   ...each([25], 'sql_bad_value', 'a LIKE pattern is not valid'),
-  ...each([raised.outOfRange, 70, 321, 407], 'sql_out_of_range', 'a value is out of range'),
+  ...each([raised.outOfRange, 70, 321], 'sql_out_of_range', 'a value is out of range'),
+  ...each([407], 'sql_out_of_range', 'a decimal is out of range: 76 digits can be computed with'),
   ...each([raised.badLogarithm], 'sql_bad_logarithm', 'cannot take logarithm of zero or a negative number'),
   ...each([raised.badPower], 'sql_bad_power', 'a power or root of these numbers is not a real number'),
   ...each(
@@ -34,6 +35,11 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
     [raised.lateInMonth],
     'sql_unsupported',
     'generate_series by months from a day after the 28th of its month is not supported',
+  ),
+  ...each(
+    [raised.notIso],
+    'sql_bad_value',
+    'a text is no date or timestamp of ISO 8601, the only spelling that is read from values of columns',
   ),
   ...each([215, 184], 'sql_grouping', 'a column must appear in GROUP BY or in an aggregate function'),
   ...each([125], 'sql_cardinality', 'more than one row returned by a subquery used as an expression'),

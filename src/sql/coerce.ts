@@ -70,6 +70,8 @@ export function convert(expr: Expr, to: SqlType, at: number | undefined): Expr {
   if (expr.type.name === 'text' && to.name === 'interval') return intervalOfText(expr, at);
   const render = conversion(expr.type, to);
   if (render === undefined) {
+    if (expr.type.name === 'text' && to.name === 'array')
+      throw unsupported(`A cast of a text that is no literal to ${typeLabel(to)}`, at);
     throw sqlError('sql_type', `cannot cast type ${typeLabel(expr.type)} to ${typeLabel(to)}`, at);
   }
   return apply(`cast ${typeKey(expr.type)} ${typeKey(to)}`, to, render, expr);
@@ -126,7 +128,8 @@ export function castElements(array: Expr, to: SqlType, at: number | undefined): 
 
 function convertLiteral(expr: Literal, to: SqlType, at: number | undefined): Expr | undefined {
   const { value } = expr;
-  if (value === null) return literal(to, null);
+  const hasNoCast = to.name === 'bool' && isNumber(expr.type) && expr.type.name !== 'int4';
+  if (value === null && !hasNoCast) return literal(to, null);
   if (typeof value !== 'string') return undefined;
   if (expr.type.name === 'unknown' && to.name === 'array') return arrayOfText(value, to.element, at);
   if (expr.type.name === 'unknown') return momentByWord(value, to, at) ?? readLiteral(value, to, at);
@@ -157,6 +160,8 @@ function momentByWord(value: string, to: SqlType, at: number | undefined): Expr 
 /** `'{1,2,NULL}'`, in which what stands in quotes is no NULL. */
 function arrayOfText(value: string, element: SqlType, at: number | undefined): Expr {
   const words = readArrayText(value);
+  if (/^\s*(?:\[[\d+:\-[\] ]*\]\s*=|\{\s*\{)/.test(value))
+    throw unsupported('The text of an array with bounds or of several dimensions', at);
   if (words === undefined)
     throw sqlError('sql_bad_value', `malformed array literal: ${JSON.stringify(value)}`, at);
   const items = words.map((word) => convert(literal(unknown, word), element, at));

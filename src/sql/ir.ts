@@ -58,6 +58,8 @@ export interface Column {
   readonly outer: boolean;
   /** True for doubles that are never an infinity or NaN. */
   readonly finite?: boolean;
+  /** Of a field of events as it is stored: two of one type have the same type in the store. */
+  readonly stored?: FieldType;
   /** True for the rows of an array: the store knows them by one name, without a relation. */
   readonly unnested?: boolean;
 }

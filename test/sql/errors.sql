@@ -313,3 +313,12 @@ select justify_hours((x || ' days')::interval + (x || ' hours')::interval) from 
 -- class
 select (x || ' days')::interval + (x || ' days')::interval from (values (2147483647)) t(x);
 select string_agg(distinct x::int::text, ' ' order by x) from (values (1.2),(2.7),(1.1)) t(x);
+select date '2024-01-01' + 1::int8;
+select date '2024-01-01' - count(*) from app;
+select null::int8 + date '2024-01-01';
+-- class
+select x::timestamptz from (values ('2024-00-10 23:59:59'::text)) t(x);
+-- class
+select x::timestamp from (values ('2024-01-01 23:59:61.5'::text)) t(x);
+select 32767 ^ (-9223372036854775808);
+select power(x, 1e18) from (values (-1.5::float8)) t(x);

@@ -8,3 +8,6 @@ select extract(epoch from interval '1000000000 days');
 select justify_interval(interval '2147483647 days 24 hrs');
 select date '2024-01-01' + make_interval(years => 9000);
 select timestamp '2024-01-31' + interval '1 day' * n from (values (1), (9999999)) t(n);
+select make_date(10000, 12, 30);
+select date_trunc('millennium', timestamp '1999-12-31');
+select x::timestamp from (values (date '2299-12-31')) t(x);

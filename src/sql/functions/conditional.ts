@@ -1,8 +1,8 @@
 import { apply, isConstant, literal } from '../build.ts';
-import { settle, unify } from '../coerce.ts';
+import { coerce, settle, unify } from '../coerce.ts';
 import type { Expr, Renderer } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
-import { int4, typeLabel } from '../types.ts';
+import { int4, isInteger, isNumber, typeLabel } from '../types.ts';
 import { type CallSite, checkCount, type FunctionTable, type SpecialForm } from './definition.ts';
 import { compare } from './operators.ts';
 
@@ -38,10 +38,20 @@ const coalesce: SpecialForm = (args, site) => {
   return apply('coalesce', type, render, ...exprs);
 };
 
+/** As the operator takes it that compares them: of the other's type, or for the wider kind of number. */
+function comparedValue(value: Expr, other: Expr, at: number | undefined): Expr {
+  if (value.type.name === 'unknown' && other.type.name !== 'mixed')
+    return other.type.name === 'unknown' ? value : coerce(value, other.type, at);
+  const isWidened =
+    value.type.name !== 'float' && isNumber(value.type) && !isInteger(other.type) && isNumber(other.type);
+  return isWidened ? (unify([value, other], 'NULLIF', at).exprs[0] ?? value) : value;
+}
+
 const nullIf: SpecialForm = (args, site) => {
-  const [value, other] = args;
-  if (value === undefined || other === undefined)
+  const [given, other] = args;
+  if (given === undefined || other === undefined)
     throw sqlError('sql_unknown_function', 'NULLIF takes 2 arguments', site.at);
+  const value = comparedValue(given, other, site.at);
   const equal = compare('=', value, other, site.at);
   const result = settle(value, site.at);
   return apply(

@@ -1,3 +1,4 @@
+import { quoteString } from '../../lib/quote.ts';
 import { microsPerDay } from '../../lib/timestamp.ts';
 import { limits } from '../../limits/limits.ts';
 import { apply, literal } from '../build.ts';
@@ -5,7 +6,7 @@ import { coerce, unify } from '../coerce.ts';
 import type { Expr, IntervalParts, LiteralValue } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { raiseIf } from '../syntax/raise.ts';
-import { arrayOf, int4, int8, isInteger, type SqlType, timestamptz, typeLabel } from '../types.ts';
+import { arrayOf, int4, int8, isInteger, type SqlType, storeType, timestamptz, typeLabel } from '../types.ts';
 import { stringToTable } from './arrays/array-elements.ts';
 import {
   argument,
@@ -32,6 +33,9 @@ const series: SpecialForm = (args, site) => {
   );
   const [from, to] = [argument(exprs, 0), argument(exprs, 1)].map((each) => known(each, type, site));
   if (from === undefined || to === undefined) throw new Error('BUG: a series has two ends');
+  const isNumeric = [type, step?.type].some((each) => each?.name === 'numeric');
+  if (isNumeric && (isInteger(type) || type.name === 'numeric'))
+    throw unsupported(`${site.name} of numeric`, site.at);
   if (isInteger(type)) return integerSeries(from, to, step, site);
   if (type.name === 'timestamp' || type.name === 'timestamptz' || type.name === 'date') {
     const moments = type.name === 'date' ? timestamptz : type;
@@ -62,6 +66,8 @@ function stepped(
       const distance = `(${position(b)} - ${position(a)})`;
       const count = `if(${distance} * sign(${by}) < 0, 0, intDiv(${distance}, ${by}) + 1)`;
       const offsets = `range(toUInt64(ifNull(${count}, 0)))`;
+      // The engine has no array of elements that it knows to be NULL.
+      if (args.some(isNull)) return noRows(type);
       return `[arrayMap(i -> ${element(`assumeNotNull(${a})`, `toInt64(i) * assumeNotNull(${by})`)}, ${offsets})]`;
     },
     ...args,
@@ -70,7 +76,8 @@ function stepped(
 
 function integerSeries(from: Expr, to: Expr, step: Expr | undefined, site: CallSite): Expr {
   const by = step === undefined ? literal(int4, '1') : known(step, int8, site);
-  checkStep(by, site);
+  // Without rows, nothing is wrong with the step.
+  if (!isNull(from) && !isNull(to)) checkStep(by, site);
   checkLength(from, to, by, site);
   const type = from.type.name === 'int8' || step?.type.name === 'int8' ? int8 : int4;
   return stepped(
@@ -100,8 +107,11 @@ function lengthInUnits({
   return typeof value === 'object' ? value.days * microsPerDay + value.micros : Number(value);
 }
 
+const noRows = (type: SqlType): string => `[CAST([], ${quoteString(`Array(Nullable(${storeType(type)}))`)})]`;
+const isNull = (expr: Expr): boolean => expr.kind === 'literal' && expr.value === null;
+
 function checkStep(step: Expr, site: CallSite): void {
-  if (step.kind === 'literal' && Number(step.value) === 0) {
+  if (step.kind === 'literal' && step.value !== null && Number(step.value) === 0) {
     throw sqlError('sql_out_of_range', 'step size cannot equal zero', site.at);
   }
 }
@@ -144,8 +154,9 @@ function monthSeries(from: Expr, to: Expr, { months, days, micros }: IntervalPar
     `generate_series ${months} months`,
     arrayOf(from.type),
     (a, b) => {
+      if (isNull(from) || isNull(to)) return noRows(from.type);
       const start = `assumeNotNull(${a})`;
-      const count = `greatest(0, intDiv(ifNull(dateDiff('month', ${a}, ${b}), -1), ${months}) + 1)`;
+      const count = `greatest(0, intDiv(ifNull(dateDiff('month', ${a}, ${b}), -${months}), ${months}) + 1)`;
       const tooLate = raiseIf(`toDayOfMonth(${start}) > 28`, 'lateInMonth');
       const moments = `arrayMap(i -> addMonths(${start}, toInt64(i) * ${months} + ${tooLate}), range(toUInt64(${count})))`;
       return `[arrayFilter(m -> ifNull(m <= ${b}, false), ${moments})]`;

@@ -25,13 +25,15 @@ function printQuery(query: QueryIr): string {
     case 'select':
       return printSelect(
         query,
-        boundedList(query.items, (item, index) => named(item, outputName(index))),
+        boundedList(query.items, (item, index) =>
+          query.from === undefined ? computed(item, outputName(index)) : named(item, outputName(index)),
+        ),
       );
     case 'values':
-      return boundedList(
-        query.rows,
-        (row) => `SELECT ${boundedList(row, (item, index) => named(item, outputName(index))).join(', ')}`,
-      ).join(' UNION ALL ');
+      return boundedList(query.rows, (row, place) => {
+        const show = place === 0 ? computed : named;
+        return `SELECT ${boundedList(row, (item, index) => show(item, outputName(index))).join(', ')}`;
+      }).join(' UNION ALL ');
     case 'set':
       return printSet(query);
   }
@@ -43,6 +45,20 @@ const printSet = ({ operator, all, left, right }: SetIr): string =>
 const print = (expr: Expr): string => printExpression(expr, printQuery);
 const printList = (exprs: readonly Expr[]): string => boundedList(exprs, print).join(', ');
 const named = (expr: Expr, name: string): string => `${print(expr)} AS ${quoteIdentifier(name)}`;
+
+/**
+ * A column of rows that are written in the query. As a constant, the store would compute with it when it
+ * plans: in branches that are never taken, too, and it would not find it again as a key of groups.
+ */
+function computed(expr: Expr, name: string): string {
+  if (expr.type.name === 'array' || expr.type.name === 'map') return named(expr, name);
+  if (expr.kind !== 'literal' || expr.value !== null)
+    return `materialize(toNullable(${print(expr)})) AS ${quoteIdentifier(name)}`;
+  // A NULL of no type would be a column of none, with which the store computes little.
+  if (expr.type.name === 'unknown') return named(expr, name);
+  const type = quoteString(`Nullable(${storeType(expr.type)})`);
+  return `materialize(CAST(NULL, ${type})) AS ${quoteIdentifier(name)}`;
+}
 
 const allRows = '9223372036854775807';
 

@@ -9,7 +9,7 @@ import { conjuncts } from './pushdown.ts';
 
 /**
  * The store answers a correlated subquery for the values that its outer columns have. It takes each value
- * once where the subquery says that a column of its own equals the outer one. For all other conditions it
+ * once where the subquery says that a field of its own equals the outer one. For all other conditions it
  * joins the subquery to the rows around it and groups by the values, so that a value of three rows has every
  * row of the subquery three times. There the rows get numbers, by which they are brought back to one of each
  * before they are aggregated.
@@ -39,12 +39,18 @@ function takesEachValueOnce(query: SelectIr, item: Aggregate): boolean {
   return taken.every((column) => equated.has(exprKey(column)));
 }
 
-/** The outer column that a condition says to be equal to one of the subquery's own. */
+/**
+ * The outer column that a condition says to be equal to one of the subquery's own. The store takes it for the
+ * other one only if both have the same type there, which is known of fields alone: an integer may have any
+ * width, and a text may be one that cannot be NULL.
+ */
 function equatedOuter(condition: Expr): readonly string[] {
   if (condition.kind !== 'apply' || condition.name !== 'compare =') return [];
   const sides = condition.args.filter((each) => each.kind === 'column');
   const [outer, second] = sides.filter(isOuter);
-  return sides.length === 2 && outer !== undefined && second === undefined ? [exprKey(outer)] : [];
+  const [left, right] = sides.map(({ stored }) => stored);
+  const areAlike = left !== undefined && left === right;
+  return areAlike && outer !== undefined && second === undefined ? [exprKey(outer)] : [];
 }
 
 /**

@@ -30,6 +30,7 @@ export function eventsRelation(
   const field = (name: string, type: FieldType): Column => ({
     ...column(name, fieldSql(dataset, name, type), fieldSqlType[type]),
     finite: type === 'num',
+    ...(dataset.fields.has(name) ? { stored: type } : {}),
   });
   const several = (name: string, has: readonly FieldType[]): Mixed => ({
     kind: 'mixed',

@@ -87,6 +87,26 @@ function checkGroupingCall(expr: Expr, groupKeys: ReadonlySet<string>, at: numbe
   throw sqlError('sql_grouping', 'arguments to GROUPING must be grouping expressions', at);
 }
 
+/** Of one set, `GROUPING` is 0; the store would not find a key that is a constant. */
+export function withoutGrouping(ir: SelectIr): SelectIr {
+  if (ir.groupingSets.length !== 1) return ir;
+  return {
+    ...ir,
+    items: ir.items.map(asGrouped),
+    having: ir.having && asGrouped(ir.having),
+    orderBy: ir.orderBy.map((sort) => ({ ...sort, expr: asGrouped(sort.expr) })),
+    distinctOn: ir.distinctOn.map(asGrouped),
+  };
+}
+
+function asGrouped(expr: Expr): Expr {
+  if (isGroupingCall(expr)) return apply('grouping of one set', int4, () => 'toInt32(0)');
+  if (!some(expr, isGroupingCall)) return expr;
+  if (expr.kind === 'apply') return { ...expr, args: expr.args.map(asGrouped) };
+  if (expr.kind !== 'aggregate') return expr;
+  return { ...expr, args: expr.args.map(asGrouped) };
+}
+
 /** `GROUPING (a, b)`: a bit for each argument, 1 where the row is not grouped by it, the last one lowest. */
 export const groupingCall = (args: readonly Expr[]): Aggregate => ({
   kind: 'aggregate',

@@ -9,7 +9,7 @@ import type { Expr } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { numberLiteral } from '../syntax/literals.ts';
 import { callOf } from '../syntax/read-operator.ts';
-import { arrayOf, bool, unknown } from '../types.ts';
+import { arrayOf, bool, commonType, unknown } from '../types.ts';
 import { resolveCall } from './call.ts';
 import type { ExpressionContext } from './expression-context.ts';
 import { groupingCall } from './grouping.ts';
@@ -145,6 +145,11 @@ function isDistinct(left: Expr, right: Expr, negated: boolean, at: number | unde
 
 /** The engine's IN knows no NULL in the list and only literals: everything else becomes comparisons. */
 function inList(arg: Expr, items: readonly Expr[], negated: boolean, at: number | undefined): Expr {
+  const isOfOneType = commonType([arg, ...items].map(({ type }) => type)) !== undefined;
+  if (!isOfOneType) {
+    const found = or(...items.map((each) => compare('=', arg, each, at)));
+    return negated ? not(found) : found;
+  }
   const { type, exprs } = unify([arg, ...items], 'IN', at);
   const [value, ...candidates] = exprs;
   if (value === undefined) throw sqlError('sql_syntax', 'IN needs a value', at);

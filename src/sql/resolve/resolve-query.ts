@@ -285,5 +285,6 @@ function outputSort(key: SortKey, places: ReadonlyMap<string, number>, items: re
   if (expr === undefined) {
     throw sqlError('sql_bad_reference', 'ORDER BY is not a column of the result', expression.at);
   }
+  if (expr.type.name === 'array') throw unsupported('ORDER BY an array', expression.at);
   return { expr: settle(expr, expression.at), descending, nullsFirst };
 }

@@ -8,7 +8,14 @@ import { sqlError, unsupported } from '../sql-error.ts';
 import type { QueryContext, ResolvedQuery } from './environment.ts';
 import type { ExpressionContext } from './expression-context.ts';
 import { resolveFrom } from './from.ts';
-import { checkGrouping, hasAggregate, isAggregate, isGroupingCall, keepKeys } from './grouping.ts';
+import {
+  checkGrouping,
+  hasAggregate,
+  isAggregate,
+  isGroupingCall,
+  keepKeys,
+  withoutGrouping,
+} from './grouping.ts';
 import { GroupingKeys, type GroupKey, havingAnyRows } from './grouping-keys.ts';
 import { limitOf } from './limit.ts';
 import { outputColumnName } from './output-name.ts';
@@ -95,6 +102,7 @@ export function resolveSelect(
   const distinctOn = select.distinctOn.map((key) =>
     grouping.within(outputExpr(key, named, orderContext, 'DISTINCT ON')),
   );
+  checkDistinctKeys(distinctOn, grouping.sets, select.distinctOn[0]?.at);
   const pushed = from && pushIntoReads(from.ir, where);
   const ir: SelectIr = {
     kind: 'select',
@@ -113,7 +121,7 @@ export function resolveSelect(
   checkGrouping(ir, items);
   checkDistinctOrder(ir, query.orderBy);
   checkSets(ir);
-  const whole = withTotalRow(ir);
+  const whole = withTotalRow(withoutGrouping(ir));
   const placed = scope.hasCorrelatedSubqueries
     ? placeSubqueries(whole, context.env, scope.correlated)
     : whole;
@@ -140,11 +148,15 @@ function withTotalRow(ir: SelectIr): SelectIr {
   if (ir.groupingSets.length === 0 && ir.having === undefined) return ir;
   const hasTotal = ir.groupingSets.length === 0 || ir.groupingSets.some((keys) => keys.length === 0);
   const { items, having, orderBy, distinctOn } = ir;
-  const exprs = [...items, ...orderBy.map(({ expr }) => expr), ...distinctOn, ...(having ? [having] : [])];
-  const isAggregated = exprs.some((expr) => some(expr, (each) => isAggregate(each) && !isGroupingCall(each)));
-  if (!hasTotal || isAggregated) return ir;
   const [only, second] = ir.groupingSets;
   const isOneRow = only === undefined || (only.length === 0 && second === undefined);
+  // With several sets or HAVING, the store forgets it also where a query around this one uses no aggregate.
+  const outputs =
+    isOneRow && having === undefined ? [...items, ...orderBy.map(({ expr }) => expr), ...distinctOn] : [];
+  const exprs = [...outputs, ...(having ? [having] : [])];
+  const isAggregated = exprs.some((expr) => some(expr, (each) => isAggregate(each) && !isGroupingCall(each)));
+  if (!hasTotal) return ir;
+  if (isAggregated) return isOneRow ? { ...ir, groupingSets: [] } : ir;
   return { ...ir, groupingSets: isOneRow ? [] : ir.groupingSets, having: havingAnyRows(having) };
 }
 
@@ -242,10 +254,24 @@ function itemBySubquery(key: Expression, { items }: NamedItems): Item | undefine
 
 const withoutPlaces = (name: string, value: unknown): unknown => (name === 'at' ? undefined : value);
 
+/** There the store computes a key of which another one is a part from that one, though it is NULL. */
+function checkDistinctKeys(
+  distinctOn: readonly Expr[],
+  sets: readonly (readonly Expr[])[],
+  at: number | undefined,
+): void {
+  if (sets.length < 2 || distinctOn.length === 0) return;
+  const keys = new Set(sets.flat().map(exprKey));
+  const isKey = (expr: Expr): boolean => keys.has(exprKey(expr));
+  if (distinctOn.some((expr) => isKey(expr) && children(expr).some((part) => some(part, isKey))))
+    throw unsupported('DISTINCT ON a key of several grouping sets of which another key is a part', at);
+}
+
 function checkDistinctOrder(ir: SelectIr, keys: readonly SortKey[]): void {
   const allowed = ir.distinct ? ir.items : ir.distinctOn;
   if (allowed.length === 0 || ir.orderBy.length === 0) return;
-  const names = new Set(allowed.map(exprKey));
+  // A literal has the type of a text there.
+  const names = new Set(allowed.map((expr) => exprKey(settle(expr, undefined))));
   const other = ir.orderBy.findIndex((sort) => !names.has(exprKey(sort.expr)));
   if (other < 0) return;
   const leading = new Set(ir.orderBy.slice(0, other).map((sort) => exprKey(sort.expr)));

@@ -20,6 +20,8 @@ const unitNames: ReadonlyMap<string, Unit> = new Map<string, Unit>(
   ),
 );
 
+export const isUnitName = (name: string): boolean => unitNames.has(name);
+
 const microsPerUnit: Readonly<Partial<Record<Unit, number>>> = {
   hours: 3600 * microsPerSecond,
   minutes: 60 * microsPerSecond,

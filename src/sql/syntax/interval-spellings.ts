@@ -62,6 +62,9 @@ const monthsOf: ReadonlyMap<string, number> = new Map([
   ...years(1000, 'mil mils millennia millennium'),
 ]);
 
+/** The name of a unit of months or years. */
+export const isMonthsUnit = (name: string): boolean => monthsOf.has(name);
+
 /** Of years, a fraction is rounded to months; of a month, it is days of 24 hours, 30 of them. */
 function inMonths(sign: string, whole: string, fraction: string, unit: number): string {
   const part = Number(`0.${fraction === '' ? '0' : fraction}`);

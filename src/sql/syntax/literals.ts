@@ -2,10 +2,11 @@ import { roundHalfEven } from '../../lib/round-half-even.ts';
 import { microsPerDay, microsPerSecond, readTimestamp, type WrittenTimestamp } from '../../lib/timestamp.ts';
 import { literal } from '../build.ts';
 import type { IntervalParts, Literal, LiteralValue } from '../ir.ts';
-import { sqlError } from '../sql-error.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
 import {
   float,
   intervalOf,
+  isTimestamp,
   maxNumericDigits,
   maxNumericScale,
   numeric,
@@ -18,6 +19,7 @@ import { binaryJson } from './binary-json.ts';
 import { parseInterval } from './datetime.ts';
 import { verboseInterval } from './interval-spellings.ts';
 import { isNumberText } from './number-text.ts';
+import { mayBeInterval, mayBeTimestamp } from './other-spellings.ts';
 import { readSpelledTimestamp } from './timestamp-spellings.ts';
 
 /** 1900, where the store's time types begin, to 2254, where microseconds no longer fit a double. */
@@ -101,6 +103,8 @@ function withoutExponent(written: string): string | undefined {
 export function readLiteral(text: string, type: SqlType, at: number | undefined): Literal {
   const value = parseAs(text, type, at);
   if (value === undefined) {
+    if (mayBeOf(text.trim(), type))
+      throw unsupported(`The ${typeLabel(type)} ${JSON.stringify(text.trim())}, in this spelling,`, at);
     throw sqlError(
       'sql_bad_value',
       `invalid input syntax for type ${typeLabel(type)}: ${JSON.stringify(text)}`,
@@ -110,6 +114,13 @@ export function readLiteral(text: string, type: SqlType, at: number | undefined)
   if (type.name === 'interval' && typeof value === 'object' && value !== null)
     return intervalLiteral(value, at);
   return type.name === 'numeric' ? numericOfScale(String(value), type, at) : literal(type, value);
+}
+
+/** What PostgreSQL may read otherwise. */
+function mayBeOf(text: string, type: SqlType): boolean {
+  if (type.name === 'numeric') return /^[+-]?(?:nan|inf|infinity)$/i.test(text);
+  if (type.name === 'interval') return mayBeInterval(text);
+  return (type.name === 'date' || isTimestamp(type)) && mayBeTimestamp(text);
 }
 
 /** @throws AppError `sql_out_of_range` for what PostgreSQL or the store cannot hold */
@@ -232,10 +243,12 @@ function parseAs(text: string, type: SqlType, at: number | undefined): LiteralVa
       return inStoreRange(timestampMicros(trimmed, type), microsPerDay, type, at);
     case 'date': {
       const clock = writtenTimestamp(trimmed)?.clockMicros;
-      return inStoreRange(clock === undefined ? undefined : dayOf(clock), 1, type, at);
+      // The end of a day is the next one, but not its date.
+      const end = /[\sT]24:?00/i.test(trimmed) ? 1 : 0;
+      return inStoreRange(clock === undefined ? undefined : dayOf(clock - end), 1, type, at);
     }
     case 'interval':
-      return parseInterval(trimmed) ?? parseInterval(verboseInterval(trimmed) ?? '');
+      return intervalParts(trimmed);
     case 'json':
       return isJson(text) ? text : undefined;
     case 'jsonb':
@@ -243,6 +256,15 @@ function parseAs(text: string, type: SqlType, at: number | undefined): LiteralVa
     default:
       return undefined;
   }
+}
+
+/** A point may stand without digits on one side of it, and commas say nothing. */
+function intervalParts(written: string): IntervalParts | undefined {
+  const text = written
+    .replaceAll(/(^|\s)\.(?=\d)/g, '$10.')
+    .replaceAll(/(\d)\.(?=\s|$)/g, '$1')
+    .replaceAll(',', ' ');
+  return parseInterval(text) ?? parseInterval(verboseInterval(text) ?? '');
 }
 
 /** A time in ISO 8601 or in another of PostgreSQL's spellings. */

@@ -14,6 +14,7 @@ export const raised = {
   badJson: 30_004,
   betweenBuckets: 30_005,
   lateInMonth: 30_006,
+  notIso: 30_020,
 } as const;
 
 type Raised = keyof typeof raised;
@@ -26,6 +27,7 @@ const messages: Readonly<Record<Raised, string>> = {
   outOfYears: 'years out of range',
   badJson: 'JSON of another kind',
   betweenBuckets: 'between two buckets',
+  notIso: 'no timestamp of ISO 8601',
   lateInMonth: 'a series of months that begins after the 28th',
 };
 

@@ -28,6 +28,15 @@ const weekdays: ReadonlySet<string> = new Set([
   ...['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'],
 ]);
 
+const otherWords: ReadonlySet<string> = new Set([
+  ...['am', 'pm', 'bc', 'ad', 'allballs', 'epoch'],
+  ...['now', 'today', 'tomorrow', 'yesterday'],
+]);
+
+/** The name of a month or weekday, or another word of dates and times. */
+export const isDateWord = (word: string): boolean =>
+  monthNames.has(word) || weekdays.has(word) || otherWords.has(word);
+
 interface Fields {
   date?: { readonly year: string; readonly month: number; readonly day: number };
   /** Of a date in words, until its year and day are known. */
@@ -84,7 +93,7 @@ function clockSeconds(seconds: number, half: Fields['half']): number | undefined
 /** Puts what a word says into the fields; false if it says nothing, or what another one has said. */
 function readWord(word: string, fields: Fields): boolean {
   if (weekdays.has(word)) return true;
-  if (word === 'am' || word === 'pm') return take(fields, 'half', word);
+  if (/^[ap]m(?![a-z])/.test(word)) return readHalf(word, fields);
   if (/^\d+$/.test(word)) return readDigits(word, fields);
   if (/^\d+:/.test(word)) return readClock(word, fields);
   const [, day = '', clock = ''] = /^(\d{8}|\d{4}-\d{1,2}-\d{1,2})t(\d.*)$/.exec(word) ?? [];
@@ -95,6 +104,8 @@ function readWord(word: string, fields: Fields): boolean {
       time === null ? clock : `${hour}:${minute}${second === undefined ? '' : `:${second}`}${rest}`;
     return readWord(day, fields) && readClock(spelled, fields);
   }
+  const [, date = '', zone = ''] = /^(\d{4}-\d{1,2}-\d{1,2})(\+\d.*|z)$/.exec(word) ?? [];
+  if (date !== '') return readWord(date, fields) && take(fields, 'zone', zoneOf(zone));
   const parts = /^(\w+)([-/.])(\w+)[-/.](\d+)$/.exec(word);
   if (parts !== null && word[word.length - (parts[4] ?? '').length - 1] === parts[2]) {
     return take(fields, 'date', dateOf(parts[1] ?? '', parts[3] ?? '', parts[4] ?? ''));
@@ -144,6 +155,13 @@ function dateOf(first: string, second: string, third: string): Fields['date'] {
   return { year: order.year, month: Number(order.month), day: Number(order.day) };
 }
 
+/** `am` or `pm`, with a zone directly behind it. */
+function readHalf(word: string, fields: Fields): boolean {
+  const zone = word.slice(2);
+  if (!take(fields, 'half', word.startsWith('am') ? 'am' : 'pm')) return false;
+  return zone === '' || take(fields, 'zone', zoneOf(zone));
+}
+
 /** `3:30`, `03:30:15.25`, with AM, PM or a zone directly behind it. */
 function readClock(word: string, fields: Fields): boolean {
   const match = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d*))?)?/.exec(word);
@@ -156,7 +174,7 @@ function readClock(word: string, fields: Fields): boolean {
   if (!isClock || (seconds === 86_400 && Number(fraction) > 0)) return false;
   if (!take(fields, 'clock', { seconds, fraction })) return false;
   if (rest === '') return true;
-  return rest === 'am' || rest === 'pm' ? take(fields, 'half', rest) : take(fields, 'zone', zoneOf(rest));
+  return /^[ap]m(?![a-z])/.test(rest) ? readHalf(rest, fields) : take(fields, 'zone', zoneOf(rest));
 }
 
 /** An offset, east of UTC, an abbreviation or the name of a zone. */

@@ -103,10 +103,19 @@ const stringAggregate: AggregateForm = (call, site) => {
     throw sqlError('sql_unknown_function', `string_agg needs text; cast its argument`, site.at);
   }
   const words = coerce(value, text, site.at);
-  if (call.orderBy.length === 0 && !call.distinct) {
-    return aggregate('string_agg', text, (a, by) => `groupConcat(${by})(${a})`, call, [words, separator]);
-  }
   const by = quoteString(String(separator.value));
+  if (call.orderBy.length === 0 && !call.distinct) {
+    // The engine's `groupConcat` forgets the separator behind texts without characters.
+    const joined = `arrayMap(x -> if(empty(x), NULL, arrayStringConcat(x, ${by})), [`;
+    return aggregate(
+      `string_agg ${by}`,
+      text,
+      (a) => `groupArray(${a})`,
+      call,
+      [words],
+      (a) => `${joined}${a}])[1]`,
+    );
+  }
   const finish = (sorted: string): string => {
     const present = `arrayFilter(t -> isNotNull(tupleElement(t, 1)), ${sorted})`;
     const joined = `arrayStringConcat(arrayMap(t -> assumeNotNull(tupleElement(t, 1)), x), ${by})`;

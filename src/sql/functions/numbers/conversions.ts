@@ -66,7 +66,7 @@ const floatToNumeric: Conversion = (value, from, to) => {
 
 /** ISO 8601 alone: what else the engine's parser takes, it may read differently than PostgreSQL does. */
 const isoPattern =
-  '^\\d{4}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?\\s?([Zz]|[+-]\\d{2}(:?\\d{2})?)?)?$';
+  '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([T ]([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d+)?)?\\s?([Zz]|[+-]\\d{2}(:?\\d{2})?)?)?$';
 /** What has no time zone ignores an offset. */
 const offset = '(:\\d{2}(?:\\.\\d+)?)\\s?(?:[Zz]|[+-]\\d{2}(?::?\\d{2})?)$';
 const withoutOffset = (text: string): string => `replaceRegexpOne(${text}, ${quoteString(offset)}, '\\\\1')`;
@@ -82,7 +82,8 @@ const textToTimestamp: Conversion = (value, _, to) => {
   return parsed(
     value,
     (text) => {
-      const checked = `if(match(s, ${quoteString(isoPattern)}), s, 'no timestamp')`;
+      const isOther = raiseIf(`NOT match(s, ${quoteString(isoPattern)})`, 'notIso');
+      const checked = `substring(s, 1 + ${isOther})`;
       const local = to.name === 'timestamptz' ? checked : withoutOffset(checked);
       return letBindings(['s'], [text], letBindings(['t'], [local], read));
     },
@@ -95,12 +96,11 @@ const boolToText: Conversion = (value) => `multiIf(${value}, 'true', NOT ${value
 const yes = "('t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1')";
 const no = "('f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0')";
 
-/** The conversion of a text that is no number is what raises the error. */
+/** The conversion of a text that is no number is what raises the error: only of such a text, also as a constant. */
 const textToBool: Conversion = (value) =>
   parsed(
     value,
-    (text) =>
-      `multiIf(lower(${text}) IN ${yes}, 1, lower(${text}) IN ${no}, 0, toUInt8(concat('no boolean: ', ${text})))`,
+    (text) => `toUInt8(multiIf(lower(${text}) IN ${yes}, '1', lower(${text}) IN ${no}, '0', 'no boolean'))`,
     'f',
   );
 
@@ -114,6 +114,8 @@ const timestampText: Conversion = (value, from) => {
 
 const dateToTimestamp: Conversion = (value) => `toDateTime64(${value}, 6, 'UTC')`;
 const toFloat: Conversion = (value) => `toFloat64(${value})`;
+/** By its digits: the engine divides by a power of ten, which rounds twice. */
+const numericToFloat: Conversion = (value) => `toFloat64(toString(${value}))`;
 const unchanged: Conversion = (value) => value;
 
 const integers = ['int2', 'int4', 'int8'] as const;
@@ -130,7 +132,8 @@ const each = (
 const conversions: ReadonlyMap<string, Conversion> = new Map([
   ...each(integers, integers, toInteger),
   ...each(integers, ['numeric'], (value, _, to) => `toDecimal256(${value}, ${numericScale(to)})`),
-  ...each([...integers, 'numeric'], ['float'], toFloat),
+  ...each(integers, ['float'], toFloat),
+  ...each(['numeric'], ['float'], numericToFloat),
   ...each(['float', 'numeric'], integers, roundToInteger),
   ...each(['numeric'], ['numeric'], numericToNumeric),
   ...each(['float'], ['numeric'], floatToNumeric),

@@ -57,6 +57,13 @@ function outlineOf({ kind, text }: RegexToken): string {
   return /^\\[ntr]$/.test(text) ? '.' : '_';
 }
 
+/**
+ * Before it matches, the engine looks for what must be there by bytes: of a repeated character, it takes all
+ * bytes but the last for such.
+ */
+const asWhole = (text: string, { kind }: RegexToken, next: RegexToken | undefined): string =>
+  kind === 'character' && next?.kind === 'quantifier' && !/^[\0-\x7f]*$/.test(text) ? `(?:${text})` : text;
+
 /** The pattern as the engine writes it, and as it may for texts of ASCII alone. */
 export interface EngineRegex {
   readonly unicode: string;
@@ -75,14 +82,19 @@ export interface EngineRegex {
  *   would read otherwise, or not at all, `sql_too_large` for what would take it too long
  */
 export function engineRegex(pattern: string, ignoreCase: boolean, site: CallSite): EngineRegex {
+  if (pattern.startsWith('***')) throw unsupported('A regular expression that begins with ***', site.at);
   const insensitive = pattern.startsWith('(?i)');
   const { tokens, groups, canBeEmpty } = readRegex(insensitive ? pattern.slice(4) : pattern, site);
   const anyOfCases = ignoreCase || insensitive;
   const option = anyOfCases ? '(?i)' : '';
+  // The engine takes an empty pattern for none at all.
   const written = (write: (token: RegexToken) => string): string => tokens.map(write).join('');
+  const forEngine = (write: (token: RegexToken) => string): string =>
+    tokens.map((token, place) => asWhole(write(token), token, tokens[place + 1])).join('');
+  const all = `${option}${tokens.length === 0 ? '(?:)' : ''}`;
   return {
-    unicode: `${option}${written((token) => ofUnicode(token, anyOfCases))}`,
-    ascii: `${option}${written(ofAscii)}`,
+    unicode: `${all}${forEngine((token) => ofUnicode(token, anyOfCases))}`,
+    ascii: `${all}${forEngine(ofAscii)}`,
     outline: written(outlineOf),
     groups,
     canBeEmpty,

@@ -28,7 +28,7 @@ const cut =
 const firstDay = (day: string): string => `toDateTime64(${day}, 6, 'UTC')`;
 /** The first day of a year, which the store's dates must have. */
 const newYear = (year: string): string => {
-  const isBefore = raiseIf(`${year} < 1900`, 'outOfRange');
+  const isBefore = raiseIf(`${year} < 1900`, 'outOfYears');
   return firstDay(`makeDate32(toInt32(${year}) + ${isBefore}, 1, 1)`);
 };
 

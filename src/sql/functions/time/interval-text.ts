@@ -42,14 +42,14 @@ function clockText(micros: number): string {
 const whole = (unit: string, seconds: number): string => `intDiv(${unit}, toInt64(${seconds * 1_000_000}))`;
 const two = (number: string): string => `leftPad(toString(${number}), 2, '0')`;
 
-/** In the store's SQL, of `c` microseconds without their sign. */
+/** In the store's SQL, of `c` microseconds without their sign. The smallest number has none in 64 bits. */
 function storeClock(): string {
-  const hours = whole('abs(c)', 3600);
+  const size = 'abs(toInt128(c))';
+  const hours = whole(size, 3600);
   const hoursText = `if(${hours} < 100, ${two(hours)}, toString(${hours}))`;
-  const minutes = `modulo(${whole('abs(c)', 60)}, 60)`;
-  const seconds = `modulo(intDiv(abs(c), 1000000), 60)`;
-  const fraction =
-    "replaceRegexpOne(concat('.', leftPad(toString(abs(c) % 1000000), 6, '0')), '\\\\.?0+$', '')";
+  const minutes = `modulo(${whole(size, 60)}, 60)`;
+  const seconds = `modulo(intDiv(${size}, 1000000), 60)`;
+  const fraction = `replaceRegexpOne(concat('.', leftPad(toString(${size} % 1000000), 6, '0')), '\\\\.?0+$', '')`;
   return `${hoursText}, ':', ${two(minutes)}, ':', ${two(seconds)}, ${fraction}`;
 }
 

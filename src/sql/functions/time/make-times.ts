@@ -11,11 +11,16 @@ import { atTimeZone, utc, zoneOf } from './time-zones.ts';
 /** The days of month `m` of year `y`, without a call that could leave the store's dates. */
 const daysInMonth =
   'multiIf(m IN (4, 6, 9, 11), 30, m != 2, 31, y % 4 = 0 AND (y % 100 != 0 OR y % 400 = 0), 29, 28)';
-const isNoDay = `isNotNull(y + m + d) AND (y < 1900 OR y > 2254 OR m < 1 OR m > 12 OR d < 1 OR d > ${daysInMonth})`;
+const isNoYear = 'isNotNull(y + m + d) AND (y < 1900 OR y > 2254)';
+const isNoDay = `isNotNull(y + m + d) AND (y = 0 OR m < 1 OR m > 12 OR d < 1 OR d > ${daysInMonth})`;
 
 /** A day of the store's years, or an error. */
 export const dayOf = (year: string, month: string, day: string): string =>
-  letBindings(['y', 'm', 'd'], [year, month, day], `makeDate32(y + ${raiseIf(isNoDay, 'outOfRange')}, m, d)`);
+  letBindings(
+    ['y', 'm', 'd'],
+    [year, month, day],
+    `makeDate32(y + ${raiseIf(isNoDay, 'outOfRange')} + ${raiseIf(isNoYear, 'outOfYears')}, m, d)`,
+  );
 
 const integers = (args: readonly Expr[], at: number | undefined): readonly Expr[] =>
   args.map((arg) => coerce(arg, int4, at));

@@ -39,8 +39,8 @@ export function timeArithmetic(
   if (name === '+' || name === '-') {
     if (right.type.name === 'interval') return plusInterval(left, right, sign, site);
     if (name === '+' && left.type.name === 'interval') return plusInterval(right, left, 1, site);
-    if (left.type.name === 'date' && isInteger(right.type)) return plusDays(left, right, sign);
-    if (name === '+' && isInteger(left.type) && right.type.name === 'date') return plusDays(right, left, 1);
+    if (left.type.name === 'date' && isDayCount(right)) return plusDays(left, right, sign);
+    if (name === '+' && isDayCount(left) && right.type.name === 'date') return plusDays(right, left, 1);
     return name === '-' ? difference(left, right, site) : undefined;
   }
   if (left.type.name === 'interval' && isNumber(right.type) && (name === '*' || name === '/')) {
@@ -50,6 +50,9 @@ export function timeArithmetic(
     ? scaleInterval(right, left, name, site)
     : undefined;
 }
+
+/** PostgreSQL has no operator for a date and a `bigint`. */
+const isDayCount = ({ type }: Expr): boolean => isInteger(type) && type.name !== 'int8';
 
 const plusDays = (day: Expr, days: Expr, sign: 1 | -1): Expr =>
   apply(

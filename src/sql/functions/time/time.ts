@@ -41,14 +41,16 @@ const dateBin: SpecialForm = (args, site) => {
   if (width.type.name !== 'interval' || width.type.form === 'any') {
     throw unsupported('date_bin with an interval that has months', site.at);
   }
-  const value = timestampArgument(args[1], timestamptz, site);
+  // A date goes with the other argument.
+  const first = args[1]?.type.name === 'date' ? (args[2]?.type ?? timestamptz) : timestamptz;
+  const value = timestampArgument(args[1], first.name === 'timestamp' ? first : timestamptz, site);
   const origin = coerce(timestampArgument(args[2], value.type, site), value.type, site.at);
   return apply(
     'date_bin',
     value.type,
     (by, a, from) => {
       const since = `(${microsOf(a)} - ${microsOf(from)})`;
-      return `fromUnixTimestamp64Micro(${microsOf(a)} - positiveModulo(${since}, ${by}) + ${raiseIf(`${by} <= 0`, 'outOfRange')}, 'UTC')`;
+      return `fromUnixTimestamp64Micro(${microsOf(a)} - positiveModulo(${since}, ${by}) + ${raiseIf(`${by} <= 0 AND isNotNull(${a}) AND isNotNull(${from})`, 'outOfRange')}, 'UTC')`;
     },
     width,
     value,
