@@ -3,6 +3,7 @@ import { mistakesAreFound } from './find-mistakes.ts';
 import { heldUnderAttack, listAttacks } from './hostile/run.ts';
 import { keptThroughKills } from './kills.ts';
 import { keptInSimulation } from './simulations.ts';
+import { sameAsPostgres } from './sql-generators.ts';
 
 /**
  * `npm run torture [-- --rounds n --store-rounds n --seed n]` kills the service in the middle of ingest,
@@ -11,6 +12,8 @@ import { keptInSimulation } from './simulations.ts';
  * faults. `npm run torture -- --mistakes n [--seed n]` puts known mistakes into that path and simulates
  * each up to n times. `npm run torture -- --hostile [--only name]...
  * [--list]` sends it requests that are made to stop it for others.
+ * `npm run torture -- --sql-generators <minutes> [--only class]... [--seed n]` asks it and PostgreSQL random
+ * statements.
  */
 const { values } = parseArgs({
   options: {
@@ -19,6 +22,7 @@ const { values } = parseArgs({
     sim: { type: 'string' },
     mistakes: { type: 'string' },
     hostile: { type: 'boolean', default: false },
+    'sql-generators': { type: 'string' },
     only: { type: 'string', multiple: true, default: [] },
     list: { type: 'boolean', default: false },
     seed: { type: 'string', default: String(Date.now() >>> 0) },
@@ -37,6 +41,8 @@ async function chosen(): Promise<boolean> {
     return true;
   }
   if (hostile) return heldUnderAttack({ only });
+  const minutes = values['sql-generators'];
+  if (minutes !== undefined) return sameAsPostgres({ minutes: Number(minutes), seed, only });
   if (mistakes !== undefined) return mistakesAreFound(count('--mistakes', mistakes, 1), seed);
   if (sim !== undefined) return keptInSimulation(count('--sim', sim, 1), seed, trace);
   return keptThroughKills({

@@ -1,0 +1,225 @@
+import * as fc from 'fast-check';
+import { one, written } from '../written.ts';
+
+/**
+ * Regular expressions and LIKE: empty matches, alternatives, anchors, classes, lazy and greedy repetitions,
+ * flags, escapes, over texts of several scripts and lines.
+ */
+const texts = [
+  '',
+  'a',
+  'aaa',
+  'abc',
+  'ABC abc',
+  'foobarbaz',
+  'a,b;c',
+  'aXbXc',
+  '  x  ',
+  'é日本x',
+  'Ä ä ß',
+  'x\ny\nz',
+  'a.b*c',
+  '2024-03-05',
+  'GET /index.html 200',
+  'key=value; k2=v2',
+  '😀a😀',
+  'a\\b',
+  '100%_x',
+  'banana',
+  "o''neill",
+  'tab\there',
+];
+const subject = one(...texts.map((each) => `'${each}'`));
+const atom = one(
+  'a',
+  'b',
+  'x',
+  '.',
+  'é',
+  '日',
+  '[a-c]',
+  '[^a]',
+  '[[:alpha:]]',
+  '[^[:space:]]',
+  '\\d',
+  '\\w',
+  '\\s',
+  '\\W',
+  '\\S',
+  '\\D',
+  '(a)',
+  '(?:ab)',
+  '(b|c)',
+  '(a|b|)',
+  '()',
+  '😀',
+  '\\.',
+  '[.]',
+  '[]a]',
+  '[a\\-z]',
+  '=',
+  '(\\w+)',
+  '(x)?',
+  'o',
+  'an',
+  '(an)',
+  '\\\\',
+  '[[:upper:]]',
+  '%',
+);
+const quantity = one(
+  '',
+  '',
+  '',
+  '',
+  '',
+  '*',
+  '+',
+  '?',
+  '{2}',
+  '{1,2}',
+  '{0}',
+  '{0,1}',
+  '{2,}',
+  '*?',
+  '+?',
+  '??',
+);
+const piece = written`${atom}${quantity}`;
+const branch = fc.oneof(
+  piece,
+  written`${piece}${piece}`,
+  written`${piece}${piece}${piece}`,
+  written`${one('^', '\\m', '\\y', '\\A', '')}${piece}`,
+  written`${piece}${one('$', '\\M', '\\y', '\\Z', '')}`,
+  written`^${piece}$`,
+  one(
+    '',
+    '^',
+    '$',
+    '^$',
+    '\\y',
+    '\\B',
+    '\\m',
+    '\\M',
+    '(?i)ABC',
+    '(?i)é',
+    'a|',
+    '|a',
+    '(?=a)',
+    '(?!a)b',
+    '(a)\\1',
+    '(',
+    ')',
+    '[',
+    '*a',
+    'a**',
+    'a{3,1}',
+    'a{256}',
+    '\\',
+    '[b-a]',
+    '[[:nope:]]',
+    '(?n)^y',
+    '***=a.',
+    '***:a',
+  ),
+);
+const pattern = fc
+  .oneof(
+    branch,
+    branch,
+    branch,
+    written`${branch}|${branch}`,
+    written`(${branch})`,
+    written`(${branch})${quantity}`,
+  )
+  .map((text) => `'${text.replaceAll("'", "''")}'`);
+const replacement = one(
+  "''",
+  "'-'",
+  "'<\\&>'",
+  "'\\1'",
+  "'[\\1\\2]'",
+  "'x'",
+  "'\\\\'",
+  "'$1'",
+  "'\\0'",
+  "'é'",
+);
+const flags = one("''", "'g'", "'i'", "'gi'", "'n'", "'s'", "'x'", "'c'", "'gn'", "'m'", "'w'", "'p'", "'z'");
+const number = one('1', '2', '3', '0', '-1', '100');
+
+const like = one('like', 'not like', 'ilike', 'not ilike', '~~', '!~~', '~~*', '!~~*');
+const likePiece = one(
+  'a',
+  '%',
+  '_',
+  'b',
+  'é',
+  '\\%',
+  '\\_',
+  '\\\\',
+  '%%',
+  'x',
+  'A',
+  '😀',
+  '',
+  '\\a',
+  '.',
+  'c',
+  '!',
+  '!%',
+  '#',
+);
+const likePattern = fc
+  .array(likePiece, { minLength: 0, maxLength: 5 })
+  .map((pieces) => `'${pieces.join('')}'`);
+const escapeCharacter = one("'!'", "''", "'#'", "'\\'", "'ab'", "'é'");
+
+const expression = (text: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.oneof(
+    written`regexp_replace(${text}, ${pattern}, ${replacement})`,
+    written`regexp_replace(${text}, ${pattern}, ${replacement}, ${flags})`,
+    written`regexp_replace(${text}, ${pattern}, ${replacement}, ${flags})`,
+    written`regexp_replace(${text}, ${pattern}, ${replacement}, ${number}, ${number})`,
+    written`regexp_match(${text}, ${pattern})`,
+    written`regexp_match(${text}, ${pattern}, ${flags})`,
+    written`regexp_matches(${text}, ${pattern}, 'g')`,
+    written`regexp_matches(${text}, ${pattern})`,
+    written`regexp_split_to_array(${text}, ${pattern})`,
+    written`regexp_split_to_array(${text}, ${pattern}, ${flags})`,
+    written`regexp_split_to_table(${text}, ${pattern})`,
+    written`regexp_count(${text}, ${pattern})`,
+    written`regexp_count(${text}, ${pattern}, ${number}, ${flags})`,
+    written`regexp_like(${text}, ${pattern})`,
+    written`regexp_like(${text}, ${pattern}, ${flags})`,
+    written`regexp_substr(${text}, ${pattern})`,
+    written`regexp_substr(${text}, ${pattern}, ${number}, ${number})`,
+    written`regexp_instr(${text}, ${pattern})`,
+    written`regexp_instr(${text}, ${pattern}, ${number}, ${number})`,
+    written`substring(${text} from ${pattern})`,
+    written`substring(${text}, ${pattern})`,
+    written`${text} ${one('~', '~*', '!~', '!~*')} ${pattern}`,
+    written`${text} ${one('~', '~*')} ${pattern}`,
+    written`${text} ${like} ${likePattern}`,
+    written`${text} ${like} ${likePattern}`,
+    written`${text} ${one('like', 'not like', 'ilike')} ${likePattern} escape ${escapeCharacter}`,
+    written`${text} similar to ${likePattern}`,
+    written`split_part(${text}, ${one("'a'", "','", "''", "'é'", "'X'", "' '", "'an'")}, ${number})`,
+    written`string_to_array(${text}, ${one("'a'", "','", "''", 'null', "'X'")})`,
+    written`${text} ${one('like', 'ilike')} any (array[${likePattern}, ${likePattern}])`,
+    written`${text} ${one('like', 'ilike')} all (array[${likePattern}, ${likePattern}])`,
+  );
+const rows = fc
+  .array(one(...texts.map((each) => `('${each}')`), '(null)'), { minLength: 1, maxLength: 4 })
+  .map((each) => each.join(', '));
+
+/** Patterns and subjects as constants, subjects in rows, and both in rows. */
+export const patternStatement: fc.Arbitrary<string> = fc.oneof(
+  written`select ${expression(subject)} as v`,
+  written`select ${expression(one('s'))} as v from (values ${rows}) t(s)`,
+  written`select ${expression(one('s'))} as v from (values ${rows}) t(s)`,
+  written`select s ${one('~', '~*', '!~')} p as v from (values (${subject}, ${pattern}), ('abc', ${pattern})) t(s, p)`,
+  written`select s ${one('like', 'ilike', 'not like')} p as v from (values (${subject}, ${likePattern}), ('abc', ${likePattern}), (null, '%')) t(s, p)`,
+  written`select id, ${expression(one('message'))} as v from app where id < 9`,
+);
