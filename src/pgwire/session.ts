@@ -73,7 +73,7 @@ export class Session {
   #isSkipping = false;
   /** Several statements in one simple query are one transaction. */
   #isImplicitBlock = false;
-  /** Something was executed since the last Sync: with what follows it is one transaction. */
+  /** Something was executed since the last Sync or end of a transaction: with what follows it is one. */
   #hasExecuted = false;
   /** The portal that runs now: it outlives CLOSE ALL, which may be its own statement. */
   #executing: Portal | undefined;
@@ -265,8 +265,7 @@ export class Session {
         this.#describe(message.of, message.name);
         return;
       case 'execute':
-        await this.#execute(message.portal, message.maxRows);
-        this.#hasExecuted ||= this.#portals.get(message.portal)?.statement.action !== undefined;
+        await this.#executeExtended(message);
         return;
       case 'close':
         if (message.of === 'statement') this.#dropStatement(message.name);
@@ -747,6 +746,16 @@ export class Session {
     }
   }
 
+  async #executeExtended({
+    portal: name,
+    maxRows,
+  }: Extract<ClientMessage, { kind: 'execute' }>): Promise<void> {
+    const action = this.#portals.get(name)?.statement.action;
+    await this.#execute(name, maxRows);
+    if (action === undefined) return;
+    this.#hasExecuted = !endsTransaction.has(action.kind);
+  }
+
   async #discardAll(): Promise<void> {
     if (this.#transaction.isInBlock || this.#isImplicitBlock || this.#hasExecuted)
       throw new WireError('25001', 'DISCARD ALL cannot run inside a transaction block');
@@ -991,6 +1000,9 @@ function newPortal(
     hasFailed: false,
   };
 }
+
+/** What comes behind one of these is another transaction, without a Sync between them. */
+const endsTransaction: ReadonlySet<SessionStatement['kind']> = new Set(['commit', 'rollback', 'discardAll']);
 
 const nowhere: RowSink = { row: () => undefined, ready: () => undefined };
 
