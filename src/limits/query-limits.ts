@@ -237,6 +237,8 @@ export const queryLimits = {
   maxGroupingSets: 64,
   /** Rows of `generate_series`, which are made in memory. */
   maxSeriesRows: 10_000_000,
+  /** Likewise in FROM, where the store counts them row by row: a second or two of its work. */
+  maxCountedSeriesRows: 1_000_000_000,
   /** Steps of WITH RECURSIVE. */
   maxRecursionDepth: 1000,
 } as const;

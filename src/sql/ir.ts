@@ -202,6 +202,14 @@ export type FromIr =
       readonly rows: readonly (readonly (string | number | null)[])[];
     }
   | {
+      /** Whole numbers that the store counts, row by row. */
+      readonly kind: 'series';
+      readonly alias: string;
+      readonly series: CountedSeries;
+      /** With the position of each, from 1. */
+      readonly ordinality: boolean;
+    }
+  | {
       /** A row for each element of arrays, beside the row of `input` that it belongs to. */
       readonly kind: 'unnest';
       readonly alias: string;
@@ -220,6 +228,13 @@ export type FromIr =
       readonly right: FromIr;
       readonly on: Expr | undefined;
     };
+
+/** `first`, `first + step`, …: each fits 64 bits with its sign. */
+export interface CountedSeries {
+  readonly first: bigint;
+  readonly step: bigint;
+  readonly count: bigint;
+}
 
 export interface CteIr {
   readonly name: string;

@@ -26,5 +26,6 @@ function selected(query: SelectIr): number | undefined {
   if (isGrouped(query))
     return query.groupingSets.flat().length === 0 ? Math.max(1, query.groupingSets.length) : undefined;
   if (query.from === undefined) return 1;
+  if (query.from.kind === 'series') return Number(query.from.series.count);
   return query.from.kind === 'derived' ? rowBound(query.from.query) : undefined;
 }

@@ -2,7 +2,7 @@ import { limits } from '../../limits/limits.ts';
 import { checkTextLength } from '../budget.ts';
 import { apply } from '../build.ts';
 import { coerce, isImplicit } from '../coerce.ts';
-import type { DoubleOperator, Expr, Literal, Renderer } from '../ir.ts';
+import type { CountedSeries, DoubleOperator, Expr, Literal, Renderer } from '../ir.ts';
 import { sqlError } from '../sql-error.ts';
 import {
   bool,
@@ -59,10 +59,15 @@ export interface CallSite {
 export type SpecialForm = (args: readonly Expr[], site: CallSite) => Expr;
 
 /** A function that gives rows: the arrays of its columns, of one length, by their names if they have any. */
-export type SetRelation = (
-  args: readonly Expr[],
-  site: CallSite,
-) => readonly { readonly array: Expr; readonly name?: string }[];
+export type SetRelation = (args: readonly Expr[], site: CallSite) => readonly SetColumn[];
+
+export interface SetColumn {
+  /** Of the rows' values. */
+  readonly array: Expr;
+  readonly name?: string;
+  /** The same rows, where they are whole numbers between literals: then the array need not be made. */
+  readonly series?: CountedSeries | undefined;
+}
 
 export type FunctionDefinition = readonly Overload[] | SpecialForm;
 

@@ -3,7 +3,7 @@ import { microsPerDay } from '../../lib/timestamp.ts';
 import { limits } from '../../limits/limits.ts';
 import { apply, literal } from '../build.ts';
 import { coerce, unify } from '../coerce.ts';
-import type { Expr, IntervalParts, LiteralValue } from '../ir.ts';
+import type { CountedSeries, Expr, IntervalParts, LiteralValue } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { raiseIf } from '../syntax/raise.ts';
 import { arrayOf, int4, int8, isInteger, type SqlType, storeType, timestamptz, typeLabel } from '../types.ts';
@@ -24,6 +24,23 @@ import { regexSetFunctions } from './text/regex-functions.ts';
  * is bounded by `function_range_max_elements_in_block`.
  */
 const series: SpecialForm = (args, site) => {
+  const array = seriesArray(args, site);
+  const counted = countedSeries(array);
+  if (counted !== undefined && counted.count > limits.maxSeriesRows)
+    throw tooLong(limits.maxSeriesRows, site);
+  return array;
+};
+
+/** In FROM, whole numbers between literals are counted by the store, and may be many more rows. */
+const seriesRelation: SetRelation = (args, site) => {
+  const array = seriesArray(args, site);
+  const counted = countedSeries(array);
+  if (counted !== undefined && counted.count > limits.maxCountedSeriesRows)
+    throw tooLong(limits.maxCountedSeriesRows, site);
+  return [{ array, series: counted }];
+};
+
+const seriesArray: SpecialForm = (args, site) => {
   checkCount(args, 2, 3, site);
   const [first, last, step] = args;
   const { type, exprs } = unify(
@@ -78,7 +95,6 @@ function integerSeries(from: Expr, to: Expr, step: Expr | undefined, site: CallS
   const by = step === undefined ? literal(int4, '1') : known(step, int8, site);
   // Without rows, nothing is wrong with the step.
   if (!isNull(from) && !isNull(to)) checkStep(by, site);
-  checkLength(from, to, by, site);
   const type = from.type.name === 'int8' || step?.type.name === 'int8' ? int8 : int4;
   return stepped(
     type,
@@ -88,12 +104,30 @@ function integerSeries(from: Expr, to: Expr, step: Expr | undefined, site: CallS
   );
 }
 
+/** What a series of whole numbers is, if its ends and its step are literals. */
+function countedSeries(array: Expr): CountedSeries | undefined {
+  if (array.kind !== 'apply' || array.type.name !== 'array' || !isInteger(array.type.element))
+    return undefined;
+  const [first, last, step] = array.args.map((arg) =>
+    arg.kind === 'literal' && (typeof arg.value === 'string' || typeof arg.value === 'number')
+      ? BigInt(arg.value)
+      : undefined,
+  );
+  if (first === undefined || last === undefined || step === undefined || step === 0n) return undefined;
+  const steps = (last - first) / step;
+  const leadsAway = last > first ? step < 0n : last < first && step > 0n;
+  return { first, step, count: leadsAway ? 0n : steps + 1n };
+}
+
+const tooLong = (maxRows: number, { at }: CallSite): Error =>
+  sqlError('sql_out_of_range', `a series may have at most ${maxRows} rows`, at);
+
 /** A series of two literals is known to be too long before it is made. */
 function checkLength(from: Expr, to: Expr, step: Expr, site: CallSite): void {
   const [first, last, by] = [from, to, step].map(lengthInUnits);
   if (first === undefined || last === undefined || by === undefined || by === 0) return;
   if ((last - first) / by < limits.maxSeriesRows) return;
-  throw sqlError('sql_out_of_range', `a series may have at most ${limits.maxSeriesRows} rows`, site.at);
+  throw tooLong(limits.maxSeriesRows, site);
 }
 
 function lengthInUnits({
@@ -196,6 +230,7 @@ const setFunctions: Readonly<Record<string, SpecialForm>> = {
 
 /** Functions whose rows have columns of their own, and so stand in FROM. */
 const setRelations: Readonly<Record<string, SetRelation>> = {
+  generate_series: seriesRelation,
   unnest: (args, site) => (args.length > 1 ? unnestSeveral : single(unnest))(args, site),
   ...jsonSetRelations,
 };

@@ -34,3 +34,14 @@ function printCell(cell: RowsIr['rows'][number][number] | undefined): string {
   if (cell === null || cell === undefined) return 'NULL';
   return typeof cell === 'number' ? String(cell) : quoteString(cell);
 }
+
+/** Whole numbers as a subselect: of as many rows as the store works on at a time, however many there are. */
+export function printSeries({ series, ordinality }: Extract<FromIr, { kind: 'series' }>): string {
+  const { first, step, count } = series;
+  const values = [
+    `toInt64(${first}) + toInt64(number) * toInt64(${step})`,
+    ...(ordinality ? ['toInt64(number) + 1'] : []),
+  ];
+  const items = values.map((value, index) => `${value} AS ${quoteIdentifier(outputName(index))}`);
+  return `SELECT ${items.join(', ')} FROM numbers(${count})`;
+}

@@ -15,7 +15,7 @@ import {
 } from '../ir.ts';
 import { bool, type SqlType, storeType, text } from '../types.ts';
 import { bounded, boundedList } from './bounded.ts';
-import { printRows } from './literal-rows.ts';
+import { printRows, printSeries } from './literal-rows.ts';
 import { printExpression, printSorts } from './print-expression.ts';
 import { printRead } from './relation.ts';
 
@@ -99,6 +99,8 @@ function printFrom(from: FromIr): string {
       return `${quoteGenerated(from.cte)} AS ${quoteGenerated(from.alias)}`;
     case 'rows':
       return `(${printRows(from)}) AS ${quoteGenerated(from.alias)}`;
+    case 'series':
+      return `(${printSeries(from)}) AS ${quoteGenerated(from.alias)}`;
     case 'unnest':
       return printUnnest(from);
     case 'join': {

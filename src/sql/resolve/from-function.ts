@@ -51,6 +51,9 @@ export function functionRelation(
     otherColumn: undefined,
     ...(value !== undefined && columns.length === 1 ? { value: () => value } : {}),
   };
+  const [counted] = given;
+  if (counted?.series !== undefined)
+    return { ir: { kind: 'series', alias, series: counted.series, ordinality }, relation };
   if (lateral) return { ir: { ...unnest, alias, input: left.ir }, relation };
   const source = context.env.alias();
   const query: SelectIr = {

@@ -85,7 +85,9 @@ test('the store reads no other tables than those of the datasets that a translat
     const allowed = datasets.map((name) => `${databaseOf(defaultTenant)}.${physicalTable(name, 'events')}`);
     // A SELECT without FROM reads one row of the engine's own.
     expect([...new Set(read)].filter((table) => table !== 'system.one').sort()).toEqual([...allowed].sort());
-    expect(lines.filter((line) => line.includes('TABLE_FUNCTION'))).toEqual([]);
+    // `numbers` counts a series, and reads nothing.
+    const functions = lines.filter((line) => line.includes('TABLE_FUNCTION'));
+    expect(functions.filter((line) => !line.endsWith('table_function_name: numbers'))).toEqual([]);
   });
   await fc.assert(property, randomRuns(40));
 });
