@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { packageRoot } from '../test/support/lib/package-root.ts';
 import { measureAuthorizer } from './authorizer-benchmark.ts';
+import { measureCatalog } from './catalog-benchmark.ts';
 import { barChart } from './chart.ts';
 import { measureCodecs } from './codecs-benchmark.ts';
 import { measureDatasets } from './datasets-benchmark.ts';
@@ -30,8 +31,9 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
 const remoteWrite = 'remote-write';
 const picture = 'bench/remote-write.svg';
 
-const usage = `npm run bench [-- [codecs | datasets | durability | http | identities | otlp | query | sql-clients] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [catalog | codecs | datasets | durability | http | identities | otlp | query | sql-clients] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
+  catalog              queries of pg_catalog and information_schema with 2,000 datasets
   codecs [<word> …]    order keys and codecs for samples: bytes on disk, CPU and query time; words such as value or LZ4
                        choose among them
   datasets [<count> …]  the same load over 1, 100 and 2,000 datasets in turn, or as many as are said; no workload
@@ -54,6 +56,7 @@ const usage = `npm run bench [-- [codecs | datasets | durability | http | identi
 const requests = 1000;
 /** Measurements that do not compare receivers. */
 const modes: ReadonlySet<string> = new Set([
+  'catalog',
   'query',
   'sql-clients',
   'codecs',
@@ -88,7 +91,7 @@ function readArguments() {
     const make = workloads.get(name);
     if (make === undefined) {
       throw new Error(
-        `${name}: use codecs, datasets, durability, http, identities, query, sql-clients, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
+        `${name}: use catalog, codecs, datasets, durability, http, identities, query, sql-clients, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
       );
     }
     return make;
@@ -101,6 +104,7 @@ function readArguments() {
     codecs,
     datasets,
     durability: positionals.includes('durability'),
+    catalog: positionals.includes('catalog'),
     query: positionals.includes('query'),
     sqlClients: positionals.includes('sql-clients'),
     http: positionals.includes('http'),
@@ -169,6 +173,10 @@ async function main(): Promise<void> {
   }
   if (options.http) {
     console.log(`\n${await measureHttpServers(options.requests, options.rounds)}`);
+    return;
+  }
+  if (options.catalog) {
+    console.log(`\n${await measureCatalog(options.part < 1)}`);
     return;
   }
   if (options.query) {

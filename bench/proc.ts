@@ -42,9 +42,12 @@ function ownCpuSeconds(pid: number): number {
  */
 export function ownCpuMicros(pid: number): number {
   const tasks = entriesOf(`/proc/${pid}/task`);
-  const nanos = tasks.map((task) => Number(readIfThere(`/proc/${pid}/task/${task}/schedstat`).split(' ')[0]));
-  return nanos.reduce((sum, each) => sum + each, 0) / 1000;
+  return tasks.reduce((sum, task) => sum + threadCpuMicros(pid, Number(task)), 0);
 }
+
+/** CPU microseconds of one thread; the first one of a process has its number. */
+export const threadCpuMicros = (pid: number, thread: number): number =>
+  Number(readIfThere(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]) / 1000;
 
 /** Resident memory of a process without its children, bytes. */
 export const ownResidentBytes = (pid: number): number => statusField(pid, 'VmRSS') * 1024;

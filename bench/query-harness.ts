@@ -93,6 +93,7 @@ export function queryHarness(): QueryHarness {
     catalog,
     translations,
     readableRows: () => 'all' as const,
+    storedSizes: () => Promise.resolve(undefined),
     waitForPending: () => Promise.resolve(false),
     waitForLatest: () => Promise.resolve(true),
   };

@@ -3,7 +3,7 @@ import { readlinkSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import type { MessagePort } from 'node:worker_threads';
 import { parseQuery } from '../src/sql/syntax/parse.ts';
-import { type AskCatalog, ColumnMemory } from '../src/sql/translation/task-catalog.ts';
+import { type AskCatalog, ColumnMemory, ReadableMemory } from '../src/sql/translation/task-catalog.ts';
 import type {
   CatalogAnswer,
   DatasetAnswer,
@@ -18,7 +18,12 @@ let parts: TaskParts | undefined;
 
 /** Runs before any task. It loads the parser, so that no task pays for that. */
 export async function start({ port, version }: TranslatorStart<MessagePort>): Promise<TranslatorReady> {
-  parts = { version, memory: new ColumnMemory(), ask: askThrough(port) };
+  parts = {
+    version,
+    columns: new ColumnMemory(),
+    readables: new ReadableMemory(),
+    ask: askThrough(port),
+  };
   await parseQuery('SELECT 1');
   return { threadId: nativeThreadId() };
 }
@@ -37,10 +42,12 @@ function askThrough(port: MessagePort): AskCatalog {
     new Promise((resolve) => {
       const datasets: DatasetAnswer[] = [];
       const names: CatalogAnswer['names'][number][] = [];
+      const sizes: CatalogAnswer['sizes'][number][] = [];
       take = (part) => {
         datasets.push(...part.datasets);
         names.push(...part.names);
-        if (part.isLast) resolve({ datasets, names, error: part.error });
+        sizes.push(...part.sizes);
+        if (part.isLast) resolve({ datasets, names, sizes, error: part.error });
       };
       port.postMessage(question);
     });

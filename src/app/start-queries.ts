@@ -6,6 +6,7 @@ import type { Drain } from '../drain/drain.ts';
 import { LatestReads } from '../drain/latest-reads.ts';
 import { waitForPending } from '../drain/read-your-writes.ts';
 import { limits } from '../limits/limits.ts';
+import { DatasetSizes } from '../query/dataset-sizes.ts';
 import { QueryService } from '../query/query-service.ts';
 import { TranslationPool } from '../query/translation-pool.ts';
 import type { Wal } from '../wal/wal.ts';
@@ -34,6 +35,7 @@ export function startQueries({ config, clock, log }: AppContext, version: string
     log,
   });
   const latest = new LatestReads({ wal, drain, timers: clock });
+  const sizes = new DatasetSizes({ store, clock, log });
   const idsOf = (tenant: string, names: readonly string[]) => names.map((name) => catalog.idOf(tenant, name));
   const query = new QueryService({
     store,
@@ -53,6 +55,7 @@ export function startQueries({ config, clock, log }: AppContext, version: string
       maxPerTenant: config.multiTenant ? limits.maxExportsPerTenant : limits.maxExports,
     },
     readableRows,
+    storedSizes: (tenant) => sizes.of(tenant),
     mayExport: (principal, dataset) => decide(principal, 'query.export', dataset),
     waitForPending: (tenant, names) => waitForPending(wal, drain, tenant, idsOf(tenant, names)),
     waitForLatest: (tenant, names, withinMs, signal) =>

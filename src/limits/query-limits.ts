@@ -157,6 +157,22 @@ export const queryLimits = {
    * Column names that a thread remembers, in characters: 2,000 datasets of 1,000 columns with short names.
    */
   maxDatasetCacheLength: 32 * MiB,
+  /**
+   * What a thread remembers of which datasets somebody may read, in bytes: for 30 readers of 2,000 datasets.
+   * Each dataset takes its name twice, and its object id and places in maps beside it.
+   */
+  maxReadableCacheBytes: 32 * MiB,
+  readableDatasetBytes: 500,
+  /** Groups of readers with the same privileges whose state of the catalog has a number. */
+  maxReadableStates: 10_000,
+  /** Datasets whose columns a thread asks for one at a time before it asks for all: each begins again. */
+  maxDatasetsLoadedAlone: 3,
+  /** How old the sizes of datasets that the catalog shows may be. */
+  datasetSizesMaxAgeMs: 5000,
+  /** How long a query of the catalog waits for the store to tell them. */
+  datasetSizesWaitMs: 2000,
+  /** Tenants whose sizes are kept: up to 200 bytes for each dataset. */
+  maxTenantsWithSizes: 100,
   /** Column names in one message to a thread. They cost the sender up to a microsecond each. */
   maxColumnsPerMessage: 1000,
   /** How long the main thread works on one translation before it yields. */
@@ -175,6 +191,10 @@ export const queryLimits = {
    * them, and comparisons: some 100 ns each.
    */
   maxCatalogQuerySteps: 5_000_000,
+  /** Characters of its answer, which goes from the thread to the main thread in one message. */
+  maxCatalogAnswerLength: 16 * MiB,
+  /** Of such an answer that are encoded at a time in the main thread: some 50 us. */
+  knownRowsChunkLength: 64 * KiB,
   /** Cells of rows that such a query keeps until it ends: 8 bytes each, and as much again beside them. */
   maxCatalogQueryCells: 8_000_000,
   /** Characters of a text, or elements of an array with the characters of their texts, in such a query. */

@@ -11,11 +11,14 @@ import type {
   DatasetAnswer,
 } from '../sql/translation/translation-messages.ts';
 import { ColumnStates } from './column-states.ts';
+import type { StoredSizes } from './dataset-sizes.ts';
 
 export interface CatalogAnswersParts {
   readonly catalog: CatalogView;
   /** Which rows of a dataset of its tenant the principal may read. */
   readableRows(principal: Principal, dataset: string): ReadableRows;
+  /** What is stored of the datasets of a tenant; undefined if it is not known. */
+  storedSizes(tenant: string): Promise<StoredSizes | undefined>;
   readonly timers: Pick<Timers, 'turn'>;
 }
 
@@ -27,18 +30,25 @@ export interface Reader {
 
 type Asked<About> = Extract<CatalogQuestion, { about: About }>;
 type NameAnswer = CatalogAnswer['names'][number];
+type SizeAnswer = CatalogAnswer['sizes'][number];
 
-/** What one step adds to an answer: a dataset, a name, or nothing. */
+/** What one step adds to an answer: a dataset, a name, a size, or nothing. */
 interface Piece {
+  readonly size?: SizeAnswer;
   readonly dataset?: DatasetAnswer;
   readonly name?: NameAnswer;
 }
 
-const emptyPart = () => ({ datasets: [] as DatasetAnswer[], names: [] as NameAnswer[] });
+const emptyPart = () => ({
+  datasets: [] as DatasetAnswer[],
+  names: [] as NameAnswer[],
+  sizes: [] as SizeAnswer[],
+});
 
 /** @returns how many columns were added */
-function addTo(part: ReturnType<typeof emptyPart>, { dataset, name }: Piece): number {
+function addTo(part: ReturnType<typeof emptyPart>, { dataset, name, size }: Piece): number {
   if (name !== undefined) part.names.push(name);
+  if (size !== undefined) part.sizes.push(size);
   if (dataset === undefined) return 0;
   part.datasets.push(dataset);
   return dataset.kind === 'readable' ? (dataset.columns?.length ?? 0) : 0;
@@ -66,7 +76,7 @@ export class CatalogAnswers {
     reader: Reader,
     post: (part: CatalogAnswer) => boolean,
   ): Promise<void> {
-    const pieces = question.about === 'names' ? this.#names(reader) : this.#datasets(question, reader);
+    const pieces = await this.#pieces(question, reader);
     try {
       let part = emptyPart();
       let startedMs = performance.now();
@@ -85,6 +95,17 @@ export class CatalogAnswers {
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
       post({ ...emptyPart(), error: refusalOf(thrown), isLast: true });
+    }
+  }
+
+  async #pieces(question: CatalogQuestion, reader: Reader): Promise<Generator<Piece>> {
+    switch (question.about) {
+      case 'names':
+        return this.#names(reader);
+      case 'datasets':
+        return this.#datasets(question, reader);
+      case 'sizes':
+        return this.#sizes(reader, await this.#parts.storedSizes(reader.tenant));
     }
   }
 
@@ -107,6 +128,16 @@ export class CatalogAnswers {
     const { catalog, readableRows } = this.#parts;
     for (const { name, kind } of catalog.list(tenant)) {
       yield readableRows(principal, name) === 'none' ? {} : { name: { name, kind } };
+    }
+  }
+
+  /** A reader of some rows alone must not learn how many there are. */
+  *#sizes({ principal, tenant }: Reader, sizes: StoredSizes | undefined): Generator<Piece> {
+    const { catalog, readableRows } = this.#parts;
+    if (sizes === undefined) return;
+    for (const { name, id } of catalog.list(tenant)) {
+      const { rows, diskBytes } = sizes.get(id) ?? nothingStored;
+      yield readableRows(principal, name) === 'all' ? { size: { name, rows, diskBytes } } : {};
     }
   }
 
@@ -133,3 +164,5 @@ export class CatalogAnswers {
     };
   }
 }
+
+const nothingStored = { rows: 0, diskBytes: 0 };

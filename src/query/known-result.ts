@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ResultChunk } from '../clickhouse/store.ts';
+import { limits } from '../limits/limits.ts';
 import type { SessionEffect } from '../sql/catalog-session.ts';
 import type { KnownRows } from '../sql/known-rows.ts';
 import type { ResultColumn } from '../sql/translate-query.ts';
@@ -27,7 +28,7 @@ export class KnownResult implements QueryResult {
   }
 
   get chunks(): AsyncIterable<ResultChunk> {
-    return oneChunk(this.#text);
+    return inChunks(this.#text);
   }
 
   statistics(): QueryStatistics {
@@ -35,6 +36,14 @@ export class KnownResult implements QueryResult {
   }
 }
 
-async function* oneChunk(text: string): AsyncGenerator<ResultChunk, void> {
-  yield { parts: [Buffer.from(text)], isLast: true };
+/** In pieces of whole lines: what is encoded at once holds the event loop. */
+async function* inChunks(text: string): AsyncGenerator<ResultChunk, void> {
+  let start = 0;
+  do {
+    // Only the end of a row is a line break that is written as one.
+    const found = text.indexOf('\n', start + limits.knownRowsChunkLength);
+    const end = found < 0 ? text.length : found + 1;
+    yield { parts: [Buffer.from(text.slice(start, end))], isLast: end === text.length };
+    start = end;
+  } while (start < text.length);
 }

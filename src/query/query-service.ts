@@ -70,7 +70,8 @@ export class QueryService implements Query {
   async run(request: QueryRequest): Promise<QueryResult> {
     const isExport = request.isExport === true;
     if (isExport) this.#requireExport(request, []);
-    const translation = await this.#translate(request);
+    const needsSql = isExport || request.format !== 'rows';
+    const translation = await this.#translate(request, needsSql);
     if (isExport) this.#requireExport(request, translation.datasets);
     const { statement, waitedMs } =
       request.latest === true
@@ -104,8 +105,12 @@ export class QueryService implements Query {
     });
   }
 
-  async #translate(question: QueryQuestion): Promise<Translation> {
-    const translation = await this.#translator.translate(this.#toTranslate(question));
+  /** @param needsSql whether the statement is needed where the rows are known and few enough */
+  async #translate(question: QueryQuestion, needsSql = true): Promise<Translation> {
+    const toTranslate = this.#toTranslate(question);
+    const known = await this.#translator.translate({ ...toTranslate, needsSql });
+    const isEnough = known.isWithoutSql !== true || isWithin(known.knownRows, this.#parts.bounds);
+    const translation = isEnough ? known : await this.#translator.translate(toTranslate);
     checkStreamName(question.streamName, translation);
     return translation;
   }
@@ -117,7 +122,7 @@ export class QueryService implements Query {
    */
   async #latest(
     request: QueryRequest,
-    { datasets }: Translation,
+    { datasets, isWithoutSql }: Translation,
   ): Promise<{ readonly statement: Translation; readonly waitedMs: number }> {
     const { waitForLatest, bounds, clock } = this.#parts;
     const startedMs = clock.monotonicMs();
@@ -128,7 +133,7 @@ export class QueryService implements Query {
       );
     }
     // The rows may have added columns.
-    const statement = await this.#translate(request);
+    const statement = await this.#translate(request, isWithoutSql !== true);
     return { statement, waitedMs: clock.monotonicMs() - startedMs };
   }
 

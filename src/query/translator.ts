@@ -20,6 +20,7 @@ import type { Translation } from '../sql/translate-query.ts';
 import { errorOf } from '../sql/translation/refusal.ts';
 import type { SqlType } from '../sql/types.ts';
 import { CatalogAnswers } from './catalog-answers.ts';
+import type { StoredSizes } from './dataset-sizes.ts';
 import type { AnsweredReply, TranslationPool } from './translation-pool.ts';
 
 export interface TranslatorParts {
@@ -27,6 +28,8 @@ export interface TranslatorParts {
   readonly translations: Pick<TranslationPool, 'run'>;
   /** Which rows of a dataset of its tenant the principal may read. */
   readableRows(principal: Principal, dataset: string): ReadableRows;
+  /** What is stored of the datasets of a tenant, which the catalog shows; undefined if it is not known. */
+  storedSizes(tenant: string): Promise<StoredSizes | undefined>;
   /**
    * Waits until the acknowledged rows of these datasets are in the store, or a time limit has passed. Returns
    * false if no rows are pending.
@@ -48,6 +51,8 @@ export interface TranslationQuestion {
   readonly session?: ((showsSessions: boolean) => CatalogSession) | undefined;
   /** Aborted when nobody waits any more. */
   readonly signal?: CancelSignal | undefined;
+  /** Whether the statement is needed where the rows are known; true if it is not said. */
+  readonly needsSql?: boolean;
 }
 
 /** A cached translation. */
@@ -80,6 +85,10 @@ export class Translator {
     maxEntrySize: limits.maxTranslationCacheEntryBytes,
     sizeCalculation: (_, key) => 2 * key.length + limits.translationOverheadBytes,
   });
+  /** Numbers of what somebody may read, by tenant, state of the catalog and privileges. */
+  readonly #readable = new LRUCache<string, number>({ max: limits.maxReadableStates });
+  /** All instances share it, because threads do not know which one gave a number. */
+  static #lastReadable = 0;
   readonly #privilegeKeys = new WeakMap<readonly Privilege[], string>();
   readonly #answers: CatalogAnswers;
 
@@ -102,7 +111,7 @@ export class Translator {
 
   /** The columns and parameters of a query, without values of parameters. @throws AppError as `translate` */
   async describe(question: TranslationQuestion): Promise<Pick<Translation, 'columns' | 'parameters'>> {
-    return (await this.#translation(question, undefined)).translation;
+    return (await this.#translation({ ...question, needsSql: false }, undefined)).translation;
   }
 
   async #translation(
@@ -112,7 +121,8 @@ export class Translator {
     checkSizes(question.sql, values ?? []);
     const key = this.#keyOf(question);
     const found = this.#known.get(key) ?? this.#known.get(this.#keyWith(key, values));
-    if (found !== undefined) return found;
+    const isEnough = found?.translation.isWithoutSql !== true || question.needsSql === false;
+    if (found !== undefined && isEnough) return found;
     const types = (question.parameterTypes ?? []).map(givenType);
     const translation = await this.#make(question, { types, values });
     const made = { translation, template: new StatementTemplate(translation.sql) };
@@ -145,6 +155,16 @@ export class Translator {
     return `${tenant} ${version} ${ends} ${this.#privilegesOf(principal)} ${parameterTypes.join()} ${sql}`;
   }
 
+  /** See `TranslationTask`. */
+  #readableOf(tenant: string, principal: Principal): number {
+    const key = `${tenant} ${this.#parts.catalog.version(tenant)} ${this.#privilegesOf(principal)}`;
+    const known = this.#readable.get(key);
+    if (known !== undefined) return known;
+    Translator.#lastReadable += 1;
+    this.#readable.set(key, Translator.#lastReadable);
+    return Translator.#lastReadable;
+  }
+
   #privilegesOf({ privileges }: Principal): string {
     const known = this.#privilegeKeys.get(privileges) ?? digestOf(privileges);
     this.#privilegeKeys.set(privileges, known);
@@ -171,11 +191,19 @@ export class Translator {
   }
 
   async #attempt(question: TranslationQuestion, parameters: GivenParameters): Promise<AnsweredReply> {
-    const { principal, tenant, sql, times, signal } = question;
+    const { principal, tenant, sql, times, signal, needsSql = true } = question;
     const session = question.session?.(asksForSessions(sql)) ?? sessionOf(principal, times);
     const range = { start: times.startMicros !== undefined, end: times.endMicros !== undefined };
     return await this.#parts.translations.run({
-      task: { text: sql, tenant, range, parameters, session },
+      task: {
+        text: sql,
+        tenant,
+        readable: this.#readableOf(tenant, principal),
+        range,
+        parameters,
+        session,
+        needsSql,
+      },
       identity: `${principal.kind} ${principal.id ?? principal.name}`,
       answerCatalog: (asked, post) => this.#answers.answer(asked, { principal, tenant }, post),
       signal,

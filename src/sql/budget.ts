@@ -14,6 +14,8 @@ const bounds = {
   sortKeys: [limits.maxSqlSortKeys, 'keys in ORDER BY, DISTINCT ON and windows'],
   windows: [limits.maxSqlWindows, 'windows'],
   aliases: [limits.maxSqlAliases, 'relations and subqueries'],
+  catalogSteps: [limits.maxCatalogQuerySteps, 'steps in the catalog'],
+  catalogAnswerLength: [limits.maxCatalogAnswerLength, 'characters in the answer of the catalog'],
 } as const satisfies Readonly<Record<string, readonly [limit: number, what: string]>>;
 
 export type Bound = keyof typeof bounds;
@@ -36,6 +38,8 @@ export class TranslationBudget {
     sortKeys: 0,
     windows: 0,
     aliases: 0,
+    catalogSteps: 0,
+    catalogAnswerLength: 0,
   };
 
   /** What the tables of WITH hold that are read by what is being resolved, beside what is spent. */

@@ -11,6 +11,24 @@ export interface SqlCatalog {
   dataset(name: string): SqlDataset | undefined;
   /** For suggestions in error messages. */
   names(): readonly string[];
+  /** All datasets, without their columns: the same array as long as they are the same. */
+  readable(): readonly ReadableDataset[];
+  /** All of them with their columns, in the same order. */
+  datasets(): readonly SqlDataset[];
+  /** What is stored of datasets, by their names: of those alone all of whose rows may be read. */
+  sizes(): ReadonlyMap<string, DatasetSize>;
+}
+
+export interface DatasetSize {
+  /** Events, records, spans or samples. */
+  readonly rows: number;
+  readonly diskBytes: number;
+}
+
+/** What is known of a dataset without its columns. */
+export interface ReadableDataset {
+  readonly name: string;
+  readonly kind: DatasetKind;
 }
 
 export interface SqlDataset {

@@ -2,8 +2,8 @@ import { AppError } from '../errors.ts';
 import type { Call, Query } from './ast.ts';
 import { maxStoreSqlLength, TranslationBudget, withBudget } from './budget.ts';
 import { answerCatalogQuery } from './catalog-query/answer-catalog-query.ts';
-import { catalogUse } from './catalog-query/catalog-use.ts';
 import { answerConstantCall } from './catalog-query/constant-call.ts';
+import { isCatalogQuery } from './catalog-query/is-catalog-query.ts';
 import type { CatalogSession, SessionEffect } from './catalog-session.ts';
 import { withGeneratedNames } from './generated-names.ts';
 import type { Expr, QueryIr, RangeShape } from './ir.ts';
@@ -15,7 +15,7 @@ import { printStatement } from './print/print-query.ts';
 import { Environment } from './resolve/environment.ts';
 import { uniqueNames } from './resolve/output-name.ts';
 import { resolveQuery } from './resolve/resolve-query.ts';
-import { visibleTables } from './resolve/visible-tables.ts';
+import { visibleData } from './resolve/visible-tables.ts';
 import { rowBound } from './row-bound.ts';
 import type { SqlCatalog } from './sql-catalog.ts';
 import { sqlError } from './sql-error.ts';
@@ -54,6 +54,8 @@ export interface Translation {
   readonly maxRows: number | undefined;
   /** Its rows, where they are known without the store; they fit the form `rows` alone. */
   readonly knownRows?: KnownRows | undefined;
+  /** True if the rows are known, and the statement was not asked for: it is empty. */
+  readonly isWithoutSql?: boolean;
   /** True if it holds for this session at this time alone. */
   readonly isMomentary?: boolean;
   /** What it does to the session that runs it, if anything. */
@@ -65,6 +67,7 @@ export interface Translation {
  * @param range applied to the time column of every dataset that is read
  * @param budget what may be spent, and afterwards what was
  * @param given types and values of the parameters, as far as they are known
+ * @param needsSql whether the statement is needed where the rows of a query of the catalog are known
  * @throws AppError with one of the `sql_…` codes
  */
 export function translate(
@@ -74,9 +77,10 @@ export function translate(
   budget = new TranslationBudget(),
   given: GivenParameters = noParameters,
   session: CatalogSession = nobody,
+  needsSql = true,
 ): Translation {
   try {
-    return withBudget(budget, () => translateStatement(tree, catalog, range, given, session));
+    return withBudget(budget, () => translateStatement(tree, catalog, range, given, session, needsSql));
   } catch (thrown) {
     // What V8 throws for a string that is too long and for a stack that is full.
     if (thrown instanceof RangeError) throw tooComplex();
@@ -106,17 +110,17 @@ function translateStatement(
   range: RangeShape,
   given: GivenParameters,
   session: CatalogSession,
+  needsSql: boolean,
 ): Translation {
-  const { isCatalogQuery, readsColumns } = catalogUse(tree);
   const forStore = (): Translation =>
     translateTree(tree, catalog, range, new QueryParameters(given), session);
-  if (!isCatalogQuery) return forStore();
+  if (!isCatalogQuery(tree)) return forStore();
   try {
     return translateCatalogQuery(
       tree,
       new Environment(catalog, range, new QueryParameters(given)),
       session,
-      readsColumns,
+      needsSql,
     );
   } catch (refused) {
     if (!(refused instanceof AppError) || !mayBeForStore.has(refused.code)) throw refused;
@@ -134,15 +138,22 @@ function translateCatalogQuery(
   tree: Query,
   env: Environment,
   session: CatalogSession,
-  readsColumns: boolean,
+  needsSql: boolean,
 ): Translation {
   const { catalog, parameters } = env;
-  const system = new SystemCatalog(() => visibleTables(env), session, catalog.version, readsColumns);
-  const { query, types, effects, parameterTypes, knownRows } = answerCatalogQuery(tree, system, parameters);
+  const system = new SystemCatalog(visibleData(catalog), session, catalog.version);
+  const { query, types, effects, parameterTypes, knownRows } = answerCatalogQuery(
+    tree,
+    system,
+    parameters,
+    needsSql,
+  );
   const names = uniqueNames(query.columns.map(({ name }) => name));
-  const finished = finish(query, names, env);
+  const finished = needsSql ? finish(query, names, env) : described(query, names, env, '');
   return {
     ...finished,
+    maxRows: knownRows.count,
+    isWithoutSql: !needsSql,
     columns: finished.columns.map((column, index) => ({ ...column, type: types[index] ?? column.type })),
     parameters: finished.parameters.map((use, index) => ({
       ...use,
@@ -171,9 +182,8 @@ function translateTree(
   return { ...finished, knownRows: env.ctes.length > 0 ? undefined : constantRows(query) };
 }
 
-/** Without the columns of all tables, of which such a call says nothing. */
 function constantCall(call: Call, env: Environment, session: CatalogSession): Expr | undefined {
-  const system = new SystemCatalog(() => visibleTables(env), session, env.catalog.version, false);
+  const system = new SystemCatalog(visibleData(env.catalog), session, env.catalog.version);
   const answer = answerConstantCall(call, system, env.parameters);
   env.dependsOnSession ||= system.dependsOnSession;
   return answer;
@@ -186,6 +196,10 @@ function finish(query: QueryIr, names: readonly string[], env: Environment): Tra
   if (Buffer.byteLength(sql) > maxStoreSqlLength()) {
     throw sqlError('sql_too_large', tooLargeForStore);
   }
+  return described(query, names, env, sql);
+}
+
+function described(query: QueryIr, names: readonly string[], env: Environment, sql: string): Translation {
   return {
     sql,
     maxSqlBytes: maxStoreSqlLength(),

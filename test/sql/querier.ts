@@ -41,6 +41,7 @@ export function queryService(
     exportBounds: { maxPerTenant: limits.maxExports, timeoutMs: limits.exportTimeoutMs },
     readableRows: () => 'all',
     mayExport: () => true,
+    storedSizes: () => Promise.resolve(undefined),
     waitForPending: () => Promise.resolve(false),
     waitForLatest: () => Promise.resolve(true),
     ...parts,

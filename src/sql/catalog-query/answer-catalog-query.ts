@@ -1,6 +1,6 @@
 import { limits } from '../../limits/limits.ts';
 import type { Query } from '../ast.ts';
-import { spendCatalogRows } from '../budget.ts';
+import { spend, spendCatalogRows } from '../budget.ts';
 import { apply, columnOf } from '../build.ts';
 import type { SessionEffect } from '../catalog-session.ts';
 import { type Expr, outputName, type SelectIr } from '../ir.ts';
@@ -22,8 +22,8 @@ import { elementOf, isArrayType, isVector, readValue, writeValue } from './value
  * ask for in it.
  */
 
-/** The answer as a query of constant rows. */
 export interface AnsweredCatalogQuery {
+  /** The answer as a query of constant rows; without rows, if it is not asked for. */
   readonly query: SelectIr;
   /** Of the columns, as clients know them. */
   readonly types: readonly PostgresType[];
@@ -35,13 +35,16 @@ export interface AnsweredCatalogQuery {
   readonly parameterTypes: ReadonlyMap<number, PostgresType>;
 }
 
-/** @throws AppError `sql_…` */
+/**
+ * @param forStore whether the answer is needed as a query
+ * @throws AppError `sql_…`
+ */
 export function answerCatalogQuery(
   tree: Query,
   catalog: SystemCatalog,
   parameters: QueryParameters,
+  forStore: boolean,
 ): AnsweredCatalogQuery {
-  let steps = 0;
   let kept = 0;
   const effects: SessionEffect[] = [];
   const objectIds = new Map<number, PostgresType>();
@@ -59,14 +62,7 @@ export function answerCatalogQuery(
     keep,
     parameter: (number: number, type: string, at: number | undefined) =>
       parameterOf(parameters, catalog, objectIds, number, type, at),
-    spend: (count: number): void => {
-      steps += count;
-      if (steps > limits.maxCatalogQuerySteps)
-        throw sqlError(
-          'sql_too_large',
-          `The query takes more than ${limits.maxCatalogQuerySteps} steps in the catalog`,
-        );
-    },
+    spend: (count: number): void => spend('catalogSteps', count),
     effect: (effect: SessionEffect): void => {
       if (effects.length >= limits.maxCatalogQueryEffects)
         throw sqlError(
@@ -79,14 +75,20 @@ export function answerCatalogQuery(
   const { columns, rows } = compileQuery(tree, shared, { parent: undefined, ctes: new Map() });
   const forms = columns.map(({ type }) => outputOf(type, catalog));
   const answer = rows(undefined);
-  const made = answer.map((row, place) => {
-    const cells = [place, ...cellsOf(row, forms)];
-    spendCatalogRows([cells]);
-    return cells;
+  const made: Array<ReadonlyArray<string | number | null>> = [];
+  const lines = answer.map((row, place) => {
+    const cells = cellsOf(row, forms);
+    if (forStore) {
+      const withPlace = [place, ...cells];
+      spendCatalogRows([withPlace]);
+      made.push(withPlace);
+    }
+    const shown = cells.map((cell, index) => shownCell(cell, forms[index]));
+    const length = shown.reduce((sum, cell) => sum + cell.length + 1, 0);
+    spend('catalogAnswerLength', length);
+    return shown;
   });
-  const knownRows = tabSeparated(
-    made.map((row) => forms.map((form, index) => shownCell(row[index + 1] ?? null, form))),
-  );
+  const knownRows = tabSeparated(lines);
   const alias = 't1';
   const inner = [{ name: '', type: int4 }, ...forms.map(({ cell }) => ({ name: '', type: cell }))];
   const at = (index: number, type: SqlType): Expr => columnOf(alias, outputName(index), type, '');
@@ -127,9 +129,9 @@ const cellsOf = (row: Row, forms: readonly OutputForm[]): ReadonlyArray<string |
   });
 
 /** A cell as the store shows it. */
-function shownCell(cell: string | number | null, { type }: OutputForm): string {
+function shownCell(cell: string | number | null, form: OutputForm | undefined): string {
   if (cell === null) return nullCell;
-  switch (type.sql.name) {
+  switch (form?.type.sql.name) {
     case 'bool':
       return cell === 'true' ? 't' : 'f';
     case 'float':

@@ -1,3 +1,4 @@
+import { groupBy } from '../../lib/group-by.ts';
 import type { Call, Expression, SortKey } from '../ast.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import type { Value } from '../system-catalog/catalog-value.ts';
@@ -8,7 +9,6 @@ import {
   checkedInteger,
   compareValues,
   compareWithNulls,
-  grouped,
   isArrayType,
   isNumberType,
   keyOf,
@@ -138,14 +138,18 @@ export function sorter(
 export const spendSorting = ({ spend }: Pick<CompileContext, 'spend'>, rows: number): void =>
   spend(Math.ceil(rows * Math.log2(rows + 1)));
 
+const ascending = { descending: false, nullsFirst: false };
+
 /** The order of two rows by their sort keys. */
 export function compareKeys(
   left: readonly Value[],
   right: readonly Value[],
   keys: ReadonlyArray<Pick<SortKey, 'descending' | 'nullsFirst'>>,
 ): number {
-  for (const [index, { descending, nullsFirst }] of keys.entries()) {
-    const [a = null, b = null] = [left[index], right[index]];
+  for (let index = 0; index < left.length; index++) {
+    const { descending, nullsFirst } = keys[index] ?? ascending;
+    const a = left[index] ?? null;
+    const b = right[index] ?? null;
     if (a === null && b === null) continue;
     if (a === null || b === null) return (a === null) === nullsFirst ? -1 : 1;
     const order = compareValues(a, b);
@@ -182,7 +186,7 @@ export function compileWindow(call: Call, context: CompileContext, compile: Comp
   const place = context.scope.compute({
     kind: 'window',
     compute: (frames) => {
-      const parts = grouped(frames, (frame) => keyOf(partition.map((run) => run(frame))));
+      const parts = groupBy(frames, (frame) => keyOf(partition.map((run) => run(frame))));
       const numbers = new Map<Frame, number>();
       for (const part of parts.values()) {
         const sorted = order(part);

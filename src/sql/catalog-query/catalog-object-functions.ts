@@ -56,7 +56,10 @@ function prettySize(bytes: number): string {
 
 const forks: ReadonlySet<string> = new Set(['main', 'fsm', 'vm', 'init']);
 
-/** What rows take in the store is not known here, and would tell of rows that a reader may not see. */
+/**
+ * What a relation takes on the disk, all of its tables together: 0 for one of which the caller may not read
+ * all rows. There are no indexes beside them, and no forks but the main one.
+ */
 const relationSize = (takesFork: boolean): CatalogFunction =>
   fn(
     takesFork ? 'regclass text' : 'regclass',
@@ -64,20 +67,27 @@ const relationSize = (takesFork: boolean): CatalogFunction =>
     ([oid, fork], { context: { catalog } }) => {
       if (fork !== undefined && !forks.has(textOf(fork)))
         throw catalogError('invalid_parameter_value', 'invalid fork name');
-      return catalog.relation(numberOf(oid)) === undefined ? null : 0;
+      const table = catalog.table(numberOf(oid));
+      if (table === undefined) return catalog.relation(numberOf(oid)) === undefined ? null : 0;
+      return fork === undefined || fork === 'main' ? (catalog.size(table)?.diskBytes ?? 0) : 0;
     },
     { optional: takesFork ? 1 : 0 },
   );
+
+const indexesSize = fn('regclass', 'int8', ([oid], { context: { catalog } }) =>
+  catalog.relation(numberOf(oid)) === undefined ? null : 0,
+);
 
 /** By name or object id. */
 const sizeOf = (
   kind: string,
   idOf: (name: string, catalog: SystemCatalog) => number | undefined,
-  exists: (oid: number, catalog: SystemCatalog) => boolean,
+  bytes: (oid: number, catalog: SystemCatalog) => number | undefined,
 ): CatalogFunction =>
   fn('any', 'int8', ([given], { context: { catalog } }) => {
-    if (typeof given !== 'string') return exists(numberOf(given), catalog) ? 0 : null;
-    if (idOf(given, catalog) !== undefined) return 0;
+    if (typeof given !== 'string') return bytes(numberOf(given), catalog) ?? null;
+    const oid = idOf(given, catalog);
+    if (oid !== undefined) return bytes(oid, catalog) ?? null;
     const state = kind === 'database' ? 'invalid_catalog_name' : 'undefined_object';
     throw catalogError(state, `${kind} "${given}" does not exist`);
   });
@@ -130,16 +140,16 @@ export const objectFunctions: FunctionTable = {
   pg_total_relation_size: relationSize(false),
   pg_relation_size: relationSize(true),
   pg_table_size: relationSize(false),
-  pg_indexes_size: relationSize(false),
+  pg_indexes_size: indexesSize,
   pg_database_size: sizeOf(
     'database',
     (name, catalog) => (name === catalog.session.database ? catalog.databaseOid : undefined),
-    (oid, catalog) => oid === catalog.databaseOid,
+    (oid, catalog) => (oid === catalog.databaseOid ? catalog.databaseSize : undefined),
   ),
   pg_tablespace_size: sizeOf(
     'tablespace',
     (name) => ({ pg_default: 1663, pg_global: 1664 })[name],
-    (oid) => oid === 1663 || oid === 1664,
+    (oid, catalog) => (oid === 1663 ? catalog.databaseSize : oid === 1664 ? 0 : undefined),
   ),
   pg_table_is_visible: fn('oid', 'bool', ([oid], { context: { catalog } }) => {
     const relation = catalog.relation(numberOf(oid));

@@ -3,7 +3,7 @@ import type { Query } from '../ast.ts';
 import type { SessionEffect } from '../catalog-session.ts';
 import { sqlError } from '../sql-error.ts';
 import type { CatalogRows } from '../system-catalog/catalog-rows.ts';
-import type { CatalogColumn, Row, Value } from '../system-catalog/catalog-value.ts';
+import type { CatalogColumn, Item, Row, Value } from '../system-catalog/catalog-value.ts';
 import type { SystemCatalog } from '../system-catalog/system-catalog.ts';
 import { noColumn } from './catalog-error.ts';
 
@@ -12,7 +12,7 @@ import { noColumn } from './catalog-error.ts';
  * group of rows. A query inside an expression reaches those of the query around it.
  */
 export interface Frame {
-  readonly rows: Array<Row | undefined>;
+  readonly rows: Array<Item | undefined>;
   readonly computed: Value[];
   readonly outer: Frame | undefined;
 }
@@ -32,11 +32,18 @@ export interface ScopeRelation {
   readonly name: string | undefined;
   readonly slot: number;
   readonly columns: readonly CatalogColumn[];
+  /** What reads a column of its rows, by the place of the column. */
+  readonly cell: CellReaders;
   /** Object id, of a relation of the catalog. */
   readonly oid: number | undefined;
   /** Names that USING has merged into those of a relation to the left. */
   readonly merged: Set<string>;
 }
+
+export type CellReaders = (column: number) => (item: Item) => Value;
+
+/** Of rows that a query has made. */
+const cellsOfRows: CellReaders = (column) => (item) => (item as Row)[column] ?? null;
 
 /** What is computed before the items of a query are: aggregates, window functions, functions of many rows. */
 export type Computation =
@@ -65,8 +72,20 @@ export class Scope {
     return this.computations.some(({ kind }) => kind === 'aggregate');
   }
 
-  add(name: string | undefined, columns: readonly CatalogColumn[], oid?: number): ScopeRelation {
-    const relation = { name, slot: this.relations.length, columns, oid, merged: new Set<string>() };
+  /** @param made of what the relation is made, if its rows are not those of a query */
+  add(
+    name: string | undefined,
+    columns: readonly CatalogColumn[],
+    made?: { readonly oid: number; readonly cell: CellReaders },
+  ): ScopeRelation {
+    const relation = {
+      name,
+      slot: this.relations.length,
+      columns,
+      cell: made?.cell ?? cellsOfRows,
+      oid: made?.oid,
+      merged: new Set<string>(),
+    };
     this.relations.push(relation);
     return relation;
   }
@@ -127,7 +146,7 @@ export class Scope {
       if (relation === undefined ? each.merged.has(name) : each.name !== relation) return [];
       const index = each.columns.findIndex((column) => column.name === name);
       const column = each.columns[index];
-      return column === undefined ? [] : [{ slot: each.slot, index, type: column.type, constant: undefined }];
+      return column === undefined ? [] : [{ slot: each.slot, type: column.type, read: each.cell(index) }];
     });
     if (found.length > 1) throw sqlError('sql_ambiguous', `column reference "${name}" is ambiguous`, at);
     if (found[0] !== undefined) return found[0];
@@ -140,39 +159,43 @@ export class Scope {
       const of = this.relations.find(
         (each) => each.oid !== undefined && (relation ?? each.name) === each.name,
       );
-      return of && { slot: of.slot, index: 0, type: 'oid', constant: of.oid ?? 0 };
+      const oid = of?.oid ?? 0;
+      return of && { slot: of.slot, type: 'oid', read: () => oid };
     }
     if (name === 'xmin') {
       const of = this.relations.find(
         (each) => each.oid !== undefined && (relation ?? each.name) === each.name,
       );
-      return of && { slot: of.slot, index: 0, type: 'xid', constant: bootstrapTransaction };
+      return of && { slot: of.slot, type: 'xid', read: () => bootstrapTransaction };
     }
     const whole = path.length === 1 ? this.relations.find((each) => each.name === name) : undefined;
     const [column] = whole?.columns ?? [];
-    return whole && column && { slot: whole.slot, index: 0, type: column.type, constant: undefined };
+    return whole && column && { slot: whole.slot, type: column.type, read: whole.cell(0) };
   }
 }
 
 interface FoundColumn {
   readonly slot: number;
-  readonly index: number;
   readonly type: string;
-  /** The same for all rows. */
-  readonly constant: number | undefined;
+  readonly read: (item: Item) => Value;
 }
 
 /** The transaction that has made PostgreSQL's own rows. */
 const bootstrapTransaction = 1;
 
-function reader(depth: number, { slot, index, constant }: FoundColumn): Compiled['run'] {
-  if (constant !== undefined) return () => constant;
-  if (depth === 0) return (frame) => frame.rows[slot]?.[index] ?? null;
+function reader(depth: number, { slot, read }: FoundColumn): Compiled['run'] {
+  if (depth === 0) return (frame) => cellAt(frame, slot, read);
   return (frame) => {
     let of: Frame | undefined = frame;
     for (let level = 0; level < depth; level++) of = of?.outer;
-    return of?.rows[slot]?.[index] ?? null;
+    return cellAt(of, slot, read);
   };
+}
+
+/** A cell of the row at a place; NULL where an outer join has none. */
+export function cellAt(frame: Frame | undefined, slot: number, read: (item: Item) => Value): Value {
+  const item = frame?.rows[slot];
+  return item === undefined ? null : read(item);
 }
 
 /** A query that is ready to run. */

@@ -1,21 +1,24 @@
+import { groupBy } from '../../lib/group-by.ts';
 import type { Expression, FromItem } from '../ast.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
-import type { CatalogColumn, Row, Value } from '../system-catalog/catalog-value.ts';
+import type { CatalogColumn, Item, Row, Value } from '../system-catalog/catalog-value.ts';
 import { findSystemRelation } from '../system-catalog/system-relations.ts';
 import { noColumn } from './catalog-error.ts';
 import { callFunction, rowsOf } from './catalog-functions.ts';
 import { compareBy, converted } from './catalog-operators.ts';
 import { isRowsFunction, relationFunctions, setFunctionTypes } from './catalog-rows-functions.ts';
-import type {
-  CompileContext,
-  Compiled,
-  CompiledQuery,
-  Frame,
-  Scope,
-  ScopeRelation,
+import {
+  type CellReaders,
+  type CompileContext,
+  type Compiled,
+  type CompiledQuery,
+  cellAt,
+  type Frame,
+  type Scope,
+  type ScopeRelation,
 } from './catalog-scope.ts';
 import { compile, condition, rememberedUnless } from './compile-expression.ts';
-import { commonTypeOf, grouped, isArrayType, mismatch } from './value-conversion.ts';
+import { commonTypeOf, isArrayType, mismatch } from './value-conversion.ts';
 
 /**
  * Relations of FROM as nested loops, from left to right. A condition is checked as soon as all that it names
@@ -43,10 +46,16 @@ interface Equality {
 /** Where the rows of a relation come from. */
 interface Source {
   readonly relation: ScopeRelation;
-  readonly all: (frame: Frame) => readonly Row[];
-  /** Rows with a value in a column; undefined where that is not known. */
-  readonly having: ((frame: Frame, column: number, value: Value) => readonly Row[]) | undefined;
+  readonly all: (frame: Frame) => readonly Item[];
+  /** What finds rows with a value in a column; undefined where rows are others each time. */
+  readonly finder: ((column: number) => Finder) | undefined;
+  /** Whether it does so without an index over all rows. */
+  readonly isDirect: (column: number) => boolean;
 }
+
+type Finder = (frame: Frame, value: Value) => readonly Item[];
+
+const never = (): boolean => false;
 
 type Step =
   | { readonly kind: 'source'; readonly source: Source }
@@ -60,7 +69,13 @@ interface PlannedStep {
   /** What is checked behind an outer join. */
   readonly after: readonly Conjunct[];
   /** The column whose index gives the rows, with a value that is known by then. */
-  readonly lookup: Equality | undefined;
+  readonly lookup: Lookup | undefined;
+}
+
+/** The value that is looked for, and what finds its rows. */
+interface Lookup {
+  readonly value: Compiled;
+  readonly find: Finder;
 }
 
 export type RunFrom = (frame: Frame, emit: () => void) => void;
@@ -198,7 +213,8 @@ class Planner {
       const sides = [a, b].map((relation): Compiled => {
         const index = relation.columns.findIndex((column) => column.name === name);
         const type = relation.columns[index]?.type ?? 'text';
-        return { type, run: (frame) => frame.rows[relation.slot]?.[index] ?? null };
+        const read = relation.cell(index);
+        return { type, run: (frame) => cellAt(frame, relation.slot, read) };
       });
       b.merged.add(name);
       const [first, second] = sides;
@@ -247,24 +263,29 @@ function nextOf(
   bound: ReadonlySet<number>,
 ): number {
   const isFixed = ({ step, isOuter }: Draft): boolean =>
-    isOuter || step.kind === 'nested' || step.source.having === undefined;
+    isOuter || step.kind === 'nested' || step.source.finder === undefined;
   const fixed = drafts.findIndex(isFixed);
   const movable = fixed < 0 ? drafts : drafts.slice(0, fixed);
   const found = movable.findIndex(({ step }) => lookupOf(step, conditions, bound) !== undefined);
   return Math.max(0, found);
 }
 
-/** A condition that gives the rows of a relation by the index of a column, where what it needs is there. */
+/**
+ * A condition that gives the rows of a relation by their value in a column, where what it needs is there: one
+ * for which no index has to be made, if there is such a one.
+ */
 function lookupOf(
   step: Step,
   conditions: readonly Conjunct[],
   bound: ReadonlySet<number>,
-): Equality | undefined {
-  if (step.kind === 'nested' || step.source.having === undefined) return undefined;
-  const { slot } = step.source.relation;
-  return conditions
+): Lookup | undefined {
+  if (step.kind === 'nested' || step.source.finder === undefined) return undefined;
+  const { relation, finder, isDirect } = step.source;
+  const usable = conditions
     .flatMap(({ equality }) => equality)
-    .find((each) => each.slot === slot && [...each.needs].every((need) => bound.has(need)));
+    .filter((each) => each.slot === relation.slot && [...each.needs].every((need) => bound.has(need)));
+  const found = usable.find(({ column }) => isDirect(column)) ?? usable[0];
+  return found && { value: found.value, find: finder(found.column) };
 }
 
 /** What a part of the compilation names of a query. */
@@ -314,10 +335,10 @@ function run(
 }
 
 /** The rows that can fulfil the conditions: from an index, where there is one. */
-function rowsFor({ all, having }: Source, lookup: Equality | undefined, frame: Frame): readonly Row[] {
-  if (having === undefined || lookup === undefined) return all(frame);
+function rowsFor({ all }: Source, lookup: Lookup | undefined, frame: Frame): readonly Item[] {
+  if (lookup === undefined) return all(frame);
   const wanted = lookup.value.run(frame);
-  return wanted === null ? [] : having(frame, lookup.column, wanted);
+  return wanted === null ? [] : lookup.find(frame, wanted);
 }
 
 function compileSource(item: Exclude<FromItem, { kind: 'join' }>, context: CompileContext): Source {
@@ -348,19 +369,30 @@ function tableSource(item: Extract<FromItem, { kind: 'table' }>, context: Compil
   const cte = path.length === 1 ? context.ctes.get(path[0] ?? '') : undefined;
   if (cte !== undefined) {
     const relation = context.scope.add(name, renamed(cte.columns, alias?.columns));
-    return { relation, all: () => cte.rows(), having: undefined };
+    return { relation, all: () => cte.rows(), finder: undefined, isDirect: never };
   }
   const system = findSystemRelation(path);
   if (system === undefined)
     throw sqlError('sql_unknown_relation', `relation "${path.join('.')}" does not exist`, at);
-  const relation = context.scope.add(name, renamed(system.columns, alias?.columns), system.oid);
-  const { rows } = context;
+  const { all, finder, cell } = context.rows.of(system);
+  const cellOf: CellReaders = (column) => {
+    const of = system.columns[column];
+    return of === undefined ? () => null : cell(of);
+  };
+  const relation = context.scope.add(name, renamed(system.columns, alias?.columns), {
+    oid: system.oid,
+    cell: cellOf,
+  });
+  const direct = (column: number) => finder(system.columns[column]?.name ?? '');
   return {
     relation,
-    all: () => rows.all(system),
-    having: (_, column, value) => {
-      const named = system.columns[column]?.name ?? '';
-      return rows.having(system, named, value) ?? indexed(rows.all(system), column, value);
+    all,
+    isDirect: (column) => direct(column) !== undefined,
+    finder: (column) => {
+      const find = direct(column);
+      if (find !== undefined) return (_, value) => find(value);
+      const read = cellOf(column);
+      return (_, value) => indexed(all(), column, read, context).get(value) ?? [];
     },
   };
 }
@@ -372,17 +404,22 @@ function oneRow(name: string, args: readonly Compiled[], context: CompileContext
 }
 
 /** Rows by the values of a column, as long as the rows are in use. */
-const indexes = new WeakMap<readonly Row[], Map<number, Map<Value, Row[]>>>();
+const indexes = new WeakMap<readonly Item[], Map<number, ReadonlyMap<Value, readonly Item[]>>>();
 
-function indexed(rows: readonly Row[], column: number, value: Value): readonly Row[] {
-  const known = indexes.get(rows) ?? new Map<number, Map<Value, Row[]>>();
-  indexes.set(rows, known);
-  let index = known.get(column);
-  if (index === undefined) {
-    index = grouped(rows, (row) => row[column] ?? null);
-    known.set(column, index);
-  }
-  return index.get(value) ?? [];
+function indexed(
+  rows: readonly Item[],
+  column: number,
+  read: (item: Item) => Value,
+  { spend }: CompileContext,
+): ReadonlyMap<Value, readonly Item[]> {
+  const ofRows = indexes.get(rows) ?? new Map<number, ReadonlyMap<Value, readonly Item[]>>();
+  indexes.set(rows, ofRows);
+  const known = ofRows.get(column);
+  if (known !== undefined) return known;
+  spend(rows.length);
+  const made = groupBy(rows, read);
+  ofRows.set(column, made);
+  return made;
 }
 
 function derivedSource(
@@ -396,7 +433,13 @@ function derivedSource(
   return {
     relation,
     all: (frame) => all(frame),
-    having: isLateral ? undefined : (frame, column, value) => indexed(all(frame), column, value),
+    isDirect: never,
+    finder: isLateral
+      ? undefined
+      : (column) => {
+          const read = relation.cell(column);
+          return (frame, value) => indexed(all(frame), column, read, context).get(value) ?? [];
+        },
   };
 }
 
@@ -436,5 +479,5 @@ function functionSource(item: Extract<FromItem, { kind: 'function' }>, context: 
       return ordinality ? [...row, index + 1] : row;
     });
   };
-  return { relation, all, having: undefined };
+  return { relation, all, finder: undefined, isDirect: never };
 }

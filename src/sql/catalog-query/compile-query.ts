@@ -1,3 +1,4 @@
+import { groupBy } from '../../lib/group-by.ts';
 import type { Expression, Query, Select, SelectItem, SetOperation } from '../ast.ts';
 import { outputColumnName } from '../resolve/output-name.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
@@ -10,6 +11,7 @@ import {
   type Compiled,
   type CompiledCte,
   type CompiledQuery,
+  cellAt,
   type Frame,
   type QueryScope,
   Scope,
@@ -17,7 +19,7 @@ import {
 import { compile, condition } from './compile-expression.ts';
 import { compileFrom } from './compile-from.ts';
 import { requireGrouped } from './require-grouped.ts';
-import { castValue, commonTypeOf, grouped, keyOf, mismatch } from './value-conversion.ts';
+import { castValue, commonTypeOf, keyOf, mismatch } from './value-conversion.ts';
 
 type Shared = Omit<CompileContext, 'scope' | 'ctes' | 'query'>;
 
@@ -216,15 +218,13 @@ const distinctRows = (rows: readonly Row[]): readonly Row[] => [
 /** ORDER BY, LIMIT and OFFSET of a set operation: by names and numbers of its columns. */
 function sortedRows(inner: CompiledQuery, query: Query, shared: Shared, scope: QueryScope): CompiledQuery {
   const names = new Scope(scope.parent);
-  names.add(undefined, inner.columns);
+  const { cell } = names.add(undefined, inner.columns);
   const context = contextOf(shared, names, scope.ctes);
   const keys = query.orderBy.map((key) => {
     const index = positionOf(key.expression, inner.columns.length);
-    const compiled: Compiled =
-      index === undefined
-        ? compile(key.expression, context)
-        : { type: 'unknown', run: (frame) => frame.rows[0]?.[index] ?? null };
-    return { ...key, run: compiled.run };
+    if (index === undefined) return { ...key, run: compile(key.expression, context).run };
+    const read = cell(index);
+    return { ...key, run: (frame: Frame): Value => cellAt(frame, 0, read) };
   });
   const bounds = boundsOf(query, context);
   return {
@@ -299,7 +299,7 @@ function compileSelect(
   if (second !== undefined) throw unsupported('GROUPING SETS in a query of the catalog');
   const byName = (expression: Expression): Compiled =>
     namedItem(expression, items) ?? compile(expression, context);
-  const groupBy = (grouping ?? []).map((key) => {
+  const groupKeys = (grouping ?? []).map((key) => {
     const position = positionOf(key, items.length);
     return position === undefined
       ? groupKey(key, items, context)
@@ -316,7 +316,7 @@ function compileSelect(
     return (position === undefined ? byName(key) : items[position]?.compiled)?.run ?? (() => null);
   });
   const isGrouped =
-    groupBy.length > 0 || having !== undefined || scope.hasAggregates || select.groupingSets.length > 0;
+    groupKeys.length > 0 || having !== undefined || scope.hasAggregates || select.groupingSets.length > 0;
   if (isGrouped) {
     const keys = (grouping ?? []).map((key) => {
       const position = positionOf(key, items.length);
@@ -333,26 +333,38 @@ function compileSelect(
   }
   const bounds = boundsOf(query, context);
   const columns = items.map(({ name, compiled }) => ({ name, type: compiled.type }));
-  const rows = (outer: Frame | undefined): readonly Row[] => {
+  const made = (frame: Frame): MadeRow => {
+    shared.keep(items.length + keptWithRow);
+    return {
+      row: items.map(({ compiled }) => compiled.run(frame)),
+      keys: orderBy.length === 0 ? noKeys : orderBy.map(({ run }) => run(frame)),
+      on: distinctOn.length === 0 ? '' : keyOf(distinctOn.map((run) => run(frame))),
+    };
+  };
+  const isPlain = !isGrouped && scope.computations.length === 0;
+  const all = (outer: Frame | undefined): readonly MadeRow[] => {
+    // Where nothing is computed over several rows, each is made while FROM is at it.
+    if (isPlain) {
+      const rows: MadeRow[] = [];
+      const frame: Frame = { rows: [], computed: [], outer };
+      from(frame, () => {
+        shared.spend(items.length);
+        rows.push(made(frame));
+      });
+      return rows;
+    }
     let frames = framesOf(from, outer, shared, scope.relations.length);
-    shared.spend(frames.length * (items.length + groupBy.length));
-    if (isGrouped) frames = groupsOf(frames, groupBy, scope, outer);
+    shared.spend(frames.length * (items.length + groupKeys.length));
+    if (isGrouped) frames = groupsOf(frames, groupKeys, scope, outer);
     if (having !== undefined) frames = frames.filter((frame) => having.run(frame) === true);
     computeWindows(frames, scope);
-    const made = frames
-      .flatMap((frame) => expanded(frame, scope, shared))
-      .map((frame) => {
-        shared.keep(items.length + keptWithRow);
-        return frame;
-      })
-      .map((frame) => ({
-        row: items.map(({ compiled }) => compiled.run(frame)),
-        keys: orderBy.map(({ run }) => run(frame)),
-        on: distinctOn.length === 0 ? '' : keyOf(distinctOn.map((run) => run(frame))),
-      }));
+    return frames.flatMap((frame) => expanded(frame, scope, shared)).map(made);
+  };
+  const rows = (outer: Frame | undefined): readonly Row[] => {
+    const found = all(outer);
     const unique = select.distinct
-      ? [...new Map(made.map((each) => [keyOf(each.row), each])).values()]
-      : made;
+      ? [...new Map(found.map((each) => [keyOf(each.row), each])).values()]
+      : found;
     if (orderBy.length > 0) spendSorting(shared, unique.length);
     const sorted =
       orderBy.length === 0 ? unique : unique.toSorted((a, b) => compareKeys(a.keys, b.keys, orderBy));
@@ -364,6 +376,15 @@ function compileSelect(
   };
   return { columns, isCorrelated: scope.isCorrelated, rows };
 }
+
+interface MadeRow {
+  readonly row: Row;
+  readonly keys: readonly Value[];
+  /** Of DISTINCT ON. */
+  readonly on: string;
+}
+
+const noKeys: readonly Value[] = [];
 
 function firstOfEach<Each extends { readonly on: string }>(rows: readonly Each[]): readonly Each[] {
   const seen = new Set<string>();
@@ -384,11 +405,12 @@ function outputsOf({ expression, alias }: SelectItem, context: CompileContext): 
       `missing FROM-clause entry for table "${expression.relation ?? ''}"`,
       expression.at,
     );
-  return relations.flatMap(({ slot, columns, merged }) =>
+  return relations.flatMap(({ slot, columns, cell, merged }) =>
     columns.flatMap(({ name, type }, index) => {
       if (expression.relation === undefined && merged.has(name)) return [];
       scope.used.add(slot);
-      const run = (frame: Frame): Value => frame.rows[slot]?.[index] ?? null;
+      const read = cell(index);
+      const run = (frame: Frame): Value => cellAt(frame, slot, read);
       return [{ name, compiled: { type, run } }];
     }),
   );
@@ -441,7 +463,7 @@ function groupsOf(
   scope: Scope,
   outer: Frame | undefined,
 ): Frame[] {
-  const groups = grouped(frames, (frame) => keyOf(keys.map(({ run }) => run(frame))));
+  const groups = groupBy(frames, (frame) => keyOf(keys.map(({ run }) => run(frame))));
   if (groups.size === 0 && keys.length === 0) groups.set('', []);
   return [...groups.values()].map((group) => {
     const first: Frame = group[0] ?? { rows: [], computed: [], outer };

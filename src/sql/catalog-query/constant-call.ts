@@ -19,7 +19,7 @@ export function answerConstantCall(
   parameters: QueryParameters,
 ): Expr | undefined {
   if (call.name === 'set_config' || !isCatalogFunction(call.name) || !isConstant(call)) return undefined;
-  const { query, effects } = answerCatalogQuery(selectOf(call), catalog, parameters);
+  const { query, effects } = answerCatalogQuery(selectOf(call), catalog, parameters, true);
   const { from, items } = query;
   const [item] = items;
   if (from?.kind !== 'rows' || item === undefined || effects.length > 0) return undefined;

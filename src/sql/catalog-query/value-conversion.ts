@@ -279,18 +279,6 @@ export function compareWithNulls(left: Value, right: Value): number {
   return compareValues(left, right);
 }
 
-/** Items by what they have in common, in the order in which each was met first. */
-export function grouped<Item, Key>(items: readonly Item[], keyOfItem: (item: Item) => Key): Map<Key, Item[]> {
-  const groups = new Map<Key, Item[]>();
-  for (const item of items) {
-    const key = keyOfItem(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
-}
-
 /** A text that two values have in common if and only if they are equal, or both NULL. */
 export function keyOf(values: readonly Value[]): string {
   requireLength(lengthOf(values));

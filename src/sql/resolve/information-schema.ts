@@ -3,7 +3,7 @@ import type { OutputColumn } from '../ir.ts';
 import { catalogName, publicSchema, withoutCatalog } from '../relation-names.ts';
 import { int4, type SqlType, text, typeLabel } from '../types.ts';
 import type { Environment } from './environment.ts';
-import { relationsOf } from './relations.ts';
+import { partsOf, relationsOf } from './relations.ts';
 
 /** A cell of a relation that is made of the catalog. */
 export type CatalogCell = string | number | null;
@@ -18,6 +18,9 @@ interface CatalogTable {
   readonly schema: string;
   readonly name: string;
   readonly type: 'BASE TABLE' | 'VIEW';
+}
+
+interface CatalogTableColumns extends CatalogTable {
   readonly columns: readonly { readonly name: string; readonly type: SqlType }[];
 }
 
@@ -29,25 +32,38 @@ interface CatalogTable {
 export function informationSchema(path: readonly string[], env: Environment): CatalogRelation | undefined {
   const [schema, name = '', ...more] = withoutCatalog(path);
   if (schema !== 'information_schema' || more.length > 0) return undefined;
-  const make = name === 'tables' ? tablesRelation : name === 'columns' ? columnsRelation : undefined;
-  return make?.(tablesOf(env));
+  if (name === 'tables') return tablesRelation(tablesOf(env));
+  return name === 'columns' ? columnsRelation(withColumns(env)) : undefined;
 }
 
-const known = new WeakMap<Environment, readonly CatalogTable[]>();
-
 /** Listed once, however often a query reads them. */
+const listed = new WeakMap<Environment, readonly CatalogTable[]>();
+const listedColumns = new WeakMap<Environment, readonly CatalogTableColumns[]>();
+
+function tableOf(dataset: string, part: string | undefined): CatalogTable {
+  if (part === undefined) return { schema: publicSchema, name: dataset, type: 'BASE TABLE' };
+  return { schema: dataset, name: part, type: 'VIEW' };
+}
+
 function tablesOf(env: Environment): readonly CatalogTable[] {
-  const before = known.get(env);
+  const before = listed.get(env);
   if (before !== undefined) return before;
-  const tables = env.catalog.names().flatMap((dataset) => {
-    const found = env.dataset(dataset);
-    if (found === undefined) return [];
-    return relationsOf(found).map(({ part, columns }): CatalogTable => {
-      if (part === undefined) return { schema: publicSchema, name: dataset, type: 'BASE TABLE', columns };
-      return { schema: dataset, name: part, type: 'VIEW', columns };
-    });
-  });
-  known.set(env, tables);
+  const tables = env.catalog
+    .readable()
+    .flatMap(({ name, kind }) => partsOf(kind).map((part) => tableOf(name, part)));
+  listed.set(env, tables);
+  return tables;
+}
+
+function withColumns(env: Environment): readonly CatalogTableColumns[] {
+  const before = listedColumns.get(env);
+  if (before !== undefined) return before;
+  const tables = env.catalog
+    .datasets()
+    .flatMap((dataset) =>
+      relationsOf(dataset).map(({ part, columns }) => ({ ...tableOf(dataset.name, part), columns })),
+    );
+  listedColumns.set(env, tables);
   return tables;
 }
 
@@ -59,7 +75,7 @@ const tablesRelation = (tables: readonly CatalogTable[]): CatalogRelation => ({
   rows: tables.map(({ schema, name, type }) => [catalogName, schema, name, type]),
 });
 
-const columnsRelation = (tables: readonly CatalogTable[]): CatalogRelation => ({
+const columnsRelation = (tables: readonly CatalogTableColumns[]): CatalogRelation => ({
   columns: [
     ...textColumns(['table_catalog', 'table_schema', 'table_name', 'column_name']),
     { name: 'ordinal_position', type: int4 },

@@ -1,76 +1,139 @@
-import type { Row, Value } from './catalog-value.ts';
+import { groupBy } from '../../lib/group-by.ts';
+import type { DatasetSize } from '../sql-catalog.ts';
+import type { CatalogColumn, Item, Value } from './catalog-value.ts';
 import {
+  type Attribute,
   type CatalogTable,
   ownerName,
   ownerOid,
   type SystemCatalog,
   schemaOids,
-  type TableColumn,
+  systemByOid,
+  type TableAttribute,
   utf8,
 } from './system-catalog.ts';
 import { type SystemRelation, systemRelations } from './system-relations.ts';
 import { functionOid, systemFunctions, systemTypes, typesByOid } from './system-types.ts';
 
-/** The columns of a row that are no default of their type. */
-type Cells = Readonly<Record<string, Value>>;
+/**
+ * The relations of the catalog. Their rows are not made: an item is what a row is about, such as a table, and
+ * a cell is read from it when a query asks for the cell. So a query that asks for the names of 2,000 tables
+ * costs that and no more.
+ */
 
-/** The rows of the relations of the catalog, made when they are read, once for a statement. */
+/** The rows of a relation as one statement sees them. */
+export interface RelationRows {
+  /** All of them, in order: the same array each time. */
+  all(): readonly Item[];
+  /** Finds those that have a value in a column without going through all; undefined where that is not so. */
+  readonly finder: (column: string) => ((value: Value) => readonly Item[]) | undefined;
+  /** What reads a cell of a row. */
+  readonly cell: (column: CatalogColumn) => (item: Item) => Value;
+}
+
+/** What the rows of a relation are, and how their cells are read. */
+interface Definition<Of extends Item> {
+  readonly rows: (catalog: SystemCatalog) => readonly Of[];
+  /** What is not here is what the catalog has where nothing is. */
+  readonly cells: Readonly<Record<string, (of: Of, catalog: SystemCatalog) => Value | undefined>>;
+  /** By columns. */
+  readonly having?: Readonly<Record<string, (value: Value, catalog: SystemCatalog) => readonly Of[]>>;
+}
+
+type Make = (catalog: SystemCatalog, relation: SystemRelation, keep: Keep) => RelationRows;
+/** Asked before this many cells are kept; throws if that is too much. */
+type Keep = (cells: number) => void;
+
+/** The relations as one statement sees them. */
 export class CatalogRows {
   readonly #catalog: SystemCatalog;
-  readonly #keep: (cells: number) => void;
-  readonly #rows = new Map<string, readonly Row[]>();
-  readonly #attributes = new Map<number, readonly Row[]>();
+  readonly #keep: Keep;
+  readonly #relations = new Map<SystemRelation, RelationRows>();
 
-  /** @param keep asked before this many cells are kept; throws if that is too much */
-  constructor(catalog: SystemCatalog, keep: (cells: number) => void) {
+  constructor(catalog: SystemCatalog, keep: Keep) {
     this.#catalog = catalog;
     this.#keep = keep;
   }
 
-  /** All rows of a relation, in the order of its columns. */
-  all(relation: SystemRelation): readonly Row[] {
+  of(relation: SystemRelation): RelationRows {
+    const known = this.#relations.get(relation);
+    if (known !== undefined) return known;
     const path = `${relation.schema}.${relation.name}`;
-    const known = this.#rows.get(path);
-    if (known !== undefined) return known;
-    const make = Object.hasOwn(makers, path) ? makers[path] : undefined;
-    const rows = make === undefined ? [] : inColumns(relation, make(this.#catalog), this.#keep);
-    this.#rows.set(path, rows);
-    return rows;
-  }
-
-  /**
-   * Those rows in which a column has a value, where they can be had without making all of them: the columns
-   * of one table.
-   */
-  having(relation: SystemRelation, column: string, value: Value): readonly Row[] | undefined {
-    if (relation.name !== 'pg_attribute' || column !== 'attrelid') return undefined;
-    if (typeof value !== 'number') return [];
-    const known = this.#attributes.get(value);
-    if (known !== undefined) return known;
-    const table = this.#catalog.table(value);
-    const system = table === undefined ? systemRelations.find(({ oid }) => oid === value) : undefined;
-    const cells =
-      table === undefined ? (system === undefined ? [] : systemAttributes(system)) : attributesOf(table);
-    const rows = inColumns(relation, cells, this.#keep);
-    this.#attributes.set(value, rows);
-    return rows;
+    const make = (Object.hasOwn(relations, path) ? relations[path] : undefined) ?? records(() => []);
+    const made = make(this.#catalog, relation, this.#keep);
+    this.#relations.set(relation, made);
+    return made;
   }
 }
 
-/** Cells in the order of the columns; what is not given is what the catalog has where nothing is. */
-function inColumns(
-  { schema, columns }: SystemRelation,
-  rows: Iterable<Cells>,
-  keep: (cells: number) => void,
-): readonly Row[] {
-  const defaults = columns.map(({ name, type }) => (schema === 'pg_catalog' ? defaultOf(name, type) : null));
-  const made: Row[] = [];
-  for (const cells of rows) {
-    keep(columns.length);
-    made.push(columns.map(({ name }, index) => cells[name] ?? defaults[index] ?? null));
-  }
-  return made;
+/** What an item takes that is made for one statement. */
+const itemCells = 4;
+
+function relation<Of extends Item>({ rows, cells, having = {} }: Definition<Of>): Make {
+  return (catalog, { schema }, keep) => {
+    let all: readonly Of[] | undefined;
+    return {
+      all: () => {
+        if (all !== undefined) return all;
+        all = rows(catalog);
+        keep(all.length * itemCells);
+        return all;
+      },
+      finder: (column) => {
+        const find = Object.hasOwn(having, column) ? having[column] : undefined;
+        return find && ((value) => find(value, catalog));
+      },
+      cell: (column) => {
+        const absent = absentIn(schema, column);
+        const read = Object.hasOwn(cells, column.name) ? cells[column.name] : undefined;
+        // Items of this relation come from `rows` and `having` above.
+        return read === undefined ? () => absent : (item) => read(item as Of, catalog) ?? absent;
+      },
+    };
+  };
 }
+
+/** The cells of a row that are no defaults of their columns. */
+type Cells = Readonly<Record<string, Value>>;
+
+/** A relation of which each statement makes the few rows. */
+function records(make: (catalog: SystemCatalog) => readonly Cells[]): Make {
+  return (catalog, { schema, columns }, keep) => {
+    let all: readonly Cells[] | undefined;
+    return {
+      all: () => {
+        if (all !== undefined) return all;
+        all = make(catalog);
+        keep(all.length * columns.length);
+        return all;
+      },
+      finder: () => undefined,
+      cell: (column) => {
+        const absent = absentIn(schema, column);
+        return (item) => (item as Cells)[column.name] ?? absent;
+      },
+    };
+  };
+}
+
+/** A relation whose rows are always the same. */
+function fixed(make: () => readonly Cells[]): Make {
+  let rows: readonly Cells[] | undefined;
+  return (_, { schema }) => ({
+    all: () => {
+      rows ??= make();
+      return rows;
+    },
+    finder: () => undefined,
+    cell: (column) => {
+      const absent = absentIn(schema, column);
+      return (item) => (item as Cells)[column.name] ?? absent;
+    },
+  });
+}
+
+const absentIn = (schema: SystemRelation['schema'], { name, type }: CatalogColumn): Value =>
+  schema === 'pg_catalog' ? defaultOf(name, type) : null;
 
 /** Columns that are NULL where there is nothing, and not zero or false. */
 const nullable: ReadonlySet<string> = new Set(
@@ -106,35 +169,6 @@ const yesNo = (value: boolean): string => (value ? isTrue : 'NO');
 
 const databaseOf = (catalog: SystemCatalog): string => catalog.session.database;
 
-function pgClass(catalog: SystemCatalog): readonly Cells[] {
-  const common = {
-    relowner: ownerOid,
-    reltuples: -1,
-    relpersistence: 'p',
-    relispopulated: true,
-    relreplident: 'd',
-  };
-  const own = catalog.tables.map((table) => ({
-    ...common,
-    oid: table.oid,
-    relname: table.name,
-    relnamespace: table.schemaOid,
-    relam: table.kind === 'r' ? heap : 0,
-    relkind: table.kind,
-    relnatts: catalog.knowsColumns ? table.columns.length : 0,
-  }));
-  const system = systemRelations.map(({ oid, name, schema, kind, columns }) => ({
-    ...common,
-    oid,
-    relname: name,
-    relnamespace: schemaOids[schema],
-    relam: kind === 'r' ? heap : 0,
-    relkind: kind,
-    relnatts: columns.length,
-  }));
-  return [...system, ...own];
-}
-
 /** Object ids of access methods. */
 const heap = 2;
 const accessMethods: readonly Cells[] = [
@@ -142,41 +176,94 @@ const accessMethods: readonly Cells[] = [
   { oid: 403, amname: 'btree', amtype: 'i', amhandler: functionOid('bthandler') },
 ];
 
-function attribute(relation: number, place: number, column: TableColumn): Cells {
-  const type = typesByOid.get(column.typeOid);
-  return {
-    attrelid: relation,
-    attname: column.name,
-    atttypid: column.typeOid,
-    attstattarget: -1,
-    attlen: type?.length ?? -1,
-    attnum: place,
-    attndims: type?.category === 'A' ? 1 : 0,
-    attcacheoff: -1,
-    atttypmod: -1,
-    attbyval: type?.byValue ?? false,
-    attalign: type?.align ?? 'i',
-    attstorage: type?.storage ?? 'x',
-    attnotnull: column.isRequired,
-    attislocal: true,
-    attcollation: type?.collation ?? 0,
-  };
-}
+/** What there is in `pg_class`. */
+type ClassItem = SystemRelation | CatalogTable;
 
-const attributesOf = ({ oid, columns }: CatalogTable): readonly Cells[] =>
-  columns.map((column, index) => attribute(oid, index + 1, column));
+const isSystem = (item: ClassItem): item is SystemRelation => 'columns' in item;
 
-function systemAttributes({ oid, columns }: SystemRelation): readonly Cells[] {
-  return columns.map(({ name, type }, index) => {
+/** Of a table of the data; undefined where nothing is known, or may be. */
+const sizeOf = (item: ClassItem, catalog: SystemCatalog): DatasetSize | undefined =>
+  isSystem(item) || item.kind !== 'r' ? undefined : catalog.size(item);
+
+const systemByName: ReadonlyMap<Value, readonly SystemRelation[]> = groupBy(
+  systemRelations,
+  ({ name }) => name,
+);
+
+const pgClass = relation<ClassItem>({
+  rows: ({ tables }) => [...systemRelations, ...tables],
+  having: {
+    oid: (oid, catalog) => {
+      const found = typeof oid === 'number' ? (systemByOid.get(oid) ?? catalog.table(oid)) : undefined;
+      return found === undefined ? [] : [found];
+    },
+    relname: (name, catalog) => [...(systemByName.get(name) ?? []), ...catalog.tablesNamed(String(name))],
+  },
+  cells: {
+    oid: ({ oid }) => oid,
+    relname: ({ name }) => name,
+    relnamespace: ({ schema }, { schemas }) => schemas.get(schema),
+    relowner: () => ownerOid,
+    relam: ({ kind }) => (kind === 'r' ? heap : 0),
+    // There are no pages. Where there are some, clients such as DuckDB ask for them one by one, by `ctid`.
+    relpages: () => 0,
+    // What PostgreSQL shows where it does not know.
+    reltuples: (item, catalog) => sizeOf(item, catalog)?.rows ?? -1,
+    relpersistence: () => 'p',
+    relkind: ({ kind }) => kind,
+    relnatts: (item, catalog) => (isSystem(item) ? item.columns : catalog.columns(item)).length,
+    relispopulated: () => true,
+    relreplident: () => 'd',
+  },
+});
+
+const typeOf = ({ column }: Attribute) => typesByOid.get(column.typeOid);
+
+const pgAttribute = relation<Attribute>({
+  rows: (catalog) => [...allSystemAttributes(), ...catalog.allAttributes],
+  having: {
+    attrelid: (oid, catalog) => {
+      const system = typeof oid === 'number' ? systemByOid.get(oid) : undefined;
+      if (system !== undefined) return systemAttributes(system);
+      const table = typeof oid === 'number' ? catalog.table(oid) : undefined;
+      return table === undefined ? [] : catalog.attributes(table);
+    },
+  },
+  cells: {
+    attrelid: (attribute) => attribute.relation,
+    attname: ({ column }) => column.name,
+    atttypid: ({ column }) => column.typeOid,
+    attstattarget: () => -1,
+    attlen: (attribute) => typeOf(attribute)?.length ?? -1,
+    attnum: ({ column }) => column.place,
+    attndims: (attribute) => (typeOf(attribute)?.category === 'A' ? 1 : 0),
+    attcacheoff: () => -1,
+    atttypmod: () => -1,
+    attbyval: (attribute) => typeOf(attribute)?.byValue,
+    attalign: (attribute) => typeOf(attribute)?.align ?? 'i',
+    attstorage: (attribute) => typeOf(attribute)?.storage ?? 'x',
+    attnotnull: ({ column }) => column.isRequired,
+    attislocal: () => true,
+    attcollation: (attribute) => typeOf(attribute)?.collation,
+  },
+});
+
+/** Those of the catalog itself are always the same. */
+const systemAttributesByOid = new Map<number, readonly Attribute[]>();
+
+function systemAttributes({ oid, columns }: SystemRelation): readonly Attribute[] {
+  const known = systemAttributesByOid.get(oid);
+  if (known !== undefined) return known;
+  const made = columns.map(({ name, type }, index): Attribute => {
     const { oid: typeOid = 25, label: typeLabel = 'text' } = systemTypesByName.get(type) ?? {};
-    return attribute(oid, index + 1, { name, typeOid, typeLabel, isRequired: name === 'oid' });
+    const column = { name, place: index + 1, typeOid, typeLabel, isRequired: name === 'oid' };
+    return { relation: oid, column };
   });
+  systemAttributesByOid.set(oid, made);
+  return made;
 }
 
-function* allAttributes({ tables }: SystemCatalog): Generator<Cells> {
-  for (const relation of systemRelations) yield* systemAttributes(relation);
-  for (const table of tables) yield* attributesOf(table);
-}
+const allSystemAttributes = (): readonly Attribute[] => systemRelations.flatMap(systemAttributes);
 
 const systemTypesByName = new Map(systemTypes.map((type) => [type.name, type]));
 
@@ -302,79 +389,128 @@ const sessionCells = (catalog: SystemCatalog): readonly Cells[] =>
       backend_type: 'client backend',
     };
   });
-const statisticsOf = (catalog: SystemCatalog): readonly Cells[] =>
-  catalog.tables
-    .filter(({ kind }) => kind === 'r')
-    .map(({ oid, schema, name }) => ({ relid: oid, schemaname: schema, relname: name }));
 
-function tableCells(catalog: SystemCatalog): readonly Cells[] {
-  const database = databaseOf(catalog);
-  return catalog.tables.map(({ schema, name, kind }) => ({
-    table_catalog: database,
-    table_schema: schema,
-    table_name: name,
-    table_type: kind === 'r' ? 'BASE TABLE' : 'VIEW',
-    is_insertable_into: 'NO',
-    is_typed: 'NO',
-  }));
-}
+const isTable = ({ kind }: ClassItem): boolean => kind === 'r';
+const isView = ({ kind }: ClassItem): boolean => kind === 'v';
+
+const statistics = relation<CatalogTable>({
+  rows: ({ tables }) => tables.filter(isTable),
+  cells: {
+    relid: ({ oid }) => oid,
+    schemaname: ({ schema }) => schema,
+    relname: ({ name }) => name,
+    n_live_tup: (table, catalog) => catalog.size(table)?.rows,
+  },
+});
+
+const pgTables = relation<ClassItem>({
+  rows: ({ tables }) => [...systemRelations, ...tables].filter(isTable),
+  cells: {
+    schemaname: ({ schema }) => schema,
+    tablename: ({ name }) => name,
+    tableowner: () => ownerName,
+    hasindexes: () => false,
+    hasrules: () => false,
+    hastriggers: () => false,
+    rowsecurity: () => false,
+  },
+});
+
+const pgViews = relation<ClassItem>({
+  rows: ({ tables }) => [...systemRelations, ...tables].filter(isView),
+  cells: {
+    schemaname: ({ schema }) => schema,
+    viewname: ({ name }) => name,
+    viewowner: () => ownerName,
+  },
+});
+
+const tables = relation<CatalogTable>({
+  rows: (catalog) => catalog.tables,
+  cells: {
+    table_catalog: (_, catalog) => databaseOf(catalog),
+    table_schema: ({ schema }) => schema,
+    table_name: ({ name }) => name,
+    table_type: ({ kind }) => (kind === 'r' ? 'BASE TABLE' : 'VIEW'),
+    is_insertable_into: () => 'NO',
+    is_typed: () => 'NO',
+  },
+});
+
+const views = relation<CatalogTable>({
+  rows: (catalog) => catalog.tables.filter(isView),
+  cells: {
+    table_catalog: (_, catalog) => databaseOf(catalog),
+    table_schema: ({ schema }) => schema,
+    table_name: ({ name }) => name,
+    check_option: () => 'NONE',
+    is_updatable: () => 'NO',
+    is_insertable_into: () => 'NO',
+    is_trigger_updatable: () => 'NO',
+    is_trigger_deletable: () => 'NO',
+    is_trigger_insertable_into: () => 'NO',
+  },
+});
 
 const octetsOfText = 1_073_741_824;
 
-function* columnCells(catalog: SystemCatalog): Generator<Cells> {
-  const database = databaseOf(catalog);
-  for (const table of catalog.tables)
-    yield* table.columns.map((column, index) => ({
-      table_catalog: database,
-      table_schema: table.schema,
-      table_name: table.name,
-      column_name: column.name,
-      ordinal_position: index + 1,
-      is_nullable: yesNo(!column.isRequired),
-      data_type: typesByOid.get(column.typeOid)?.category === 'A' ? 'ARRAY' : column.typeLabel,
-      ...sizesOf(column.typeOid),
-      udt_catalog: database,
-      udt_schema: 'pg_catalog',
-      udt_name: typesByOid.get(column.typeOid)?.name ?? 'text',
-      dtd_identifier: String(index + 1),
-      is_self_referencing: 'NO',
-      is_identity: 'NO',
-      identity_cycle: 'NO',
-      is_generated: 'NEVER',
-      is_updatable: 'NO',
-    }));
+const byTable = {
+  table_name: (name: Value, catalog: SystemCatalog): readonly TableAttribute[] =>
+    catalog.tablesNamed(String(name)).flatMap((table) => catalog.attributes(table)),
+};
+
+const columns = relation<TableAttribute>({
+  rows: (catalog) => catalog.allAttributes,
+  having: byTable,
+  cells: {
+    table_catalog: (_, catalog) => databaseOf(catalog),
+    table_schema: ({ table }) => table.schema,
+    table_name: ({ table }) => table.name,
+    column_name: ({ column }) => column.name,
+    ordinal_position: ({ column }) => column.place,
+    is_nullable: ({ column }) => yesNo(!column.isRequired),
+    data_type: (attribute) => (typeOf(attribute)?.category === 'A' ? 'ARRAY' : attribute.column.typeLabel),
+    character_octet_length: ({ column }) => sizesOf(column.typeOid).characterOctets,
+    numeric_precision: ({ column }) => sizesOf(column.typeOid).precision,
+    numeric_precision_radix: ({ column }) => sizesOf(column.typeOid).radix,
+    numeric_scale: ({ column }) => sizesOf(column.typeOid).scale,
+    datetime_precision: ({ column }) => sizesOf(column.typeOid).timePrecision,
+    udt_catalog: (_, catalog) => databaseOf(catalog),
+    udt_schema: () => 'pg_catalog',
+    udt_name: (attribute) => typeOf(attribute)?.name ?? 'text',
+    dtd_identifier: ({ column }) => String(column.place),
+    is_self_referencing: () => 'NO',
+    is_identity: () => 'NO',
+    identity_cycle: () => 'NO',
+    is_generated: () => 'NEVER',
+    is_updatable: () => 'NO',
+  },
+});
+
+interface ValueSizes {
+  readonly characterOctets?: number;
+  readonly precision?: number;
+  readonly radix?: number;
+  readonly scale?: number;
+  readonly timePrecision?: number;
 }
 
-/** What `information_schema` says of the size of values of a type. */
-function sizesOf(oid: number): Cells {
-  const binary = (bits: number, scale: number | null): Cells => ({
-    numeric_precision: bits,
-    numeric_precision_radix: 2,
-    ...(scale === null ? {} : { numeric_scale: scale }),
-  });
-  switch (typesByOid.get(oid)?.name) {
-    case 'int2':
-      return binary(16, 0);
-    case 'int4':
-      return binary(32, 0);
-    case 'int8':
-      return binary(64, 0);
-    case 'float8':
-      return binary(53, null);
-    case 'numeric':
-      return { numeric_precision_radix: 10 };
-    case 'text':
-      return { character_octet_length: octetsOfText };
-    case 'timestamp':
-    case 'timestamptz':
-    case 'interval':
-      return { datetime_precision: 6 };
-    case 'date':
-      return { datetime_precision: 0 };
-    default:
-      return {};
-  }
-}
+/** What `information_schema` says of the size of values, by the names of their types. */
+const valueSizes: Readonly<Record<string, ValueSizes>> = {
+  int2: { precision: 16, radix: 2, scale: 0 },
+  int4: { precision: 32, radix: 2, scale: 0 },
+  int8: { precision: 64, radix: 2, scale: 0 },
+  float8: { precision: 53, radix: 2 },
+  numeric: { radix: 10 },
+  text: { characterOctets: octetsOfText },
+  timestamp: { timePrecision: 6 },
+  timestamptz: { timePrecision: 6 },
+  interval: { timePrecision: 6 },
+  date: { timePrecision: 0 },
+};
+const noSizes: ValueSizes = {};
+
+const sizesOf = (oid: number): ValueSizes => valueSizes[typesByOid.get(oid)?.name ?? ''] ?? noSizes;
 
 const schemaCells = (catalog: SystemCatalog): readonly Cells[] =>
   [...catalog.schemas].map(([name]) => ({
@@ -383,34 +519,34 @@ const schemaCells = (catalog: SystemCatalog): readonly Cells[] =>
     schema_owner: ownerName,
   }));
 
-const privilegeCells = (catalog: SystemCatalog): readonly Cells[] =>
-  catalog.tables.map(({ schema, name }) => ({
-    grantor: ownerName,
-    grantee: catalog.session.user,
-    table_catalog: databaseOf(catalog),
-    table_schema: schema,
-    table_name: name,
-    privilege_type: 'SELECT',
-    is_grantable: 'NO',
-    with_hierarchy: isTrue,
-  }));
+const privileges = relation<CatalogTable>({
+  rows: (catalog) => catalog.tables,
+  cells: {
+    grantor: () => ownerName,
+    grantee: (_, { session }) => session.user,
+    table_catalog: (_, catalog) => databaseOf(catalog),
+    table_schema: ({ schema }) => schema,
+    table_name: ({ name }) => name,
+    privilege_type: () => 'SELECT',
+    is_grantable: () => 'NO',
+    with_hierarchy: () => isTrue,
+  },
+});
 
-function* columnPrivilegeCells(catalog: SystemCatalog): Generator<Cells> {
-  for (const { schema, name, columns } of catalog.tables)
-    yield* columns.map((column) => ({
-      grantor: ownerName,
-      grantee: catalog.session.user,
-      table_catalog: databaseOf(catalog),
-      table_schema: schema,
-      table_name: name,
-      column_name: column.name,
-      privilege_type: 'SELECT',
-      is_grantable: 'NO',
-    }));
-}
-
-const viewsOf = (catalog: SystemCatalog): readonly CatalogTable[] =>
-  catalog.tables.filter(({ kind }) => kind === 'v');
+const columnPrivileges = relation<TableAttribute>({
+  rows: (catalog) => catalog.allAttributes,
+  having: byTable,
+  cells: {
+    grantor: () => ownerName,
+    grantee: (_, { session }) => session.user,
+    table_catalog: (_, catalog) => databaseOf(catalog),
+    table_schema: ({ table }) => table.schema,
+    table_name: ({ table }) => table.name,
+    column_name: ({ column }) => column.name,
+    privilege_type: () => 'SELECT',
+    is_grantable: () => 'NO',
+  },
+});
 
 function timeZoneCells(): readonly Cells[] {
   return Intl.supportedValuesOf('timeZone').map((name) => ({ name, abbrev: name, is_dst: false }));
@@ -434,16 +570,17 @@ const ranges: readonly Range[] = [
   [3926, 20, 4536, 3124, 'int8range_canonical', 'int8range_subdiff'],
 ];
 
-/** What makes the rows of a relation; one that is not here has none. */
-const makers: Readonly<Record<string, (catalog: SystemCatalog) => Iterable<Cells>>> = {
+/** Those that have rows, by their paths. */
+const relations: Readonly<Record<string, Make>> = {
   'pg_catalog.pg_class': pgClass,
-  'pg_catalog.pg_attribute': allAttributes,
-  'pg_catalog.pg_namespace': (catalog) =>
+  'pg_catalog.pg_attribute': pgAttribute,
+  'pg_catalog.pg_namespace': records((catalog) =>
     [...catalog.schemas].map(([name, oid]) => ({ oid, nspname: name, nspowner: ownerOid })),
-  'pg_catalog.pg_type': typeCells,
-  'pg_catalog.pg_proc': functionCells,
-  'pg_catalog.pg_am': () => accessMethods,
-  'pg_catalog.pg_range': () =>
+  ),
+  'pg_catalog.pg_type': fixed(typeCells),
+  'pg_catalog.pg_proc': fixed(functionCells),
+  'pg_catalog.pg_am': fixed(() => accessMethods),
+  'pg_catalog.pg_range': fixed(() =>
     ranges.map(([rngtypid, rngsubtype, rngmultitypid, rngsubopc, canonical, difference]) => ({
       rngtypid,
       rngsubtype,
@@ -452,7 +589,8 @@ const makers: Readonly<Record<string, (catalog: SystemCatalog) => Iterable<Cells
       rngcanonical: functionOid(canonical),
       rngsubdiff: functionOid(difference),
     })),
-  'pg_catalog.pg_collation': () =>
+  ),
+  'pg_catalog.pg_collation': fixed(() =>
     [
       [100, 'default', 'd', -1],
       [950, 'C', 'c', -1],
@@ -466,64 +604,45 @@ const makers: Readonly<Record<string, (catalog: SystemCatalog) => Iterable<Cells
       collisdeterministic: true,
       collencoding,
     })),
-  'pg_catalog.pg_language': () => [
+  ),
+  'pg_catalog.pg_language': fixed(() => [
     { oid: internalLanguage, lanname: 'internal', lanowner: ownerOid },
     { oid: 14, lanname: 'sql', lanowner: ownerOid, lanpltrusted: true },
-  ],
-  'pg_catalog.pg_tablespace': () => [
+  ]),
+  'pg_catalog.pg_tablespace': fixed(() => [
     { oid: defaultTablespace, spcname: 'pg_default', spcowner: ownerOid },
     { oid: 1664, spcname: 'pg_global', spcowner: ownerOid },
-  ],
-  'pg_catalog.pg_database': databaseCells,
-  'pg_catalog.pg_roles': roleCells,
-  'pg_catalog.pg_user': userCells,
-  'pg_catalog.pg_settings': settingCells,
-  'pg_catalog.pg_stat_activity': sessionCells,
-  'pg_catalog.pg_stat_database': (catalog) => [
+  ]),
+  'pg_catalog.pg_database': records(databaseCells),
+  'pg_catalog.pg_roles': records(roleCells),
+  'pg_catalog.pg_user': records(userCells),
+  'pg_catalog.pg_settings': records(settingCells),
+  'pg_catalog.pg_stat_activity': records(sessionCells),
+  'pg_catalog.pg_stat_database': records((catalog) => [
     { datid: catalog.databaseOid, datname: databaseOf(catalog), stats_reset: null },
-  ],
-  'pg_catalog.pg_stat_ssl': (catalog) =>
+  ]),
+  'pg_catalog.pg_stat_ssl': records((catalog) =>
     catalog.session.sessions.map(({ processId, isEncrypted }) => ({ pid: processId, ssl: isEncrypted })),
-  'pg_catalog.pg_stat_user_tables': statisticsOf,
-  'pg_catalog.pg_stat_all_tables': statisticsOf,
-  'pg_catalog.pg_statio_user_tables': statisticsOf,
-  'pg_catalog.pg_statio_all_tables': statisticsOf,
-  'pg_catalog.pg_timezone_names': timeZoneCells,
-  'pg_catalog.pg_tables': (catalog) => [
-    ...systemRelations.filter(({ kind }) => kind === 'r').map(({ schema, name }) => tableEntry(schema, name)),
-    ...catalog.tables.filter(({ kind }) => kind === 'r').map(({ schema, name }) => tableEntry(schema, name)),
-  ],
-  'pg_catalog.pg_views': (catalog) => [
-    ...systemRelations
-      .filter(({ kind }) => kind === 'v')
-      .map(({ schema, name }) => ({ schemaname: schema, viewname: name, viewowner: ownerName })),
-    ...viewsOf(catalog).map(({ schema, name }) => ({
-      schemaname: schema,
-      viewname: name,
-      viewowner: ownerName,
-    })),
-  ],
-  'information_schema.information_schema_catalog_name': (catalog) => [{ catalog_name: databaseOf(catalog) }],
-  'information_schema.schemata': schemaCells,
-  'information_schema.tables': tableCells,
-  'information_schema.columns': columnCells,
-  'information_schema.views': (catalog) =>
-    viewsOf(catalog).map(({ schema, name }) => ({
-      table_catalog: databaseOf(catalog),
-      table_schema: schema,
-      table_name: name,
-      check_option: 'NONE',
-      is_updatable: 'NO',
-      is_insertable_into: 'NO',
-      is_trigger_updatable: 'NO',
-      is_trigger_deletable: 'NO',
-      is_trigger_insertable_into: 'NO',
-    })),
-  'information_schema.table_privileges': privilegeCells,
-  'information_schema.role_table_grants': privilegeCells,
-  'information_schema.column_privileges': columnPrivilegeCells,
-  'information_schema.role_column_grants': columnPrivilegeCells,
-  'information_schema.character_sets': (catalog) => [
+  ),
+  'pg_catalog.pg_stat_user_tables': statistics,
+  'pg_catalog.pg_stat_all_tables': statistics,
+  'pg_catalog.pg_statio_user_tables': statistics,
+  'pg_catalog.pg_statio_all_tables': statistics,
+  'pg_catalog.pg_timezone_names': fixed(timeZoneCells),
+  'pg_catalog.pg_tables': pgTables,
+  'pg_catalog.pg_views': pgViews,
+  'information_schema.information_schema_catalog_name': records((catalog) => [
+    { catalog_name: databaseOf(catalog) },
+  ]),
+  'information_schema.schemata': records(schemaCells),
+  'information_schema.tables': tables,
+  'information_schema.columns': columns,
+  'information_schema.views': views,
+  'information_schema.table_privileges': privileges,
+  'information_schema.role_table_grants': privileges,
+  'information_schema.column_privileges': columnPrivileges,
+  'information_schema.role_column_grants': columnPrivileges,
+  'information_schema.character_sets': records((catalog) => [
     {
       character_set_name: 'UTF8',
       character_repertoire: 'UCS',
@@ -532,23 +651,14 @@ const makers: Readonly<Record<string, (catalog: SystemCatalog) => Iterable<Cells
       default_collate_schema: 'pg_catalog',
       default_collate_name: 'C',
     },
-  ],
-  'information_schema.collations': (catalog) =>
+  ]),
+  'information_schema.collations': records((catalog) =>
     ['default', 'C', 'POSIX'].map((name) => ({
       collation_catalog: databaseOf(catalog),
       collation_schema: 'pg_catalog',
       collation_name: name,
       pad_attribute: 'NO PAD',
     })),
-  'information_schema.enabled_roles': (catalog) => [{ role_name: catalog.session.user }],
+  ),
+  'information_schema.enabled_roles': records((catalog) => [{ role_name: catalog.session.user }]),
 };
-
-const tableEntry = (schema: string, name: string): Cells => ({
-  schemaname: schema,
-  tablename: name,
-  tableowner: ownerName,
-  hasindexes: false,
-  hasrules: false,
-  hastriggers: false,
-  rowsecurity: false,
-});

@@ -10,3 +10,6 @@ export interface CatalogColumn {
   readonly name: string;
   readonly type: string;
 }
+
+/** A row where it lies: its relation reads the cells from it that are asked for. */
+export type Item = object;

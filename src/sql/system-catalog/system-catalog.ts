@@ -1,54 +1,67 @@
+import { groupBy } from '../../lib/group-by.ts';
 import { eventTimeColumn } from '../../model/column.ts';
 import type { CatalogSession } from '../catalog-session.ts';
 import { postgresType } from '../postgres-types.ts';
+import type { DatasetSize } from '../sql-catalog.ts';
 import { type SqlType, text } from '../types.ts';
 import { findSystemRelation, type SystemRelation, systemRelations } from './system-relations.ts';
 
-/** What the catalog shows of the data: the relations that the caller may read, and no others. */
+/** A relation of a dataset. */
 export interface VisibleTable {
   readonly schema: string;
   readonly name: string;
   readonly kind: 'r' | 'v';
-  /** Read when they are asked for. */
-  columns(): readonly { readonly name: string; readonly type: SqlType }[];
+  readonly dataset: string;
+  /** Its place among the relations of the dataset. */
+  readonly part: number;
+}
+
+/** A relation of a dataset, with its object id. */
+export interface CatalogTable extends VisibleTable {
+  readonly oid: number;
+  readonly schemaOid: number;
 }
 
 export interface TableColumn {
   readonly name: string;
+  /** From 1 on. */
+  readonly place: number;
   readonly typeOid: number;
   readonly typeLabel: string;
   readonly isRequired: boolean;
 }
 
-/** A table with its object id. */
-export class CatalogTable {
-  readonly oid: number;
-  readonly schemaOid: number;
-  readonly schema: string;
-  readonly name: string;
-  readonly kind: 'r' | 'v';
-  readonly #visible: VisibleTable;
-  #columns: readonly TableColumn[] | undefined;
-
-  constructor(visible: VisibleTable, oid: number, schemaOid: number) {
-    this.#visible = visible;
-    this.oid = oid;
-    this.schemaOid = schemaOid;
-    this.schema = visible.schema;
-    this.name = visible.name;
-    this.kind = visible.kind;
-  }
-
-  get columns(): readonly TableColumn[] {
-    this.#columns ??= this.#visible.columns().map(({ name, type }) => {
-      // A field that has had values of several types is shown as text.
-      const { oid, label } = postgresType(type.name === 'mixed' ? text : type);
-      const typeLabel = type.name === 'map' ? 'json' : label;
-      return { name, typeOid: oid, typeLabel, isRequired: timeColumns.has(name) };
-    });
-    return this.#columns;
-  }
+/** The tables of a catalog, with what finds them. */
+export interface KnownTables {
+  readonly tables: readonly CatalogTable[];
+  readonly schemas: ReadonlyMap<string, number>;
+  readonly byOid: ReadonlyMap<number, CatalogTable>;
+  readonly byPath: ReadonlyMap<string, CatalogTable>;
+  /** Each dataset of metrics has relations of the same names. */
+  readonly byName: ReadonlyMap<string, readonly CatalogTable[]>;
 }
+
+/** What the catalog shows of the data: what the caller may read, and nothing else. */
+export interface VisibleData {
+  tables(): KnownTables;
+  /** Of one of the tables. */
+  columns(table: CatalogTable): readonly TableColumn[];
+  /** Called before the columns of all tables are asked for, so that they are looked for together. */
+  requireAllColumns(): void;
+  /** Of those datasets alone all of whose rows the caller may read. */
+  sizes(): ReadonlyMap<string, DatasetSize>;
+}
+
+/** The columns of a relation as the catalog shows them. */
+export const tableColumns = (
+  columns: readonly { readonly name: string; readonly type: SqlType }[],
+): readonly TableColumn[] =>
+  columns.map(({ name, type }, index) => {
+    // A field that has had values of several types is shown as text.
+    const { oid, label } = postgresType(type.name === 'mixed' ? text : type);
+    const typeLabel = type.name === 'map' ? 'json' : label;
+    return { name, place: index + 1, typeOid: oid, typeLabel, isRequired: timeColumns.has(name) };
+  });
 
 const timeColumns: ReadonlySet<string> = new Set([eventTimeColumn.name, 'timestamp']);
 
@@ -80,12 +93,33 @@ class ObjectIds {
 /** PostgreSQL gives the ids below to what it comes with. */
 const firstOid = 16_384;
 
-/** The tables of a catalog, with what finds them. */
-interface KnownTables {
-  readonly tables: readonly CatalogTable[];
-  readonly schemas: ReadonlyMap<string, number>;
-  readonly byOid: ReadonlyMap<number, CatalogTable>;
-  readonly byPath: ReadonlyMap<string, CatalogTable>;
+/** Gives tables and their schemas object ids. */
+export function knownTables(visible: readonly VisibleTable[]): KnownTables {
+  const ids = new ObjectIds();
+  const schemas = new Map<string, number>(Object.entries(schemaOids));
+  for (const { schema } of visible) if (!schemas.has(schema)) schemas.set(schema, ids.of(`schema ${schema}`));
+  const tables = visible.map((table): CatalogTable => {
+    const oid = ids.of(`table ${table.schema}.${table.name}`);
+    return { ...table, oid, schemaOid: schemas.get(table.schema) ?? 0 };
+  });
+  return {
+    tables,
+    schemas,
+    byOid: new Map(tables.map((table) => [table.oid, table])),
+    byPath: new Map(tables.map((table) => [`${table.schema}.${table.name}`, table])),
+    byName: groupBy(tables, ({ name }) => name),
+  };
+}
+
+/** A column of a relation of the catalog or of the data, with the object id of the relation. */
+export interface Attribute {
+  readonly relation: number;
+  readonly column: TableColumn;
+}
+
+/** A column of a relation of the data. */
+export interface TableAttribute extends Attribute {
+  readonly table: CatalogTable;
 }
 
 /**
@@ -96,28 +130,19 @@ export class SystemCatalog {
   readonly userOid: number;
   readonly databaseOid: number;
   readonly version: string;
-  readonly knowsColumns: boolean;
   readonly #session: CatalogSession;
-  readonly #visible: () => readonly VisibleTable[];
-  readonly #ids = new ObjectIds();
+  readonly #data: VisibleData;
   #known: KnownTables | undefined;
+  readonly #attributes = new Map<number, readonly TableAttribute[]>();
+  #allAttributes: readonly TableAttribute[] | undefined;
   /** Whether an answer depends on who asks, or when. */
   dependsOnSession = false;
 
-  /**
-   * @param visible called at most once
-   * @param knowsColumns whether the statement asks for the columns of all tables
-   */
-  constructor(
-    visible: () => readonly VisibleTable[],
-    session: CatalogSession,
-    version: string,
-    knowsColumns: boolean,
-  ) {
-    this.knowsColumns = knowsColumns;
-    this.#visible = visible;
-    this.databaseOid = this.#ids.of('database');
-    this.userOid = session.user === ownerName ? ownerOid : this.#ids.of(`role ${session.user}`);
+  constructor(data: VisibleData, session: CatalogSession, version: string) {
+    const ids = new ObjectIds();
+    this.#data = data;
+    this.databaseOid = ids.of('database');
+    this.userOid = session.user === ownerName ? ownerOid : ids.of(`role ${session.user}`);
     this.version = version;
     this.#session = session;
   }
@@ -131,25 +156,52 @@ export class SystemCatalog {
   }
 
   get #tables(): KnownTables {
-    this.#known ??= this.#readTables();
+    this.#known ??= this.#data.tables();
     return this.#known;
   }
 
-  #readTables(): KnownTables {
-    const visible = this.#visible();
-    const schemas = new Map<string, number>(Object.entries(schemaOids));
-    for (const { schema } of visible)
-      if (!schemas.has(schema)) schemas.set(schema, this.#ids.of(`schema ${schema}`));
-    const tables = visible.map((table) => {
-      const oid = this.#ids.of(`table ${table.schema}.${table.name}`);
-      return new CatalogTable(table, oid, schemas.get(table.schema) ?? 0);
-    });
-    return {
-      tables,
-      schemas,
-      byOid: new Map(tables.map((table) => [table.oid, table])),
-      byPath: new Map(tables.map((table) => [`${table.schema}.${table.name}`, table])),
-    };
+  /** In all schemas. */
+  tablesNamed(name: string): readonly CatalogTable[] {
+    return this.#tables.byName.get(name) ?? [];
+  }
+
+  columns(table: CatalogTable): readonly TableColumn[] {
+    return this.#data.columns(table);
+  }
+
+  /** The columns of a relation of the data, in order. */
+  attributes(table: CatalogTable): readonly TableAttribute[] {
+    const known = this.#attributes.get(table.oid);
+    if (known !== undefined) return known;
+    const made = this.columns(table).map((column) => ({ relation: table.oid, table, column }));
+    this.#attributes.set(table.oid, made);
+    return made;
+  }
+
+  /** The columns of all relations of the data. */
+  get allAttributes(): readonly TableAttribute[] {
+    if (this.#allAttributes !== undefined) return this.#allAttributes;
+    this.#data.requireAllColumns();
+    this.#allAttributes = this.tables.flatMap((table) => this.attributes(table));
+    return this.#allAttributes;
+  }
+
+  /**
+   * What is stored of a table; undefined where the caller may not know. The parts of a dataset have nothing.
+   */
+  size({ dataset, kind }: CatalogTable): DatasetSize | undefined {
+    const size = this.#sizes().get(dataset);
+    return size === undefined || kind === 'r' ? size : noSize;
+  }
+
+  /** Of all tables of which the caller may know it, in bytes. */
+  get databaseSize(): number {
+    return [...this.#sizes().values()].reduce((sum, { diskBytes }) => sum + diskBytes, 0);
+  }
+
+  #sizes(): ReadonlyMap<string, DatasetSize> {
+    this.dependsOnSession = true;
+    return this.#data.sizes();
   }
 
   get session(): CatalogSession {
@@ -177,7 +229,8 @@ export class SystemCatalog {
 
   /** Names of the columns of a relation, in order; none for what is no relation. */
   columnNames(oid: number): readonly string[] {
-    const columns = systemByOid.get(oid)?.columns ?? this.#tables.byOid.get(oid)?.columns ?? [];
+    const table = this.#tables.byOid.get(oid);
+    const columns = systemByOid.get(oid)?.columns ?? (table === undefined ? [] : this.columns(table));
     return columns.map(({ name }) => name);
   }
 
@@ -197,6 +250,9 @@ export class SystemCatalog {
   }
 }
 
-const systemByOid: ReadonlyMap<number, SystemRelation> = new Map(
+const noSize: DatasetSize = { rows: 0, diskBytes: 0 };
+
+/** The relations of the catalog itself by their object ids. */
+export const systemByOid: ReadonlyMap<number, SystemRelation> = new Map(
   systemRelations.map((relation) => [relation.oid, relation]),
 );

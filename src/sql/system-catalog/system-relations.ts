@@ -1,3 +1,4 @@
+import { metricParts } from '../metric-tables.ts';
 import { withoutCatalog } from '../relation-names.ts';
 import type { CatalogColumn } from './catalog-value.ts';
 import { systemRelationList } from './system-relation-list.ts';
@@ -58,6 +59,19 @@ export const systemRelations: readonly SystemRelation[] = systemRelationList
 const byPath: ReadonlyMap<string, SystemRelation> = new Map(
   systemRelations.map((relation) => [`${relation.schema}.${relation.name}`, relation]),
 );
+
+const schemas: ReadonlySet<string> = new Set(['pg_catalog', 'information_schema']);
+const partNames: ReadonlySet<string> = new Set(metricParts);
+
+/**
+ * Whether a path means a relation of the catalog, or one that the catalog does not have: nobody can make one
+ * in its schemas. A dataset of metrics may have the name of such a schema; then its parts are meant.
+ */
+export function isCatalogPath(path: readonly string[]): boolean {
+  const [schema = '', name, more] = withoutCatalog(path);
+  if (findSystemRelation(path) !== undefined) return true;
+  return name !== undefined && more === undefined && schemas.has(schema) && !partNames.has(name);
+}
 
 /** A relation that is named with its schema, or one of `pg_catalog`, which is looked into first, without. */
 export function findSystemRelation(path: readonly string[]): SystemRelation | undefined {

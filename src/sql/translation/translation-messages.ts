@@ -3,6 +3,7 @@ import type { Tag } from '../../model/identity.ts';
 import type { CatalogSession } from '../catalog-session.ts';
 import type { RangeShape } from '../ir.ts';
 import type { GivenParameters } from '../parameters.ts';
+import type { DatasetSize } from '../sql-catalog.ts';
 import type { Translation } from '../translate-query.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -27,10 +28,14 @@ export interface TranslationTask {
   readonly text: string;
   /** Whose datasets the thread may have described already. */
   readonly tenant: string;
+  /** Numbers which datasets whoever asks may read: as long as these are the same, so is the number. */
+  readonly readable: number;
   /** Which ends the time range has. */
   readonly range: RangeShape;
   readonly parameters: GivenParameters;
   readonly session?: CatalogSession;
+  /** Whether the statement is needed where the rows are known; true if it is not said. */
+  readonly needsSql?: boolean;
 }
 
 /** The end of a task. */
@@ -62,12 +67,15 @@ export type CatalogQuestion =
       readonly datasets: readonly { readonly name: string; readonly state: number | undefined }[];
     }
   /** Which datasets may be read, for suggestions and `information_schema`. */
-  | { readonly about: 'names' };
+  | { readonly about: 'names' }
+  /** What is stored of the datasets all of whose rows may be read. */
+  | { readonly about: 'sizes' };
 
 /** The answer comes in parts, so that the main thread is never busy with one for long. */
 export interface CatalogAnswer {
   readonly datasets: readonly DatasetAnswer[];
   readonly names: readonly { readonly name: string; readonly kind: DatasetKind }[];
+  readonly sizes: readonly (DatasetSize & { readonly name: string })[];
   /** Instead of all that has not come yet. */
   readonly error: Refusal | undefined;
   readonly isLast: boolean;

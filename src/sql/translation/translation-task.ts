@@ -1,18 +1,26 @@
 import { AppError, errorText } from '../../errors.ts';
 import type { Query } from '../ast.ts';
-import { catalogUse } from '../catalog-query/catalog-use.ts';
+import { isCatalogQuery } from '../catalog-query/is-catalog-query.ts';
 import { relationPaths } from '../relation-names.ts';
 import { located } from '../sql-error.ts';
 import { parseQuery } from '../syntax/parse.ts';
+import { findSystemRelation, isCatalogPath } from '../system-catalog/system-relations.ts';
 import { translate } from '../translate-query.ts';
 import { refusalOf } from './refusal.ts';
-import { type AskCatalog, type ColumnMemory, NamesMissing, TaskCatalog } from './task-catalog.ts';
+import {
+  type AskCatalog,
+  CatalogMissing,
+  type ColumnMemory,
+  type ReadableMemory,
+  TaskCatalog,
+} from './task-catalog.ts';
 import type { TranslationOutcome, TranslationTask } from './translation-messages.ts';
 
 export interface TaskParts {
   /** Of this program, for `version()`. */
   readonly version: string;
-  readonly memory: ColumnMemory;
+  readonly columns: ColumnMemory;
+  readonly readables: ReadableMemory;
   readonly ask: AskCatalog;
 }
 
@@ -21,11 +29,12 @@ export async function runTask(task: TranslationTask, parts: TaskParts): Promise<
   let relations: readonly string[] = [];
   try {
     const tree = await parsed(task.text);
-    const { version, ask, memory } = parts;
-    const { isCatalogQuery, readsColumns } = catalogUse(tree);
-    const catalog = new TaskCatalog(task.tenant, version, relationPaths(tree), ask, memory, readsColumns);
-    if (!isCatalogQuery) {
-      relations = catalog.relations;
+    const paths = relationPaths(tree);
+    const { tenant, readable } = task;
+    const catalog = new TaskCatalog(paths, { ...parts, tenant, readable });
+    if (!isCatalogQuery(tree)) {
+      // What the catalog does not have is not on its way, either.
+      if (paths.every(mayExist)) relations = catalog.relations;
       await catalog.loadRelations();
     }
     if (catalog.unready !== undefined) return { kind: 'unready', dataset: catalog.unready, relations };
@@ -49,19 +58,24 @@ async function parsed(text: string): Promise<Query> {
 }
 
 async function translated(tree: Query, catalog: TaskCatalog, task: TranslationTask) {
-  const { text, range, parameters, session } = task;
+  const { text, range, parameters, session, needsSql } = task;
   try {
-    try {
-      return translate(tree, catalog, range, undefined, parameters, session);
-    } catch (thrown) {
-      if (!(thrown instanceof NamesMissing)) throw thrown;
-      await catalog.loadNames();
-      return translate(tree, catalog, range, undefined, parameters, session);
+    // Each round knows more: the names, the columns of a few datasets, then those of all.
+    for (;;) {
+      try {
+        return translate(tree, catalog, range, undefined, parameters, session, needsSql);
+      } catch (thrown) {
+        if (!(thrown instanceof CatalogMissing)) throw thrown;
+        await catalog.load(thrown);
+      }
     }
   } catch (thrown) {
     throw located(thrown, text);
   }
 }
+
+const mayExist = (path: readonly string[]): boolean =>
+  !isCatalogPath(path) || findSystemRelation(path) !== undefined;
 
 /** What V8 throws when the stack, a string or an array becomes too large. */
 const isExhaustion = (thrown: unknown): boolean => thrown instanceof RangeError;

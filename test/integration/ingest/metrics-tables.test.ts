@@ -4,6 +4,7 @@ import { defaultTenant } from '../../../src/model/dataset.ts';
 import { parseQuery } from '../../../src/sql/syntax/parse.ts';
 import { translate } from '../../../src/sql/translate-query.ts';
 import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { catalogOfDatasets, metricsDataset } from '../../support/sql/small-catalogs.ts';
 
 /** 100 metrics of 1,000 series each, with 20 samples a series. */
 const metrics = 100;
@@ -35,15 +36,7 @@ afterAll(() => opened?.close());
 
 /** The rows of a query, and how many rows of tables the engine read for it. */
 async function measured(sql: string): Promise<{ data: Record<string, unknown>[]; rowsRead: number }> {
-  const catalog = {
-    database: 't_default',
-    version: '1.2.3',
-    dataset: (name: string) =>
-      name === 'm'
-        ? { name, id: name, kind: 'metrics' as const, fields: new Map(), rows: 'all' as const }
-        : undefined,
-    names: () => ['m'],
-  };
+  const catalog = catalogOfDatasets([metricsDataset('m')]);
   const translation = translate(await parseQuery(sql), catalog, { start: false, end: false });
   const bytes = await opened.store.select(translation.sql, 'JSON');
   const { data, statistics } = JSON.parse(Buffer.from(bytes).toString('utf8')) as {

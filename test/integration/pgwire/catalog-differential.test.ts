@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { catalogUse } from '../../../src/sql/catalog-query/catalog-use.ts';
+import { isCatalogQuery } from '../../../src/sql/catalog-query/is-catalog-query.ts';
 import { parseQuery } from '../../../src/sql/syntax/parse.ts';
 import { readCases } from '../../sql/cases.ts';
 import { postgresBinaries } from '../../sql/postgres.ts';
@@ -55,7 +55,7 @@ function comparable(answer: Awaited<ReturnType<typeof ask>>, ordered: boolean): 
 describe.skipIf(bin === undefined)('the same as PostgreSQL (skipped where it is not installed)', () => {
   test.each(readCases('catalog/same.sql'))('$place $query', async ({ query }) => {
     const tree = await parseQuery(query);
-    expect(catalogUse(tree).isCatalogQuery).toBe(true);
+    expect(isCatalogQuery(tree)).toBe(true);
     const ordered = tree.orderBy.length > 0;
     const [own, other] = [await ask(pair.ours, query), await ask(pair.theirs, query)];
     expect(comparable(own, ordered)).toEqual(comparable(other, ordered));

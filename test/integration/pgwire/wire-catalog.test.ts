@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DatasetInfo } from '../../../src/catalog/dataset-entry.ts';
+import type { CatalogView, DatasetInfo } from '../../../src/catalog/dataset-entry.ts';
 import { defaultTenant } from '../../../src/model/dataset.ts';
 import type { ReadableRows } from '../../../src/model/identity.ts';
 import { systemRelations } from '../../../src/sql/system-catalog/system-relations.ts';
@@ -29,12 +29,21 @@ let store: TestStore;
 let server: TestPgServer;
 let client: pg.Client;
 let readable: (dataset: string) => ReadableRows = () => 'all';
+/** Who may read what follows from privileges. Here it changes without them, so the catalog changes, too. */
+const changes: unknown[] = [];
+const changing: CatalogView = {
+  ...catalog,
+  version: () => {
+    if (changes.at(-1) !== readable) changes.push(readable);
+    return changes.length;
+  },
+};
 
 beforeAll(async () => {
   store = await openTestStore();
   for (const fixture of fixtures) await loadEvents(store.store, fixture);
   server = await startPgServer(
-    queryService(store.store, catalog, { readableRows: (_, dataset) => readable(dataset) }),
+    queryService(store.store, changing, { readableRows: (_, dataset) => readable(dataset) }),
   );
   client = await connect();
 });

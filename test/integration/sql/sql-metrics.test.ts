@@ -9,6 +9,7 @@ import { translate } from '../../../src/sql/translate-query.ts';
 import { catalogOf, fixtures, loadEvents } from '../../sql/fixtures.ts';
 import { type Ask, asker, queryService } from '../../sql/querier.ts';
 import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
+import { catalogOfDatasets, metricsDataset } from '../../support/sql/small-catalogs.ts';
 
 const metrics: DatasetInfo = {
   tenant: defaultTenant,
@@ -147,12 +148,7 @@ describe('the series of a metrics dataset', () => {
 
 describe('what is read', () => {
   async function plan(sql: string): Promise<string> {
-    const catalog = {
-      database: 't_default',
-      version: '1.2.3',
-      dataset: () => ({ name: 'm', id: 'm', kind: 'metrics', fields: new Map(), rows: 'all' }) as const,
-      names: () => [],
-    };
+    const catalog = catalogOfDatasets([metricsDataset('m')]);
     const range = { start: false, end: false };
     const { sql: statement } = translate(await parseQuery(sql), catalog, range);
     const lines = await store.rows<{ explain: string }>(`EXPLAIN indexes = 1 ${statement}`, {

@@ -62,6 +62,7 @@ test('the store reads no other tables than those of the datasets that a translat
     catalog: catalogOf(fixtures),
     translations: new InlineTranslations(),
     readableRows: () => 'all',
+    storedSizes: () => Promise.resolve(undefined),
     waitForPending: () => Promise.resolve(false),
   });
   const times = { startMicros: undefined, endMicros: undefined, nowMicros };

@@ -57,6 +57,7 @@ class Rig {
         },
       },
       readableRows: (_, dataset) => this.readable(dataset),
+      storedSizes: () => Promise.resolve(undefined),
       waitForPending: async (_, names) => {
         this.waits.push(names);
         this.pending?.();

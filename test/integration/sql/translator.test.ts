@@ -37,6 +37,7 @@ class Rig {
       catalog,
       translations: this.translations,
       readableRows: (principal, dataset) => this.readable(principal, dataset),
+      storedSizes: () => Promise.resolve(undefined),
       waitForPending: () => Promise.resolve(false),
     });
   }

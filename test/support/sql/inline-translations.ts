@@ -1,5 +1,5 @@
 import type { AnsweredReply, TranslationPool } from '../../../src/query/translation-pool.ts';
-import { type AskCatalog, ColumnMemory } from '../../../src/sql/translation/task-catalog.ts';
+import { type AskCatalog, ColumnMemory, ReadableMemory } from '../../../src/sql/translation/task-catalog.ts';
 import type { CatalogAnswer, DatasetAnswer } from '../../../src/sql/translation/translation-messages.ts';
 import { runTask } from '../../../src/sql/translation/translation-task.ts';
 
@@ -8,7 +8,8 @@ import { runTask } from '../../../src/sql/translation/translation-task.ts';
  * cloned as between threads.
  */
 export class InlineTranslations implements Pick<TranslationPool, 'run'> {
-  readonly #memory = new ColumnMemory();
+  readonly #columns = new ColumnMemory();
+  readonly #readables = new ReadableMemory();
   /** The number of tasks so far. */
   count = 0;
 
@@ -17,17 +18,24 @@ export class InlineTranslations implements Pick<TranslationPool, 'run'> {
     const ask: AskCatalog = async (question) => {
       const datasets: DatasetAnswer[] = [];
       const names: CatalogAnswer['names'][number][] = [];
+      const sizes: CatalogAnswer['sizes'][number][] = [];
       let error: CatalogAnswer['error'];
       await answerCatalog(structuredClone(question), (part) => {
         const cloned = structuredClone(part);
         datasets.push(...cloned.datasets);
         names.push(...cloned.names);
+        sizes.push(...cloned.sizes);
         error = cloned.error;
         return true;
       });
-      return { datasets, names, error };
+      return { datasets, names, sizes, error };
     };
-    const outcome = await runTask(structuredClone(task), { version: '1.2.3', memory: this.#memory, ask });
+    const outcome = await runTask(structuredClone(task), {
+      version: '1.2.3',
+      columns: this.#columns,
+      readables: this.#readables,
+      ask,
+    });
     if (outcome.kind === 'broken' || outcome.kind === 'failed') throw new Error(outcome.reason);
     return { ...outcome, externalBytes: 0 };
   }

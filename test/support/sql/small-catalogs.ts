@@ -20,6 +20,9 @@ export const catalogOfDatasets = (datasets: readonly SqlDataset[]): SqlCatalog =
   version: '1.2.3',
   dataset: (name) => datasets.find((dataset) => dataset.name === name),
   names: () => datasets.map(({ name }) => name),
+  readable: () => datasets,
+  datasets: () => datasets,
+  sizes: () => new Map(),
 });
 
 /** Events in `app`, with a field of two types, and metrics in `m`. */

@@ -6,6 +6,7 @@ import { AppError, errorDefinitions } from '../../../src/errors.ts';
 import { parseQuery } from '../../../src/sql/syntax/parse.ts';
 import { translate } from '../../../src/sql/translate-query.ts';
 import { readPage } from '../../support/docs/markdown-pages.ts';
+import { catalogOfDatasets } from '../../support/sql/small-catalogs.ts';
 
 test.each([
   ['configuration', configurationReference],
@@ -34,7 +35,7 @@ const app = {
   ] as const),
   rows: 'all',
 } as const;
-const catalog = { database: 't_default', version: '1.2.3', dataset: () => app, names: () => ['app'] };
+const catalog = { ...catalogOfDatasets([app]), dataset: () => app };
 const range = { start: false, end: false };
 
 test.each(refusals)('$construct: refused', async ({ example }) => {

@@ -52,7 +52,7 @@ const answerCatalog: AnswerCatalog = async (question, post) => {
           }
         : { name, kind: 'absent' },
   );
-  post({ names, datasets, error: undefined, isLast: true });
+  post({ names, datasets, sizes: [], error: undefined, isLast: true });
 };
 
 interface Asker {
@@ -67,7 +67,7 @@ const ask = (
   { tenant = 'default', identity = 'user a', signal }: Asker = {},
 ): Promise<AnsweredReply> =>
   pool.run({
-    task: { text, tenant, range: { start: false, end: false }, parameters: noParameters },
+    task: { text, tenant, readable: 1, range: { start: false, end: false }, parameters: noParameters },
     identity,
     answerCatalog,
     signal,
@@ -157,13 +157,15 @@ describe('translation in threads', () => {
     const task = {
       text: 'select 1 from app',
       tenant: 'default',
+      readable: 1,
       range: { start: false, end: false },
       parameters: noParameters,
     };
     const refused = pool.run({
       task,
       identity: 'user a',
-      answerCatalog: async (_, post) => void post({ datasets: [], names: [], error, isLast: true }),
+      answerCatalog: async (_, post) =>
+        void post({ datasets: [], names: [], sizes: [], error, isLast: true }),
     });
     expect(await refused).toMatchObject({ kind: 'refused', error });
     const failed = pool.run({
