@@ -104,8 +104,8 @@ export class Translator {
   async translate(question: TranslationQuestion): Promise<Translation> {
     const { sql, parameters: values = [], times } = question;
     const { translation, template } = await this.#translation(question, values);
-    const printed = printValues(values, translation, sql);
     if (template.isWhole) return translation;
+    const printed = printValues(values, translation, sql, times.nowMicros);
     return { ...translation, sql: template.fill(times, printed, translation.maxSqlBytes - template.bytes) };
   }
 
@@ -265,6 +265,7 @@ function printValues(
   values: readonly ParameterValue[],
   { parameters, fixedParameters }: Translation,
   sql: string,
+  nowMicros: number,
 ): readonly string[] {
   if (values.length !== parameters.length) {
     throw new AppError(
@@ -278,7 +279,7 @@ function printValues(
       const number = index + 1;
       // The value is already part of the translation and was checked with it.
       if (fixedParameters.includes(number) && isPartOfTranslation(type)) return '';
-      return printValue(values[index] ?? null, { number, type, at });
+      return printValue(values[index] ?? null, { number, type, at }, nowMicros);
     });
   } catch (thrown) {
     throw located(thrown, sql);

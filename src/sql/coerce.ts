@@ -8,6 +8,7 @@ import type { Expr, Literal, Mixed, Parameter } from './ir.ts';
 import { dayPlaceholder, timePlaceholder } from './placeholders.ts';
 import { sqlError, unsupported } from './sql-error.ts';
 import { readArrayText, readLiteral } from './syntax/literals.ts';
+import { isInfiniteMoment, readMomentWord } from './syntax/moment-words.ts';
 import {
   arrayOf,
   bool,
@@ -139,16 +140,14 @@ function convertLiteral(expr: Literal, to: SqlType, at: number | undefined): Exp
   return undefined;
 }
 
-const infinities: ReadonlySet<string> = new Set(['infinity', '-infinity', '+infinity']);
-
 /** `'now'`, `'today'`: of the moment of the query, as a timestamp or date. */
 function momentByWord(value: string, to: SqlType, at: number | undefined): Expr | undefined {
   if (to.name !== 'date' && !isTimestamp(to)) return undefined;
-  const word = value.trim().toLowerCase();
-  if (infinities.has(word)) throw unsupported(`The ${typeLabel(to)} ${JSON.stringify(word)}`, at);
-  const days = ['yesterday', 'today', 'tomorrow'].indexOf(word) - 1;
-  if (word !== 'now' && days === -2) return undefined;
-  const day = word === 'now' ? 0 : days;
+  if (isInfiniteMoment(value))
+    throw unsupported(`The ${typeLabel(to)} ${JSON.stringify(value.trim().toLowerCase())}`, at);
+  const word = readMomentWord(value);
+  if (word === undefined) return undefined;
+  const day = word === 'now' ? 0 : word.days;
   const today = `toDate32(${dayPlaceholder('now')})`;
   const later = day === 0 ? today : `addDays(${today}, ${day})`;
   if (to.name === 'date') return apply(`day ${day}`, to, () => later);

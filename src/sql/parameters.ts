@@ -1,13 +1,15 @@
 import { AppError, type ErrorCode } from '../errors.ts';
 import { jsonElements } from '../lib/json-elements.ts';
+import { microsPerDay } from '../lib/timestamp.ts';
 import { limits } from '../limits/limits.ts';
 import { literal } from './build.ts';
 import type { Literal, Parameter } from './ir.ts';
 import type { PostgresType } from './postgres-types.ts';
 import { printLiteral } from './print/literal.ts';
 import { sqlError } from './sql-error.ts';
-import { readLiteral } from './syntax/literals.ts';
-import { type SqlType, text, typeLabel, unknown } from './types.ts';
+import { dayOf, readLiteral } from './syntax/literals.ts';
+import { isInfiniteMoment, readMomentWord } from './syntax/moment-words.ts';
+import { isTimestamp, type SqlType, text, typeLabel, unknown } from './types.ts';
 
 /**
  * Parameters of a query, `$1` to `$n`, as PostgreSQL has them (src/backend/parser/parse_param.c): the client
@@ -175,19 +177,42 @@ interface NumberedUse extends ParameterUse {
 
 /**
  * The value of a parameter as a literal in the store's SQL.
+ * @param nowMicros what `now` and `today` mean as a time
  * @throws AppError `sql_bad_value`, `sql_out_of_range`, `sql_too_large`, with the number of the parameter
  */
-export function printValue(value: ParameterValue, use: NumberedUse): string {
+export function printValue(value: ParameterValue, use: NumberedUse, nowMicros: number): string {
   const written = textForm(value, use);
+  const micros = written === null ? undefined : wordMicros(written, use, nowMicros);
+  if (micros !== undefined)
+    return printLiteral(literal(use.type, use.type.name === 'date' ? dayOf(micros) : micros));
   return printLiteral(written === null ? literal(use.type, null) : readWritten(written, use));
 }
 
 /** The text form of a value, which is checked to be one of the type. @throws AppError likewise */
 function checkedText(value: ParameterValue, use: NumberedUse): string | null {
   const written = textForm(value, use);
-  // Arrays are read where they are converted.
-  if (written !== null && use.type.name !== 'array') readWritten(written, use);
+  // Arrays, and words that mean a time, are read where they are converted.
+  if (written === null || use.type.name === 'array') return written;
+  if (wordMicros(written, use, 0) === undefined) readWritten(written, use);
   return written;
+}
+
+/**
+ * The time that a word such as `now` or `today` means; undefined for all else. @throws AppError
+ * `sql_unsupported`
+ */
+function wordMicros(written: string, use: NumberedUse, nowMicros: number): number | undefined {
+  const { type } = use;
+  if (type.name !== 'date' && !isTimestamp(type)) return undefined;
+  if (isInfiniteMoment(written))
+    throw refusal(
+      'sql_unsupported',
+      `the ${typeLabel(type)} ${JSON.stringify(written)} is not supported`,
+      use,
+    );
+  const word = readMomentWord(written);
+  if (word === undefined || word === 'now') return word && nowMicros;
+  return (dayOf(nowMicros) + word.days) * microsPerDay;
 }
 
 function readWritten(written: string, use: NumberedUse): Literal {
