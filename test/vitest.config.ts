@@ -29,6 +29,7 @@ const long = [
   'test/e2e/{clickhouse-server,clock-jump,data-frames,deploy,docs,export,kill,otlp-collector,package,prometheus,scrapers,sql-drivers}.test.ts',
   'test/e2e/{node-versions,several-nodes,tenants-several-nodes}.test.ts',
   'test/integration/drain/{poison,poison-crash}.test.ts',
+  'test/integration/pgwire/time-zones-all.test.ts',
 ];
 
 /**

@@ -82,8 +82,8 @@ export const refusals: readonly Refusal[] = [
     instead: '`extract (epoch from …)`, `justify_interval`',
   },
   {
-    construct: 'time zones other than by area and city, a usual abbreviation or hours',
-    example: "select p_timestamp at time zone 'Singapore' from app",
+    construct: 'time zones other than by name, a usual abbreviation or hours',
+    example: "select p_timestamp at time zone 'CET-1CEST' from app",
     instead: "`'Europe/Berlin'`",
   },
   {

@@ -8,6 +8,8 @@ const timestampPattern =
 export interface WrittenTimestamp {
   readonly clockMicros: number;
   readonly offsetMicros: number;
+  /** Whether the text says that; else it is 0. */
+  readonly hasZone: boolean;
   /** The digits behind the point of the seconds. */
   readonly fraction: string;
 }
@@ -31,15 +33,16 @@ export function parseTimestamp(text: string): number | undefined {
 export function readTimestamp(text: string): WrittenTimestamp | undefined {
   const match = timestampPattern.exec(text.trim());
   if (match === null) return undefined;
-  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] = match;
+  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = ''] = match;
   const days = daysSinceEpoch(Number(year), Number(month), Number(day));
   const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second);
-  const offset = parseOffset(zone);
+  const offset = zone === '' ? 0 : parseOffset(zone);
   const inRange = Number(hour) <= 24 && Number(minute) < 60 && Number(second) < 60 && seconds <= 86_400;
   if (days === undefined || offset === undefined || !inRange) return undefined;
   return {
     clockMicros: days * microsPerDay + seconds * microsPerSecond,
     offsetMicros: offset * microsPerSecond,
+    hasZone: zone !== '',
     fraction,
   };
 }

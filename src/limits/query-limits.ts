@@ -101,6 +101,8 @@ export const queryLimits = {
   storeSummaryBytes: 64 * KiB,
   /** Cached translations with their texts. */
   maxTranslationCacheBytes: 16 * MiB,
+  /** Time zones that a thread keeps, each with the changes of its offset: 5 KB. There are 600 by name. */
+  maxKnownTimeZones: 1000,
   /** A larger translation, one with a large catalog, is not cached: it would evict everything else. */
   maxTranslationCacheEntryBytes: 2 * MiB,
   /** Memory of a cached translation besides its texts, rounded up. */

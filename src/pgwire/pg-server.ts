@@ -17,6 +17,7 @@ import { limits } from '../limits/limits.ts';
 import type { Query } from '../query/request.ts';
 import type { CatalogSession, VisibleSession } from '../sql/catalog-session.ts';
 import type { ParameterValue } from '../sql/parameters.ts';
+import type { TimeSettings } from '../sql/session-times.ts';
 import { Connection } from './connection.ts';
 import { errorFields } from './error-fields.ts';
 import { HeldBytes } from './held-bytes.ts';
@@ -217,7 +218,7 @@ export class PgServer {
       connection,
       settings,
       out,
-      this.#sessionParts(connection, signedIn, tenant, describe),
+      this.#sessionParts(connection, signedIn, tenant, describe, () => settings.timeSettings),
     );
     const { caller } = signedIn;
     this.#sessions.set(processId, { session, user, settings, connection, startedMs, secret, caller });
@@ -233,6 +234,7 @@ export class PgServer {
     { asked, caller }: SignedIn,
     tenant: string,
     session: (showsSessions: boolean) => CatalogSession,
+    timeSettings: () => TimeSettings,
   ): SessionParts {
     const { gate, query, audit, clock, log } = this.#parts;
     /** @throws AppError */
@@ -240,7 +242,15 @@ export class PgServer {
       const who = caller();
       gate.authorize(who, asked, 'query', undefined);
       const { principal } = who;
-      return { principal, tenant: who.tenant, sql, parameterTypes, session, signal };
+      return {
+        principal,
+        tenant: who.tenant,
+        sql,
+        parameterTypes,
+        timeSettings: timeSettings(),
+        session,
+        signal,
+      };
     };
     return {
       query: (sql: string, parameters: readonly ParameterValue[], types, signal) =>

@@ -1,13 +1,22 @@
+import { type TimeZone, timeZoneOf, timeZoneRule, utc } from '../lib/time-zone.ts';
 import { limits } from '../limits/limits.ts';
+import type { TimeSettings } from '../sql/session-times.ts';
+import {
+  type DateStyle,
+  dateStyleText,
+  type IntervalStyle,
+  intervalStyles,
+  isoStyle,
+  readDateStyle,
+} from '../sql/time-styles.ts';
 import { WireError } from './protocol/wire-error.ts';
-import { type TimeZone, timeZoneOf, utc } from './values/time-zone.ts';
 
 /**
  * The settings of a session, as SET, SHOW and RESET see them (PostgreSQL's "Server Configuration").
  *
- * Few have an effect here: `TimeZone` on the output of `timestamptz`, `statement_timeout` on queries. The
- * others are there because clients set them, and keep what they are given. A value that would have an effect
- * that it does not have here is refused.
+ * Few have an effect here: `TimeZone` on what queries compute, `DateStyle` and `IntervalStyle` on input and
+ * output, `statement_timeout` on queries. The others are there because clients set them, and keep what they
+ * are given. A value that would have an effect that it does not have here is refused.
  *
  * What a transaction block sets is undone when the block is rolled back, and what SET LOCAL sets when it
  * ends.
@@ -19,7 +28,7 @@ interface Definition {
   /** The setting whose value it has where it was not set itself. */
   readonly follows?: string;
   /** The value as it is kept; undefined: not allowed. Without it the setting cannot be changed. */
-  readonly parse?: (text: string) => string | undefined;
+  readonly parse?: (text: string, current: string) => string | undefined;
   /** What is allowed, for the error. */
   readonly allowed?: string;
   /** The client is told of each change. */
@@ -71,14 +80,10 @@ const durationMs = (text: string): number => {
 
 const isolationLevels = oneOf('serializable', 'repeatable read', 'read committed', 'read uncommitted');
 
-/** `ISO`, and the order of day and month in input, which is ISO too. */
-function dateStyle(text: string): string | undefined {
-  const words = text
-    .toUpperCase()
-    .split(',')
-    .map((word) => word.trim());
-  if (words.some((word) => !['ISO', 'MDY', 'DMY', 'YMD', 'DEFAULT'].includes(word))) return undefined;
-  return `ISO, ${words.find((word) => word.endsWith('Y') || word === 'YMD') ?? 'MDY'}`;
+/** What the text does not say stays as it is. */
+function dateStyle(text: string, current: string): string | undefined {
+  const style = readDateStyle(text, readDateStyle(current));
+  return style && dateStyleText(style);
 }
 
 const encoding = (text: string): string | undefined =>
@@ -130,21 +135,21 @@ function definitionsFor(serverVersion: string, versionNumber: string): readonly 
       name: 'DateStyle',
       fallback: 'ISO, MDY',
       parse: dateStyle,
-      allowed: 'ISO with MDY, DMY or YMD',
+      allowed: 'ISO, SQL, Postgres or German, with MDY, DMY or YMD',
       isReported: true,
     },
     {
       name: 'IntervalStyle',
       fallback: 'postgres',
-      parse: oneOf('postgres'),
-      allowed: 'postgres',
+      parse: oneOf(...intervalStyles),
+      allowed: intervalStyles.join(', '),
       isReported: true,
     },
     {
       name: 'TimeZone',
       fallback: 'UTC',
-      parse: (text) => timeZoneOf(text)?.name && text.trim(),
-      allowed: 'a name of the IANA time zone database, or hours east of UTC',
+      parse: (text) => timeZoneOf(text)?.name,
+      allowed: timeZoneRule,
       isReported: true,
     },
     {
@@ -278,6 +283,9 @@ export class SessionSettings {
   #local: Values = new Map();
   readonly #onReport: (name: string, value: string) => void;
   readonly #zones = new Map<string, TimeZone>();
+  #timeSettings: TimeSettings | undefined;
+  #dateStyleText = dateStyleText(isoStyle);
+  #dateStyle = isoStyle;
 
   /** @param onReport told of each change of a setting that clients are told of */
   constructor(onReport: (name: string, value: string) => void) {
@@ -290,7 +298,9 @@ export class SessionSettings {
    */
   begin(name: string, value: string): void {
     // The start-up packet, and so how many there are, has a bound.
-    this.#initial.set(name.toLowerCase(), parsed(name, value));
+    const key = name.toLowerCase();
+    this.#initial.set(key, parsed(name, value, this.#currentOf(key)));
+    this.#timeSettings = undefined;
   }
 
   /** What is true of the session itself, which no client sets. */
@@ -327,7 +337,7 @@ export class SessionSettings {
   /** @throws WireError */
   set(name: string, value: string, isLocal: boolean): void {
     const key = name.toLowerCase();
-    const kept = parsed(name, value);
+    const kept = parsed(name, value, this.#currentOf(key));
     if (this.#session.size + this.#local.size >= limits.pgMaxChangedSettings)
       throw new WireError(
         '53400',
@@ -400,9 +410,40 @@ export class SessionSettings {
     return zone;
   }
 
+  /** What the translator needs to know; undefined where it is the default. */
+  get timeSettings(): TimeSettings {
+    const changed = (name: string): string | undefined => {
+      const value = this.get(name);
+      return value === definitions.get(name.toLowerCase())?.fallback ? undefined : value;
+    };
+    this.#timeSettings ??= {
+      timeZone: changed('TimeZone'),
+      dateStyle: changed('DateStyle'),
+      intervalStyle: changed('IntervalStyle'),
+    };
+    return this.#timeSettings;
+  }
+
+  get dateStyle(): DateStyle {
+    const text = this.get('DateStyle');
+    if (text !== this.#dateStyleText) this.#dateStyle = readDateStyle(text) ?? isoStyle;
+    this.#dateStyleText = text;
+    return this.#dateStyle;
+  }
+
+  get intervalStyle(): IntervalStyle {
+    const text = this.get('IntervalStyle');
+    return intervalStyles.find((style) => style === text) ?? 'postgres';
+  }
+
+  #currentOf(key: string): string {
+    return definitions.has(key) ? this.get(key) : '';
+  }
+
   #change(change: () => void): void {
     const before = new Map(this.reported());
     change();
+    this.#timeSettings = undefined;
     for (const [name, value] of this.reported()) if (before.get(name) !== value) this.#onReport(name, value);
   }
 }
@@ -432,7 +473,7 @@ function requireChangeable(name: string): Definition | undefined {
 }
 
 /** @throws WireError */
-function parsed(name: string, value: string): string {
+function parsed(name: string, value: string, current: string): string {
   const definition = requireChangeable(name);
   if (value.length > limits.pgMaxSettingLength) {
     throw new WireError(
@@ -440,7 +481,7 @@ function parsed(name: string, value: string): string {
       `the value of parameter "${name}" is too long; at most ${limits.pgMaxSettingLength} characters are allowed`,
     );
   }
-  const kept = definition?.parse === undefined ? value : definition.parse(value);
+  const kept = definition?.parse === undefined ? value : definition.parse(value, current);
   if (kept !== undefined) return kept;
   const allowed = definition?.allowed;
   throw new WireError('22023', `invalid value for parameter "${definition?.name ?? name}": "${value}"`, {

@@ -1,3 +1,5 @@
+import { microsPerSecond } from '../lib/timestamp.ts';
+import { parseInterval } from '../sql/syntax/datetime.ts';
 import { characters } from './character-count.ts';
 import { WireError } from './protocol/wire-error.ts';
 import type { StatementText, Token } from './sql-scanner.ts';
@@ -219,7 +221,8 @@ function readSet(reader: TokenReader): SessionStatement {
   }
   if (reader.accept('time') !== undefined) {
     reader.expect('zone');
-    return { kind: 'set', name: 'TimeZone', value: reader.value(), isLocal };
+    const value = reader.accept('interval') === undefined ? reader.value() : zoneInterval(reader);
+    return { kind: 'set', name: 'TimeZone', value, isLocal };
   }
   const name = reader.dottedName();
   if (!reader.acceptSymbol('=')) reader.expect('to');
@@ -227,6 +230,23 @@ function readSet(reader: TokenReader): SessionStatement {
   while (reader.acceptSymbol(',')) values.push(reader.value());
   const value = values.length === 1 ? values[0] : values.join(', ');
   return { kind: 'set', name, value, isLocal };
+}
+
+/** `INTERVAL '+02:30' HOUR TO MINUTE`, as PostgreSQL hands it on. @throws WireError */
+function zoneInterval(reader: TokenReader): string {
+  const written = reader.value() ?? '';
+  while (reader.accept('hour', 'to', 'minute', 'second') !== undefined);
+  const parts = parseInterval(written.replace(/^\s*\+/, ''));
+  if (parts === undefined)
+    throw new WireError('22007', `invalid input syntax for type interval: "${written}"`);
+  if (parts.months !== 0 || parts.days !== 0)
+    throw new WireError('22023', `invalid value for parameter "TimeZone": "INTERVAL '${written}'"`);
+  const seconds = Math.trunc(parts.micros / microsPerSecond);
+  const size = Math.abs(seconds);
+  const clock = [size / 3600, (size / 60) % 60, size % 60].map((each) =>
+    String(Math.floor(each)).padStart(2, '0'),
+  );
+  return `INTERVAL '${seconds < 0 ? '-' : ''}${clock.join(':')}'`;
 }
 
 function settingName(reader: TokenReader): string {

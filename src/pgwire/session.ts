@@ -34,6 +34,7 @@ import { type StatementText, splitStatements } from './sql-scanner.ts';
 import { Transaction } from './transaction.ts';
 import { type OutputSettings, RowEncoder, RowTexts } from './values/encoders.ts';
 import { parameterValue } from './values/parameter-values.ts';
+import { unshownMoments } from './values/styled-times.ts';
 
 /**
  * One session, from the sign-in to its end: PostgreSQL's protocol 3, simple and extended queries
@@ -90,7 +91,11 @@ export class Session {
     this.#out = out;
     this.#parts = parts;
     this.#transaction = new Transaction(settings);
-    this.#output = { timeZone: () => settings.timeZone };
+    this.#output = {
+      timeZone: () => settings.timeZone,
+      dateStyle: () => settings.dateStyle,
+      intervalStyle: () => settings.intervalStyle,
+    };
     this.#lastActiveMs = parts.nowMs();
   }
 
@@ -564,10 +569,24 @@ export class Session {
     const result = await this.#parts.query(sql, values, parameterTypes, signal);
     const rows = new QueryRows(result);
     for (const effect of result.effects ?? []) this.#apply(effect);
+    const unshown = this.#unshown(rows.columns);
+    if (unshown !== undefined) {
+      await rows.close();
+      throw unshown;
+    }
     if (!signal.aborted) return rows;
     // It has cancelled or ended itself.
     await rows.close();
     throw signal.reason;
+  }
+
+  #unshown(columns: readonly OutputColumn[]): WireError | undefined {
+    const { timeZone, dateStyle } = this.#settings;
+    return unshownMoments(
+      columns.map(({ type }) => type),
+      timeZone,
+      dateStyle,
+    );
   }
 
   #apply(effect: SessionEffect): void {
@@ -730,7 +749,8 @@ export class Session {
 
   #set({ name, value, isLocal }: Extract<SessionStatement, { kind: 'set' }>): void {
     const isLate = isLocal && !this.#transaction.isInBlock;
-    if (value === undefined) this.#settings.reset(name);
+    const isReset = value === undefined || (name === 'TimeZone' && value.toLowerCase() === 'local');
+    if (isReset) this.#settings.reset(name);
     else this.#settings.set(name, value, isLocal);
     if (!isLate) return;
     this.#settings.endLocal();
@@ -900,6 +920,9 @@ export class Session {
   }
 
   #sink(columns: readonly OutputColumn[], formats: readonly Format[]): RowSink {
+    // The settings may have changed since the query began.
+    const unshown = this.#unshown(columns);
+    if (unshown !== undefined) throw unshown;
     const out = this.#out;
     const encoder = new RowEncoder(
       columns.map(({ type }, index) => ({ type, format: formatAt(formats, index) })),

@@ -138,11 +138,11 @@ export class QueryService implements Query {
   }
 
   #toTranslate(question: QueryQuestion): TranslationQuestion {
-    const { principal, tenant, sql, parameters, parameterTypes, session, signal } = question;
+    const { principal, tenant, sql, parameters, parameterTypes, timeSettings, session, signal } = question;
     const nowMicros = this.#parts.clock.nowMicros();
     const { startMicros, endMicros } = parseTimeRange(question.startTime, question.endTime, nowMicros);
     const times = { startMicros, endMicros, nowMicros };
-    return { principal, tenant, sql, times, parameters, parameterTypes, session, signal };
+    return { principal, tenant, sql, times, parameters, parameterTypes, timeSettings, session, signal };
   }
 
   /** @throws AppError `forbidden` */

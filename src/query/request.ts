@@ -4,6 +4,7 @@ import type { Principal } from '../model/identity.ts';
 import type { CatalogSession, SessionEffect } from '../sql/catalog-session.ts';
 import type { ParameterValue } from '../sql/parameters.ts';
 import type { PostgresType } from '../sql/postgres-types.ts';
+import type { TimeSettings } from '../sql/session-times.ts';
 import type { ResultColumn } from '../sql/translate-query.ts';
 import type { OutputForm } from './result-format.ts';
 
@@ -30,6 +31,8 @@ export interface QueryQuestion {
    * it, there is only the principal.
    */
   readonly session?: (showsSessions: boolean) => CatalogSession;
+  /** As `SET` takes them: the zone in which the query computes, and how times are written and read. */
+  readonly timeSettings?: TimeSettings | undefined;
   /** Aborted when the client goes away. */
   readonly signal: CancelSignal;
 }

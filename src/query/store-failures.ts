@@ -41,6 +41,11 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
     'sql_bad_value',
     'a text is no date or timestamp of ISO 8601, the only spelling that is read from values of columns',
   ),
+  ...each(
+    [raised.skippedTime],
+    'sql_unsupported',
+    'generate_series by days or months over a time that the clocks of the time zone skip is not supported',
+  ),
   ...each([215, 184], 'sql_grouping', 'a column must appear in GROUP BY or in an aggregate function'),
   ...each([125], 'sql_cardinality', 'more than one row returned by a subquery used as an expression'),
   // Raised by the translated SQL itself, for values that are known only while the query runs.

@@ -15,6 +15,7 @@ import {
 } from '../sql/parameters.ts';
 import { type QueryTimes, StatementTemplate } from '../sql/placeholders.ts';
 import { typeOfOid } from '../sql/postgres-types.ts';
+import { sessionTimesOf, type TimeSettings, withSessionTimes } from '../sql/session-times.ts';
 import { located } from '../sql/sql-error.ts';
 import type { Translation } from '../sql/translate-query.ts';
 import { errorOf } from '../sql/translation/refusal.ts';
@@ -47,6 +48,8 @@ export interface TranslationQuestion {
   readonly parameters?: readonly ParameterValue[] | undefined;
   /** See `QueryQuestion`. */
   readonly parameterTypes?: readonly number[] | undefined;
+  /** Settings of the session, which were checked. */
+  readonly timeSettings?: TimeSettings | undefined;
   /** See `QueryQuestion`. */
   readonly session?: ((showsSessions: boolean) => CatalogSession) | undefined;
   /** Aborted when nobody waits any more. */
@@ -65,11 +68,11 @@ interface Remembered {
  * Translates SQL to the store's SQL, and caches translations.
  *
  * A translation depends on the text, the tenant, the state of the catalog, the privileges of the principal,
- * which ends the time range has, and the types that the client gives to parameters. All of these are the key
- * of the cache: a new dataset or column, or a withdrawn privilege, gives another key. A translation does not
- * contain times and values of parameters; they are filled in for each run. Some translations depend on the
- * values of some parameters (`sql/parameters.ts`); then these values are part of the key too. Errors are not
- * cached, because what is missing may appear soon.
+ * which ends the time range has, the settings of the session about times, and the types that the client gives
+ * to parameters. All of these are the key of the cache: a new dataset or column, or a withdrawn privilege,
+ * gives another key. A translation does not contain times and values of parameters; they are filled in for
+ * each run. Some translations depend on the values of some parameters (`sql/parameters.ts`); then these
+ * values are part of the key too. Errors are not cached, because what is missing may appear soon.
  */
 export class Translator {
   readonly #parts: TranslatorParts;
@@ -102,10 +105,10 @@ export class Translator {
    * @throws AppError `sql_…`, `forbidden`, `store_unavailable`, and the errors of `TranslationPool.run`
    */
   async translate(question: TranslationQuestion): Promise<Translation> {
-    const { sql, parameters: values = [], times } = question;
+    const { parameters: values = [], times } = question;
     const { translation, template } = await this.#translation(question, values);
-    if (template.isWhole) return translation;
-    const printed = printValues(values, translation, sql, times.nowMicros);
+    if (template.isWhole && values.length === 0 && translation.parameters.length === 0) return translation;
+    const printed = printValues(values, translation, question);
     return { ...translation, sql: template.fill(times, printed, translation.maxSqlBytes - template.bytes) };
   }
 
@@ -148,11 +151,14 @@ export class Translator {
     return `${given ?? 'described'} ${key}`;
   }
 
-  #keyOf({ principal, tenant, sql, times, parameterTypes = [] }: TranslationQuestion): string {
+  #keyOf(question: TranslationQuestion): string {
+    const { principal, tenant, sql, times, parameterTypes = [], timeSettings = {} } = question;
     const ends = `${times.startMicros === undefined ? '' : 's'}${times.endMicros === undefined ? '' : 'e'}`;
     const version = this.#parts.catalog.version(tenant);
+    const { timeZone = '', dateStyle = '', intervalStyle = '' } = timeSettings;
+    const settings = `${timeZone};${dateStyle};${intervalStyle}`.replaceAll(' ', '');
     // Only the text can contain a blank, and it comes last: two different questions never give the same key.
-    return `${tenant} ${version} ${ends} ${this.#privilegesOf(principal)} ${parameterTypes.join()} ${sql}`;
+    return `${tenant} ${version} ${ends} ${this.#privilegesOf(principal)} ${parameterTypes.join()} ${settings} ${sql}`;
   }
 
   /** See `TranslationTask`. */
@@ -191,7 +197,7 @@ export class Translator {
   }
 
   async #attempt(question: TranslationQuestion, parameters: GivenParameters): Promise<AnsweredReply> {
-    const { principal, tenant, sql, times, signal, needsSql = true } = question;
+    const { principal, tenant, sql, times, timeSettings = {}, signal, needsSql = true } = question;
     const session = question.session?.(asksForSessions(sql)) ?? sessionOf(principal, times);
     const range = { start: times.startMicros !== undefined, end: times.endMicros !== undefined };
     return await this.#parts.translations.run({
@@ -203,6 +209,7 @@ export class Translator {
         parameters,
         session,
         needsSql,
+        times: timeSettings,
       },
       identity: `${principal.kind} ${principal.id ?? principal.name}`,
       answerCatalog: (asked, post) => this.#answers.answer(asked, { principal, tenant }, post),
@@ -264,8 +271,7 @@ const unknownOid = 705;
 function printValues(
   values: readonly ParameterValue[],
   { parameters, fixedParameters }: Translation,
-  sql: string,
-  nowMicros: number,
+  { sql, times: { nowMicros }, timeSettings = {} }: TranslationQuestion,
 ): readonly string[] {
   if (values.length !== parameters.length) {
     throw new AppError(
@@ -274,13 +280,17 @@ function printValues(
     );
   }
   if (values.length === 0) return [];
+  const sessionTimes = sessionTimesOf(timeSettings);
+  if (sessionTimes === undefined) throw new Error('BUG: settings of times were not checked');
   try {
-    return parameters.map(({ type, at }, index) => {
-      const number = index + 1;
-      // The value is already part of the translation and was checked with it.
-      if (fixedParameters.includes(number) && isPartOfTranslation(type)) return '';
-      return printValue(values[index] ?? null, { number, type, at }, nowMicros);
-    });
+    return withSessionTimes(sessionTimes, () =>
+      parameters.map(({ type, at }, index) => {
+        const number = index + 1;
+        // The value is already part of the translation and was checked with it.
+        if (fixedParameters.includes(number) && isPartOfTranslation(type)) return '';
+        return printValue(values[index] ?? null, { number, type, at }, nowMicros);
+      }),
+    );
   } catch (thrown) {
     throw located(thrown, sql);
   }

@@ -5,7 +5,8 @@ import { intervalOfText } from './functions/time/interval-of-text.ts';
 import { literalParts, partsOf } from './functions/time/interval-parts.ts';
 import { intervalPartsText, intervalText, partsText } from './functions/time/interval-text.ts';
 import type { Expr, Literal, Mixed, Parameter } from './ir.ts';
-import { dayPlaceholder, timePlaceholder } from './placeholders.ts';
+import { beginOfDay, dayOfQuery, momentOfQuery } from './moment-of-query.ts';
+import { sessionTimes } from './session-times.ts';
 import { sqlError, unsupported } from './sql-error.ts';
 import { readArrayText, readLiteral } from './syntax/literals.ts';
 import { isInfiniteMoment, readMomentWord } from './syntax/moment-words.ts';
@@ -67,6 +68,7 @@ export function convert(expr: Expr, to: SqlType, at: number | undefined): Expr {
     throw unsupported('The text of a numeric whose digits are not fixed (use round(x, digits) first)', at);
   }
   if (expr.type.name === 'array' && to.name === 'array') return castElements(expr, to.element, at);
+  if (to.name === 'text') refuseStyle(expr.type, at);
   if (expr.type.name === 'interval' && to.name === 'text') return intervalAsText(expr, at);
   if (expr.type.name === 'text' && to.name === 'interval') return intervalOfText(expr, at);
   const render = conversion(expr.type, to);
@@ -82,6 +84,18 @@ export function convert(expr: Expr, to: SqlType, at: number | undefined): Expr {
 export function typedParameter(parameter: Parameter, type: SqlType, at: number | undefined): Expr {
   const typed = parameter.typed(type);
   return typed.kind === 'literal' ? convert(typed, type, at) : typed;
+}
+
+/**
+ * Text of times is computed in the default styles alone; what clients are shown is written as they like it.
+ */
+function refuseStyle({ name }: SqlType, at: number | undefined): void {
+  const { dateStyle, intervalStyle } = sessionTimes();
+  if (name === 'interval' && intervalStyle !== 'postgres')
+    throw unsupported(`The text of an interval within a query, with IntervalStyle ${intervalStyle},`, at);
+  const isTime = name === 'date' || name === 'timestamp' || name === 'timestamptz';
+  if (isTime && dateStyle.format !== 'ISO')
+    throw unsupported(`The text of a ${name} within a query, with DateStyle ${dateStyle.format},`, at);
 }
 
 function intervalAsText(expr: Expr, at: number | undefined): Expr {
@@ -142,18 +156,18 @@ function convertLiteral(expr: Literal, to: SqlType, at: number | undefined): Exp
 
 /** `'now'`, `'today'`: of the moment of the query, as a timestamp or date. */
 function momentByWord(value: string, to: SqlType, at: number | undefined): Expr | undefined {
-  if (to.name !== 'date' && !isTimestamp(to)) return undefined;
+  if (to.name !== 'date' && to.name !== 'timestamp' && to.name !== 'timestamptz') return undefined;
   if (isInfiniteMoment(value))
     throw unsupported(`The ${typeLabel(to)} ${JSON.stringify(value.trim().toLowerCase())}`, at);
   const word = readMomentWord(value);
   if (word === undefined) return undefined;
   const day = word === 'now' ? 0 : word.days;
-  const today = `toDate32(${dayPlaceholder('now')})`;
-  const later = day === 0 ? today : `addDays(${today}, ${day})`;
-  if (to.name === 'date') return apply(`day ${day}`, to, () => later);
+  const later = (): string => (day === 0 ? dayOfQuery() : `addDays(${dayOfQuery()}, ${day})`);
+  const { name } = to;
+  if (name === 'date') return apply(`day ${day}`, to, later);
   return word === 'now'
-    ? apply('now', to, () => timePlaceholder('now'))
-    : apply(`begin of day ${day}`, to, () => `toDateTime64(${later}, 6, 'UTC')`);
+    ? apply(`now ${name}`, to, () => momentOfQuery(name))
+    : apply(`begin of day ${day} ${name}`, to, () => beginOfDay(later(), name));
 }
 
 /** `'{1,2,NULL}'`, in which what stands in quotes is no NULL. */

@@ -1,11 +1,12 @@
 import { AppError, type ErrorCode } from '../errors.ts';
 import { jsonElements } from '../lib/json-elements.ts';
-import { microsPerDay } from '../lib/timestamp.ts';
+import { microsPerDay, microsPerSecond } from '../lib/timestamp.ts';
 import { limits } from '../limits/limits.ts';
 import { literal } from './build.ts';
 import type { Literal, Parameter } from './ir.ts';
 import type { PostgresType } from './postgres-types.ts';
 import { printLiteral } from './print/literal.ts';
+import { sessionZone } from './session-times.ts';
 import { sqlError } from './sql-error.ts';
 import { dayOf, readLiteral } from './syntax/literals.ts';
 import { isInfiniteMoment, readMomentWord } from './syntax/moment-words.ts';
@@ -211,8 +212,13 @@ function wordMicros(written: string, use: NumberedUse, nowMicros: number): numbe
       use,
     );
   const word = readMomentWord(written);
-  if (word === undefined || word === 'now') return word && nowMicros;
-  return (dayOf(nowMicros) + word.days) * microsPerDay;
+  if (word === undefined) return undefined;
+  const zone = sessionZone();
+  const clockMicros = nowMicros + zone.offsetSeconds(nowMicros / 1000) * microsPerSecond;
+  if (word === 'now') return type.name === 'timestamptz' ? nowMicros : clockMicros;
+  const beginMicros = (dayOf(clockMicros) + word.days) * microsPerDay;
+  if (type.name !== 'timestamptz') return beginMicros;
+  return beginMicros - zone.offsetSecondsOfClock(beginMicros / 1000) * microsPerSecond;
 }
 
 function readWritten(written: string, use: NumberedUse): Literal {

@@ -17,6 +17,7 @@ import { uniqueNames } from './resolve/output-name.ts';
 import { resolveQuery } from './resolve/resolve-query.ts';
 import { visibleData } from './resolve/visible-tables.ts';
 import { rowBound } from './row-bound.ts';
+import { sessionTimesOf, type TimeSettings, withSessionTimes } from './session-times.ts';
 import type { SqlCatalog } from './sql-catalog.ts';
 import { sqlError } from './sql-error.ts';
 import { SystemCatalog } from './system-catalog/system-catalog.ts';
@@ -63,7 +64,7 @@ export interface Translation {
 }
 
 /**
- * Translates one SELECT. Pure: the same tree, catalog and range give the same text.
+ * Translates one SELECT. Pure: the same tree, catalog, range and time zone give the same text.
  * @param range applied to the time column of every dataset that is read
  * @param budget what may be spent, and afterwards what was
  * @param given types and values of the parameters, as far as they are known
@@ -78,9 +79,16 @@ export function translate(
   given: GivenParameters = noParameters,
   session: CatalogSession = nobody,
   needsSql = true,
+  times: TimeSettings = {},
 ): Translation {
+  const sessionTimes = sessionTimesOf(times);
+  if (sessionTimes === undefined) throw new Error(`BUG: no settings: ${JSON.stringify(times)}`);
   try {
-    return withBudget(budget, () => translateStatement(tree, catalog, range, given, session, needsSql));
+    return withBudget(budget, () =>
+      withSessionTimes(sessionTimes, () =>
+        translateStatement(tree, catalog, range, given, session, needsSql),
+      ),
+    );
   } catch (thrown) {
     // What V8 throws for a string that is too long and for a stack that is full.
     if (thrown instanceof RangeError) throw tooComplex();

@@ -1,6 +1,8 @@
+import { type TimeZone, utc } from '../../lib/time-zone.ts';
 import { limits } from '../../limits/limits.ts';
 import type { PostgresType } from '../../sql/postgres-types.ts';
 import { postgresType } from '../../sql/postgres-types.ts';
+import { type DateStyle, type IntervalStyle, isoStyle } from '../../sql/time-styles.ts';
 import type { SqlType } from '../../sql/types.ts';
 import type { Format } from '../protocol/client-message.ts';
 import type { MessageWriter } from '../protocol/message-writer.ts';
@@ -10,8 +12,8 @@ import { cellMicros, integerOf, isPlainDouble, safeDigits, withoutZerosEnd } fro
 import { doubleText, readDouble } from './double-text.ts';
 import { writeNumeric } from './numeric-binary.ts';
 import { readArray, readMap } from './store-literals.ts';
+import { styledDate, styledInterval, styledMoment, styledTimestamp } from './styled-times.ts';
 import { cellKind, type TabSeparatedRows, unescaped } from './tab-separated-rows.ts';
-import { type TimeZone, utc } from './time-zone.ts';
 import { dateDays, intervalParts, timestampMicros, withoutZeros, zonedText } from './times.ts';
 
 /**
@@ -27,6 +29,10 @@ type CellEncoder = (to: MessageWriter, bytes: Buffer, start: number, end: number
 /** What the session has a say in. */
 export interface OutputSettings {
   readonly timeZone: () => TimeZone;
+  /** ISO unless given. */
+  readonly dateStyle?: () => DateStyle;
+  /** `postgres` unless given. */
+  readonly intervalStyle?: () => IntervalStyle;
 }
 
 /**
@@ -125,11 +131,19 @@ function textEncoder(type: SqlType, settings: OutputSettings): CellEncoder {
     case 'float':
       return (to, bytes, start, end) =>
         (isPlainDouble(bytes, start, end) ? copied : other)(to, bytes, start, end);
+    case 'date':
+      return (to, bytes, start, end) => (isIso(settings) ? copied : other)(to, bytes, start, end);
+    case 'interval':
+      return (to, bytes, start, end) =>
+        ((settings.intervalStyle?.() ?? 'postgres') === 'postgres' ? copied : other)(to, bytes, start, end);
     case 'timestamp':
-      return (to, bytes, start, end) => copied(to, bytes, start, withoutZerosEnd(bytes, start, end));
+      return (to, bytes, start, end) => {
+        if (isIso(settings)) copied(to, bytes, start, withoutZerosEnd(bytes, start, end));
+        else other(to, bytes, start, end);
+      };
     case 'timestamptz':
       return (to, bytes, start, end) => {
-        if (settings.timeZone() !== utc) other(to, bytes, start, end);
+        if (settings.timeZone() !== utc || !isIso(settings)) other(to, bytes, start, end);
         else {
           const last = withoutZerosEnd(bytes, start, end);
           to.int32(last - start + 3)
@@ -142,6 +156,9 @@ function textEncoder(type: SqlType, settings: OutputSettings): CellEncoder {
   }
 }
 
+const isIso = ({ dateStyle }: OutputSettings): boolean =>
+  dateStyle === undefined || dateStyle().format === 'ISO';
+
 const utcOffset = Buffer.from('+00');
 
 const copiedTypes: ReadonlySet<SqlType['name']> = new Set([
@@ -150,8 +167,6 @@ const copiedTypes: ReadonlySet<SqlType['name']> = new Set([
   'int4',
   'int8',
   'text',
-  'date',
-  'interval',
   'json',
   'jsonb',
   'unknown',
@@ -165,10 +180,18 @@ function textOf(type: SqlType, settings: OutputSettings): (text: string) => stri
       return (text) => doubleText(readDouble(text));
     case 'numeric':
       return type.exact ? (text) => text : shortNumeric;
+    case 'date':
+      return (text) => (isIso(settings) ? text : styledDate(text, settings.dateStyle?.() ?? isoStyle));
+    case 'interval':
+      return (text) => styledInterval(text, settings.intervalStyle?.() ?? 'postgres');
     case 'timestamp':
-      return withoutZeros;
+      return (text) =>
+        isIso(settings) ? withoutZeros(text) : styledTimestamp(text, settings.dateStyle?.() ?? isoStyle);
     case 'timestamptz':
-      return (text) => zonedText(text, settings.timeZone());
+      return (text) =>
+        isIso(settings)
+          ? zonedText(text, settings.timeZone())
+          : styledMoment(text, settings.timeZone(), settings.dateStyle?.() ?? isoStyle);
     case 'map':
       return mapText;
     case 'array': {

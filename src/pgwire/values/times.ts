@@ -1,4 +1,4 @@
-import { offsetText, type TimeZone } from './time-zone.ts';
+import { offsetText, type TimeZone } from '../../lib/time-zone.ts';
 
 /** Times between the store's text, PostgreSQL's text, and the counts of its binary form. */
 

@@ -1,4 +1,5 @@
 import type { Call, Expression, Query } from '../ast.ts';
+import { isSessionInUtc } from '../session-times.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import type { Value } from '../system-catalog/catalog-value.ts';
 import { compileAggregate, compileWindow, isAggregate } from './catalog-aggregates.ts';
@@ -225,6 +226,8 @@ function cast({ arg, type, at }: Kind<'cast'>, context: CompileContext): Compile
   const to = type.array ? arrayOf(name) : name;
   if (arg.kind === 'parameter') return context.parameter(arg.number, to, at);
   const compiled = compile(arg, context);
+  if (to === 'timestamp' && compiled.type === 'timestamptz' && !isSessionInUtc())
+    throw unsupported('A timestamp without time zone in a query of the catalog, outside of UTC,', at);
   const result = typed(compiled, to, context);
   const [length] = type.modifiers;
   if (length === undefined || (name !== 'varchar' && name !== 'bpchar')) return result;

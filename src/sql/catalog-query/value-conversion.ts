@@ -1,5 +1,7 @@
+import { offsetText } from '../../lib/time-zone.ts';
+import { sessionZone } from '../session-times.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
-import { readArrayText } from '../syntax/literals.ts';
+import { readArrayText, readLiteral } from '../syntax/literals.ts';
 import type { Value } from '../system-catalog/catalog-value.ts';
 import type { SystemCatalog } from '../system-catalog/system-catalog.ts';
 import { systemFunctionNames, typesByOid } from '../system-catalog/system-types.ts';
@@ -104,9 +106,7 @@ export function readValue(written: string, type: string, catalog: SystemCatalog)
   if (isObjectType(type)) return readObject(written, type, catalog);
   if (type === 'bool') return readBoolean(written);
   if (type === 'timestamptz' || type === 'timestamp') {
-    const ms = Date.parse(written);
-    if (Number.isNaN(ms)) throw badValue(type, written);
-    return ms;
+    return Math.floor(Number(readLiteral(written, { name: type }, undefined).value) / 1000);
   }
   return written;
 }
@@ -194,12 +194,14 @@ const writeArrayItem = (word: string): string =>
     ? `"${word.replace(/["\\]/g, '\\$&')}"`
     : word;
 
-const writeTime = (ms: number, type: string): string =>
-  `${new Date(ms)
+const writeTime = (ms: number, type: string): string => {
+  const ahead = type === 'timestamptz' ? sessionZone().offsetSeconds(ms) : 0;
+  return `${new Date(ms + ahead * 1000)
     .toISOString()
     .slice(0, 23)
     .replace('T', ' ')
-    .replace(/(?:\.000|00|0)$/, '')}${type === 'timestamptz' ? '+00' : ''}`;
+    .replace(/(?:\.000|00|0)$/, '')}${type === 'timestamptz' ? offsetText(ahead) : ''}`;
+};
 
 function objectName(oid: number, type: string, catalog: SystemCatalog): string {
   if (oid === 0) return '-';

@@ -4,9 +4,13 @@ import { limits } from '../../limits/limits.ts';
 import { apply, literal } from '../build.ts';
 import { coerce, unify } from '../coerce.ts';
 import type { CountedSeries, Expr, IntervalParts, LiteralValue } from '../ir.ts';
+import { letBindings } from '../let-bindings.ts';
+import { isSessionInUtc, sessionZone } from '../session-times.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
+import { intervalLiteral } from '../syntax/literals.ts';
 import { raiseIf } from '../syntax/raise.ts';
 import { arrayOf, int4, int8, isInteger, type SqlType, storeType, timestamptz, typeLabel } from '../types.ts';
+import { momentOfClock, wallClock } from '../zone-clock.ts';
 import { stringToTable } from './arrays/array-elements.ts';
 import {
   argument,
@@ -163,6 +167,12 @@ function timeSeries(from: Expr, to: Expr, step: Expr | undefined, site: CallSite
     throw sqlError('sql_unknown_function', `${site.name} of timestamps needs an interval as step`, site.at);
   }
   const parts = by.kind === 'literal' ? (by.value as IntervalParts | null) : null;
+  const isInZone = from.type.name === 'timestamptz' && !isSessionInUtc();
+  if (isInZone && parts !== null && (parts.months !== 0 || parts.days !== 0))
+    return localSeries(from, to, parts, site);
+  if (isInZone && by.kind !== 'literal' && by.type.form !== 'clock') {
+    throw unsupported('A series in a time zone other than UTC whose step may have days', site.at);
+  }
   if (parts !== null && parts.months !== 0) return monthSeries(from, to, parts, site);
   if (parts === null && by.type.form === 'any' && !(by.kind === 'literal')) {
     throw unsupported('A series whose step is no literal and may have months', site.at);
@@ -194,6 +204,46 @@ function monthSeries(from: Expr, to: Expr, { months, days, micros }: IntervalPar
       const tooLate = raiseIf(`toDayOfMonth(${start}) > 28`, 'lateInMonth');
       const moments = `arrayMap(i -> addMonths(${start}, toInt64(i) * ${months} + ${tooLate}), range(toUInt64(${count})))`;
       return `[arrayFilter(m -> ifNull(m <= ${b}, false), ${moments})]`;
+    },
+    from,
+    to,
+  );
+}
+
+/**
+ * In days or months of the session's time zone, which PostgreSQL adds to what the clocks show, again and
+ * again. A time that they skip would be another one from then on, so the store refuses such a series.
+ */
+function localSeries(from: Expr, to: Expr, step: IntervalParts, site: CallSite): Expr {
+  const { months, days, micros } = step;
+  if (micros !== 0 || (months === 0) === (days === 0) || months < 0) {
+    const what = 'A series whose step is months and days, days and hours, or negative months,';
+    throw unsupported(`${what} in a time zone other than UTC`, site.at);
+  }
+  checkLength(from, to, intervalLiteral(step), site);
+  const zone = sessionZone();
+  const element = (index: string): string =>
+    months === 0 ? `addDays(w, ${index} * ${days})` : `addMonths(w, ${index} * ${months})`;
+  return apply(
+    `generate_series ${months} months ${days} days`,
+    arrayOf(timestamptz),
+    (a, b) => {
+      const tooLate = months === 0 ? '0' : raiseIf('toDayOfMonth(w) > 28', 'lateInMonth');
+      const isIn = (moment: string): string => `ifNull(${moment} ${days < 0 ? '>=' : '<='} ${b}, false)`;
+      const skipped = raiseIf(`${wallClock('m', zone)} != c AND ${isIn('m')}`, 'skippedTime');
+      const moment = letBindings(['m'], [momentOfClock('c', zone)], `addMicroseconds(m, ${skipped})`);
+      const later = letBindings(['c'], [element('toInt64(i)')], moment);
+      const distance =
+        months === 0
+          ? `intDiv(toUnixTimestamp64Micro(e) - toUnixTimestamp64Micro(w), ${days * microsPerDay})`
+          : `intDiv(dateDiff('month', w, e), ${months})`;
+      // Where a day has other than 24 hours, one more may fit.
+      const count = `toUInt64(greatest(0, ${distance} + 2 + ${tooLate}))`;
+      const moments = `arrayMap(i -> if(i = 0, s, ${later}), range(${count}))`;
+      const ends = [wallClock('s', zone), wallClock(`assumeNotNull(${b})`, zone)];
+      const series = letBindings(['w', 'e'], ends, moments);
+      const all = letBindings(['s'], [`assumeNotNull(${a})`], `arrayFilter(m -> ${isIn('m')}, ${series})`);
+      return `[if(isNull(${a}) OR isNull(${b}), [], ${all})]`;
     },
     from,
     to,

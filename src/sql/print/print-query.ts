@@ -13,6 +13,7 @@ import {
   type SetIr,
   unnestedName,
 } from '../ir.ts';
+import { withDefaultIntervals } from '../session-times.ts';
 import { bool, type SqlType, storeType, text } from '../types.ts';
 import { bounded, boundedList } from './bounded.ts';
 import { printRows, printSeries } from './literal-rows.ts';
@@ -175,15 +176,15 @@ function shown(expr: Expr, distinct: boolean): Expr {
   const { type } = expr;
   if (type.name === 'bool') return apply('show bool', bool, (a) => `toBool(${a})`, expr);
   if (type.name === 'interval') {
-    return convert(
-      distinct && expr.kind === 'apply' ? apply('length', type, (a) => a, expr) : expr,
-      text,
-      undefined,
-    );
+    const value = distinct && expr.kind === 'apply' ? apply('length', type, (a) => a, expr) : expr;
+    return withDefaultIntervals(() => convert(value, text, undefined));
   }
   if (type.name !== 'array') return expr;
   return type.element.name === 'interval'
-    ? shownArray(castElements(expr, text, undefined), text)
+    ? shownArray(
+        withDefaultIntervals(() => castElements(expr, text, undefined)),
+        text,
+      )
     : shownArray(expr, type.element);
 }
 

@@ -4,6 +4,7 @@ import { apply } from '../build.ts';
 import { coerce } from '../coerce.ts';
 import { constantOf } from '../functions/definition.ts';
 import type { Expr, IntervalParts, Sort, WindowSpec } from '../ir.ts';
+import { isSessionInUtc } from '../session-times.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { bool, float, interval, isInteger, isTimestamp, type SqlType } from '../types.ts';
 import type { ExpressionContext } from './expression-context.ts';
@@ -100,14 +101,17 @@ function finitePosition(key: string, type: SqlType): string {
 function rangeSize({ offset }: Offset, key: SqlType, context: ExpressionContext): number {
   const resolved = context.resolve(offset, context);
   const { at } = offset;
-  const size = isTime(key) ? microsOf(resolved, at) : numberOf(resolved, key, at);
+  const size = isTime(key) ? microsOf(resolved, key, at) : numberOf(resolved, key, at);
   if (size >= 0) return size;
   throw sqlError('sql_out_of_range', 'invalid preceding or following size in window function', at);
 }
 
-function microsOf(offset: Expr, at: number | undefined): number {
+function microsOf(offset: Expr, key: SqlType, at: number | undefined): number {
   const length = coerce(offset, interval, at);
   const parts = length.kind === 'literal' ? (length.value as IntervalParts | null) : null;
+  if (parts !== null && parts.days !== 0 && key.name === 'timestamptz' && !isSessionInUtc()) {
+    throw unsupported('A RANGE frame of days, which may have 23 hours, outside of UTC', at);
+  }
   if (parts !== null && parts.months === 0) return parts.days * microsPerDay + parts.micros;
   throw unsupported('A RANGE frame whose offset is not the literal of an interval without months', at);
 }

@@ -2,6 +2,7 @@ import { roundHalfEven } from '../../lib/round-half-even.ts';
 import { microsPerDay, microsPerSecond, readTimestamp, type WrittenTimestamp } from '../../lib/timestamp.ts';
 import { literal } from '../build.ts';
 import type { IntervalParts, Literal, LiteralValue } from '../ir.ts';
+import { sessionTimes, sessionZone } from '../session-times.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import {
   float,
@@ -248,6 +249,8 @@ function parseAs(text: string, type: SqlType, at: number | undefined): LiteralVa
       return inStoreRange(clock === undefined ? undefined : dayOf(clock - end), 1, type, at);
     }
     case 'interval':
+      if (sessionTimes().intervalStyle === 'sql_standard' && isNegativeList(trimmed))
+        throw unsupported('A negative interval of several fields, with IntervalStyle sql_standard,', at);
       return intervalParts(trimmed);
     case 'json':
       return isJson(text) ? text : undefined;
@@ -267,22 +270,31 @@ function intervalParts(written: string): IntervalParts | undefined {
   return parseInterval(text) ?? parseInterval(verboseInterval(text) ?? '');
 }
 
+/** A minus that would be that of all fields (DecodeInterval in src/backend/utils/adt/datetime.c). */
+const isNegativeList = (text: string): boolean =>
+  text.startsWith('-') && (text.split(/\s+/).length > 2 || /[a-z]\d/i.test(text));
+
 /** A time in ISO 8601 or in another of PostgreSQL's spellings. */
 function writtenTimestamp(text: string): WrittenTimestamp | undefined {
-  if (text.toLowerCase() === 'epoch') return { clockMicros: 0, offsetMicros: 0, fraction: '' };
-  return readTimestamp(text) ?? readSpelledTimestamp(text);
+  if (text.toLowerCase() === 'epoch') return { clockMicros: 0, offsetMicros: 0, hasZone: true, fraction: '' };
+  return readTimestamp(text) ?? readSpelledTimestamp(text, sessionTimes().dateStyle.order);
 }
 
 /**
- * What has no time zone ignores the offset of a text. Of more than six digits of a second, PostgreSQL makes
+ * What has no time zone ignores the offset of a text; what has one takes that of the session, if the text has
+ * none. Of more than six digits of a second, PostgreSQL makes
  * the nearest microsecond.
  */
 function timestampMicros(text: string, type: SqlType): number | undefined {
   const written = writtenTimestamp(text);
   if (written === undefined) return undefined;
-  const { clockMicros, offsetMicros, fraction } = written;
-  const micros = roundHalfEven(Number(`0.${fraction}`) * microsPerSecond);
-  return clockMicros + micros - (type.name === 'timestamptz' ? offsetMicros : 0);
+  const { clockMicros, offsetMicros, hasZone, fraction } = written;
+  const clock = clockMicros + roundHalfEven(Number(`0.${fraction}`) * microsPerSecond);
+  if (type.name !== 'timestamptz') return clock;
+  return (
+    clock -
+    (hasZone ? offsetMicros : sessionZone().offsetSecondsOfClock(clockMicros / 1000) * microsPerSecond)
+  );
 }
 
 /** A number of `jsonb`, which has neither an exponent nor a sign of zero. */

@@ -15,6 +15,7 @@ export const raised = {
   betweenBuckets: 30_005,
   lateInMonth: 30_006,
   notIso: 30_020,
+  skippedTime: 30_007,
 } as const;
 
 type Raised = keyof typeof raised;
@@ -29,6 +30,7 @@ const messages: Readonly<Record<Raised, string>> = {
   betweenBuckets: 'between two buckets',
   notIso: 'no timestamp of ISO 8601',
   lateInMonth: 'a series of months that begins after the 28th',
+  skippedTime: 'a series over a time that the clocks of the time zone skip',
 };
 
 /** The number 0, if the condition is false or NULL; the engine computes nothing else in its place. */

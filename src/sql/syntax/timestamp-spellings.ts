@@ -1,5 +1,7 @@
+import { namedZone, type TimeZone } from '../../lib/time-zone.ts';
 import { daysSinceEpoch, microsPerDay, microsPerSecond, type WrittenTimestamp } from '../../lib/timestamp.ts';
-import { abbreviationSeconds, isZoneName, secondsAheadOfClock, zoneFormat } from './zone-offset.ts';
+import type { DateOrder } from '../time-styles.ts';
+import { abbreviationSeconds } from './zone-offset.ts';
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const monthNames: ReadonlyMap<string, number> = new Map([
@@ -38,6 +40,7 @@ export const isDateWord = (word: string): boolean =>
   monthNames.has(word) || weekdays.has(word) || otherWords.has(word);
 
 interface Fields {
+  readonly order: DateOrder;
   date?: { readonly year: string; readonly month: number; readonly day: number };
   /** Of a date in words, until its year and day are known. */
   month?: number;
@@ -45,7 +48,7 @@ interface Fields {
   year?: string;
   clock?: { readonly seconds: number; readonly fraction: string };
   half?: 'am' | 'pm';
-  zone?: number | Intl.DateTimeFormat;
+  zone?: number | TimeZone;
 }
 
 /** No spelling is longer. */
@@ -57,12 +60,12 @@ const maxLength = 100;
  * them: `+02:00`, `-8`, `EST`, `Europe/Berlin` (src/backend/utils/adt/datetime.c, DecodeDateTime).
  * @returns undefined for any other text, and for dates and times that do not exist
  */
-export function readSpelledTimestamp(text: string): WrittenTimestamp | undefined {
+export function readSpelledTimestamp(text: string, order: DateOrder = 'MDY'): WrittenTimestamp | undefined {
   if (text.length > maxLength) return undefined;
-  const fields: Fields = {};
+  const fields: Fields = { order };
   const words = text.toLowerCase().split(/[\s,]+/);
   for (const word of words) if (word !== '' && !readWord(word, fields)) return undefined;
-  const { clock = { seconds: 0, fraction: '' }, half, zone = 0 } = fields;
+  const { clock = { seconds: 0, fraction: '' }, half, zone } = fields;
   const date = fields.date ?? dateInWords(fields);
   const seconds = clockSeconds(clock.seconds, half);
   if (date === undefined || seconds === undefined || (half !== undefined && fields.clock === undefined))
@@ -70,16 +73,19 @@ export function readSpelledTimestamp(text: string): WrittenTimestamp | undefined
   const days = daysSinceEpoch(fullYear(date.year), date.month, date.day);
   if (days === undefined) return undefined;
   const clockMicros = days * microsPerDay + seconds * microsPerSecond;
-  const ahead = typeof zone === 'number' ? zone : secondsAheadOfClock(zone, clockMicros / 1000);
-  return { clockMicros, offsetMicros: ahead * microsPerSecond, fraction: clock.fraction };
+  const ahead = typeof zone === 'object' ? zone.offsetSecondsOfClock(clockMicros / 1000) : zone;
+  const offsetMicros = (ahead ?? 0) * microsPerSecond;
+  return { clockMicros, offsetMicros, hasZone: ahead !== undefined, fraction: clock.fraction };
 }
 
 /** Of two digits, a year from 1970 to 2069. */
 const fullYear = (digits: string): number =>
   digits.length > 2 ? Number(digits) : Number(digits) + (Number(digits) < 70 ? 2000 : 1900);
 
-function dateInWords({ month, day, year }: Fields): Fields['date'] {
-  return month === undefined || day === undefined || year === undefined ? undefined : { year, month, day };
+function dateInWords({ month, day, year, order }: Fields): Fields['date'] {
+  if (month === undefined || day === undefined || year === undefined) return undefined;
+  const isYearFirst = order === 'YMD' && year.length <= 2;
+  return isYearFirst ? { year: String(day), month, day: Number(year) } : { year, month, day };
 }
 
 /** With AM or PM, hours go from 1 to 12 (0 is taken for 12). */
@@ -108,7 +114,7 @@ function readWord(word: string, fields: Fields): boolean {
   if (date !== '') return readWord(date, fields) && take(fields, 'zone', zoneOf(zone));
   const parts = /^(\w+)([-/.])(\w+)[-/.](\d+)$/.exec(word);
   if (parts !== null && word[word.length - (parts[4] ?? '').length - 1] === parts[2]) {
-    return take(fields, 'date', dateOf(parts[1] ?? '', parts[3] ?? '', parts[4] ?? ''));
+    return take(fields, 'date', dateOf(parts[1] ?? '', parts[3] ?? '', parts[4] ?? '', fields.order));
   }
   const month = monthNames.get(word);
   return month === undefined ? take(fields, 'zone', zoneOf(word)) : take(fields, 'month', month);
@@ -134,25 +140,31 @@ function readDigits(word: string, fields: Fields): boolean {
   return fields.day === undefined ? take(fields, 'day', Number(word)) : take(fields, 'year', word);
 }
 
-/** The year first if it has four digits, else the month, then the day; a month in words stands anywhere. */
-function dateOf(first: string, second: string, third: string): Fields['date'] {
+/**
+ * The year first if it has four digits, else in the order of the session; a month in words stands anywhere.
+ */
+function dateOf(first: string, second: string, third: string, order: DateOrder): Fields['date'] {
   const parts = [first, second, third];
   const named = parts.findIndex((part) => monthNames.has(part));
   const month = monthNames.get(parts[named] ?? '');
   const numbers = parts.filter((_, index) => index !== named);
   if (numbers.some((part) => !/^\d+$/.test(part) || part.length === 3 || part.length > 4)) return undefined;
-  const isYearFirst = first.length === 4 && named !== 0;
+  const hasLongYear = numbers.some((part) => part.length === 4);
+  const isYearFirst = (first.length === 4 && named !== 0) || (order === 'YMD' && !hasLongYear);
   const [a = '', b = '', c = ''] = numbers;
-  const order =
-    month === undefined
+  const [year, monthText, day] =
+    month !== undefined
       ? isYearFirst
-        ? { year: a, month: b, day: c }
-        : { year: c, month: a, day: b }
+        ? [a, String(month), b]
+        : [b, String(month), a]
       : isYearFirst
-        ? { year: a, month: String(month), day: b }
-        : { year: b, month: String(month), day: a };
-  if (order.month.length > 2 || order.day.length > 2) return undefined;
-  return { year: order.year, month: Number(order.month), day: Number(order.day) };
+        ? [a, b, c]
+        : order === 'DMY'
+          ? [c, b, a]
+          : [c, a, b];
+  const isUnread = month === undefined && order === 'YMD' && !isYearFirst;
+  if (isUnread || monthText.length > 2 || day.length > 2) return undefined;
+  return { year, month: Number(monthText), day: Number(day) };
 }
 
 /** `am` or `pm`, with a zone directly behind it. */
@@ -180,7 +192,7 @@ function readClock(word: string, fields: Fields): boolean {
 /** An offset, east of UTC, an abbreviation or the name of a zone. */
 function zoneOf(word: string): Fields['zone'] {
   const match = /^([+-])(\d{1,2})(?::(\d{2})(?::(\d{2}))?|(\d{2}))?$/.exec(word);
-  if (match === null) return abbreviationSeconds(word) ?? (isZoneName(word) ? zoneFormat(word) : undefined);
+  if (match === null) return abbreviationSeconds(word) ?? namedZone(word);
   const [, sign, hour, minute = '0', second = '0', joined = '0'] = match;
   const minutes = Number(minute) + Number(joined);
   if (Number(hour) > 15 || minutes > 59 || Number(second) > 59) return undefined;

@@ -1,4 +1,6 @@
-/** Time zones as PostgreSQL knows them: by abbreviations with one offset, by names of the IANA database. */
+/**
+ * Abbreviations of time zones that PostgreSQL takes where it takes a zone, beside names of the IANA database.
+ */
 
 const hours = (count: number, names: string): ReadonlyArray<readonly [string, number]> =>
   names.split(' ').map((name) => [name, count * 3600]);
@@ -32,40 +34,3 @@ const abbreviations: ReadonlyMap<string, number> = new Map([
 /** Seconds ahead of UTC; undefined for what is no such abbreviation. */
 export const abbreviationSeconds = (name: string): number | undefined =>
   abbreviations.get(name.toLowerCase());
-
-/** By area and city, or like `EST5EDT`. Other names are abbreviations, or mean several things. */
-const zoneName = /^[A-Za-z_]+(\/[A-Za-z0-9_+-]+)+$|^[A-Za-z]{3}\d[A-Za-z]{3}$/;
-
-/** True for what may be the name of a zone. */
-export const isZoneName = (name: string): boolean => zoneName.test(name);
-
-/** Undefined if there is no zone of that name. */
-export function zoneFormat(timeZone: string): Intl.DateTimeFormat | undefined {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
-  } catch {
-    return undefined;
-  }
-}
-
-/** Seconds that the clocks of a zone are ahead of UTC at a moment, from a text like `GMT-03:30`. */
-export function secondsAhead(format: Intl.DateTimeFormat, atMs: number): number {
-  const name = format.formatToParts(atMs).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  const [, sign, hour = 0, minute = 0, second = 0] = /([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(name) ?? [];
-  const size = Number(hour) * 3600 + Number(minute) * 60 + Number(second);
-  return sign === '-' ? -size : size;
-}
-
-const dayMs = 86_400_000;
-
-/**
- * Seconds that the clocks of a zone are ahead of UTC when they show a time. Of the offsets a day before and
- * after it, the later holds if it leads to a moment at which it holds (DetermineTimeZoneOffset in
- * src/backend/utils/adt/datetime.c).
- * @param clockMs what the clocks show, as milliseconds since 1970
- */
-export function secondsAheadOfClock(format: Intl.DateTimeFormat, clockMs: number): number {
-  const before = secondsAhead(format, clockMs - dayMs);
-  const after = secondsAhead(format, clockMs + dayMs);
-  return secondsAhead(format, clockMs - after * 1000) === after ? after : before;
-}

@@ -3,6 +3,7 @@ import type { Tag } from '../../model/identity.ts';
 import type { CatalogSession } from '../catalog-session.ts';
 import type { RangeShape } from '../ir.ts';
 import type { GivenParameters } from '../parameters.ts';
+import type { TimeSettings } from '../session-times.ts';
 import type { DatasetSize } from '../sql-catalog.ts';
 import type { Translation } from '../translate-query.ts';
 import type { Refusal } from './refusal.ts';
@@ -36,6 +37,8 @@ export interface TranslationTask {
   readonly session?: CatalogSession;
   /** Whether the statement is needed where the rows are known; true if it is not said. */
   readonly needsSql?: boolean;
+  /** Settings of the session. */
+  readonly times?: TimeSettings;
 }
 
 /** The end of a task. */

@@ -58,12 +58,12 @@ async function parsed(text: string): Promise<Query> {
 }
 
 async function translated(tree: Query, catalog: TaskCatalog, task: TranslationTask) {
-  const { text, range, parameters, session, needsSql } = task;
+  const { text, range, parameters, session, needsSql, times } = task;
   try {
     // Each round knows more: the names, the columns of a few datasets, then those of all.
     for (;;) {
       try {
-        return translate(tree, catalog, range, undefined, parameters, session, needsSql);
+        return translate(tree, catalog, range, undefined, parameters, session, needsSql, times);
       } catch (thrown) {
         if (!(thrown instanceof CatalogMissing)) throw thrown;
         await catalog.load(thrown);

@@ -121,6 +121,34 @@ describe('parameters', () => {
   });
 });
 
+describe('the time zone of a query', () => {
+  const askIn = (timeZone: unknown, query: string) =>
+    harness.post('/api/v1/query', JSON.stringify({ query, timeZone }));
+
+  test('is the one in which it computes; moments are shown in UTC', async () => {
+    const query = `select timestamptz '2024-03-31 02:30' as at, (timestamptz '2024-03-30 23:30Z')::date as day,
+      (timestamptz '2024-07-01 00:00Z')::text as text`;
+    const answers = await Promise.all(
+      ['Europe/Berlin', 'UTC', '-3.5'].map(
+        async (zone) => (await (await askIn(zone, query)).json()) as unknown,
+      ),
+    );
+    expect(answers).toEqual([
+      [{ at: '2024-03-31T01:30:00.000000Z', day: '2024-03-31', text: '2024-07-01 02:00:00+02' }],
+      [{ at: '2024-03-31T02:30:00.000000Z', day: '2024-03-30', text: '2024-07-01 00:00:00+00' }],
+      [{ at: '2024-03-31T06:00:00.000000Z', day: '2024-03-30', text: '2024-06-30 20:30:00-03:30' }],
+    ]);
+    expect(await (await ask(query)).json()).toEqual(answers[1]);
+  });
+
+  test('is refused if there is none of that name', async () => {
+    for (const zone of ['Europe/Atlantis', 'CET-1CEST', '', 7]) {
+      const response = await askIn(zone, 'select 1');
+      expect([response.status, (await problemOf(response)).code]).toEqual([400, 'bad_request']);
+    }
+  });
+});
+
 describe('a large result', () => {
   test('comes in pieces, whole', async () => {
     const response = await ask(large, '?fields=true');

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
+import { utc } from '../../../src/lib/time-zone.ts';
 import { MessageWriter } from '../../../src/pgwire/protocol/message-writer.ts';
 import { RowEncoder } from '../../../src/pgwire/values/encoders.ts';
 import { TabSeparatedRows } from '../../../src/pgwire/values/tab-separated-rows.ts';
-import { utc } from '../../../src/pgwire/values/time-zone.ts';
 import { KnownResult } from '../../../src/query/known-result.ts';
 import type { QueryService } from '../../../src/query/query-service.ts';
 import type { CatalogSession } from '../../../src/sql/catalog-session.ts';

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { timeZoneOf, utc } from '../../../src/lib/time-zone.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { MessageWriter } from '../../../src/pgwire/protocol/message-writer.ts';
 import { arrayText } from '../../../src/pgwire/values/array-text.ts';
@@ -15,7 +16,6 @@ import { readNumeric, writeNumeric } from '../../../src/pgwire/values/numeric-bi
 import { parameterValue } from '../../../src/pgwire/values/parameter-values.ts';
 import { readArray, readMap } from '../../../src/pgwire/values/store-literals.ts';
 import { cellKind, TabSeparatedRows, unescaped } from '../../../src/pgwire/values/tab-separated-rows.ts';
-import { timeZoneOf, utc } from '../../../src/pgwire/values/time-zone.ts';
 import { timestampMicros, timestampText, withoutZeros, zonedText } from '../../../src/pgwire/values/times.ts';
 import { postgresType } from '../../../src/sql/postgres-types.ts';
 import { readArrayText } from '../../../src/sql/syntax/literals.ts';

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { jsonElements, jsonMember } from '../../../lib/json-elements.ts';
+import { timeZoneOf, timeZoneRule } from '../../../lib/time-zone.ts';
 import { type Expectation, members, text } from '../../../lib/validation.ts';
 import { limits } from '../../../limits/limits.ts';
 import type { ParameterValue } from '../../../sql/parameters.ts';
@@ -24,6 +25,15 @@ const queryEntries = {
   ),
   startTime: v.exactOptional(startTime),
   endTime: v.exactOptional(endTime),
+  timeZone: v.exactOptional(
+    v.pipe(
+      text(limits.maxQueryOptionLength),
+      v.check((name) => timeZoneOf(name) !== undefined, timeZoneRule),
+      v.description(
+        'In which the query computes, as `SET TimeZone` takes it, such as `Europe/Berlin`. The default is UTC.',
+      ),
+    ),
+  ),
   streamName: v.exactOptional(
     v.pipe(text(limits.maxQueryOptionLength), v.description('A dataset that the query must read.')),
   ),

@@ -175,12 +175,13 @@ function requestOf(
     throw new AppError('bad_header', 'the header Millrace-Consistency can be "latest", or be left out');
   const latest = consistency === 'latest';
   // Listed one by one, as `QueryService` does: each copy of a part of it would take V8 microseconds.
-  const { query: sql, params: parameters, startTime, endTime, streamName } = body;
+  const { query: sql, params: parameters, timeZone, startTime, endTime, streamName } = body;
   return {
     principal,
     tenant,
     sql,
     parameters,
+    timeSettings: timeZone === undefined ? undefined : { timeZone },
     startTime,
     endTime,
     streamName,

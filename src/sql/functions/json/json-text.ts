@@ -6,7 +6,7 @@ import { letBindings } from '../../let-bindings.ts';
 import { unsupported } from '../../sql-error.ts';
 import { isInteger, type SqlType, text } from '../../types.ts';
 import type { CallSite } from '../definition.ts';
-import { conversion } from '../numbers/conversions.ts';
+import { jsonTimestamp } from '../numbers/conversions.ts';
 import { floatText } from '../numbers/float-text.ts';
 
 /**
@@ -69,11 +69,8 @@ function scalarWriter(type: SqlType, binary: boolean, at: number | undefined): W
     case 'date':
       return (x) => `concat('"', toString(${x}), '"')`;
     case 'timestamp':
-    case 'timestamptz': {
-      const written = conversion({ name: 'timestamp' }, text);
-      const zone = type.name === 'timestamptz' ? '+00:00' : '';
-      return (x) => `concat('"', replaceOne(${written?.(x)}, ' ', 'T'), '${zone}"')`;
-    }
+    case 'timestamptz':
+      return (x) => jsonTimestamp(x, type);
     case 'numeric':
       if (type.exact) return (x) => `toDecimalString(${x}, ${type.scale})`;
       throw unsupported('JSON of a numeric whose digits are not fixed (use round(x, digits) first)', at);

@@ -1,7 +1,9 @@
 import { quoteString } from '../../../lib/quote.ts';
 import { letBindings } from '../../let-bindings.ts';
+import { isSessionInUtc, sessionZone } from '../../session-times.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { doubleScale, numericScale, type SqlType, storeInteger } from '../../types.ts';
+import { momentOfClock, offsetAtMoment, wallClock } from '../../zone-clock.ts';
 import { floatText } from './float-text.ts';
 
 /**
@@ -78,7 +80,11 @@ const textToTimestamp: Conversion = (value, _, to) => {
   const micros = `toInt64(roundBankers(toFloat64(concat('0', extract(t, ${fraction}))) * 1000000))`;
   const rounded = `addMicroseconds(${moment(`replaceRegexpOne(t, ${fraction}, '')`)}, ${micros})`;
   const hasMore = `match(t, ${quoteString('\\.\\d{7}')})`;
-  const read = to.name === 'date' ? moment('t') : `if(${hasMore}, ${rounded}, ${moment('t')})`;
+  const clock = to.name === 'date' ? moment('t') : `if(${hasMore}, ${rounded}, ${moment('t')})`;
+  const read =
+    to.name !== 'timestamptz' || isSessionInUtc()
+      ? clock
+      : `if(match(t, ${quoteString(offset)}), ${clock}, ${momentOfClock(clock, sessionZone())})`;
   return parsed(
     value,
     (text) => {
@@ -107,12 +113,55 @@ const textToBool: Conversion = (value) =>
 const textToJson: Conversion = (value) =>
   `if(isNull(${value}) OR isValidJSON(ifNull(${value}, '')), ${value}, toString(toUInt8(concat('no json: ', ifNull(${value}, '')))))`;
 
+const timestampDigits = (value: string): string =>
+  `replaceRegexpOne(formatDateTime(toDateTime64(${value}, 6, 'UTC'), '%Y-%m-%d %H:%i:%S.%f'), '\\\\.?0+$', '')`;
+
 const timestampText: Conversion = (value, from) => {
-  const digits = `replaceRegexpOne(formatDateTime(toDateTime64(${value}, 6, 'UTC'), '%Y-%m-%d %H:%i:%S.%f'), '\\\\.?0+$', '')`;
-  return from.name === 'timestamptz' ? `concat(${digits}, '+00')` : digits;
+  if (from.name !== 'timestamptz') return timestampDigits(value);
+  if (isSessionInUtc()) return `concat(${timestampDigits(value)}, '+00')`;
+  return zonedText(value, timestampDigits, (o) => `if(${o} % 3600 = 0, '', ${minutesText(o)})`);
 };
 
-const dateToTimestamp: Conversion = (value) => `toDateTime64(${value}, 6, 'UTC')`;
+/** `"2024-03-31T02:30:00+02:00"`, as JSON has it. */
+export const jsonTimestamp = (value: string, { name }: SqlType): string => {
+  const digits = (moment: string): string => `replaceOne(${timestampDigits(moment)}, ' ', 'T')`;
+  if (name !== 'timestamptz') return `concat('"', ${digits(value)}, '"')`;
+  return isSessionInUtc()
+    ? `concat('"', ${digits(value)}, '+00:00"')`
+    : `concat('"', ${zonedText(value, digits, minutesText)}, '"')`;
+};
+
+const two = (number: string): string => `leftPad(toString(${number}), 2, '0')`;
+/** Minutes of an offset, and seconds if it has some. */
+const minutesText = (o: string): string =>
+  `concat(':', ${two(`intDiv(abs(${o}) % 3600, 60)`)}, if(${o} % 60 = 0, '', concat(':', ${two(`abs(${o}) % 60`)})))`;
+
+/** What the clocks of the session show at a moment, with their offset behind it. */
+function zonedText(
+  value: string,
+  digits: (moment: string) => string,
+  minutes: (offset: string) => string,
+): string {
+  const parts = [
+    digits('addSeconds(m, o)'),
+    "if(o < 0, '-', '+')",
+    two('intDiv(abs(o), 3600)'),
+    minutes('o'),
+  ];
+  const text = letBindings(['o'], [offsetAtMoment('m', sessionZone())], `concat(${parts.join(', ')})`);
+  return letBindings(['m'], [value], text);
+}
+
+const dateToTimestamp: Conversion = (value, _, to) => {
+  const clock = `toDateTime64(${value}, 6, 'UTC')`;
+  return to.name === 'timestamptz' ? momentOfClock(clock, sessionZone()) : clock;
+};
+const timestampToDate: Conversion = (value, from) =>
+  `toDate32(${from.name === 'timestamptz' ? wallClock(value, sessionZone()) : value})`;
+const timestampToTimestamp: Conversion = (value, from, to) => {
+  if (from.name === to.name) return value;
+  return (to.name === 'timestamp' ? wallClock : momentOfClock)(value, sessionZone());
+};
 const toFloat: Conversion = (value) => `toFloat64(${value})`;
 /** By its digits: the engine divides by a power of ten, which rounds twice. */
 const numericToFloat: Conversion = (value) => `toFloat64(toString(${value}))`;
@@ -154,8 +203,8 @@ const conversions: ReadonlyMap<string, Conversion> = new Map([
   ...each(['json', 'jsonb'], ['json', 'jsonb'], unchanged),
   ...each(['text'], ['date'], (value, from, to) => `toDate32(${textToTimestamp(value, from, to)})`),
   ...each(['date'], timestamps, dateToTimestamp),
-  ...each(timestamps, ['date'], (value) => `toDate32(${value})`),
-  ...each(timestamps, timestamps, unchanged),
+  ...each(timestamps, ['date'], timestampToDate),
+  ...each(timestamps, timestamps, timestampToTimestamp),
 ]);
 
 /** Undefined where there is no such conversion. */

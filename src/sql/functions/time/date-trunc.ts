@@ -1,14 +1,17 @@
+import type { TimeZone } from '../../../lib/time-zone.ts';
 import { microsPerDay } from '../../../lib/timestamp.ts';
 import { apply } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
-import type { Expr, Renderer } from '../../ir.ts';
-import { bindOnce } from '../../let-bindings.ts';
+import type { Renderer } from '../../ir.ts';
+import { bindOnce, letBindings } from '../../let-bindings.ts';
+import { sessionZone } from '../../session-times.ts';
 import { unsupported } from '../../sql-error.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { timestamptz } from '../../types.ts';
+import { momentOfClock, offsetAtMoment, wallClock } from '../../zone-clock.ts';
 import { checkCount, type SpecialForm } from '../definition.ts';
 import { truncatedInterval, unitMicros, unitOf } from './time-units.ts';
-import { atTimeZone, zoneOf } from './time-zones.ts';
+import { zoneOf } from './time-zones.ts';
 import { timestampArgument } from './timestamp-argument.ts';
 
 /** 1970 began on a Thursday, weeks do on Mondays. */
@@ -56,9 +59,20 @@ export const dateTrunc: SpecialForm = (args, site) => {
   if (given?.type.name === 'interval' && args.length === 2) return truncatedInterval(unit, given, site);
   const render = rendererOf(unit);
   if (render === undefined) throw unsupported(`date_trunc to "${unit}"`, site.at);
-  const truncated = (value: Expr): Expr => apply(`date_trunc ${unit}`, value.type, render, value);
-  const value = timestampArgument(given, timestamptz, site);
-  if (args.length === 2) return truncated(value);
-  const zone = zoneOf(args[2], site);
-  return atTimeZone(truncated(atTimeZone(coerce(value, timestamptz, site.at), zone, site)), zone, site);
+  const argument = timestampArgument(given, timestamptz, site);
+  const value = args.length === 2 ? argument : coerce(argument, timestamptz, site.at);
+  const zone = args.length === 2 ? sessionZone() : zoneOf(args[2], site);
+  return value.type.name === 'timestamp' || zone.fixedSeconds === 0
+    ? apply(`date_trunc ${unit}`, value.type, render, value)
+    : apply(`date_trunc ${unit} in ${zone.name}`, value.type, inZone(render, unit, zone), value);
 };
+
+/** Parts of a day keep the offset of the moment; a day begins with the offset that its begin has. */
+const inZone = (render: Renderer, unit: string, zone: TimeZone): Renderer =>
+  Object.hasOwn(unitMicros, unit) && unit !== 'day'
+    ? (a) =>
+        bindOnce([a], (t) => {
+          const local = `subtractSeconds(${render('addSeconds(t, o)')}, o)`;
+          return letBindings(['t', 'o'], [t, offsetAtMoment(t, zone)], local);
+        })
+    : (a) => momentOfClock(render(wallClock(a, zone)), zone);

@@ -2,11 +2,12 @@ import { apply } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
 import { letBindings } from '../../let-bindings.ts';
+import { sessionZone } from '../../session-times.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { date, float, int4, int8, timestamp } from '../../types.ts';
 import { argument, checkCount, type FunctionTable, type SpecialForm } from '../definition.ts';
 import { intervalOfParts, isZero, whole } from './interval-parts.ts';
-import { atTimeZone, utc, zoneOf } from './time-zones.ts';
+import { atTimeZone, zoneOf } from './time-zones.ts';
 
 /** The days of month `m` of year `y`, without a call that could leave the store's dates. */
 const daysInMonth =
@@ -58,7 +59,7 @@ const makeTimestampInZone: SpecialForm = (args, site) => {
   const [zone] = args.slice(6);
   return atTimeZone(
     makeTimestamp(args.slice(0, 6), site),
-    zone === undefined ? utc : zoneOf(zone, site),
+    zone === undefined ? sessionZone() : zoneOf(zone, site),
     site,
   );
 };

@@ -3,9 +3,11 @@ import { apply } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Renderer } from '../../ir.ts';
 import { bindOnce, letBindings } from '../../let-bindings.ts';
+import { sessionZone } from '../../session-times.ts';
 import { unsupported } from '../../sql-error.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { date, type SqlType, text, timestamptz } from '../../types.ts';
+import { momentOfClock } from '../../zone-clock.ts';
 import {
   argument,
   type CallSite,
@@ -144,7 +146,8 @@ const read =
     const half = fields.get('half');
     const hour = half === undefined ? field('hour') : hour12(half, field('noon'));
     const clock = [hour, field('minute'), field('second')];
-    const result = type.name === 'date' ? day : addClock(day, clock, field('micros'));
+    const result =
+      type.name === 'date' ? day : momentOfClock(addClock(day, clock, field('micros')), sessionZone());
     const render: Renderer = (a) => {
       const isOther = `throwIf(isNotNull(${a}) AND NOT match(${a}, ${quoteString(regex)}), 'a text that is not written like the format')`;
       const groups = `extractGroups(concat(ifNull(${a}, ${quoteString(sample)}), if(${isOther}, '', '')), ${quoteString(regex)})`;

@@ -3,6 +3,7 @@ import { apply, literal } from '../../build.ts';
 import { convert } from '../../coerce.ts';
 import type { Expr, IntervalParts, Renderer } from '../../ir.ts';
 import { bindOnce } from '../../let-bindings.ts';
+import { isSessionInUtc } from '../../session-times.ts';
 import { unsupported } from '../../sql-error.ts';
 import { intervalLiteral } from '../../syntax/literals.ts';
 import {
@@ -16,17 +17,21 @@ import {
   isNumber,
   isTimestamp,
   timestamp,
+  timestamptz,
 } from '../../types.ts';
 import type { CallSite } from '../definition.ts';
 import {
   addParts,
+  type IntervalExprs,
   intervalOfParts,
   isZero,
   literalParts,
   mapParts,
   microsInDay,
   partsOf,
+  whole,
 } from './interval-parts.ts';
+import { commonMoments } from './local-time.ts';
 import { plusDays as addedDays, isShortStep, plusMicros, plusMonths } from './store-years.ts';
 
 /** The arithmetic of times, dates and intervals; undefined if the operands are neither. */
@@ -75,7 +80,7 @@ function difference(left: Expr, right: Expr, site: CallSite): Expr | undefined {
   }
   const isTime = (expr: Expr): boolean => expr.type.name === 'date' || isTimestamp(expr.type);
   if (!isTime(left) || !isTime(right)) return undefined;
-  const moments = [left, right].map((side) =>
+  const moments = commonMoments([left, right], site.at).map((side) =>
     isTimestamp(side.type) ? side : convert(side, timestamp, site.at),
   );
   return apply(
@@ -92,6 +97,8 @@ function plusInterval(base: Expr, amount: Expr, sign: 1 | -1, site: CallSite): E
   if (base.type.name === 'interval') return addIntervals(base, amount, operator);
   const moment = base.type.name === 'date' ? convert(base, timestamp, site.at) : base;
   if (!isTimestamp(moment.type)) return undefined;
+  if (moment.type.name === 'timestamptz' && !isSessionInUtc() && !isClock(amount))
+    return plusInZone(moment, amount, sign, site);
   const known = literalParts(amount);
   if (known !== undefined && known.months !== 0) return plusKnown(moment, known, sign);
   const hasNoMonths = amount.type.name === 'interval' && amount.type.form !== 'any';
@@ -122,6 +129,39 @@ function plusInterval(base: Expr, amount: Expr, sign: 1 | -1, site: CallSite): E
     });
   const { months, days, micros } = parts;
   return apply(`timestamp ${operator} parts`, moment.type, render, moment, months, days, micros);
+}
+
+const isClock = ({ type }: Expr): boolean => type.name === 'interval' && type.form === 'clock';
+
+/**
+ * Months, then days, are added to what the clocks of the session show; hours to the moment
+ * (timestamptz_pl_interval in src/backend/utils/adt/timestamp.c).
+ */
+function plusInZone(moment: Expr, amount: Expr, sign: 1 | -1, site: CallSite): Expr {
+  if (amount.kind === 'literal' && amount.value === null) return literal(moment.type, null);
+  const parts = partsOf(amount);
+  if (parts === undefined) {
+    const what = 'A timestamp with time zone and an interval whose days and hours are not known apart,';
+    throw unsupported(`${what} outside of UTC,`, site.at);
+  }
+  const none = { months: whole(0), days: whole(0), micros: whole(0) };
+  let sum = moment;
+  for (const part of ['months', 'days'] as const) {
+    if (isZero(parts[part])) continue;
+    const step = onlyPart(part, parts[part], none);
+    const local = plusInterval(convert(sum, timestamp, site.at), step, sign, site);
+    if (local === undefined) throw new Error('BUG: a timestamp and an interval have a sum');
+    sum = convert(local, timestamptz, site.at);
+  }
+  if (isZero(parts.micros)) return sum;
+  return plusInterval(sum, onlyPart('micros', parts.micros, none), sign, site) ?? sum;
+}
+
+function onlyPart(name: keyof IntervalParts, part: Expr, none: IntervalExprs): Expr {
+  const others = { months: 0, days: 0, micros: 0 };
+  return part.kind === 'literal'
+    ? intervalLiteral({ ...others, [name]: Number(part.value) })
+    : intervalOfParts(`${name} of interval`, { ...none, [name]: part });
 }
 
 function plusKnown(moment: Expr, parts: IntervalParts, sign: 1 | -1): Expr {

@@ -1,8 +1,8 @@
 import { apply } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
-import { letBindings } from '../../let-bindings.ts';
-import { dayPlaceholder } from '../../placeholders.ts';
+import { bindLong, letBindings } from '../../let-bindings.ts';
+import { beginOfDay, dayOfQuery } from '../../moment-of-query.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
 import {
   bool,
@@ -26,6 +26,7 @@ import {
   microsInDay,
   partsOf,
 } from './interval-parts.ts';
+import { localTime, momentArguments } from './local-time.ts';
 import { timeArithmetic } from './time-arithmetic.ts';
 import { timestampArgument } from './timestamp-argument.ts';
 
@@ -47,12 +48,14 @@ function partsOfAge(a: Expr, b: Expr): IntervalExprs {
     apply(
       `age ${name}`,
       int8,
-      (x, y) => {
+      (...ends) => {
         const days = `toInt64(toDayOfMonth(l)) - toDayOfMonth(e) - (u < 0)`;
         const clockAndDays = letBindings(['d'], [days], `s * (${body})`);
         const left = letBindings(['u'], [`${clock('l')} - ${clock('e')}`], clockAndDays);
-        const ends = [`least(${x}, ${y})`, `greatest(${x}, ${y})`, `if(${x} < ${y}, -1, 1)`];
-        return `if(isNull(${x}) OR isNull(${y}), NULL, ${letBindings(['e', 'l', 's'], ends, left)})`;
+        return bindLong(ends, (x = '', y = '') => {
+          const ordered = [`least(${x}, ${y})`, `greatest(${x}, ${y})`, `if(${x} < ${y}, -1, 1)`];
+          return `if(isNull(${x}) OR isNull(${y}), NULL, ${letBindings(['e', 'l', 's'], ordered, left)})`;
+        });
       },
       a,
       b,
@@ -65,16 +68,12 @@ function partsOfAge(a: Expr, b: Expr): IntervalExprs {
 }
 
 /** The begin of the day of the query. */
-const midnight: Expr = apply(
-  'midnight',
-  timestamp,
-  () => `toDateTime64(toDate32(${dayPlaceholder('now')}), 6, 'UTC')`,
-);
+const midnight: Expr = apply('midnight', timestamp, () => beginOfDay(dayOfQuery(), 'timestamp'));
 
 /** `age (a, b)`: `a` less `b` in years, months, days and hours; `age (b)`: of today. */
 const age: SpecialForm = (args, site) => {
   checkCount(args, 1, 2, site);
-  const given = args.map((arg) => timestampArgument(arg, timestamptz, site));
+  const given = momentArguments(args, site).map((each) => localTime(each, site.at));
   const [a, b] = given.length === 1 ? [midnight, argument(given, 0)] : given;
   if (a === undefined || b === undefined) throw new Error('BUG: the arguments were counted');
   return intervalOfParts('age', partsOfAge(a, b));

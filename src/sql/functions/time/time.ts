@@ -1,10 +1,12 @@
 import { apply } from '../../build.ts';
 import { coerce, convert } from '../../coerce.ts';
 import type { Expr, Renderer } from '../../ir.ts';
-import { dayPlaceholder, timePlaceholder } from '../../placeholders.ts';
+import { dayOfQuery, momentOfQuery } from '../../moment-of-query.ts';
+import { isSessionInUtc, sessionZone } from '../../session-times.ts';
 import { unsupported } from '../../sql-error.ts';
 import { raiseIf } from '../../syntax/raise.ts';
-import { bool, date, float, interval, numeric, type SqlType, timestamp, timestamptz } from '../../types.ts';
+import { bool, date, float, interval, numeric, timestamp } from '../../types.ts';
+import { offsetAtMoment } from '../../zone-clock.ts';
 import {
   argument,
   type CallSite,
@@ -14,6 +16,7 @@ import {
   type SpecialForm,
 } from '../definition.ts';
 import { dateTrunc } from './date-trunc.ts';
+import { localTime, momentArguments } from './local-time.ts';
 import { makeFunctions } from './make-times.ts';
 import { toDate, toTimestamp } from './read-times.ts';
 import { spanFunctions } from './time-spans.ts';
@@ -24,13 +27,10 @@ import { toChar } from './to-char.ts';
 
 /** The moment of the query, the same wherever it is asked for, as in a transaction of PostgreSQL. */
 const nowAs =
-  (type: SqlType): SpecialForm =>
+  (name: 'timestamp' | 'timestamptz' | 'date'): SpecialForm =>
   (args, site) => {
     checkCount(args, 0, 0, site);
-    const day = type.name === 'date';
-    return apply(`now ${type.name}`, type, () =>
-      day ? `toDate32(${dayPlaceholder('now')})` : timePlaceholder('now'),
-    );
+    return apply(`now ${name}`, { name }, () => (name === 'date' ? dayOfQuery() : momentOfQuery(name)));
   };
 
 /** `date_bin (width, t, origin)`: the begin of the bin that a moment lies in. */
@@ -41,10 +41,8 @@ const dateBin: SpecialForm = (args, site) => {
   if (width.type.name !== 'interval' || width.type.form === 'any') {
     throw unsupported('date_bin with an interval that has months', site.at);
   }
-  // A date goes with the other argument.
-  const first = args[1]?.type.name === 'date' ? (args[2]?.type ?? timestamptz) : timestamptz;
-  const value = timestampArgument(args[1], first.name === 'timestamp' ? first : timestamptz, site);
-  const origin = coerce(timestampArgument(args[2], value.type, site), value.type, site.at);
+  const [value, origin] = momentArguments(args.slice(1), site);
+  if (value === undefined || origin === undefined) throw new Error('BUG: the arguments were counted');
   return apply(
     'date_bin',
     value.type,
@@ -88,34 +86,46 @@ const fractions: Readonly<Record<string, { readonly scale: number; readonly rend
 
 /** The Julian day on which 1970 begins. */
 const julianEpoch = 2_440_588;
-const zoneParts: ReadonlySet<string> = new Set(['timezone', 'timezone_hour', 'timezone_minute']);
+
+/** Of the offset of the session's zone from UTC, towards zero. */
+const zoneParts: Readonly<Record<string, Renderer>> = {
+  timezone: (seconds) => seconds,
+  timezone_hour: (seconds) => `intDiv(${seconds}, 3600)`,
+  timezone_minute: (seconds) => `intDiv(${seconds}, 60) % 60`,
+};
+const offsetPart =
+  (unit: string): Renderer =>
+  (a) => {
+    const offset = isSessionInUtc() ? undefined : offsetAtMoment(a, sessionZone());
+    const part = offset === undefined ? '0' : (zoneParts[unit]?.(offset) ?? '0');
+    return `if(isNull(${a}), NULL, toDecimal256(${part}, 0))`;
+  };
 
 const extract: SpecialForm = (args, site) => {
   checkCount(args, 2, 2, site);
   const unit = unitOf(args[0], site);
   const [, value] = args;
   if (value?.type.name === 'interval') return partOfInterval(unit, value, site);
-  if (value?.type.name === 'date' && (clockParts.has(unit) || zoneParts.has(unit))) {
+  if (value?.type.name === 'date' && (clockParts.has(unit) || Object.hasOwn(zoneParts, unit))) {
     throw unsupported(`extract(${unit} from a date)`, site.at);
   }
   const source = timestampArgument(value, timestamp, site);
   if (unit === 'julian') return julianDay(value, source, site);
-  if (zoneParts.has(unit) && value?.type.name === 'timestamptz') {
-    // Sessions are in UTC.
-    return apply(
-      'extract timezone',
-      numeric(0, true),
-      (a) => `if(isNull(${a}), NULL, toDecimal256(0, 0))`,
-      source,
-    );
+  if (Object.hasOwn(zoneParts, unit) && value?.type.name === 'timestamptz') {
+    return apply(`extract ${unit}`, numeric(0, true), offsetPart(unit), source);
+  }
+  if (unit === 'epoch' && value?.type.name === 'date') {
+    const whole: Renderer = (a) => `toDecimal256(intDiv(${microsOf(a)}, 1000000), 0)`;
+    return apply('extract epoch of date', numeric(0, true), whole, source);
   }
   const fraction = Object.hasOwn(fractions, unit) ? fractions[unit] : undefined;
+  const local = unit === 'epoch' ? source : localTime(source, site.at);
   if (fraction !== undefined) {
-    return apply(`extract ${unit}`, numeric(fraction.scale, true), fraction.render, source);
+    return apply(`extract ${unit}`, numeric(fraction.scale, true), fraction.render, local);
   }
   const whole = Object.hasOwn(wholeParts, unit) ? wholeParts[unit] : undefined;
   if (whole === undefined) throw unsupported(`extract(${unit} from …)`, site.at);
-  return apply(`extract ${unit}`, numeric(0, true), (a) => `toDecimal256(${whole(a)}, 0)`, source);
+  return apply(`extract ${unit}`, numeric(0, true), (a) => `toDecimal256(${whole(a)}, 0)`, local);
 };
 
 /**
@@ -138,7 +148,7 @@ const datePart: SpecialForm = (args, site) => {
   );
 };
 
-const now = nowAs(timestamptz);
+const now = nowAs('timestamptz');
 
 export const timeFunctions: FunctionTable = {
   now,
@@ -147,8 +157,8 @@ export const timeFunctions: FunctionTable = {
   transaction_timestamp: now,
   statement_timestamp: now,
   current_timestamp: now,
-  localtimestamp: nowAs(timestamp),
-  current_date: nowAs(date),
+  localtimestamp: nowAs('timestamp'),
+  current_date: nowAs('date'),
   date_trunc: dateTrunc,
   extract,
   date_part: datePart,

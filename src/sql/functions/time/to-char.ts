@@ -1,10 +1,13 @@
 import { quoteString } from '../../../lib/quote.ts';
 import { apply } from '../../build.ts';
 import { convert } from '../../coerce.ts';
+import { bindLong } from '../../let-bindings.ts';
+import { isSessionInUtc } from '../../session-times.ts';
 import { unsupported } from '../../sql-error.ts';
-import { isNumber, isTimestamp, text, timestamp } from '../../types.ts';
+import { isNumber, isTimestamp, text, timestamp, timestamptz } from '../../types.ts';
 import { argument, checkCount, constantFormat, type SpecialForm } from '../definition.ts';
 import { numberToChar } from '../numbers/number-to-char.ts';
+import { localTime } from './local-time.ts';
 
 /** A pattern of `to_char`: the ClickHouse SQL of its text, padded and, behind `FM`, not. */
 interface Pattern {
@@ -168,17 +171,24 @@ export const toChar: SpecialForm = (args, site) => {
   if (!isTimestamp(value.type) && value.type.name !== 'date') {
     throw unsupported(`to_char of something other than a number, a timestamp or a date`, site.at);
   }
-  const moment = isTimestamp(value.type) ? value : convert(value, timestamp, site.at);
+  // As PostgreSQL, which takes a day for the moment at which it begins.
+  const began = isTimestamp(value.type)
+    ? value
+    : convert(value, isSessionInUtc() ? timestamp : timestamptz, site.at);
+  const moment = localTime(began, site.at);
   const formatText = constantFormat(args[1], site);
   const pieces = piecesOf(formatText, (what) => unsupported(`to_char with ${JSON.stringify(what)}`, site.at));
   return apply(
     `to_char ${formatText}`,
     text,
-    (a) => {
-      const parts = pieces.map(({ literal, pattern, plain }) =>
-        pattern === undefined ? quoteString(literal ?? '') : plain ? pattern.plain(a) : pattern.padded(a),
-      );
-      return `if(isNull(${a}), NULL, concat(${["''", ...parts].join(', ')}))`;
+    (moment) => {
+      const written = (a: string): string => {
+        const parts = pieces.map(({ literal, pattern, plain }) =>
+          pattern === undefined ? quoteString(literal ?? '') : plain ? pattern.plain(a) : pattern.padded(a),
+        );
+        return `if(isNull(${a}), NULL, concat(${["''", ...parts].join(', ')}))`;
+      };
+      return bindLong([moment], written);
     },
     moment,
   );
