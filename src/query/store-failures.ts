@@ -1,6 +1,6 @@
 import { StoreError } from '../clickhouse/store-error.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
-import { raised } from '../sql/syntax/raise.ts';
+import { raised, raisedMessages } from '../sql/syntax/raise.ts';
 
 /** Errors of ClickHouse that a query can cause, by number (its src/Common/ErrorCodes.cpp). */
 const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
@@ -46,11 +46,22 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
     'sql_unsupported',
     'generate_series by days or months over a time that the clocks of the time zone skip is not supported',
   ),
+  ...each([raised.badUnit], 'sql_bad_value', 'a unit of time is not recognized'),
+  ...unsupportedValues([
+    'rangeBesideNull',
+    'rangeOfInfinity',
+    'rangeOfManyDigits',
+    'textOfJson',
+    'numberOfJson',
+    'unlikeFormat',
+    'largeFactorial',
+    'numericInfinity',
+    'longToChar',
+  ]),
   ...each([215, 184], 'sql_grouping', 'a column must appear in GROUP BY or in an aggregate function'),
   ...each([125], 'sql_cardinality', 'more than one row returned by a subquery used as an expression'),
-  // Raised by the translated SQL itself, for values that are known only while the query runs.
-  ...each([395], 'sql_unsupported', 'the query meets a value that is not supported here'),
-  ...each([1, 48, 344, 403], 'sql_unsupported', 'the query combines features in a way that is not supported'),
+  ...each([1, 48, 344], 'sql_unsupported', 'an operation on values of these types is not supported'),
+  ...each([403], 'sql_unsupported', 'a join by this condition is not supported'),
   ...each([62, 167, 168, 306], 'sql_too_large', 'the query is too complex'),
   ...each([159, 160, 209], 'query_timeout', 'the query ran longer than allowed'),
   ...each([241], 'query_memory', 'the query needs more memory than allowed'),
@@ -62,6 +73,14 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
   ...each([158, 191, 290, 307, 396], 'query_result_too_large', 'the result is larger than allowed'),
   ...each([394], 'query_cancelled', 'the query was cancelled'),
 ]);
+
+function unsupportedValues(
+  names: readonly (keyof typeof raised)[],
+): readonly (readonly [number, readonly [ErrorCode, string]])[] {
+  return names.flatMap((name) =>
+    each([raised[name]], 'sql_unsupported', `${raisedMessages[name]} is not supported`),
+  );
+}
 
 function each(
   numbers: readonly number[],
@@ -105,6 +124,17 @@ export function resultTooLarge(
 
 const thousands = (count: number): string => count.toLocaleString('en-US');
 
+/** Its errors that say no more than that something is not supported. */
+const unnamed: ReadonlySet<number> = new Set([1, 48, 344, 403]);
+
+/** What the store's messages speak of when it does not support something that was not seen before. */
+const features: readonly (readonly [pattern: RegExp, feature: string])[] = [
+  [/recursive CTE/i, 'WITH RECURSIVE of this form'],
+  [/correlated/i, 'a correlated subquery in this place'],
+  [/window frame/i, 'this frame of a window'],
+  [/decimal/i, 'arithmetic of numerics with these numbers of digits'],
+];
+
 /**
  * The error that a client gets for an error of the store. The message of ClickHouse stays in `cause` and is
  * not sent: it contains physical names and data.
@@ -113,6 +143,12 @@ export function queryFailure(thrown: unknown): unknown {
   if (!(thrown instanceof StoreError)) return thrown;
   const { clickHouseCode } = thrown;
   const [code, message] = (clickHouseCode === undefined ? undefined : failures.get(clickHouseCode)) ?? [];
+  if (code === 'sql_unsupported' && unnamed.has(clickHouseCode ?? 0)) {
+    const feature = features.find(([pattern]) => pattern.test(thrown.message));
+    return new AppError(code, feature === undefined ? (message ?? '') : `${feature[1]} is not supported`, {
+      cause: thrown,
+    });
+  }
   if (code !== undefined && message !== undefined) return new AppError(code, message, { cause: thrown });
   return thrown.retryable
     ? new AppError('store_unavailable', 'the store does not answer', { cause: thrown })

@@ -16,11 +16,22 @@ export const raised = {
   lateInMonth: 30_006,
   notIso: 30_020,
   skippedTime: 30_007,
+  badUnit: 30_007,
+  // What is not supported for some values alone, which are known when the query runs.
+  rangeBesideNull: 30_101,
+  rangeOfInfinity: 30_102,
+  rangeOfManyDigits: 30_103,
+  textOfJson: 30_104,
+  numberOfJson: 30_105,
+  unlikeFormat: 30_106,
+  largeFactorial: 30_107,
+  numericInfinity: 30_108,
+  longToChar: 30_109,
 } as const;
 
 type Raised = keyof typeof raised;
 
-const messages: Readonly<Record<Raised, string>> = {
+export const raisedMessages: Readonly<Record<Raised, string>> = {
   outOfRange: 'value out of range',
   divisionByZero: 'division by zero',
   badLogarithm: 'cannot take logarithm of zero or a negative number',
@@ -31,8 +42,18 @@ const messages: Readonly<Record<Raised, string>> = {
   notIso: 'no timestamp of ISO 8601',
   lateInMonth: 'a series of months that begins after the 28th',
   skippedTime: 'a series over a time that the clocks of the time zone skip',
+  badUnit: 'no unit of time',
+  rangeBesideNull: 'a RANGE frame beside a row whose key is NULL',
+  rangeOfInfinity: 'a RANGE frame with an offset by an infinity or NaN',
+  rangeOfManyDigits: 'a RANGE frame with an offset by a number of more than 15 digits',
+  textOfJson: 'the text of a JSON object or array (->>)',
+  numberOfJson: 'a number below 1e-6 or from 1e21 on in jsonb',
+  unlikeFormat: 'to_date or to_timestamp of a text that is not written like its format',
+  largeFactorial: 'a factorial of more than 56',
+  numericInfinity: 'a numeric of an infinity or NaN',
+  longToChar: 'to_char of a double with more than 15 digits',
 };
 
 /** The number 0, if the condition is false or NULL; the engine computes nothing else in its place. */
 export const raiseIf = (condition: string, error: Raised): string =>
-  `throwIf(ifNull(${condition}, false), '${messages[error]}', toInt16(${raised[error]}))`;
+  `throwIf(ifNull(${condition}, false), '${raisedMessages[error]}', toInt16(${raised[error]}))`;

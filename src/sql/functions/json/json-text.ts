@@ -4,6 +4,7 @@ import { convert } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
 import { letBindings } from '../../let-bindings.ts';
 import { unsupported } from '../../sql-error.ts';
+import { raiseIf } from '../../syntax/raise.ts';
 import { isInteger, type SqlType, text } from '../../types.ts';
 import type { CallSite } from '../definition.ts';
 import { jsonTimestamp } from '../numbers/conversions.ts';
@@ -50,7 +51,7 @@ const floatOf =
 /** The engine writes numbers from 1e-6 to 1e21 without an exponent. */
 const decimalOf: Writer = (x) => {
   const hasExponent = `NOT (${x} = 0 OR (abs(${x}) >= 1e-6 AND abs(${x}) < 1e21))`;
-  const refused = `throwIf(${hasExponent}, 'a number below 1e-6 or from 1e21 on in jsonb')`;
+  const refused = raiseIf(hasExponent, 'numberOfJson');
   return `if(${x} = 0, '0', concat(toString(${x}), if(${refused}, '', '')))`;
 };
 

@@ -55,7 +55,7 @@ const elementOfBinary = (json: string, index: string): string =>
  * Strings without their quotes. The text form of an object or array is not the one that PostgreSQL writes.
  */
 export const asText = (json: string): string => {
-  const refuse = `throwIf(${typeOf('j')} IN ('Object', 'Array'), 'the text of a JSON object or array')`;
+  const refuse = raiseIf(`${typeOf('j')} IN ('Object', 'Array')`, 'textOfJson');
   const cases = `multiIf(${refuse} != 0 OR ${typeOf('j')} = 'Null', NULL, ${typeOf('j')} = 'String', JSONExtractString(j), j)`;
   return `arrayMap(j -> ${cases}, [${json}])[1]`;
 };

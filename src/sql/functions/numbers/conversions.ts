@@ -59,7 +59,7 @@ const textToFloat = (text: string): string => {
 
 /** PostgreSQL takes 15 significant digits of a double (float8_numeric). */
 const floatToNumeric: Conversion = (value, from, to) => {
-  const refuse = `throwIf(ifNull(isFinite(${value}) = 0, false), 'numeric of an infinity or NaN')`;
+  const refuse = raiseIf(`isFinite(${value}) = 0`, 'numericInfinity');
   const exact = `toDecimal256(printf('%.15g', ${value} - ${refuse}), ${doubleScale})`;
   return numericScale(to) === doubleScale
     ? exact
@@ -102,7 +102,10 @@ const boolToText: Conversion = (value) => `multiIf(${value}, 'true', NOT ${value
 const yes = "('t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1')";
 const no = "('f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0')";
 
-/** The conversion of a text that is no number is what raises the error: only of such a text, also as a constant. */
+/**
+ * The conversion of a text that is no number is what raises the error: only of such a text, also as a
+ * constant.
+ */
 const textToBool: Conversion = (value) =>
   parsed(
     value,

@@ -2,6 +2,7 @@ import { apply, literal } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
+import { raiseIf } from '../../syntax/raise.ts';
 import { int4, int8, isInteger, isNumber, numeric, typeLabel } from '../../types.ts';
 import { argument, type CallSite, checkCount, type FunctionTable, type SpecialForm } from '../definition.ts';
 import { callOperator } from '../operators.ts';
@@ -43,7 +44,7 @@ const factorial: SpecialForm = (args, site) => {
   const number = coerce(argument(args, 0), int8, site.at);
   if (number.kind === 'literal' && Number(number.value) > maxFactorial) throw unsupported(tooLarge, site.at);
   const render = (n: string): string => {
-    const place = `greatest(1, ${n} + 1 + throwIf(ifNull(${n} > ${maxFactorial}, false), '${tooLarge}'))`;
+    const place = `greatest(1, ${n} + 1 + ${raiseIf(`${n} > ${maxFactorial}`, 'largeFactorial')})`;
     // Of a negative number there is none, which the conversion of the text says.
     const found = `if(${n} < 0, 'none', [${factorials}][${place}])`;
     return `if(isNull(${n}), NULL, toDecimal256(ifNull(${found}, '0'), 0))`;

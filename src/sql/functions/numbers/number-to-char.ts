@@ -3,6 +3,7 @@ import { apply } from '../../build.ts';
 import { coerce, convert } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
 import { unsupported } from '../../sql-error.ts';
+import { raiseIf } from '../../syntax/raise.ts';
 import { float, isInteger, numeric, text } from '../../types.ts';
 import type { CallSite } from '../definition.ts';
 
@@ -100,8 +101,7 @@ function digitsOf(value: Expr, digits: number, at: number | undefined): Expr {
     return apply(`digits ${digits}`, text, (a) => `toDecimalString(${a}, ${digits})`, rounded);
   }
   // PostgreSQL shows 15 digits of a double and makes blanks of the others.
-  const tooLong = (a: string): string =>
-    `throwIf(ifNull(NOT (abs(${a}) < 1e${15 - digits}), false), 'to_char of a double with more than 15 digits')`;
+  const tooLong = (a: string): string => raiseIf(`NOT (abs(${a}) < 1e${15 - digits})`, 'longToChar');
   const render = (a: string): string =>
     `if(isNull(${a}), NULL, if(${tooLong(a)}, '', printf('%.${digits}f', ifNull(${a}, 0))))`;
   return apply(`digits ${digits}`, text, render, coerce(value, float, at));

@@ -149,7 +149,7 @@ const read =
     const result =
       type.name === 'date' ? day : momentOfClock(addClock(day, clock, field('micros')), sessionZone());
     const render: Renderer = (a) => {
-      const isOther = `throwIf(isNotNull(${a}) AND NOT match(${a}, ${quoteString(regex)}), 'a text that is not written like the format')`;
+      const isOther = raiseIf(`isNotNull(${a}) AND NOT match(${a}, ${quoteString(regex)})`, 'unlikeFormat');
       const groups = `extractGroups(concat(ifNull(${a}, ${quoteString(sample)}), if(${isOther}, '', '')), ${quoteString(regex)})`;
       return `if(isNull(${a}), NULL, ${letBindings(['g'], [groups], result)})`;
     };
