@@ -172,6 +172,7 @@ function momentByWord(value: string, to: SqlType, at: number | undefined): Expr 
 
 /** `'{1,2,NULL}'`, in which what stands in quotes is no NULL. */
 function arrayOfText(value: string, element: SqlType, at: number | undefined): Expr {
+  if (/^\s*\{\s*\{/.test(value)) throw unsupported('An array of arrays', at);
   const words = readArrayText(value);
   if (/^\s*(?:\[[\d+:\-[\] ]*\]\s*=|\{\s*\{)/.test(value))
     throw unsupported('The text of an array with bounds or of several dimensions', at);

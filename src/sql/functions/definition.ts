@@ -3,6 +3,7 @@ import { checkTextLength } from '../budget.ts';
 import { apply } from '../build.ts';
 import { coerce, isImplicit } from '../coerce.ts';
 import type { CountedSeries, DoubleOperator, Expr, Literal, Renderer } from '../ir.ts';
+import { constantValue } from '../constant-value.ts';
 import { sqlError } from '../sql-error.ts';
 import {
   bool,
@@ -197,6 +198,9 @@ export function constantText(
 ): string {
   const constant = constantOf(expr, type, sample);
   if (constant?.kind === 'literal' && typeof constant.value === 'string') return constant.value;
+  // What is made of literals is as good as one.
+  const value = constant === undefined ? undefined : constantValue(constant);
+  if (typeof value === 'string' || typeof value === 'bigint') return String(value);
   throw sqlError(
     'sql_unsupported',
     `${site.name}: ${what} must be a literal or a parameter, and not NULL`,

@@ -72,6 +72,12 @@ function printWindow(over: WindowSpec, query: PrintQuery): string {
 export const printSorts = (sorts: readonly Sort[], query: PrintQuery): string =>
   boundedList(sorts, ({ expr, descending, nullsFirst }) => {
     const direction = descending ? 'DESC' : 'ASC';
+    // NULL is an empty outer array, and in an array the greatest of its elements.
+    if (expr.type.name === 'array') {
+      const array = printExpression(expr, query);
+      const inner = descending ? 'DESC NULLS FIRST' : 'ASC NULLS LAST';
+      return `empty(${array}) ${nullsFirst ? 'DESC' : 'ASC'}, ${array} ${inner}`;
+    }
     return `${printExpression(expr, query)} ${direction} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`;
   }).join(', ');
 

@@ -1,4 +1,5 @@
 import type { Expression, Query } from '../ast.ts';
+import { similarName } from '../syntax/read-operator.ts';
 
 /**
  * The name that PostgreSQL gives to an output column without alias (FigureColname in
@@ -21,7 +22,7 @@ function nameOf(expression: Expression, names: SubqueryNames): Name | undefined 
     case 'column':
       return strong(expression.path.at(-1) ?? '?column?');
     case 'call':
-      return strong(expression.name);
+      return expression.name === similarName ? undefined : strong(expression.name);
     case 'subscript':
     case 'slice':
       return nameOf(expression.arg, names);

@@ -16,7 +16,7 @@ export const raised = {
   lateInMonth: 30_006,
   notIso: 30_020,
   skippedTime: 30_007,
-  badUnit: 30_007,
+  badUnit: 30_008,
   // What is not supported for some values alone, which are known when the query runs.
   rangeBesideNull: 30_101,
   rangeOfInfinity: 30_102,

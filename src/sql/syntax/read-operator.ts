@@ -67,7 +67,7 @@ export function readOperator(node: SyntaxNode, context: ReadContext): Expression
       };
     }
     case 'AEXPR_SIMILAR':
-      throw unsupported('SIMILAR TO', at);
+      return readSimilar(node, context);
     default:
       throw unsupported(`The expression ${kind}`, at);
   }
@@ -81,6 +81,21 @@ function readLike(node: SyntaxNode, context: ReadContext): Expression {
   const args = [node.required('lexpr'), ...patterns].map((arg) => context.expression(arg));
   return { kind: 'operator', at: node.at, name: operatorName(node), args };
 }
+
+/** `SIMILAR TO`, whose pattern arrives with its escape character in a call. */
+function readSimilar(node: SyntaxNode, context: ReadContext): Expression {
+  const { at } = node;
+  const args = [node.required('lexpr'), ...node.required('rexpr').list('args')];
+  const similar = callOf(
+    similarName,
+    args.map((arg) => context.expression(arg)),
+    at,
+  );
+  return operatorName(node).startsWith('!') ? { kind: 'not', at, arg: similar } : similar;
+}
+
+/** Of a function that no query can name. */
+export const similarName = 'SIMILAR TO';
 
 /**
  * `IN (…)`, and `= ANY (ARRAY[…])` and `<> ALL (ARRAY[…])`, which mean the same; other arrays as they are.

@@ -52,6 +52,10 @@ export function gathered(
 export function sortedTuples(tuples: string, sorts: readonly Sort[]): string {
   const keys = sorts.flatMap((sort, index) => {
     const key = `tupleElement(t, ${index + 2})`;
+    // NULL is an empty outer array.
+    if (sort.expr.type.name === 'array' && !sort.descending) {
+      return [`${sort.nullsFirst ? 'notEmpty' : 'empty'}(${key})`, key];
+    }
     return [`${sort.nullsFirst ? 'isNotNull' : 'isNull'}(${key})`, sortKey(`assumeNotNull(${key})`, sort)];
   });
   return `arraySort(t -> tuple(${keys.join(', ')}), ${tuples})`;

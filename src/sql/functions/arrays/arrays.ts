@@ -122,6 +122,10 @@ const operators: Readonly<Record<string, (a: string, b: string) => string>> = {
   '&&': overlaps,
   '=': (a, b) => `(${a} = ${b})`,
   '!=': (a, b) => `(${a} != ${b})`,
+  '<': (a, b) => `(${a} < ${b})`,
+  '<=': (a, b) => `(${a} <= ${b})`,
+  '>': (a, b) => `(${a} > ${b})`,
+  '>=': (a, b) => `(${a} >= ${b})`,
 };
 
 /** An operator that compares two arrays; undefined for others. */

@@ -43,8 +43,10 @@ function like(
     const value = engineLikePattern(patternText.value, character, site);
     return apply(operator, bool, render, subject, { ...patternText, value });
   }
-  if (escapeCharacter !== undefined)
-    throw unsupported('ESCAPE with a pattern that is not a literal', site.at);
+  if (escapeCharacter !== undefined) {
+    const character = constantText(escapeCharacter, 'the escape character', site);
+    return likeEscaped(subject, patternText, character, [operator, render], site);
+  }
   return apply(
     operator,
     bool,
@@ -52,6 +54,33 @@ function like(
     subject,
     patternText,
   );
+}
+
+/** A pattern that differs by row, with an escape character of its own. */
+function likeEscaped(
+  subject: Expr,
+  pattern: Expr,
+  character: string,
+  [operator, render]: readonly [string, Renderer],
+  site: CallSite,
+): Expr {
+  if ([...character].length > 1) {
+    throw sqlError('sql_bad_value', 'invalid escape string: it must be empty or one character', site.at);
+  }
+  if (character === '\\') throw unsupported('ESCAPE of a backslash with a pattern of a column', site.at);
+  const mark = `'\\xFF'`;
+  const engine = (b: string): string => {
+    const escaped = quoteString(`(?s)${character.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&')}(.)`);
+    // What is escaped is marked with a byte that no text has, which is a backslash where one is needed.
+    const marked = character === '' ? b : `replaceRegexpAll(${b}, ${escaped}, concat(${mark}, '\\\\1'))`;
+    const backslashes = `replaceAll(${marked}, '\\\\', '\\\\\\\\')`;
+    const wildcards = ['%', '_'].reduce(
+      (sql, each) => `replaceAll(${sql}, concat(${mark}, '${each}'), '\\\\${each}')`,
+      backslashes,
+    );
+    return `replaceAll(${wildcards}, ${mark}, '')`;
+  };
+  return apply(`${operator} escape ${character}`, bool, (a, b) => render(a, engine(b)), subject, pattern);
 }
 
 const sameCase: Renderer = (a, b) => `(${a} LIKE ${b})`;

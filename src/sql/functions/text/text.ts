@@ -4,14 +4,16 @@ import { apply, literal } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
 import { letBindings } from '../../let-bindings.ts';
-import { sqlError, unsupported } from '../../sql-error.ts';
+import { sqlError } from '../../sql-error.ts';
 import { raiseIf } from '../../syntax/raise.ts';
+import { similarName } from '../../syntax/read-operator.ts';
 import { bool, int4, text } from '../../types.ts';
 import {
   argument,
   type CallSite,
   callOverload,
   checkCount,
+  constantOf,
   constantText,
   type FunctionTable,
   fn,
@@ -21,6 +23,7 @@ import {
 import { format, shownText } from './format.ts';
 import { lowerCase, upperCase } from './letter-case.ts';
 import { substringByRegex } from './regex-functions.ts';
+import { similarTo, substringSimilar } from './sql-pattern.ts';
 
 /** A length or position, which the store counts in 64 bits. */
 const count = (sql: string): string => `toInt32(${sql})`;
@@ -39,14 +42,26 @@ const trim =
   (render: string): SpecialForm =>
   (args, site) => {
     checkCount(args, 1, 2, site);
-    const characters = args[1] === undefined ? ' ' : constantText(args[1], 'the set of characters', site);
-    if (!/^[\0-\x7f]*$/.test(characters)) {
-      throw unsupported(`${site.name} of characters other than ASCII`, site.at);
-    }
+    const given = args[1] === undefined ? literal(text, ' ') : constantOf(args[1], text);
+    const characters = given.kind === 'literal' && typeof given.value === 'string' ? given.value : undefined;
     const value = textArguments(args.slice(0, 1), site);
+    if (characters === undefined || !/^[\0-\x7f]*$/.test(characters)) {
+      const set = coerce(given, text, site.at);
+      return apply(`${site.name} of a set`, text, (a, b) => trimmedOf(render, a, b), ...value, set);
+    }
     const set = literal(text, characters);
     return apply(site.name, text, (a, b) => `${render}(${a}, ${b})`, ...value, set);
   };
+
+/** Of characters that differ by row, or of several bytes: of these the store's functions know none. */
+function trimmedOf(render: string, value: string, set: string): string {
+  const isOther = "(c -> position(s, c) = 0, extractAll(a, '(?s).'))";
+  const first = render === 'trimRight' ? '1' : `arrayFirstIndex${isOther}`;
+  const last = render === 'trimLeft' ? 'lengthUTF8(a)' : `arrayLastIndex${isOther}`;
+  const kept = `arrayMap((f, l) -> if(f = 0, '', substringUTF8(a, f, l - f + 1)), [${first}], [${last}])[1]`;
+  const known = letBindings(['a', 's'], [`assumeNotNull(${value})`, `assumeNotNull(${set})`], kept);
+  return `if(isNull(${value}) OR isNull(${set}), NULL, ${known})`;
+}
 
 const textArguments = (args: readonly Expr[], site: CallSite): readonly Expr[] =>
   args.map((arg) => coerce(arg, text, site.at));
@@ -89,11 +104,31 @@ const concatWithSeparator: SpecialForm = (args, site) => {
   return apply('concat_ws by', text, render, coerce(argument(args, 0), text, site.at), ...converted);
 };
 
+/** In no text of UTF-8. */
+const noCharacter = `'\\xFF'`;
+
+/** By a delimiter that differs by row, of which the store's function takes none. */
+const splitByColumn = (args: readonly Expr[], site: CallSite): Expr => {
+  const [value, delimiter] = textArguments(args.slice(0, 2), site);
+  const field = coerce(argument(args, 2), int4, site.at);
+  if (value === undefined || delimiter === undefined) throw new Error('BUG: the arguments were counted');
+  const render = (a: string, by: string, n: string): string => {
+    const place = `ifNull(${n} + ${raiseIf(`${n} = 0`, 'outOfRange')}, 1)`;
+    // Instead of nothing, what the text does not contain is looked for.
+    const needle = `if(empty(assumeNotNull(${by})), ${noCharacter}, assumeNotNull(${by}))`;
+    const parts = `splitByChar(${noCharacter}, replaceAll(assumeNotNull(${a}), ${needle}, ${noCharacter}))`;
+    return `if(isNull(${a}) OR isNull(${by}) OR isNull(${n}), NULL, ${parts}[${place}])`;
+  };
+  return apply('split_part by', text, render, value, delimiter, field);
+};
+
 /** The field counted from 1, or from the end if negative; empty where there is none. */
 const splitPart: SpecialForm = (args, site) => {
   checkCount(args, 3, 3, site);
-  const delimiter = constantText(args[1], 'the delimiter', site);
-  if (delimiter === '') throw unsupported('split_part with an empty delimiter', site.at);
+  const given = constantOf(args[1], text);
+  if (given?.kind !== 'literal' || typeof given.value !== 'string' || given.value === '') {
+    return splitByColumn(args, site);
+  }
   const field = args[2];
   if (field?.kind === 'literal' && field.value === '0') {
     throw sqlError('sql_out_of_range', 'split_part: field position must not be zero', site.at);
@@ -101,7 +136,10 @@ const splitPart: SpecialForm = (args, site) => {
   return apply(
     'split_part',
     text,
-    (a, b, c) => `if(isNull(${a}), NULL, splitByString(${b}, assumeNotNull(${a}))[${c}])`,
+    (a, b, c) => {
+      const place = field?.kind === 'literal' ? c : `${c} + ${raiseIf(`${c} = 0`, 'outOfRange')}`;
+      return `if(isNull(${a}), NULL, splitByString(${b}, assumeNotNull(${a}))[${place}])`;
+    },
     ...textArguments(args.slice(0, 2), site),
     ...args.slice(2).map((arg) => coerce(arg, int4, site.at)),
   );
@@ -112,8 +150,8 @@ const pad =
   (name: string): SpecialForm =>
   (args, site) => {
     checkCount(args, 2, 3, site);
-    const fill = args[2] === undefined ? ' ' : constantText(args[2], 'the fill', site);
-    if (fill === '') throw unsupported(`${site.name} with an empty fill`, site.at);
+    const given = args[2] === undefined ? literal(text, ' ') : constantOf(args[2], text);
+    const fill = coerce(given, text, site.at);
     const length = coerce(argument(args, 1), int4, site.at);
     const { maxPaddedLength } = limits;
     const isKnown = length.kind === 'literal';
@@ -123,17 +161,23 @@ const pad =
     const render = (a: string, size: string, by: string): string => {
       const known = `if(${size} < 0, 0, ${size})`;
       const checked = isKnown ? known : `${known} + ${raiseIf(`${size} > ${maxPaddedLength}`, 'outOfRange')}`;
-      return `${name}(${a}, toUInt32(${checked}), ${by})`;
+      if (fill.kind === 'literal' && typeof fill.value === 'string' && fill.value !== '') {
+        return `${name}(${a}, toUInt32(${checked}), ${by})`;
+      }
+      return paddedBy(name === 'leftPadUTF8', a, `(${checked})`, by);
     };
-    return apply(
-      site.name,
-      text,
-      render,
-      coerce(argument(args, 0), text, site.at),
-      length,
-      literal(text, fill),
-    );
+    return apply(site.name, text, render, coerce(argument(args, 0), text, site.at), length, fill);
   };
+
+/** With a fill that differs by row, or is empty: then nothing is put in. */
+function paddedBy(left: boolean, value: string, size: string, fill: string): string {
+  const missing = `greatest(toInt64(n) - lengthUTF8(a), 0)`;
+  const times = `toUInt32(intDiv(${missing}, greatest(lengthUTF8(f), 1)) + 1)`;
+  const put = `substringUTF8(repeat(f, ${times}), 1, ${missing})`;
+  const cut = `substringUTF8(a, 1, toUInt64(n))`;
+  const body = left ? `concat(${put}, ${cut})` : `concat(${cut}, ${put})`;
+  return letBindings(['a', 'n', 'f'], [value, size, fill], `if(isNull(n), NULL, ${body})`);
+}
 
 /** Characters for others, one by one; those without a partner are left out. */
 const translate: SpecialForm = (args, site) => {
@@ -202,12 +246,12 @@ export const textFunctions: FunctionTable = {
   bit_length: [fn(['text'], int4, (a) => count(`length(${a}) * 8`))],
   octet_length: [fn(['text'], int4, (a) => count(`length(${a})`))],
   substring: (args, site) => {
-    if (ofSqlPattern(args))
-      throw unsupported('substring by a pattern of SQL with an escape character', site.at);
+    if (ofSqlPattern(args)) return substringSimilar(args, site);
     return args.length === 2 && ['text', 'unknown', 'mixed'].includes(args[1]?.type.name ?? '')
       ? substringByRegex(args, site)
       : callOverload(substringForms, args, site);
   },
+  [similarName]: (args, site) => similarTo(argument(args, 0), args.slice(1), site),
   substr: substringForms,
   left: [fn(['text', 'int'], text, (a, n) => `leftUTF8(${a}, ${n})`)],
   right: [fn(['text', 'int'], text, (a, n) => `rightUTF8(${a}, ${n})`)],

@@ -1,16 +1,17 @@
 import type { TimeZone } from '../../../lib/time-zone.ts';
+import { quoteString } from '../../../lib/quote.ts';
 import { microsPerDay } from '../../../lib/timestamp.ts';
-import { apply } from '../../build.ts';
+import { apply, isConstant } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Renderer } from '../../ir.ts';
 import { bindOnce, letBindings } from '../../let-bindings.ts';
 import { sessionZone } from '../../session-times.ts';
 import { unsupported } from '../../sql-error.ts';
 import { raiseIf } from '../../syntax/raise.ts';
-import { timestamptz } from '../../types.ts';
 import { momentOfClock, offsetAtMoment, wallClock } from '../../zone-clock.ts';
-import { checkCount, type SpecialForm } from '../definition.ts';
-import { truncatedInterval, unitMicros, unitOf } from './time-units.ts';
+import { synonyms, truncatedInterval, unitMicros, unitOf } from './time-units.ts';
+import { text, timestamptz } from '../../types.ts';
+import { type CallSite, checkCount, constantOf, type SpecialForm } from '../definition.ts';
 import { zoneOf } from './time-zones.ts';
 import { timestampArgument } from './timestamp-argument.ts';
 
@@ -51,10 +52,33 @@ const rendererOf = (unit: string): Renderer | undefined => {
   return Object.hasOwn(calendarUnits, unit) ? calendarUnits[unit] : undefined;
 };
 
+/** To a unit that differs by row: each of them, of which one is computed. */
+function truncatedByColumn(unit: Expr, args: readonly Expr[], site: CallSite): Expr {
+  const [, given] = args;
+  if (given?.type.name === 'interval' || args.length > 2) {
+    throw unsupported('date_trunc of an interval or in a time zone, to a unit of a column,', site.at);
+  }
+  const value = timestampArgument(given, timestamptz, site);
+  const known = [...Object.keys(unitMicros), ...Object.keys(calendarUnits)];
+  const render = (u: string, t: string): string => {
+    const branches = known.flatMap((each) => {
+      const words = [each, ...(synonyms[each] ?? [])].map(quoteString).join(', ');
+      const cutTo = rendererOf(each);
+      return cutTo === undefined ? [] : [`lower(${u}) IN (${words}), ${cutTo(t)}`];
+    });
+    const other = `${t} + toIntervalSecond(${raiseIf(`isNotNull(${u})`, 'badUnit')})`;
+    return `multiIf(isNull(${u}) OR isNull(${t}), NULL, ${branches.join(', ')}, ${other})`;
+  };
+  return apply('date_trunc by', value.type, render, coerce(unit, text, site.at), value);
+}
+
 /** `date_trunc (unit, t)`, `date_trunc (unit, t, zone)`: where the unit began that a moment lies in. */
 export const dateTrunc: SpecialForm = (args, site) => {
   checkCount(args, 2, 3, site);
-  const unit = unitOf(args[0], site);
+  const [written] = args;
+  const constant = constantOf(written, text, 'second');
+  if (constant !== undefined && !isConstant(constant)) return truncatedByColumn(constant, args, site);
+  const unit = unitOf(written, site);
   const [, given] = args;
   if (given?.type.name === 'interval' && args.length === 2) return truncatedInterval(unit, given, site);
   const render = rendererOf(unit);

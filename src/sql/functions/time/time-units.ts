@@ -9,7 +9,7 @@ import { intervalOfParts, partsOf, whole } from './interval-parts.ts';
 /**
  * PostgreSQL's other words for its units (`datetktbl` and `deltatktbl` in src/backend/utils/adt/datetime.c).
  */
-const synonyms: Readonly<Record<string, readonly string[]>> = {
+export const synonyms: Readonly<Record<string, readonly string[]>> = {
   microseconds: ['microsecond', 'microsecon', 'us', 'usec', 'usecs', 'usecond', 'useconds'],
   milliseconds: ['millisecond', 'millisecon', 'ms', 'msec', 'msecs', 'msecond', 'mseconds'],
   second: ['s', 'sec', 'secs', 'seconds'],
