@@ -339,6 +339,24 @@ export const errorDefinitions = {
     'A position or name in ORDER BY, GROUP BY or DISTINCT ON is not in the select list.',
     '42P10',
   ),
+  sql_window: permanent(
+    400,
+    'A window definition is not valid',
+    'It changes a window that it refines, or its frame does not fit its order.',
+    '42P20',
+  ),
+  sql_bad_frame: permanent(
+    400,
+    'The size of a window frame is not valid',
+    'The offset of a frame is negative or NULL.',
+    '22013',
+  ),
+  sql_recursion: permanent(
+    400,
+    'A recursive query is not valid',
+    'It reads itself in a place, or as often, as SQL does not allow.',
+    '42P19',
+  ),
   sql_type: permanent(
     400,
     'The types in the query do not match',

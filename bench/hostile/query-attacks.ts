@@ -34,6 +34,11 @@ const endless: ReadonlyArray<readonly [name: string, aim: string, sql: string, f
     'WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r',
   ],
   [
+    'recursion-distinct',
+    'WITH RECURSIVE without an end, whose rows are remembered',
+    'WITH RECURSIVE r AS (SELECT 1 AS n UNION SELECT n + 1 FROM r) SELECT count(*) FROM r',
+  ],
+  [
     'recursion-doubling',
     'recursion whose rows double',
     'WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT a.n + b.n FROM r a, r b) SELECT count(*) FROM r',
@@ -149,6 +154,16 @@ const endless: ReadonlyArray<readonly [name: string, aim: string, sql: string, f
     'join-non-equal',
     'a join by a comparison',
     'SELECT count(*) FROM app a JOIN app b ON a.num < b.num JOIN app c ON b.num < c.num',
+  ],
+  [
+    'join-outer-non-equal',
+    'an outer join by a comparison, of every row with every row',
+    `SELECT count(*) FROM ${many} a FULL JOIN ${many} c ON true LEFT JOIN ${many} b ON a < b`,
+  ],
+  [
+    'frames-excluded',
+    'frames of all rows but one, merged of two for each row',
+    `SELECT max(s) FROM (SELECT sum(a) OVER (ORDER BY a ROWS BETWEEN 100000 PRECEDING AND 100000 FOLLOWING EXCLUDE CURRENT ROW) s FROM ${many} a) x`,
   ],
   [
     'in-subquery',

@@ -16,13 +16,16 @@ export interface Refusal {
 export const refusals: readonly Refusal[] = [
   { construct: 'anything but one `SELECT`', example: 'delete from app', instead: '' },
   {
-    construct: '`LATERAL` subqueries that are linked by conditions other than equalities',
-    example: 'select 1 from app a, lateral (select 1 from app b where b.ms < a.ms) x',
-    instead: 'a join',
+    construct:
+      '`LATERAL` subqueries with aggregates, `DISTINCT` or `LIMIT` that are linked by conditions other than equalities',
+    example: 'select 1 from app a, lateral (select count(*) from app b where b.ms < a.ms) x',
+    instead: 'a subquery in `SELECT`',
   },
   {
-    construct: 'subqueries that refer to a query two levels above',
-    example: 'select (select (select a.level) from app b where b.ms = a.ms) from app a',
+    construct:
+      'subqueries that refer to a column of a query two levels above, but one that the query between compares by `=` with a column of its own',
+    example:
+      'select 1 from app a where exists (select 1 from app b where exists (select 1 from app c where c.ms = b.ms and c.level = a.level))',
     instead: 'a join',
   },
   {
@@ -31,27 +34,35 @@ export const refusals: readonly Refusal[] = [
     instead: 'a join',
   },
   {
-    construct: '`WITH RECURSIVE … UNION` without `ALL`',
-    example: 'with recursive r as (select 1 as n union select n from r) select n from r',
-    instead: '`UNION ALL` with a condition that ends it',
+    construct: '`SEARCH` and `CYCLE` in `WITH RECURSIVE`, references to a later query of it',
+    example:
+      'with recursive r(n) as (select 1 union all select n from r) cycle n set c using p select n from r',
+    instead: '`UNION` without `ALL`',
   },
   {
-    construct: 'outer joins without an equality',
-    example: 'select 1 from app a left join app b on a.ms < b.ms',
-    instead: 'a join on `true` in a subquery',
+    construct: 'subqueries that name columns of the join in the condition of an outer join',
+    example:
+      'select 1 from app a left join app b on exists (select 1 from app c where c.ms = b.ms and c.level = a.level)',
+    instead: 'a join',
   },
   {
-    construct: '`GROUPS` with an offset and `EXCLUDE` in windows',
-    example: 'select sum(ms) over (order by ms groups 1 preceding) from app',
-    instead: '`ROWS`',
+    construct:
+      'in windows: `EXCLUDE` of groups or ties in `ROWS` frames, in `RANGE` frames with an offset, and for `first_value`, `last_value` and `nth_value`; `RANGE` with an offset of months',
+    example: 'select sum(ms) over (order by ms rows 1 preceding exclude ties) from app',
+    instead: '`GROUPS`',
   },
   {
-    construct: '`FETCH … WITH TIES`',
-    example: 'select ms from app order by ms fetch first row with ties',
-    instead: '`rank ()`',
+    construct: 'hypothetical-set aggregates (`rank (1) WITHIN GROUP …`)',
+    example: 'select rank(1) within group (order by ms) from app',
+    instead: '`count (*) FILTER (WHERE …)`',
   },
   {
-    construct: 'arrays of arrays, arrays in `ORDER BY`',
+    construct: '`real` and `char (n)`',
+    example: 'select ms::real from app',
+    instead: '`double precision`, `varchar (n)`',
+  },
+  {
+    construct: 'arrays of arrays',
     example: 'select array[array[1]]',
     instead: '',
   },
@@ -92,9 +103,9 @@ export const refusals: readonly Refusal[] = [
     instead: '`round`, `lpad`',
   },
   {
-    construct: '`COLLATE` with a language, `SIMILAR TO`, `TABLESAMPLE`',
-    example: "select 1 from app where level similar to 'a'",
-    instead: '`~`',
+    construct: '`COLLATE` with a language, `TABLESAMPLE`',
+    example: 'select level collate "en-x-icu" from app',
+    instead: '',
   },
 ];
 

@@ -241,6 +241,14 @@ export const queryLimits = {
   maxSqlFormatLength: 4000,
   /** Levels of JSON in `#>`, and in the right side of `@>`. */
   maxSqlJsonDepth: 100,
+  /** Names in a path of `jsonb_set` and its kind: the engine nests functions 64 deep, five for each. */
+  maxSqlJsonEditDepth: 8,
+  /** Levels of a JSON value of which `jsonb` is made: each costs a pass over its text. */
+  maxSqlJsonNesting: 200,
+  /** Powers of ten of a number in JSON, which `jsonb` writes with all of its zeros. */
+  maxSqlJsonExponent: 400,
+  /** Characters of indentation that `jsonb_pretty` puts into one value. */
+  maxSqlJsonIndent: 1_000_000,
   /** Dimensions of an array; the same as PostgreSQL's. */
   maxSqlSubscripts: 6,
   /**
@@ -252,6 +260,10 @@ export const queryLimits = {
   /** Characters and classes of a regular expression, repetitions included. */
   maxRegexSize: 50_000,
   maxRegexGroups: 100,
+  /** Which match of `regexp_substr` can be asked for: all before it are made, too. */
+  maxSqlRegexMatch: 1000,
+  /** Elements of `array_fill`. Each row gets as many. */
+  maxFilledElements: 100_000,
   maxRegexDepth: 100,
   /** Characters to which `lpad` and `rpad` fill a text. Each row gets as many. */
   maxPaddedLength: 100_000,
@@ -261,6 +273,9 @@ export const queryLimits = {
   maxSeriesRows: 10_000_000,
   /** Likewise in FROM, where the store counts them row by row: a second or two of its work. */
   maxCountedSeriesRows: 1_000_000_000,
-  /** Steps of WITH RECURSIVE. */
-  maxRecursionDepth: 1000,
+  /**
+   * Rounds of WITH RECURSIVE. The store plans and runs a query for each, in about a millisecond, so the time
+   * limit of queries mostly ends a recursion without end before this does.
+   */
+  maxRecursionDepth: 5000,
 } as const;

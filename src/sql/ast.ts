@@ -11,6 +11,8 @@ export interface Query {
   /** Undefined, and `LIMIT ALL` and `LIMIT NULL`, mean all rows. */
   readonly limit: Expression | undefined;
   readonly offset: Expression | undefined;
+  /** `FETCH FIRST n ROWS WITH TIES`: what is sorted like the last of them, too. */
+  readonly withTies: boolean;
 }
 
 export interface Cte {
@@ -94,6 +96,11 @@ export type FromItem =
       readonly on: Expression | undefined;
       readonly using: readonly string[];
       readonly natural: boolean;
+      /** `(a JOIN b …) AS x`, which hides the names of both. */
+      readonly alias: Alias | undefined;
+      /** `USING (…) AS x`, a relation of the merged columns. */
+      readonly usingAlias: string | undefined;
+      readonly at: number | undefined;
     };
 
 export interface Alias {
@@ -104,17 +111,25 @@ export interface Alias {
 export interface Window {
   /** A window of the WINDOW clause that is used as it stands. */
   readonly reference: string | undefined;
+  /** One that this window refines: `(w ORDER BY …)`. */
+  readonly base: string | undefined;
   readonly partitionBy: readonly Expression[];
   readonly orderBy: readonly SortKey[];
   /** Undefined: the default frame. */
   readonly frame: Frame | undefined;
+  readonly at: number | undefined;
 }
 
 export interface Frame {
-  readonly mode: 'ROWS' | 'RANGE';
+  readonly mode: 'ROWS' | 'RANGE' | 'GROUPS';
   readonly start: FrameBound;
   readonly end: FrameBound;
+  /** Rows that are left out of it. */
+  readonly exclude: FrameExclusion | undefined;
+  readonly at: number | undefined;
 }
+
+export type FrameExclusion = 'current row' | 'group' | 'ties';
 
 export type FrameBound =
   | { readonly kind: 'unbounded preceding' | 'current row' | 'unbounded following' }

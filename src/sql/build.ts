@@ -22,6 +22,12 @@ export function columnOf(relation: string, name: string, type: SqlType, label: s
 export const and = (...args: readonly Expr[]): Apply =>
   apply('and', bool, (...parts) => `(${parts.join(' AND ')})`, ...args);
 
+/** A column of the query around, as that query itself sees it. */
+export function fromOutside(column: Column): Column {
+  const { far, ...rest } = column;
+  return { ...rest, outer: far !== undefined };
+}
+
 /** Conditions as one. */
 export const allOf = ([first, ...rest]: readonly Expr[]): Expr | undefined =>
   first === undefined || rest.length === 0 ? first : and(first, ...rest);

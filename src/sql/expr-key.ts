@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { children } from './build.ts';
-import type { Expr } from './ir.ts';
+import type { Expr, WindowSpec } from './ir.ts';
 
 /**
  * A text that is equal for expressions that mean the same. A subquery is equal to itself only, which is what
@@ -22,6 +22,16 @@ export function exprKey(expr: Expr): string {
 const knownKeys = new WeakMap<Expr, string>();
 const maxKeyLength = 200;
 
+/** What tells windows apart beside the expressions in them. */
+const windowKey = (over: WindowSpec | undefined): string =>
+  over === undefined
+    ? ''
+    : JSON.stringify([
+        over.partitionBy.length,
+        over.orderBy.map(({ descending, nullsFirst }) => [descending, nullsFirst]),
+        over.frame,
+      ]);
+
 function keyOf(expr: Expr): string {
   const parts = children(expr).map(exprKey).join(',');
   switch (expr.kind) {
@@ -36,7 +46,7 @@ function keyOf(expr: Expr): string {
     case 'apply':
       return `${expr.name}[${parts}]`;
     case 'aggregate':
-      return `${expr.name}${expr.distinct ? ' distinct' : ''}[${parts}]${JSON.stringify(expr.over?.frame ?? null)}`;
+      return `${expr.name}${expr.distinct ? ' distinct' : ''}[${parts}]${windowKey(expr.over)}`;
     case 'subquery':
       return `subquery:${expr.id}`;
   }

@@ -1,5 +1,5 @@
 import type { FieldType } from '../model/column.ts';
-import type { Frame, JoinType } from './ast.ts';
+import type { JoinType } from './ast.ts';
 import type { MetricColumn, PointTable } from './metric-tables.ts';
 import type { SqlType } from './types.ts';
 
@@ -56,6 +56,8 @@ export interface Column {
   readonly label: string;
   /** True in a correlated subquery, for a column of the query around it. */
   readonly outer: boolean;
+  /** Of a query farther out than that, where it was named; `near-columns.ts` takes a nearer one instead. */
+  readonly far?: { readonly at: number | undefined };
   /** True for doubles that are never an infinity or NaN. */
   readonly finite?: boolean;
   /** Of a field of events as it is stored: two of one type have the same type in the store. */
@@ -118,7 +120,7 @@ export interface WindowSpec {
 }
 
 export interface WindowFrame {
-  readonly mode: Frame['mode'];
+  readonly mode: 'ROWS' | 'RANGE';
   readonly start: string;
   readonly end: string;
 }
@@ -169,11 +171,16 @@ export interface SelectIr {
   readonly groupingSets: readonly (readonly Expr[])[];
   readonly having: Expr | undefined;
   readonly orderBy: readonly Sort[];
-  readonly limit: number | undefined;
-  readonly offset: number | undefined;
+  readonly limit: RowCount | undefined;
+  readonly offset: RowCount | undefined;
+  /** LIMIT keeps what is sorted like the last row, too. */
+  readonly withTies?: boolean;
   /** LIMIT and OFFSET count the rows with equal values of these apart. */
   readonly limitBy?: readonly Expr[];
 }
+
+/** A number of rows, or a subquery that gives it when the query runs. */
+export type RowCount = number | Expr;
 
 export interface SetIr {
   readonly kind: 'set';
@@ -190,25 +197,34 @@ export interface ValuesIr {
   readonly rows: readonly (readonly Expr[])[];
 }
 
+interface Relation {
+  readonly alias: string;
+  /** True if it has the column `joinKey`, the same in all rows. */
+  readonly keyed?: boolean;
+}
+
 export type FromIr =
-  | { readonly kind: 'dataset'; readonly alias: string; readonly read: DatasetRead }
-  | { readonly kind: 'derived'; readonly alias: string; readonly query: QueryIr }
-  | { readonly kind: 'cte'; readonly alias: string; readonly cte: string }
-  | {
+  | (Relation & { readonly kind: 'dataset'; readonly read: DatasetRead })
+  | (Relation & {
+      readonly kind: 'derived';
+      readonly query: QueryIr;
+      /** True for a join in parentheses: its output columns are those that are asked for. */
+      readonly isJoin?: boolean;
+    })
+  | (Relation & { readonly kind: 'cte'; readonly cte: string })
+  | (Relation & {
       /** Rows that are known already: of the catalog. */
       readonly kind: 'rows';
-      readonly alias: string;
       readonly columns: readonly OutputColumn[];
       readonly rows: readonly (readonly (string | number | null)[])[];
-    }
-  | {
+    })
+  | (Relation & {
       /** Whole numbers that the store counts, row by row. */
       readonly kind: 'series';
-      readonly alias: string;
       readonly series: CountedSeries;
       /** With the position of each, from 1. */
       readonly ordinality: boolean;
-    }
+    })
   | {
       /** A row for each element of arrays, beside the row of `input` that it belongs to. */
       readonly kind: 'unnest';
@@ -314,6 +330,9 @@ export type SeriesColumn =
 
 /** The name in the store of an output column, counted from 0. */
 export const outputName = (index: number): string => `o${index + 1}`;
+
+/** The name in the store of what outer joins without an equality join by. */
+export const joinKey = 'k';
 
 /** The name in the store of an element of an unnested array. */
 export const unnestedName = (relation: string, column: string): string => `${relation}_${column}`;

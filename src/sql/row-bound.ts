@@ -18,8 +18,8 @@ export function rowBound(query: QueryIr): number | undefined {
   }
 }
 
-const limited = ({ limit }: SelectIr, rows: number | undefined): number | undefined =>
-  limit === undefined || (rows !== undefined && rows < limit) ? rows : limit;
+const limited = ({ limit, withTies }: SelectIr, rows: number | undefined): number | undefined =>
+  typeof limit !== 'number' || withTies === true || (rows !== undefined && rows < limit) ? rows : limit;
 
 function selected(query: SelectIr): number | undefined {
   if (query.items.some((item) => some(item, isSet))) return undefined;

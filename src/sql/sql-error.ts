@@ -13,6 +13,20 @@ export const sqlError = (code: ErrorCode, message: string, at?: number): AppErro
 export const unsupported = (construct: string, at?: number): AppError =>
   sqlError('sql_unsupported', `${construct} is not supported`, at);
 
+/** Does a part of a translation; a refusal without a place gets this one. */
+export function inPlace<Result>(at: number | undefined, work: () => Result): Result {
+  try {
+    return work();
+  } catch (thrown) {
+    const isRefusal = thrown instanceof AppError && thrown.code === 'sql_unsupported';
+    if (!isRefusal || at === undefined || thrown.details?.['offset'] !== undefined) throw thrown;
+    throw new AppError(thrown.code, thrown.message, {
+      details: { ...thrown.details, offset: at },
+      cause: thrown,
+    });
+  }
+}
+
 /** Adds line, column, the line itself and a caret under the place; other errors pass through as they are. */
 export function located(thrown: unknown, text: string): unknown {
   if (!(thrown instanceof AppError)) return thrown;

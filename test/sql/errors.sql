@@ -322,3 +322,66 @@ select x::timestamptz from (values ('2024-00-10 23:59:59'::text)) t(x);
 select x::timestamp from (values ('2024-01-01 23:59:61.5'::text)) t(x);
 select 32767 ^ (-9223372036854775808);
 select power(x, 1e18) from (values (-1.5::float8)) t(x);
+
+-- Windows, row counts, recursion, joins
+
+-- class
+select eid from emp order by eid limit (select -1);
+
+select eid from emp order by eid limit eid;
+select eid from emp order by eid limit count(*);
+select dept from emp fetch first 1 row with ties;
+-- class
+select dept from emp order by dept fetch first null rows with ties;
+
+select sum(eid) over (w partition by dept) from emp window w as (order by eid);
+select sum(eid) over (w order by dept) from emp window w as (order by eid);
+select sum(eid) over (w) from emp window w as (order by eid rows 1 preceding);
+-- class
+select sum(eid) over (nope) from emp;
+
+-- class
+select sum(eid) over w from emp window w as (w2), w2 as (order by eid);
+
+select sum(eid) over (groups 1 preceding) from emp;
+select sum(eid) over (order by eid rows -1 preceding) from emp;
+-- class
+select sum(eid) over (order by eid rows null preceding) from emp;
+
+select eid, sum(eid) over (order by eid rows eid::int preceding) from emp order by eid;
+-- class
+select eid, nth_value(name, 0) over (order by eid) from emp order by eid;
+
+-- class
+select eid, nth_value(name, 0 * eid::int) over (order by eid) from emp order by eid;
+
+-- class
+select ntile(0) over (order by eid) from emp;
+
+select n, count(*) over (order by n range 1.5 preceding) from (values (1), (2)) x(n) order by n;
+select eid, count(*) over (order by name range 1 preceding) from emp;
+select eid, count(*) over (order by eid range -1 preceding) from emp;
+select count(*) over (order by eid, name range 1 preceding) from emp;
+select a.eid, b.eid from emp a full join emp b on a.salary < b.salary and a.eid > 2;
+select a.eid, x from empty e full join emp a on a.eid > e.x order by 1;
+select e.name from (emp e join dept d on e.dept = d.did) as j;
+with recursive t(n) as (select 1 union all select a.n + 1 from t a, t b where a.n < 3) select * from t;
+with recursive t(n) as (select 1 union all select n + 1 from emp left join t on true where n < 3) select * from t;
+with recursive t(n) as (select 1 union all select n + 1 from t where n < 3 order by n) select * from t;
+with recursive t(n) as (select 1 union all select n from (select n + 1 as n from t where n < 3) z limit 4) select * from t;
+with recursive t(n) as (select 1 except select n from t) select * from t;
+with recursive t(n) as (select 1 union all select sum(n)::int from t where n < 3) select * from t;
+with recursive t(n) as (select 1 union all select n + 1 from u where n < 3), u as (select * from t) select * from t;
+with recursive t(n) as (select 1 union select n + 0.5 from t where n < 3) select * from t;
+select array[1,2,3][2:3], (array['a','b','c'])[:2], (array[1,2,3])[2:], array[1.5, null]::text[], '{"a b",NULL,"null"}'::text[], '{t,f}'::bool[], '{2024-01-01}'::date[], array['1 day']::interval[];
+-- class
+select split_part('a,b', ',', n) from (values (0)) v(n);
+
+-- class
+select split_part('a,b', d, 0 * n) from (values (',', 1)) v(d, n);
+
+-- class
+select date_trunc(level, p_timestamp) from app;
+
+-- class
+select 'a' similar to 'b' escape 'xx';

@@ -178,7 +178,8 @@ const numberings: Readonly<Record<string, Numbering>> = {
 export function compileWindow(call: Call, context: CompileContext, compile: Compile): Compiled {
   const numbering = Object.hasOwn(numberings, call.name) ? numberings[call.name] : undefined;
   const { over } = call;
-  if (numbering === undefined || over === undefined || over.reference !== undefined)
+  const isNamed = over?.reference !== undefined || over?.base !== undefined;
+  if (numbering === undefined || over === undefined || isNamed)
     throw unsupported(`The window function ${call.name} in a query of the catalog`, call.at);
   const partition = over.partitionBy.map((key) => compile(key, context).run);
   const keys = over.orderBy.map((key) => compile(key.expression, context).run);

@@ -121,7 +121,10 @@ class Planner {
       this.#drafts.push({ step: { kind: 'source', source }, slots: [slot], isOuter: false, on: [] });
       return;
     }
-    if (item.type === 'FULL') throw unsupported('FULL JOIN in a query of the catalog');
+    if (item.type === 'FULL') throw unsupported('FULL JOIN in a query of the catalog', item.at);
+    if (item.alias !== undefined || item.usingAlias !== undefined) {
+      throw unsupported('An alias for a join in a query of the catalog', item.at);
+    }
     const [left, right] = item.type === 'RIGHT' ? [item.right, item.left] : [item.left, item.right];
     const before = this.#context.scope.relations.length;
     this.add(left);

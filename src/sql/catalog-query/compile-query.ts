@@ -249,7 +249,8 @@ function sortedRows(inner: CompiledQuery, query: Query, shared: Shared, scope: Q
 
 type Bounds = <Item>(items: readonly Item[], outer: Frame | undefined) => readonly Item[];
 
-function boundsOf({ limit, offset }: Query, context: CompileContext): Bounds {
+function boundsOf({ limit, offset, withTies }: Query, context: CompileContext): Bounds {
+  if (withTies) throw unsupported('WITH TIES in a query of the catalog', limit?.at);
   if (limit === undefined && offset === undefined) return (items) => items;
   const [count, first] = [limit, offset].map(
     (each) => each && converted(compile(each, context), 'int8', context.catalog),

@@ -67,4 +67,5 @@ const selectOf = (call: Call): Query => ({
   orderBy: [],
   limit: undefined,
   offset: undefined,
+  withTies: false,
 });

@@ -2,8 +2,8 @@ import { limits } from '../../limits/limits.ts';
 import { checkTextLength } from '../budget.ts';
 import { apply } from '../build.ts';
 import { coerce, isImplicit } from '../coerce.ts';
-import type { CountedSeries, DoubleOperator, Expr, Literal, Renderer } from '../ir.ts';
 import { constantValue } from '../constant-value.ts';
+import type { CountedSeries, DoubleOperator, Expr, Literal, Renderer } from '../ir.ts';
 import { sqlError } from '../sql-error.ts';
 import {
   bool,

@@ -7,8 +7,10 @@ import {
   type CteIr,
   type Expr,
   type FromIr,
+  joinKey,
   outputName,
   type QueryIr,
+  type RowCount,
   type SelectIr,
   type SetIr,
   unnestedName,
@@ -67,7 +69,7 @@ function printSelect(select: SelectIr, items: readonly string[]): string {
   const { from, where, groupingSets, distinctOn, having, orderBy, limit, offset, limitBy } = select;
   // Behind and in LIMIT BY the store takes no OFFSET alone.
   const needsLimit = offset !== undefined && (distinctOn.length > 0 || limitBy !== undefined);
-  const rows = limit ?? (needsLimit ? allRows : undefined);
+  const rows = limit === undefined ? (needsLimit ? allRows : undefined) : printRowCount(limit, 'rows');
   return [
     `SELECT ${select.distinct ? 'DISTINCT ' : ''}${items.length === 0 ? '1' : items.join(', ')}`,
     ...(from === undefined ? [] : [`FROM ${printFrom(from)}`]),
@@ -77,9 +79,20 @@ function printSelect(select: SelectIr, items: readonly string[]): string {
     ...(orderBy.length === 0 ? [] : [`ORDER BY ${printSorts(orderBy, printQuery)}`]),
     ...(distinctOn.length === 0 ? [] : [`LIMIT 1 BY ${printList(distinctOn)}`]),
     ...(rows === undefined ? [] : [`LIMIT ${rows}`]),
-    ...(offset === undefined ? [] : [`OFFSET ${offset}`]),
+    ...(offset === undefined ? [] : [`OFFSET ${printRowCount(offset, 'before')}`]),
+    ...(select.withTies === true ? ['WITH TIES'] : []),
     ...(limitBy === undefined ? [] : [`BY ${printList(limitBy)}`]),
   ].join(' ');
+}
+
+/** The store knows the columns of LIMIT and OFFSET all over the query: those of each have their own names. */
+function printRowCount(count: RowCount, name: string): string {
+  if (typeof count === 'number') return String(count);
+  if (count.kind !== 'subquery' || count.query.kind !== 'select') throw new Error('BUG: no number of rows');
+  return `(${printSelect(
+    count.query,
+    boundedList(count.query.items, (item) => named(item, name)),
+  )})`;
 }
 
 function printGroupBy(sets: readonly (readonly Expr[])[]): string {
@@ -93,15 +106,15 @@ function printFrom(from: FromIr): string {
   spend('steps');
   switch (from.kind) {
     case 'dataset':
-      return `(${printRead(from.read, from.alias, printQuery)}) AS ${quoteGenerated(from.alias)}`;
+      return printRelation(`(${printRead(from.read, from.alias, printQuery)})`, from);
     case 'derived':
-      return `(${printQuery(from.query)}) AS ${quoteGenerated(from.alias)}`;
+      return printRelation(`(${printQuery(from.query)})`, from);
     case 'cte':
-      return `${quoteGenerated(from.cte)} AS ${quoteGenerated(from.alias)}`;
+      return printRelation(quoteGenerated(from.cte), from);
     case 'rows':
-      return `(${printRows(from)}) AS ${quoteGenerated(from.alias)}`;
+      return printRelation(`(${printRows(from)})`, from);
     case 'series':
-      return `(${printSeries(from)}) AS ${quoteGenerated(from.alias)}`;
+      return printRelation(`(${printSeries(from)})`, from);
     case 'unnest':
       return printUnnest(from);
     case 'join': {
@@ -109,6 +122,11 @@ function printFrom(from: FromIr): string {
       return bounded(`${printFrom(from.left)} ${from.type} JOIN ${printFrom(from.right)}${on}`);
     }
   }
+}
+
+function printRelation(rows: string, { alias, keyed }: { alias: string; keyed?: boolean }): string {
+  const source = keyed === true ? `(SELECT *, 0 AS ${quoteIdentifier(joinKey)} FROM ${rows})` : rows;
+  return `${source} AS ${quoteGenerated(alias)}`;
 }
 
 /** The store knows the elements by names without a relation. */

@@ -4,15 +4,16 @@ import { some } from '../build.ts';
 import { condition, settle } from '../coerce.ts';
 import { callAggregate } from '../functions/aggregates/aggregate-call.ts';
 import { aggregateFunctions } from '../functions/aggregates/aggregates.ts';
+import { mergedParts } from '../functions/aggregates/frame-parts.ts';
 import { windowFunctions } from '../functions/aggregates/windows.ts';
 import { type CallSite, callOverload, type SpecialForm } from '../functions/definition.ts';
 import { findFunction, functionNames } from '../functions/function-table.ts';
 import { findSetFunction, rowsOf } from '../functions/set-returning.ts';
-import type { Expr, Sort, WindowSpec } from '../ir.ts';
+import type { Expr, Sort } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { suggestion } from '../suggestions.ts';
 import type { ExpressionContext } from './expression-context.ts';
-import { framed } from './frame.ts';
+import { type FramedWindow, framed } from './frame.ts';
 
 /** A call by its name: an aggregate, a window function or a scalar function of the tables. */
 export function resolveCall(call: Call, context: ExpressionContext): Expr {
@@ -81,7 +82,8 @@ function resolveAggregate(call: Call, context: ExpressionContext, site: CallSite
   ) {
     throw unsupported('An aggregate over columns of an outer query', call.at);
   }
-  return callAggregate(
+  const window = call.over && resolveWindow(call.over, context);
+  const called = callAggregate(
     definition,
     {
       args,
@@ -90,10 +92,11 @@ function resolveAggregate(call: Call, context: ExpressionContext, site: CallSite
       filter: call.filter && condition(context.resolve(call.filter, inner), 'FILTER', call.filter.at),
       withinGroup: call.withinGroup.map((key) => resolveSort(key, inner)),
       orderBy: call.orderBy.map((key) => resolveSort(key, inner)),
-      over: call.over && resolveWindow(call.over, context),
+      over: window?.over,
     },
     site,
   );
+  return window?.parts === undefined ? called : mergedParts(called, window.parts, site);
 }
 
 const isOuterColumn = (expr: Expr): boolean => expr.kind === 'column' && expr.outer;
@@ -101,6 +104,9 @@ const isOwnColumn = (expr: Expr): boolean => expr.kind === 'column' && !expr.out
 
 function resolveWindowFunction(call: Call, context: ExpressionContext, site: CallSite): Expr {
   const form = windowFunctions[call.name];
+  if (call.withinGroup.length > 0) {
+    throw unsupported(`${call.name} as a hypothetical-set aggregate (WITHIN GROUP)`, call.at);
+  }
   if (form === undefined || call.over === undefined) {
     throw sqlError('sql_unknown_function', `window function ${call.name} requires an OVER clause`, call.at);
   }
@@ -112,8 +118,15 @@ function resolveWindowFunction(call: Call, context: ExpressionContext, site: Cal
   }
   const inner: ExpressionContext = { ...context, clause: 'a window function', allowWindows: false };
   const args = call.args.map((arg) => context.resolve(arg, inner));
-  return form(args, resolveWindow(call.over, context), site);
+  const { over, parts } = resolveWindow(call.over, context);
+  // Functions of the whole partition look at no frame.
+  if (parts !== undefined && framedFunctions.has(call.name)) {
+    throw unsupported(`EXCLUDE in the frame of ${call.name}`, call.at);
+  }
+  return form(args, over, site);
 }
+
+const framedFunctions: ReadonlySet<string> = new Set(['first_value', 'last_value', 'nth_value']);
 
 /** A sort key that is an expression; ORDER BY of a query has more forms. */
 function resolveSort(key: SortKey, context: ExpressionContext): Sort {
@@ -121,17 +134,35 @@ function resolveSort(key: SortKey, context: ExpressionContext): Sort {
   return { expr: settle(context.resolve(expression, context), expression.at), descending, nullsFirst };
 }
 
-function resolveWindow(window: Window, context: ExpressionContext): WindowSpec {
-  if (window.reference !== undefined) {
-    const named = context.windows.get(window.reference);
-    if (named !== undefined) return resolveWindow(named, context);
-    throw sqlError('sql_syntax', `window "${window.reference}" does not exist`);
-  }
-  spend('sortKeys', window.partitionBy.length + window.orderBy.length);
+function resolveWindow(window: Window, context: ExpressionContext): FramedWindow {
+  const { partitionBy: partition, orderBy: order, frame, at } = refined(window, context);
+  spend('sortKeys', partition.length + order.length, at);
   const inner: ExpressionContext = { ...context, clause: 'a window definition', allowWindows: false };
-  const partitionBy = window.partitionBy.map((key) => settle(context.resolve(key, inner), key.at));
-  const orderBy = window.orderBy.map((key) => resolveSort(key, inner));
-  return window.frame === undefined
-    ? { partitionBy, orderBy, frame: undefined }
-    : framed(window.frame, partitionBy, orderBy, inner);
+  const partitionBy = partition.map((key) => settle(context.resolve(key, inner), key.at));
+  const orderBy = order.map((key) => resolveSort(key, inner));
+  return frame === undefined
+    ? { over: { partitionBy, orderBy, frame: undefined }, parts: undefined }
+    : framed(frame, partitionBy, orderBy, inner);
+}
+
+/** The window with what it takes from those of the WINDOW clause that it names. */
+function refined(window: Window, context: ExpressionContext): Window {
+  spend('steps');
+  const { at } = window;
+  if (window.reference !== undefined) return refined(namedWindow(window.reference, at, context), context);
+  if (window.base === undefined) return window;
+  const base = refined(namedWindow(window.base, at, context), context);
+  const cannot = (what: string): Error => sqlError('sql_window', `cannot ${what}`, at);
+  if (window.partitionBy.length > 0) throw cannot(`override PARTITION BY clause of window "${window.base}"`);
+  if (window.orderBy.length > 0 && base.orderBy.length > 0)
+    throw cannot(`override ORDER BY clause of window "${window.base}"`);
+  if (base.frame !== undefined) throw cannot(`copy window "${window.base}" because it has a frame clause`);
+  const orderBy = window.orderBy.length > 0 ? window.orderBy : base.orderBy;
+  return { ...window, base: undefined, partitionBy: base.partitionBy, orderBy };
+}
+
+function namedWindow(name: string, at: number | undefined, { windows }: ExpressionContext): Window {
+  const window = windows.get(name);
+  if (window !== undefined) return window;
+  throw sqlError('sql_syntax', `window "${name}" does not exist`, at);
 }

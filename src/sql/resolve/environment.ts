@@ -15,6 +15,8 @@ export interface VisibleCte {
   /** Of its columns. */
   readonly names: ColumnNames;
   readonly inlined: Inlined;
+  /** What is read in its place: in its own second part, the rows of the last round. */
+  readonly rows?: QueryIr;
 }
 
 /** Answers calls of functions of the catalog with constants; undefined for other calls. */

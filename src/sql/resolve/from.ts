@@ -3,54 +3,64 @@ import { spend, spendCatalogRows, spendInlined } from '../budget.ts';
 import { columnOf } from '../build.ts';
 import { type Expr, type FromIr, type OutputColumn, outputName } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
+import { enclosed } from './enclosed-join.ts';
 import type { Environment } from './environment.ts';
 import { functionRelation } from './from-function.ts';
 import { informationSchema } from './information-schema.ts';
-import { isTrue, joinOf } from './join.ts';
+import { isTrue, joinOf, makeJoin } from './join.ts';
 import { lateralOf } from './lateral.ts';
 import { datasetRelation, type ResolvedRelation } from './relations.ts';
 import { checkNames, combine, type FromContext, type ResolvedFrom } from './resolved-from.ts';
-import { Scope } from './scope.ts';
-import { ColumnNames, eachColumn } from './scope-columns.ts';
+import { Scope, starColumns } from './scope.ts';
+import { ColumnNames, eachColumn, scopeColumns } from './scope-columns.ts';
 import { type ScopeRelation, ScopeRelations } from './scope-relations.ts';
+
+type Join = Extract<FromItem, { kind: 'join' }>;
 
 /** The relations of FROM, comma-separated ones as cross joins. */
 export function resolveFrom(items: readonly FromItem[], context: FromContext): ResolvedFrom | undefined {
   let from: ResolvedFrom | undefined;
   for (const item of items) {
     const next = resolveItem(item, context, from);
-    from = from === undefined ? next : beside(from, next);
+    from = from === undefined ? next : beside(from, next, context.env);
   }
   if (from !== undefined) checkNames(from.scope);
   return from;
 }
 
 /** A comma in FROM. What is made of columns of the left side contains it already. */
-function beside(left: ResolvedFrom, right: ResolvedFrom): ResolvedFrom {
-  const scope = combine(left.scope, right.scope);
+function beside(left: ResolvedFrom, right: ResolvedFrom, env: Environment): ResolvedFrom {
+  const conditions = [...(left.conditions ?? []), ...(right.conditions ?? [])];
   if (right.link === undefined) {
-    return { ir: contains(right.ir, left.ir) ? right.ir : crossJoin(left.ir, right.ir), scope };
+    if (contains(right.ir, left.ir)) {
+      return { ir: right.ir, scope: combine(left.scope, right.scope), conditions };
+    }
+    const relation = isInnerJoin(right.ir) ? right : enclosed(right, env);
+    const scope = combine(left.scope, relation.scope);
+    return { ir: crossJoin(left.ir, relation.ir), scope, conditions };
   }
-  const { on, keepsLeft } = right.link;
+  const { on, keepsLeft, where } = right.link;
   return {
-    ir: { kind: 'join', type: keepsLeft ? 'LEFT' : 'INNER', left: left.ir, right: right.ir, on },
-    scope,
+    ir: makeJoin(keepsLeft ? 'LEFT' : 'INNER', left.ir, right.ir, on),
+    scope: combine(left.scope, right.scope),
+    conditions: [...conditions, ...(where === undefined ? [] : [where])],
   };
 }
 
 const contains = (from: FromIr, left: FromIr): boolean => from.kind === 'unnest' && from.input === left;
+
+/** Joins that are the same with other relations in front of them, in a cross join. */
+const isInnerJoin = (from: FromIr): boolean =>
+  from.kind === 'join'
+    ? from.type !== 'RIGHT' && from.type !== 'FULL' && isInnerJoin(from.left)
+    : from.kind !== 'unnest' || from.input === undefined;
 
 /**
  * `a, (b JOIN c)` as `(a, b) JOIN c`, since the store takes joins from left to right only. It is the same for
  * joins whose condition may only name b and c, and which keep all rows of their left side or need a match.
  */
 function crossJoin(left: FromIr, right: FromIr): FromIr {
-  if (right.kind === 'join') {
-    if (right.type === 'RIGHT' || right.type === 'FULL') {
-      throw unsupported(`A comma before a ${right.type} JOIN`);
-    }
-    return { ...right, left: crossJoin(left, right.left) };
-  }
+  if (right.kind === 'join') return { ...right, left: crossJoin(left, right.left) };
   return { kind: 'join', type: 'CROSS', left, right, on: undefined };
 }
 
@@ -108,8 +118,12 @@ function resolveTable(item: Extract<FromItem, { kind: 'table' }>, context: FromC
   context.env.readCtes.add(visible.cte.name);
   spendInlined(visible.inlined, item.at);
   const alias = context.env.alias();
+  const { rows } = visible;
   return {
-    ir: { kind: 'cte', alias, cte: visible.cte.name },
+    ir:
+      rows === undefined
+        ? { kind: 'cte', alias, cte: visible.cte.name }
+        : { kind: 'derived', alias, query: rows },
     relation: outputsRelation(item.alias?.name ?? name, alias, visible.cte.query.columns, visible.names),
   };
 }
@@ -163,27 +177,36 @@ function single(resolved: ResolvedRelation, alias: Alias | undefined): ResolvedF
   };
 }
 
-function resolveJoin(item: Extract<FromItem, { kind: 'join' }>, context: FromContext): ResolvedFrom {
+function resolveJoin(item: Join, context: FromContext): ResolvedFrom {
   const left = resolveItem(item.left, context, undefined);
   const right = resolveItem(item.right, context, left);
-  if (!contains(right.ir, left.ir)) return joinOf(item, left, right, context);
-  return unnestJoin(item, left, right);
+  const joined = contains(right.ir, left.ir)
+    ? unnestJoin(item, left, right)
+    : joinOf(item, left, isRelation(right) ? right : enclosed(right, context.env), context);
+  return item.alias === undefined ? joined : named(joined, item.alias);
+}
+
+/** Where the store takes a relation, and no join of several. */
+const isRelation = ({ ir, link }: ResolvedFrom): boolean =>
+  link !== undefined || (ir.kind !== 'join' && (ir.kind !== 'unnest' || ir.input === undefined));
+
+/** `(a JOIN b …) AS x`, which hides the names of both. */
+function named(joined: ResolvedFrom, alias: Alias): ResolvedFrom {
+  const columns = scopeColumns([...starColumns(joined.scope)]);
+  const relation = { name: alias.name, columns, otherColumn: undefined };
+  return { ...single({ ir: joined.ir, relation }, alias), conditions: joined.conditions ?? [] };
 }
 
 /** A join with a function of columns of its left side: no condition is left to be checked. */
-function unnestJoin(
-  item: Extract<FromItem, { kind: 'join' }>,
-  left: ResolvedFrom,
-  right: ResolvedFrom,
-): ResolvedFrom {
-  const { on } = item;
-  const always = on === undefined || isTrue(on);
-  const kept = item.type === 'CROSS' || item.type === 'INNER' || item.type === 'LEFT';
-  if (!always || !kept || item.natural || item.using.length > 0 || right.ir.kind !== 'unnest') {
+function unnestJoin(item: Join, left: ResolvedFrom, right: ResolvedFrom): ResolvedFrom {
+  const always = item.on === undefined || isTrue(item.on);
+  const isPlain = item.type === 'CROSS' || item.type === 'INNER' || item.type === 'LEFT';
+  if (right.ir.kind !== 'unnest' || !isPlain || !always || item.using.length > 0 || item.natural) {
     throw unsupported(
       'A join with a function or a query of columns of its other side, other than CROSS or LEFT … ON true,',
+      item.at,
     );
   }
   const scope = combine(left.scope, right.scope);
-  return { ir: { ...right.ir, outer: item.type === 'LEFT' }, scope };
+  return { ir: { ...right.ir, outer: item.type === 'LEFT' }, scope, conditions: left.conditions ?? [] };
 }

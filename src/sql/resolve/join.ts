@@ -1,13 +1,16 @@
 import type { Expression, FromItem, JoinType } from '../ast.ts';
 import { spend } from '../budget.ts';
-import { and, apply, relationsIn, some } from '../build.ts';
+import { allOf, and, apply, columnOf, relationsIn, some } from '../build.ts';
 import { condition } from '../coerce.ts';
 import { compare } from '../functions/operators.ts';
-import type { Expr } from '../ir.ts';
+import { type Expr, type FromIr, joinKey } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
+import { bool, int4 } from '../types.ts';
+import { conjuncts } from './pushdown.ts';
 import { combine, type FromContext, type Link, type ResolvedFrom } from './resolved-from.ts';
 import { type FromScope, lookup, openRelations, Scope, starColumns } from './scope.ts';
-import type { ScopeColumn } from './scope-columns.ts';
+import { type ScopeColumn, scopeColumns } from './scope-columns.ts';
+import { ScopeRelations } from './scope-relations.ts';
 
 type Join = Extract<FromItem, { kind: 'join' }>;
 
@@ -29,17 +32,89 @@ export function joinOf(
   right: ResolvedFrom,
   context: FromContext,
 ): ResolvedFrom {
-  if (right.ir.kind === 'join') throw unsupported('A join in parentheses on the right side of a join');
   const scope = combine(left.scope, right.scope);
-  if (right.link !== undefined) return lateralJoin(item, { left, right, scope }, right.link, context);
+  const sides = { left, right, scope };
+  if (right.link !== undefined) return lateralJoin(item, sides, right.link, context);
   const using = item.natural ? sharedNames(left.scope, right.scope) : item.using;
-  if (using.length > 0) return joinUsing(using, item.type, { left, right, scope });
-  if (item.natural && item.type !== 'INNER') {
-    throw unsupported(`NATURAL ${item.type} JOIN of relations without a column in common`);
+  if (using.length > 0) return joinUsing(using, item, sides);
+  const on = item.on && joinCondition(item.on, scope, context);
+  const inner = item.type === 'INNER' || item.type === 'CROSS';
+  const [later, now] = on === undefined ? [[], []] : split(conjuncts(on), hasCorrelated);
+  if (later.length > 0 && !inner) {
+    throw unsupported(
+      `A subquery that names columns of the query around it in the condition of a ${item.type} JOIN`,
+      item.at,
+    );
   }
-  const on = item.on && joinCondition(item.on, scope, item.type, context);
-  const type = item.natural ? 'CROSS' : item.type;
-  return { ir: { kind: 'join', type, left: left.ir, right: right.ir, on }, scope };
+  if (item.type === 'FULL' && on !== undefined && !hasEquality(on) && some(on, isColumn)) {
+    throw unsupported('FULL JOIN without an equality between its two sides', item.at);
+  }
+  const kept = keptConditions(item, left, right);
+  const joined = inner && now.length === 0 ? undefined : allOf(now);
+  const type = inner ? (joined === undefined ? 'CROSS' : 'INNER') : item.type;
+  return { ir: makeJoin(type, left.ir, right.ir, joined), scope, conditions: [...kept, ...later] };
+}
+
+const isColumn = (expr: Expr): boolean => expr.kind === 'column';
+
+const hasCorrelated = (expr: Expr): boolean =>
+  some(expr, (each) => each.kind === 'subquery' && each.correlated);
+
+function split(
+  exprs: readonly Expr[],
+  test: (expr: Expr) => boolean,
+): readonly [yes: readonly Expr[], no: readonly Expr[]] {
+  return [exprs.filter(test), exprs.filter((each) => !test(each))];
+}
+
+/** Conditions of the joins within, which stand in WHERE: not for rows that this join may fill up. */
+function keptConditions(
+  { type, at }: Join,
+  { conditions: ofLeft = [] }: ResolvedFrom,
+  { conditions: ofRight = [] }: ResolvedFrom,
+): readonly Expr[] {
+  const lost =
+    type === 'FULL' ? [...ofLeft, ...ofRight] : type === 'RIGHT' ? ofLeft : type === 'LEFT' ? ofRight : [];
+  if (lost.length === 0) return [...ofLeft, ...ofRight];
+  throw unsupported(
+    `A condition with a subquery that names columns of its join, on a side of a ${type} JOIN that is filled up,`,
+    at,
+  );
+}
+
+/**
+ * The store joins outer joins by equalities alone, with other conditions beside them. Where there is none,
+ * both sides get a column that is the same in all rows.
+ */
+export function makeJoin(type: JoinType, left: FromIr, right: FromIr, on: Expr | undefined): FromIr {
+  const plain = { kind: 'join', type, left, right, on } as const;
+  if (type === 'CROSS' || type === 'INNER' || (on !== undefined && hasEquality(on))) return plain;
+  const [keyedLeft, keyedRight] = [keyed(left), keyed(right)];
+  const always = apply(
+    'join key',
+    bool,
+    (a, b) => `(ifNull(${a}, 0) = ${b})`,
+    columnOf(keyedLeft.alias, joinKey, int4, joinKey),
+    columnOf(keyedRight.alias, joinKey, int4, joinKey),
+  );
+  const both = on === undefined || isLiteralTrue(on) ? always : and(always, on);
+  return { ...plain, left: keyedLeft.from, right: keyedRight.from, on: both };
+}
+
+const isLiteralTrue = (expr: Expr): boolean => expr.kind === 'literal' && expr.value === true;
+
+/** With the column on its first relation. Filled up with NULLs, it counts like the others. */
+function keyed(from: FromIr): { readonly from: FromIr; readonly alias: string } {
+  if (from.kind === 'join') {
+    const left = keyed(from.left);
+    return { from: { ...from, left: left.from }, alias: left.alias };
+  }
+  if (from.kind === 'unnest') {
+    if (from.input === undefined) throw new Error('BUG: rows of constants are a query');
+    const input = keyed(from.input);
+    return { from: { ...from, input: input.from }, alias: input.alias };
+  }
+  return { from: { ...from, keyed: true }, alias: from.alias };
 }
 
 /** A join with what was made of columns of its left side: it has a condition of its own. */
@@ -49,24 +124,34 @@ function lateralJoin(
   link: Link,
   context: FromContext,
 ): ResolvedFrom {
-  const { type, on } = item;
+  const { type, on, at } = item;
   const always = on === undefined || isTrue(on);
-  const isPlain = type === 'CROSS' || type === 'INNER' || type === 'LEFT';
-  if (!isPlain || item.natural || item.using.length > 0 || (link.keepsLeft && !always)) {
+  const inner = type === 'CROSS' || type === 'INNER';
+  if ((!inner && type !== 'LEFT') || item.natural || item.using.length > 0) {
     throw unsupported(
-      'A join with a query of columns of its other side (LATERAL), by USING, or of aggregates other than ON true,',
+      `${item.natural ? 'NATURAL' : type} JOIN${item.using.length > 0 ? ' … USING' : ''} with a query of columns of its other side (LATERAL)`,
+      at,
     );
   }
-  const condition = always ? link.on : and(link.on, joinCondition(on, scope, 'INNER', context));
-  const kept = type === 'LEFT' || link.keepsLeft;
-  const ir = {
-    kind: 'join',
-    type: kept ? 'LEFT' : 'INNER',
-    left: left.ir,
-    right: right.ir,
-    on: condition,
-  } as const;
-  return { ir, scope };
+  const given = always ? undefined : joinCondition(on, scope, context);
+  if (given !== undefined && hasCorrelated(given)) {
+    throw unsupported(
+      'A subquery in the condition of a join with LATERAL that names columns of the join',
+      at,
+    );
+  }
+  // There is a row for every row of the left side: what drops some of them stands in WHERE.
+  const later = [
+    ...(link.where === undefined ? [] : [link.where]),
+    ...(link.keepsLeft && given ? [given] : []),
+  ];
+  if (later.length > 0 && !inner) {
+    throw unsupported('LEFT JOIN LATERAL of aggregates with HAVING, or ON something other than true,', at);
+  }
+  const condition = given === undefined || link.keepsLeft ? link.on : and(link.on, given);
+  const kept = keptConditions(item, left, right);
+  const ir = makeJoin(type === 'LEFT' || link.keepsLeft ? 'LEFT' : 'INNER', left.ir, right.ir, condition);
+  return { ir, scope, conditions: [...kept, ...later] };
 }
 
 /** The columns by which NATURAL joins, in the order of the left side. */
@@ -84,12 +169,7 @@ function namesOf(scope: FromScope): ReadonlySet<string> {
   return names;
 }
 
-function joinCondition(
-  on: NonNullable<Join['on']>,
-  from: FromScope,
-  type: JoinType,
-  context: FromContext,
-): Expr {
+function joinCondition(on: NonNullable<Join['on']>, from: FromScope, context: FromContext): Expr {
   const scope = new Scope(from, context.parent, false);
   const expr = context.resolve(on, {
     ...context,
@@ -98,13 +178,7 @@ function joinCondition(
     allowAggregates: false,
     allowWindows: false,
   });
-  const result = condition(expr, 'JOIN/ON', on.at);
-  if (some(result, (each) => each.kind === 'subquery'))
-    throw unsupported('A subquery in a JOIN condition', on.at);
-  if (type !== 'INNER' && !hasEquality(result)) {
-    throw unsupported(`${type} JOIN without an equality between its two sides`, on.at);
-  }
-  return result;
+  return condition(expr, 'JOIN/ON', on.at);
 }
 
 /** An equality among the conditions that must all hold, between columns of different relations. */
@@ -119,7 +193,8 @@ function hasEquality(on: Expr): boolean {
 }
 
 /** `USING (a, b)`: equality of both sides' columns, which appear once, first, and unqualified. */
-function joinUsing(names: readonly string[], type: JoinType, { left, right, scope }: Sides): ResolvedFrom {
+function joinUsing(names: readonly string[], item: Join, { left, right, scope }: Sides): ResolvedFrom {
+  const { type, usingAlias } = item;
   const merged = new Map<string, Expr>();
   const equalities = names.map((name) => {
     const [leftColumn, rightColumn] = [left, right].map((side) => {
@@ -148,9 +223,22 @@ function joinUsing(names: readonly string[], type: JoinType, { left, right, scop
     }
     return columns;
   };
+  const aliased =
+    usingAlias === undefined
+      ? scope.relations
+      : scope.relations.with(
+          ScopeRelations.of([
+            {
+              name: usingAlias,
+              columns: scopeColumns([...merged].map(([name, expr]) => ({ name, expr: () => expr }))),
+              otherColumn: undefined,
+            },
+          ]),
+        );
   return {
-    ir: { kind: 'join', type, left: left.ir, right: right.ir, on: and(...equalities) },
-    scope: { relations: scope.relations, merged: new Map([...scope.merged, ...merged]), star: [star] },
+    ir: makeJoin(type, left.ir, right.ir, and(...equalities)),
+    scope: { relations: aliased, merged: new Map([...scope.merged, ...merged]), star: [star] },
+    conditions: keptConditions(item, left, right),
   };
 }
 

@@ -8,7 +8,7 @@ import { columnKey } from './correlation.ts';
 import type { Environment } from './environment.ts';
 import { isAggregate, isGrouped } from './grouping.ts';
 import { conjuncts } from './pushdown.ts';
-import { replaceIn, replaceInSelect } from './replace-columns.ts';
+import { RowsInFrom } from './rows-in-from.ts';
 import { plainSelect } from './subquery.ts';
 
 /**
@@ -73,52 +73,11 @@ function beforeGroups(select: SelectIr, env: Environment): SelectIr {
     );
   }
   const { from, where } = select;
-  const rows = new Rows(env.alias());
+  const rows = new RowsInFrom(env.alias());
   const outer = { ...select, from: undefined, where: undefined };
   const result = rows.over(outer, (expr) => (moved.has(exprKey(expr)) ? rows.place(expr) : undefined));
   const inner = withoutNulls({ ...plainSelect(rows.items), from, where }, env);
   return { ...result, from: { kind: 'derived', alias: rows.alias, query: inner } };
-}
-
-/** The columns of a query in FROM, which another one takes them from. */
-class Rows {
-  readonly alias: string;
-  readonly items: Expr[] = [];
-  readonly #places = new Map<string, Column>();
-
-  constructor(alias: string) {
-    this.alias = alias;
-  }
-
-  /** An expression of the query in FROM, as the query around sees it. */
-  place(expr: Expr): Column {
-    const key = exprKey(expr);
-    const known = this.#places.get(key);
-    if (known !== undefined) return known;
-    const label = expr.kind === 'column' ? expr.label : '';
-    const name = outputName(this.items.push(expr) - 1);
-    const column = {
-      ...columnOf(this.alias, name, expr.type, label),
-      ...(expr.kind === 'column' && expr.finite === true ? { finite: true } : {}),
-    };
-    this.#places.set(key, column);
-    return column;
-  }
-
-  /** The query with these columns in place of those that it has. */
-  over(
-    select: SelectIr,
-    own: (expr: Expr) => Expr | undefined,
-    outer = (column: Column): Expr => ({ ...this.place({ ...column, outer: false }), outer: true }),
-  ): SelectIr {
-    const replaced = (expr: Expr): Expr | undefined =>
-      own(expr) ?? (expr.kind === 'column' && !expr.outer ? this.place(expr) : undefined);
-    return replaceInSelect(
-      select,
-      (expr) => replaceIn(expr, { own: replaced, outer }),
-      (from) => from,
-    );
-  }
 }
 
 /** Columns whose NULLs a subquery must see are handed on to it as a value and whether it is there. */
@@ -136,7 +95,7 @@ function withoutNulls(select: SelectIr, env: Environment): SelectIr {
   }
   const conditions = select.where === undefined ? [] : conjuncts(select.where);
   const later = conditions.filter((each) => subqueriesIn(each).some((one) => one.nullable.length > 0));
-  const rows = new Rows(env.alias());
+  const rows = new RowsInFrom(env.alias());
   const outer = (column: Column): Expr => {
     const own = { ...column, outer: false };
     if (!nullable.has(columnKey(column))) return { ...rows.place(own), outer: true };
@@ -167,7 +126,7 @@ function beforeOrder(select: SelectIr, env: Environment): SelectIr {
   if (select.items.some((item) => some(item, isSet))) {
     throw unsupported('A correlated subquery in ORDER BY or DISTINCT ON, beside rows of a function');
   }
-  const rows = new Rows(env.alias());
+  const rows = new RowsInFrom(env.alias());
   const shown = select.items.map((item, index): Expr => {
     rows.items.push(item);
     return columnOf(rows.alias, outputName(index), item.type, select.columns[index]?.name ?? '');
@@ -185,6 +144,7 @@ function beforeOrder(select: SelectIr, env: Environment): SelectIr {
     distinctOn: [],
     limit: undefined,
     offset: undefined,
+    withTies: false,
   };
   return {
     ...plainSelect(shown),
@@ -194,5 +154,6 @@ function beforeOrder(select: SelectIr, env: Environment): SelectIr {
     orderBy,
     limit: select.limit,
     offset: select.offset,
+    withTies: select.withTies === true,
   };
 }

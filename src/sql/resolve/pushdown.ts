@@ -17,6 +17,17 @@ export interface Pushed {
 export function pushIntoReads(from: FromIr, where: readonly Expr[]): Pushed {
   const pushed = new Set<Expr>();
   const ofOne = conditionsOfOneRelation(where);
+  // No condition is moved in: it names columns of the join, and not those that are read there.
+  const inJoin = (item: Extract<FromIr, { kind: 'derived' }>): FromIr =>
+    item.query.kind === 'select' && item.query.from !== undefined
+      ? { ...item, query: { ...item.query, from: visit(item.query.from, false) } }
+      : item;
+  const ofPoints = (read: PointsRead, alias: string, mayFilter: boolean): PointsRead => {
+    const candidates = mayFilter ? (ofOne.get(alias) ?? []) : [];
+    const conditions = candidates.filter((condition) => readsSeriesOnly(condition, read));
+    for (const condition of conditions) pushed.add(condition);
+    return { ...read, seriesConditions: conditions, joined: joinedColumns(read, conditions) };
+  };
   const visit = (item: FromIr, mayFilter: boolean): FromIr => {
     if (item.kind === 'join') {
       // A side that a join may fill up with NULLs must keep all its rows.
@@ -27,6 +38,7 @@ export function pushIntoReads(from: FromIr, where: readonly Expr[]): Pushed {
     if (item.kind === 'unnest') {
       return item.input === undefined ? item : { ...item, input: visit(item.input, mayFilter) };
     }
+    if (item.kind === 'derived') return item.isJoin === true ? inJoin(item) : item;
     if (item.kind !== 'dataset') return item;
     const { read, alias } = item;
     if (read.kind === 'records') {
@@ -35,14 +47,7 @@ export function pushIntoReads(from: FromIr, where: readonly Expr[]): Pushed {
         read: { ...read, filters: mayFilter ? attributeFilters(read, alias, ofOne.get(alias) ?? []) : [] },
       };
     }
-    if (read.kind !== 'points') return item;
-    const candidates = mayFilter ? (ofOne.get(alias) ?? []) : [];
-    const conditions = candidates.filter((condition) => readsSeriesOnly(condition, read));
-    for (const condition of conditions) pushed.add(condition);
-    return {
-      ...item,
-      read: { ...read, seriesConditions: conditions, joined: joinedColumns(read, conditions) },
-    };
+    return read.kind === 'points' ? { ...item, read: ofPoints(read, alias, mayFilter) } : item;
   };
   return { from: visit(from, true), where: where.filter((condition) => !pushed.has(condition)) };
 }

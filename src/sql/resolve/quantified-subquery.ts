@@ -269,7 +269,7 @@ function correlatedAny(
 
 /** An expression of the query around, as the subquery sees it. */
 function asOuter(expr: Expr, label: string, at: number | undefined): Expr {
-  if (expr.kind === 'column') return { ...expr, outer: true };
+  if (expr.kind === 'column') return { ...expr, outer: true, ...(expr.outer ? { far: { at } } : {}) };
   if (isConstant(expr)) return expr;
   if (expr.kind === 'apply')
     return { ...expr, args: children(expr).map((child) => asOuter(child, label, at)) };

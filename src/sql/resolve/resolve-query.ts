@@ -1,5 +1,5 @@
 import { quoteString } from '../../lib/quote.ts';
-import type { Cte, Query, SetOperation, SortKey, Values } from '../ast.ts';
+import type { Cte, FromItem, Query, SetOperation, SortKey, Values } from '../ast.ts';
 import { inlinedBy, nothingInlined, spend } from '../budget.ts';
 import { apply, columnOf } from '../build.ts';
 import { coerce, settle, unify } from '../coerce.ts';
@@ -14,11 +14,14 @@ import {
   type ValuesIr,
 } from '../ir.ts';
 import { relationPaths } from '../relation-names.ts';
-import { sqlError, unsupported } from '../sql-error.ts';
+import { inPlace, sqlError, unsupported } from '../sql-error.ts';
 import { type SqlType, sameType, storeType, text } from '../types.ts';
 import type { QueryContext, ResolvedQuery, VisibleCte } from './environment.ts';
-import { limitOf } from './limit.ts';
+import type { ExpressionContext } from './expression-context.ts';
+import { isGrouped } from './grouping.ts';
+import { rowCounts } from './limit.ts';
 import { coerceOutputs, mapOutputs, matchColumns } from './outputs.ts';
+import { DistinctRounds } from './recursive-rounds.ts';
 import { resolveExpression } from './resolve-expression.ts';
 import { emptyFrom, Scope } from './scope.ts';
 import { ColumnNames } from './scope-columns.ts';
@@ -31,9 +34,15 @@ export function resolveQuery(
   parent: Scope | undefined,
   correlatable: boolean,
 ): ResolvedQuery {
-  const resolved = resolveBranch(query, context, parent, correlatable);
+  const resolved = inPlace(placeOf(query), () => resolveBranch(query, context, parent, correlatable));
   const types = resolved.query.columns.map(({ type }) => (type.name === 'unknown' ? text : type));
   return { ...resolved, query: coerceOutputs(resolved.query, types) };
+}
+
+/** Where a query stands, for refusals that say no place of their own: its first expression. */
+function placeOf({ body }: Query): number | undefined {
+  if (body.kind === 'set') return placeOf(body.left);
+  return body.kind === 'values' ? body.rows[0]?.[0]?.at : body.items[0]?.expression.at;
 }
 
 /** A query whose literals may still get their type from another branch of a set operation. */
@@ -54,7 +63,7 @@ function resolveBranch(
     body.kind === 'set'
       ? { query: resolveSetOperation(body, inner, parent), correlated: false }
       : resolveValues(body, inner, parent, correlatable && plain);
-  return plain ? resolved : { query: ordered(resolved.query, query, inner), correlated: false };
+  return plain ? resolved : { query: ordered(resolved.query, query, inner, parent), correlated: false };
 }
 
 function resolveCtes(
@@ -65,8 +74,17 @@ function resolveCtes(
   if (query.ctes.length === 0) return context.ctes;
   const ctes = new Map(context.ctes);
   const own = new Set<string>();
+  const later = new Set(query.ctes.map(({ name }) => name));
   for (const definition of query.ctes) {
-    const { name, columns, at } = definition;
+    const { name, columns, at, recursive } = definition;
+    later.delete(name);
+    const [early] = recursive ? relationPaths(definition.query).filter((path) => isNameIn(later, path)) : [];
+    if (early !== undefined) {
+      throw unsupported(
+        `A reference to the WITH query "${early[0]}" in one before it, or mutual recursion,`,
+        at,
+      );
+    }
     if (own.has(name))
       throw sqlError('sql_ambiguous', `WITH query name "${name}" specified more than once`, at);
     own.add(name);
@@ -97,34 +115,53 @@ function resolveCte(
     query: resolveQuery(query, context, parent, false).query,
     recursive: false,
   });
-  if (!recursive || body.kind !== 'set' || body.operator !== 'UNION' || !isRead(name, body.right))
-    return plain();
+  if (!recursive || !isRead(name, query)) return plain();
+  if (body.kind !== 'set' || body.operator !== 'UNION') {
+    throw sqlError(
+      'sql_recursion',
+      `recursive query "${name}" does not have the form non-recursive-term UNION [ALL] recursive-term`,
+      at,
+    );
+  }
+  if (isRead(name, body.left)) {
+    const where = 'within its non-recursive term';
+    throw sqlError('sql_recursion', `recursive reference to query "${name}" must not appear ${where}`, at);
+  }
+  if (!isRead(name, body.right)) return plain();
   checkSelfReference(name, body.right, at);
-  const self = {
-    name: generated,
-    query: resolveQuery(body.left, context, parent, false).query,
-    recursive: true,
-  };
-  const names = new ColumnNames(self.query.columns.map((column) => column.name));
-  // The number of its columns is checked when it is complete.
-  const visible = {
-    cte: self,
-    names: names.renamed(columns.slice(0, names.list.length)),
-    inlined: nothingInlined,
-  };
-  const inner = new Map(context.ctes).set(name, visible);
-  const right = resolveQuery(body.right, { ...context, ctes: inner }, parent, false).query;
-  if (!body.all) throw unsupported('WITH RECURSIVE … UNION without ALL', at);
   if (
     query.orderBy.length > 0 ||
     query.limit !== undefined ||
     query.offset !== undefined ||
     query.ctes.length > 0
   ) {
-    throw unsupported('ORDER BY, LIMIT and WITH in a recursive query', at);
+    throw unsupported('ORDER BY, LIMIT, OFFSET or WITH in a recursive query', at);
   }
-  return { ...self, query: recursiveUnion(self.query, right, name, at) };
+  const left = resolveQuery(body.left, context, parent, false).query;
+  const self = { name: generated, query: left, recursive: true };
+  const names = new ColumnNames(left.columns.map((column) => column.name));
+  const rounds = body.all ? undefined : new DistinctRounds(generated, left.columns, context.env);
+  // The number of its columns is checked when it is complete.
+  const visible = {
+    cte: self,
+    names: names.renamed(columns.slice(0, names.list.length)),
+    inlined: nothingInlined,
+    ...(rounds === undefined ? {} : { rows: rounds.rows() }),
+  };
+  const inner = new Map(context.ctes).set(name, visible);
+  const right = resolveQuery(body.right, { ...context, ctes: inner }, parent, false).query;
+  if (right.kind === 'select' && isGrouped(right)) {
+    const what = `aggregate functions are not allowed in a recursive query's recursive term`;
+    throw sqlError('sql_recursion', what, at);
+  }
+  const union = recursiveUnion(left, right, name, at);
+  if (rounds === undefined) return { ...self, query: union };
+  context.env.ctes.push(rounds.all(union));
+  return { name: context.env.cteName(), query: rounds.rows(), recursive: false };
 }
+
+const isNameIn = (names: ReadonlySet<string>, path: readonly string[]): boolean =>
+  path.length === 1 && names.has(path[0] ?? '');
 
 const isRead = (name: string, part: Parameters<typeof relationPaths>[0]): boolean =>
   relationPaths(part).some((path) => path.length === 1 && path[0] === name);
@@ -137,19 +174,27 @@ function checkSelfReference(name: string, right: Query, at: number | undefined):
   if (isReadInWith(name, right)) {
     throw unsupported('A recursive query that reads its own rows in a WITH of its second part', at);
   }
+  const mustNot = (what: string): Error =>
+    sqlError('sql_recursion', `recursive reference to query "${name}" must not appear ${what}`, at);
   const isOwn = (path: readonly string[]): boolean => path.length === 1 && path[0] === name;
-  const all = relationPaths(right).filter(isOwn).length;
-  if (all > 1) {
-    throw sqlError('sql_syntax', `recursive reference to query "${name}" must not appear more than once`, at);
-  }
+  if (relationPaths(right).filter(isOwn).length > 1) throw mustNot('more than once');
   const { body } = right;
-  if (body.kind === 'select' && !body.from.some((item) => isRead(name, item))) {
-    throw sqlError(
-      'sql_syntax',
-      `recursive reference to query "${name}" must not appear within a subquery`,
-      at,
-    );
+  if (body.kind === 'set') {
+    if (body.operator !== 'UNION') throw mustNot(`within ${body.operator}`);
+    return;
   }
+  if (body.kind !== 'select') return;
+  if (!body.from.some((item) => isRead(name, item))) throw mustNot('within a subquery');
+  if (body.from.some((item) => isInOuterJoin(name, item))) throw mustNot('within an outer join');
+}
+
+/** On a side of an outer join that is filled up with NULLs. */
+function isInOuterJoin(name: string, item: FromItem): boolean {
+  if (item.kind !== 'join') return false;
+  const { type, left, right } = item;
+  if ((type === 'LEFT' || type === 'FULL') && isRead(name, right)) return true;
+  if ((type === 'RIGHT' || type === 'FULL') && isRead(name, left)) return true;
+  return isInOuterJoin(name, left) || isInOuterJoin(name, right);
 }
 
 /** In a WITH that a query begins with, or one of its branches. */
@@ -210,15 +255,7 @@ function resolveValues(
   correlatable: boolean,
 ): ResolvedQuery {
   const scope = new Scope(emptyFrom, parent, correlatable);
-  const expressionContext = {
-    ...context,
-    scope,
-    clause: 'VALUES',
-    allowAggregates: false,
-    allowWindows: false,
-    windows: new Map(),
-    resolve: resolveExpression,
-  };
+  const expressionContext = plainContext(context, scope);
   spend('outputColumns', body.rows[0]?.length ?? 0);
   const rows = body.rows.map((row) => row.map((value) => resolveExpression(value, expressionContext)));
   const width = rows[0]?.length ?? 0;
@@ -240,8 +277,20 @@ function resolveValues(
   return { query, correlated: scope.correlated };
 }
 
+/** Of expressions that stand beside no SELECT. */
+const plainContext = (context: QueryContext, scope: Scope): ExpressionContext => ({
+  ...context,
+  scope,
+  clause: 'VALUES',
+  allowAggregates: false,
+  allowWindows: false,
+  windows: new Map(),
+  resolve: resolveExpression,
+});
+
 /** A set operation or VALUES with ORDER BY and LIMIT around it, by output columns only. */
-function ordered(ir: QueryIr, query: Query, context: QueryContext): SelectIr {
+function ordered(ir: QueryIr, query: Query, queryContext: QueryContext, parent: Scope | undefined): SelectIr {
+  const context = plainContext(queryContext, new Scope(emptyFrom, parent, false));
   const alias = context.env.alias();
   spend('sortKeys', query.orderBy.length, query.orderBy[0]?.expression.at);
   spend('outputColumns', ir.columns.length);
@@ -259,8 +308,7 @@ function ordered(ir: QueryIr, query: Query, context: QueryContext): SelectIr {
     groupingSets: [],
     having: undefined,
     orderBy: outputSorts(query.orderBy, ir, items),
-    limit: limitOf(query.limit, 'LIMIT', context.env),
-    offset: limitOf(query.offset, 'OFFSET', context.env),
+    ...rowCounts(query, context),
   };
 }
 

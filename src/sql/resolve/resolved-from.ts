@@ -8,12 +8,16 @@ export interface ResolvedFrom {
   readonly scope: FromScope;
   /** What joins it to the relations to its left, whose columns it was made with (LATERAL). */
   readonly link?: Link | undefined;
+  /** Conditions of its joins that stand in WHERE, which means the same. */
+  readonly conditions?: readonly Expr[];
 }
 
 export interface Link {
   readonly on: Expr;
   /** True if a row of the left side that nothing fits to is kept: then there would be a row for it, too. */
   readonly keepsLeft: boolean;
+  /** What the rows must satisfy behind that. */
+  readonly where: Expr | undefined;
 }
 
 /** What resolving FROM needs; its expressions get a scope of their own here. */

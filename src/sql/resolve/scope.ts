@@ -77,6 +77,8 @@ export class Scope {
     if (own !== undefined) return own;
     const outer = this.#parent?.own(name, at);
     if (outer !== undefined) return this.#outer(outer, name, at);
+    const far = this.#correlatable ? this.#parent?.parent?.own(name, at) : undefined;
+    if (far !== undefined) return this.#far(far, name, at);
     this.#open ??= openRelations(this.#from);
     const [open, second] = this.#open;
     if (second !== undefined) throw ambiguous(name, at);
@@ -106,7 +108,10 @@ export class Scope {
         at,
       );
     }
-    return this.ownRelation(relationName) === undefined ? this.#outer(expr, name, at) : expr;
+    if (this.ownRelation(relationName) !== undefined) return expr;
+    return this.#parent?.ownRelation(relationName) === undefined
+      ? this.#far(expr, name, at)
+      : this.#outer(expr, name, at);
   }
 
   ownRelation(name: string): ScopeRelation | undefined {
@@ -116,6 +121,8 @@ export class Scope {
   #relation(name: string, at: number | undefined): ScopeRelation {
     const relation = this.ownRelation(name) ?? this.#parent?.ownRelation(name);
     if (relation !== undefined) return relation;
+    const far = this.#correlatable ? this.#parent?.parent?.ownRelation(name) : undefined;
+    if (far !== undefined) return far;
     if (this.#parent?.parent?.seesRelation(name) === true) throw tooFar(name, at);
     throw sqlError('sql_unknown_relation', `"${name}" is not in the FROM clause`, at);
   }
@@ -125,6 +132,18 @@ export class Scope {
     if (!this.#correlatable) throw tooFar(name, at);
     this.#correlated = true;
     return markOuter(expr);
+  }
+
+  #far(expr: Expr, name: string, at: number | undefined): Expr {
+    if (this.#parent?.isCorrelatable !== true) throw tooFar(name, at);
+    this.#correlated = true;
+    this.#parent.#correlated = true;
+    return markFar(expr, at);
+  }
+
+  /** Whether it may name columns of the query around it. */
+  get isCorrelatable(): boolean {
+    return this.#correlatable;
   }
 
   sees(name: string): boolean {
@@ -173,6 +192,16 @@ const ambiguous = (name: string, at: number | undefined): Error =>
 
 const tooFar = (name: string, at: number | undefined): Error =>
   unsupported(`A reference to "${name}" of an outer query from here`, at);
+
+function markFar(expr: Expr, at: number | undefined): Expr {
+  spend('resolvedNodes');
+  const marked = { outer: true, far: { at } } as const;
+  if (expr.kind === 'column') return { ...expr, ...marked };
+  if (expr.kind === 'mixed') {
+    return { ...expr, column: (type) => ({ ...expr.column(type), ...marked }) };
+  }
+  return expr.kind === 'apply' ? { ...expr, args: expr.args.map((arg) => markFar(arg, at)) } : expr;
+}
 
 function markOuter(expr: Expr): Expr {
   spend('resolvedNodes');

@@ -8,16 +8,10 @@ import { sqlError, unsupported } from '../sql-error.ts';
 import type { QueryContext, ResolvedQuery } from './environment.ts';
 import type { ExpressionContext } from './expression-context.ts';
 import { resolveFrom } from './from.ts';
-import {
-  checkGrouping,
-  hasAggregate,
-  isAggregate,
-  isGroupingCall,
-  keepKeys,
-  withoutGrouping,
-} from './grouping.ts';
+import { checkGrouping, hasAggregate, isAggregate, isGroupingCall, withoutGrouping } from './grouping.ts';
 import { GroupingKeys, type GroupKey, havingAnyRows } from './grouping-keys.ts';
-import { limitOf } from './limit.ts';
+import { rowCounts } from './limit.ts';
+import { withNearColumns } from './near-columns.ts';
 import { outputColumnName } from './output-name.ts';
 import { placeSubqueries } from './place-subqueries.ts';
 import { conjuncts, pushIntoReads } from './pushdown.ts';
@@ -25,6 +19,7 @@ import { isTwoPartIn } from './quantified-subquery.ts';
 import { resolveExpression } from './resolve-expression.ts';
 import { emptyFrom, Scope } from './scope.ts';
 import { checkSets } from './set-returning-calls.ts';
+import { windowsInStages } from './window-stages.ts';
 
 /** An output column with the name by which ORDER BY and GROUP BY may mean it. */
 interface Item {
@@ -82,12 +77,15 @@ export function resolveSelect(
     allowWindows: windows,
   });
   const whereContext = inClause('WHERE', false, false);
-  const where = select.where === undefined ? [] : resolveWhere(select.where, whereContext);
+  const ofJoins = (from?.conditions ?? []).map(twoValued);
+  // Their subqueries were resolved over the names of the join.
+  scope.hasCorrelatedSubqueries ||= ofJoins.length > 0;
+  const where = [...ofJoins, ...(select.where === undefined ? [] : resolveWhere(select.where, whereContext))];
   const selectContext = inClause('SELECT', true, true);
-  const written = select.items.flatMap((item) => resolveItem(item, selectContext));
+  const given = select.items.flatMap((item) => resolveItem(item, selectContext));
   const groupContext = inClause('GROUP BY', false, false);
-  const grouping = groupingKeys(select, written, groupContext);
-  const items = written.map((item, place) => ({ ...item, expr: grouping.item(item.expr, place) }));
+  const grouping = groupingKeys(select, given, groupContext);
+  const items = given.map((item, place) => ({ ...item, expr: grouping.item(item.expr, place) }));
   const named = new NamedItems(items);
   const havingContext = inClause('HAVING', true, false);
   const having =
@@ -96,12 +94,19 @@ export function resolveSelect(
   const orderContext = inClause('ORDER BY', true, true);
   spend('sortKeys', query.orderBy.length, query.orderBy[0]?.expression.at);
   spend('sortKeys', select.distinctOn.length, select.distinctOn[0]?.at);
-  const orderBy = query.orderBy
-    .map((key) => resolveOrderKey(key, named, orderContext))
-    .map((sort) => ({ ...sort, expr: grouping.within(sort.expr) }));
-  const distinctOn = select.distinctOn.map((key) =>
-    grouping.within(outputExpr(key, named, orderContext, 'DISTINCT ON')),
+  const distinctKeys = select.distinctOn.map(
+    (key): Item => ({
+      name: '',
+      expression: key,
+      expr: outputExpr(key, named, named.items, orderContext, 'DISTINCT ON'),
+      at: key.at,
+    }),
   );
+  const written = [...named.items, ...distinctKeys];
+  const orderBy = query.orderBy
+    .map((key) => resolveOrderKey(key, named, written, orderContext))
+    .map((sort) => ({ ...sort, expr: grouping.within(sort.expr) }));
+  const distinctOn = distinctKeys.map(({ expr }) => grouping.within(expr));
   checkDistinctKeys(distinctOn, grouping.sets, select.distinctOn[0]?.at);
   const pushed = from && pushIntoReads(from.ir, where);
   const ir: SelectIr = {
@@ -115,17 +120,17 @@ export function resolveSelect(
     groupingSets: grouping.sets,
     having: having && grouping.within(having),
     orderBy,
-    limit: limitOf(query.limit, 'LIMIT', context.env),
-    offset: limitOf(query.offset, 'OFFSET', context.env),
+    ...rowCounts(query, orderContext),
   };
   checkGrouping(ir, items);
   checkDistinctOrder(ir, query.orderBy);
   checkSets(ir);
-  const whole = withTotalRow(withoutGrouping(ir));
+  const total = withTotalRow(withoutGrouping(ir));
+  const whole = scope.hasCorrelatedSubqueries ? withNearColumns(total) : total;
   const placed = scope.hasCorrelatedSubqueries
     ? placeSubqueries(whole, context.env, scope.correlated)
     : whole;
-  return { query: keepKeys(placed), correlated: scope.correlated };
+  return { query: windowsInStages(placed, context.env), correlated: scope.correlated };
 }
 
 function groupingKeys(select: Select, items: readonly Item[], context: ExpressionContext): GroupingKeys {
@@ -200,23 +205,33 @@ function itemOfGroupKey(key: Expression, items: NamedItems, context: ExpressionC
   const item =
     itemByNumber(key, items, 'GROUP BY') ??
     itemByName(key, items, context.scope) ??
-    itemBySubquery(key, items);
+    itemBySubquery(key, items.items);
   if (item === undefined || !hasAggregate(item.expr)) return item;
   throw sqlError('sql_grouping', 'aggregate functions are not allowed in GROUP BY', key.at);
 }
 
 /** The name of an output column, its number, or an expression over the columns of FROM. */
-function resolveOrderKey(key: SortKey, items: NamedItems, context: ExpressionContext): Sort {
+function resolveOrderKey(
+  key: SortKey,
+  items: NamedItems,
+  written: readonly Item[],
+  context: ExpressionContext,
+): Sort {
   const { expression, descending, nullsFirst } = key;
-  return { expr: outputExpr(expression, items, context, 'ORDER BY'), descending, nullsFirst };
+  return { expr: outputExpr(expression, items, written, context, 'ORDER BY'), descending, nullsFirst };
 }
 
-function outputExpr(key: Expression, items: NamedItems, context: ExpressionContext, clause: string): Expr {
+/** @param written what an expression with a subquery may repeat */
+function outputExpr(
+  key: Expression,
+  items: NamedItems,
+  written: readonly Item[],
+  context: ExpressionContext,
+  clause: string,
+): Expr {
   const item =
-    itemByNumber(key, items, clause) ?? itemByName(key, items, undefined) ?? itemBySubquery(key, items);
-  const expr = settle(item?.expr ?? context.resolve(key, context), key.at);
-  if (expr.type.name === 'array') throw unsupported(`${clause} an array`, key.at);
-  return expr;
+    itemByNumber(key, items, clause) ?? itemByName(key, items, undefined) ?? itemBySubquery(key, written);
+  return settle(item?.expr ?? context.resolve(key, context), key.at);
 }
 
 function itemByNumber(key: Expression, { items }: NamedItems, clause: string): Item | undefined {
@@ -239,7 +254,7 @@ function itemByName(key: Expression, items: NamedItems, columnsFirst: Scope | un
 }
 
 /** A subquery is written out in each place; one that is written like that of an output column is the same. */
-function itemBySubquery(key: Expression, { items }: NamedItems): Item | undefined {
+function itemBySubquery(key: Expression, items: readonly Item[]): Item | undefined {
   if (key.kind === 'column' || key.kind === 'constant') return undefined;
   const written = JSON.stringify(key, withoutPlaces);
   spend('steps', written.length);

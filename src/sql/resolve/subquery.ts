@@ -1,5 +1,5 @@
 import type { Query } from '../ast.ts';
-import { allOf, apply, children, columnOf, isConstant, some } from '../build.ts';
+import { allOf, apply, children, columnOf, fromOutside, isConstant, some } from '../build.ts';
 import { exprKey } from '../expr-key.ts';
 import { sortedTuples } from '../functions/aggregates/ordered-aggregates.ts';
 import { isSet } from '../functions/set-returning.ts';
@@ -72,7 +72,7 @@ class SplitAggregates {
 
   outside(item: Expr): Expr {
     if (item.kind === 'aggregate') return this.#single(item);
-    if (item.kind === 'column') return { ...item, outer: false };
+    if (item.kind === 'column') return fromOutside(item);
     if (item.kind === 'subquery')
       throw unsupported('A subquery beside aggregates in a correlated scalar subquery');
     return item.kind === 'apply' ? { ...item, args: item.args.map((arg) => this.outside(arg)) } : item;
@@ -114,7 +114,7 @@ function onlyRow(query: SelectIr, item: Expr, context: ExpressionContext, at: nu
       own.set(key, value);
       return value;
     }
-    if (expr.kind === 'column') return { ...expr, outer: false };
+    if (expr.kind === 'column') return fromOutside(expr);
     if (isConstant(expr)) return expr;
     if (expr.kind === 'apply') return { ...expr, args: children(expr).map(outside) };
     throw unsupported('A correlated scalar subquery that gives a window function', at);
@@ -157,7 +157,8 @@ function gatheredRows(
   context: ExpressionContext,
   at: number | undefined,
 ): Subquery {
-  const { orderBy, limit, offset, distinctOn, distinct } = query;
+  const { orderBy, distinctOn, distinct } = query;
+  const { limit, offset } = literalCounts(query, at);
   if (distinctOn.length > 0) throw unsupported('A correlated subquery with DISTINCT ON', at);
   const sorts = orderBy;
   if ([item, ...sorts.map(({ expr }) => expr)].some((expr) => some(expr, cannotBeGathered))) {
@@ -181,7 +182,14 @@ function gatheredRows(
     over: undefined,
     finish: (tuples) => sliced(sorts.length === 0 ? tuples : sortedTuples(tuples, sorts), limit, offset),
   };
-  const all = { ...query, distinct: false, orderBy: [], limit: undefined, offset: undefined };
+  const all = {
+    ...query,
+    distinct: false,
+    orderBy: [],
+    limit: undefined,
+    offset: undefined,
+    withTies: false,
+  };
   const nullable = nullableOuterColumns({ ...all, items: [item] });
   // The first of a row and its repetitions is that row.
   const isRepeatable = distinct || (limit === 1 && offset === undefined);
@@ -192,6 +200,18 @@ function gatheredRows(
 
 const cannotBeGathered = (expr: Expr): boolean =>
   expr.kind === 'subquery' || expr.kind === 'aggregate' || isSet(expr);
+
+/** What the values of the rows outside are joined to has no place for a count of rows that is computed. */
+function literalCounts(
+  { limit, offset, withTies }: SelectIr,
+  at: number | undefined,
+): { readonly limit: number | undefined; readonly offset: number | undefined } {
+  if (withTies === true) throw unsupported('WITH TIES in a correlated subquery', at);
+  if (typeof limit === 'object' || typeof offset === 'object') {
+    throw unsupported('LIMIT or OFFSET of an expression in a correlated subquery', at);
+  }
+  return { limit, offset };
+}
 
 function sliced(rows: string, limit: number | undefined, offset: number | undefined): string {
   if (limit === undefined && offset === undefined) return rows;
@@ -292,8 +312,15 @@ export const plainSelect = (items: readonly Expr[]): SelectIr => ({
 export function resolveExists(ast: Query, context: ExpressionContext, at: number | undefined): Expr {
   const { query, correlated } = context.query(ast, context, context.scope, true);
   if (!correlated) return subquery({ form: 'exists', type: bool, query }, context);
-  if (query.kind !== 'select' || query.offset !== undefined || query.limit === 0) {
-    throw unsupported('A correlated EXISTS with OFFSET, LIMIT 0 or a set operation', at);
+  const isAnyRow =
+    query.kind === 'select' &&
+    query.offset === undefined &&
+    (query.limit === undefined || (typeof query.limit === 'number' && query.limit > 0));
+  if (!isAnyRow) {
+    throw unsupported(
+      'A correlated EXISTS with OFFSET, LIMIT 0, LIMIT of an expression or a set operation',
+      at,
+    );
   }
   if (isGrouped(query)) throw unsupported('A correlated EXISTS with aggregates', at);
   return exists(query, query.where === undefined ? [] : [query.where], context);
@@ -314,6 +341,7 @@ export const exists = (
     where: allOf(conditions),
     orderBy: [],
     limit: undefined,
+    withTies: false,
   };
   const nullable = nullableOuterColumns(rows);
   return subquery({ form: 'exists', type: bool, query: rows, correlated: true, nullable }, context);

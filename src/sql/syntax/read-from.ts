@@ -56,10 +56,17 @@ function readFunction(node: SyntaxNode, context: ReadContext): FromItem {
 }
 
 function readJoin(node: SyntaxNode, context: ReadContext): FromItem {
-  node.allow(['jointype', 'larg', 'rarg', 'usingClause', 'quals', 'isNatural'], {
-    alias: 'An alias for a join',
-    join_using_alias: 'An alias for USING',
-  });
+  node.allow([
+    'jointype',
+    'larg',
+    'rarg',
+    'usingClause',
+    'quals',
+    'isNatural',
+    'rtindex',
+    'alias',
+    'join_using_alias',
+  ]);
   const quals = node.child('quals');
   const using = node.strings('usingClause');
   const natural = node.flag('isNatural');
@@ -76,6 +83,9 @@ function readJoin(node: SyntaxNode, context: ReadContext): FromItem {
     on: quals && context.expression(quals),
     using,
     natural,
+    alias: readAlias(node),
+    usingAlias: node.part('join_using_alias', 'Alias')?.text('aliasname'),
+    at: quals?.at ?? node.at,
   };
 }
 

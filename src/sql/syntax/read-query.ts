@@ -28,7 +28,6 @@ export function readQuery(node: SyntaxNode, context: ReadContext): Query {
   if (node.type !== 'SelectStmt') {
     throw unsupported(`${statementName(node.type)} (only SELECT is)`, node.at);
   }
-  if (node.text('limitOption') === 'LIMIT_OPTION_WITH_TIES') throw unsupported('WITH TIES', node.at);
   const limit = node.child('limitCount');
   const offset = node.child('limitOffset');
   return {
@@ -37,6 +36,7 @@ export function readQuery(node: SyntaxNode, context: ReadContext): Query {
     orderBy: node.list('sortClause').map((key) => readSortKey(key, context)),
     limit: limit && context.expression(limit),
     offset: offset && context.expression(offset),
+    withTies: node.text('limitOption') === 'LIMIT_OPTION_WITH_TIES',
   };
 }
 
@@ -107,7 +107,11 @@ function readWindows(node: SyntaxNode, context: ReadContext): ReadonlyMap<string
   for (const definition of node.list('windowClause')) {
     const { reference, ...window } = readWindow(definition, context);
     if (reference === undefined || windows.has(reference)) {
-      throw sqlError('sql_syntax', `window "${reference ?? ''}" is already defined`, definition.at);
+      throw sqlError('sql_window', `window "${reference ?? ''}" is already defined`, definition.at);
+    }
+    // One refines those before it, so no window refines itself.
+    if (window.base !== undefined && !windows.has(window.base)) {
+      throw sqlError('sql_syntax', `window "${window.base}" does not exist`, definition.at);
     }
     windows.set(reference, { ...window, reference: undefined });
   }
@@ -123,10 +127,14 @@ function readCtes(node: SyntaxNode, context: ReadContext): readonly Cte[] {
       search_clause: 'SEARCH in WITH',
       cycle_clause: 'CYCLE in WITH',
     });
+    const query = cte.required('ctequery');
+    if (query.type !== 'SelectStmt') {
+      throw unsupported(`${statementName(query.type)} in WITH`, cte.at);
+    }
     return {
       name: cte.text('ctename'),
       columns: cte.strings('aliascolnames'),
-      query: context.query(cte.required('ctequery')),
+      query: context.query(query),
       recursive: clause.flag('recursive'),
       at: cte.at,
     };

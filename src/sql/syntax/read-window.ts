@@ -1,6 +1,6 @@
 import type { Frame, FrameBound, SortKey, Window } from '../ast.ts';
 import { spend } from '../budget.ts';
-import { sqlError, unsupported } from '../sql-error.ts';
+import { sqlError } from '../sql-error.ts';
 import type { SyntaxNode } from './node.ts';
 import type { ReadContext } from './read-context.ts';
 
@@ -17,14 +17,23 @@ export function readSortKey(node: SyntaxNode, context: ReadContext): SortKey {
 
 export function readWindow(node: SyntaxNode, context: ReadContext): Window {
   spend('windows', 1, node.at);
-  node.allow(['name', 'partitionClause', 'orderClause', 'frameOptions', 'startOffset', 'endOffset'], {
-    refname: 'A window that refines another',
-  });
+  const { at } = node;
+  node.allow([
+    'name',
+    'refname',
+    'partitionClause',
+    'orderClause',
+    'frameOptions',
+    'startOffset',
+    'endOffset',
+  ]);
   return {
     reference: node.has('name') ? node.text('name') : undefined,
+    base: node.has('refname') ? node.text('refname') : undefined,
     partitionBy: node.list('partitionClause').map((key) => context.expression(key)),
     orderBy: node.list('orderClause').map((key) => readSortKey(key, context)),
     frame: readFrame(node, context),
+    at,
   };
 }
 
@@ -41,24 +50,28 @@ const frameBits = {
   endOffsetPreceding: 0x1000,
   startOffsetFollowing: 0x2000,
   endOffsetFollowing: 0x4000,
-  exclusion: 0x8000 | 0x10000 | 0x20000,
+  excludeCurrentRow: 0x8000,
+  excludeGroup: 0x10000,
+  excludeTies: 0x20000,
 } as const;
 
 function readFrame(node: SyntaxNode, context: ReadContext): Frame | undefined {
   const options = node.number('frameOptions');
   if ((options & frameBits.nonDefault) === 0) return undefined;
-  if ((options & frameBits.exclusion) !== 0) throw unsupported('EXCLUDE in a window frame', node.at);
-  const isGroups = (options & frameBits.groups) !== 0;
-  const frame: Frame = {
-    // Groups of peers are what RANGE counts from and to, where it counts none.
-    mode: (options & frameBits.rows) === 0 ? 'RANGE' : 'ROWS',
+  const set = (bit: number): boolean => (options & bit) !== 0;
+  return {
+    mode: set(frameBits.rows) ? 'ROWS' : set(frameBits.groups) ? 'GROUPS' : 'RANGE',
     start: readBound(node, context, options, 'start'),
     end: readBound(node, context, options, 'end'),
+    exclude: set(frameBits.excludeCurrentRow)
+      ? 'current row'
+      : set(frameBits.excludeGroup)
+        ? 'group'
+        : set(frameBits.excludeTies)
+          ? 'ties'
+          : undefined,
+    at: node.at,
   };
-  if (isGroups && ('offset' in frame.start || 'offset' in frame.end)) {
-    throw unsupported('A GROUPS frame with an offset', node.at);
-  }
-  return frame;
 }
 
 function readBound(

@@ -112,9 +112,9 @@ describe('refusals say what, and what instead', () => {
     ],
     ['select level from app order by 3', 'sql_bad_reference', 'ORDER BY position 3 is not in select list'],
     [
-      'select 1 from app a left join app b on a.ms > b.ms',
+      'select 1 from app a full join app b on a.ms > b.ms',
       'sql_unsupported',
-      'LEFT JOIN without an equality',
+      'FULL JOIN without an equality',
     ],
     [
       'select status::date from app where status::bool',

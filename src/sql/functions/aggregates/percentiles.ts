@@ -77,6 +77,7 @@ const between = (level: number): string => {
 /** Between the two nearest values; for a descending order the fraction counts from the other end. */
 const percentileContinuous: AggregateForm = (call, site) => {
   const sort = orderOf(call, site);
+  if (sort.expr.type.name === 'interval') throw unsupported('percentile_cont of intervals', site.at);
   const value = coerce(sort.expr, float, site.at);
   const several = fractions(call, site);
   if (several !== undefined) return atPlaces(several, float, call, value, sort, between, site);

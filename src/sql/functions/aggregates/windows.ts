@@ -1,8 +1,11 @@
-import { coerce, settle } from '../../coerce.ts';
+import { apply, literal } from '../../build.ts';
+import { convert, settle, unify } from '../../coerce.ts';
+import { constantValue } from '../../constant-value.ts';
 import type { Expr, Renderer, WindowSpec } from '../../ir.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
+import { raiseIf } from '../../syntax/raise.ts';
 import { float, int4, int8, type SqlType } from '../../types.ts';
-import { argument, type CallSite, checkCount, constantInteger } from '../definition.ts';
+import { argument, type CallSite, checkCount, constantOf } from '../definition.ts';
 
 /** A call with OVER of a function that is no aggregate. */
 export type WindowForm = (args: readonly Expr[], over: WindowSpec, site: CallSite) => Expr;
@@ -38,36 +41,70 @@ const ranking =
 
 const asInt64: Renderer = (a) => `toInt64(${a})`;
 
+/** The store takes no other number than a literal. */
 const ntile: WindowForm = (args, over, site) => {
   checkCount(args, 1, 1, site);
-  const buckets = args.map((arg) => coerce(arg, int4, site.at));
+  const buckets = constantOf(convert(argument(args, 0), int4, site.at), int4);
+  const count = constantValue(buckets);
+  if (count === null) return literal(int4, null);
+  if (typeof count !== 'bigint') throw unsupported('ntile of a number that is no constant', site.at);
+  if (count < 1n) {
+    throw sqlError('sql_out_of_range', 'argument of ntile must be greater than zero', site.at);
+  }
   return windowCall(
-    'ntile',
+    `ntile ${count}`,
     int4,
-    (n) => `ntile(${n})`,
-    buckets,
+    () => `ntile(${count})`,
+    [],
     withoutFrame(over),
     (a) => `toInt32(${a})`,
   );
 };
 
-/** `lag(value, offset, default)`: NULL, or the default, where there is no such row. */
+/**
+ * `lag(value, offset, default)`: NULL, or the default, where there is no such row; NULL for an offset that
+ * is. The store counts in one direction only, from literals without NULL.
+ */
 const neighbour =
   (name: 'lag' | 'lead'): WindowForm =>
   (args, over, site) => {
     checkCount(args, 1, 3, site);
-    const [first, offset, otherwise] = args;
+    const [first, given, otherwise] = args;
     if (first === undefined) throw sqlError('sql_unknown_function', `${name} needs an argument`, site.at);
-    const value = settle(first, site.at);
+    const { exprs } = unify(
+      otherwise === undefined ? [settle(first, site.at)] : [first, otherwise],
+      name,
+      site.at,
+    );
+    const [value, ...defaults] = exprs.map((each) => settle(each, site.at));
+    if (value === undefined) throw new Error('BUG: there is a value');
     if (value.type.name === 'array') throw unsupported(`${name} of arrays`, site.at);
-    // The store takes no other offset.
-    if (offset !== undefined) constantInteger(offset, 'the offset', site);
-    const rest = [
-      ...(offset === undefined ? [] : [coerce(offset, int4, site.at)]),
-      ...(otherwise === undefined ? [] : [coerce(otherwise, value.type, site.at)]),
-    ];
-    const render: Renderer = (a, ...others) => `${name}(${[`toNullable(${a})`, ...others].join(', ')})`;
-    return windowCall(name, value.type, render, [value, ...rest], withoutFrame(over));
+    const call = (direction: string, offset: Expr): Expr =>
+      windowCall(
+        direction,
+        value.type,
+        (a, ...others) => `${direction}(${[`toNullable(${a})`, ...others].join(', ')})`,
+        [value, offset, ...defaults],
+        withoutFrame(over),
+      );
+    const offset = given === undefined ? literal(int4, '1') : convert(constantOf(given, int4), int4, site.at);
+    const known = constantValue(offset);
+    const opposite = name === 'lag' ? 'lead' : 'lag';
+    if (known === null) return literal(value.type, null);
+    if (typeof known === 'bigint') {
+      const distance = literal(int4, String(known < 0n ? -known : known));
+      return call(known < 0n ? opposite : name, distance);
+    }
+    const distance = (direction: string, sign: '' | '-'): Expr =>
+      apply(direction, int8, (n) => `toInt64(greatest(ifNull(${sign}toInt64(${n}), 0), 0))`, offset);
+    return apply(
+      `${name} or ${opposite}`,
+      value.type,
+      (n, ahead, behind) => `multiIf(isNull(${n}), NULL, ${n} < 0, ${behind}, ${ahead})`,
+      offset,
+      call(name, distance('distance', '')),
+      call(opposite, distance('distance back', '-')),
+    );
   };
 
 const edge =
@@ -79,15 +116,30 @@ const edge =
     return windowCall(name, type, (a) => `${name}_respect_nulls(${a})`, values, over);
   };
 
-/** The row counted from 1 in the frame; NULL where there is none. */
+/** The row counted from 1 in the frame; NULL where there is none, and for a number that is NULL. */
 const nth: WindowForm = (args, over, site) => {
   checkCount(args, 2, 2, site);
-  const place = constantInteger(args[1], 'the number of the row', site);
-  if (place < 1) throw sqlError('sql_out_of_range', 'nth_value counts rows from 1', site.at);
   const value = settle(argument(args, 0), site.at);
   if (value.type.name === 'array') throw unsupported('nth_value of arrays', site.at);
-  const render: Renderer = (a) => `nth_value(toNullable(${a}), ${place})`;
-  return windowCall(`nth_value ${place}`, value.type, render, [value], over);
+  const place = convert(constantOf(argument(args, 1), int4), int4, site.at);
+  const known = constantValue(place);
+  if (known === null) return literal(value.type, null);
+  if (typeof known === 'bigint' && known < 1n) {
+    throw sqlError('sql_out_of_range', 'argument of nth_value must be greater than zero', site.at);
+  }
+  const row = (n: string): string =>
+    typeof known === 'bigint'
+      ? String(known)
+      : `toInt64(ifNull(${n}, 1) + ${raiseIf(`${n} < 1`, 'outOfRange')})`;
+  const call = windowCall(
+    'nth_value',
+    value.type,
+    (a, n) => `nth_value(toNullable(${a}), ${row(n)})`,
+    [value, place],
+    over,
+  );
+  if (typeof known === 'bigint') return call;
+  return apply('nth_value or NULL', value.type, (n, a) => `if(isNull(${n}), NULL, ${a})`, place, call);
 };
 
 export const windowFunctions: Readonly<Record<string, WindowForm>> = {

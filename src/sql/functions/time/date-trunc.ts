@@ -1,17 +1,17 @@
-import type { TimeZone } from '../../../lib/time-zone.ts';
 import { quoteString } from '../../../lib/quote.ts';
+import type { TimeZone } from '../../../lib/time-zone.ts';
 import { microsPerDay } from '../../../lib/timestamp.ts';
 import { apply, isConstant } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
-import type { Renderer } from '../../ir.ts';
+import type { Expr, Renderer } from '../../ir.ts';
 import { bindOnce, letBindings } from '../../let-bindings.ts';
-import { sessionZone } from '../../session-times.ts';
+import { isSessionInUtc, sessionZone } from '../../session-times.ts';
 import { unsupported } from '../../sql-error.ts';
 import { raiseIf } from '../../syntax/raise.ts';
-import { momentOfClock, offsetAtMoment, wallClock } from '../../zone-clock.ts';
-import { synonyms, truncatedInterval, unitMicros, unitOf } from './time-units.ts';
 import { text, timestamptz } from '../../types.ts';
+import { momentOfClock, offsetAtMoment, wallClock } from '../../zone-clock.ts';
 import { type CallSite, checkCount, constantOf, type SpecialForm } from '../definition.ts';
+import { synonyms, truncatedInterval, unitMicros, unitOf } from './time-units.ts';
 import { zoneOf } from './time-zones.ts';
 import { timestampArgument } from './timestamp-argument.ts';
 
@@ -59,6 +59,9 @@ function truncatedByColumn(unit: Expr, args: readonly Expr[], site: CallSite): E
     throw unsupported('date_trunc of an interval or in a time zone, to a unit of a column,', site.at);
   }
   const value = timestampArgument(given, timestamptz, site);
+  // The changes of the zone would stand in the statement once for each unit.
+  if (value.type.name === 'timestamptz' && !isSessionInUtc())
+    throw unsupported('date_trunc to a unit of a column, outside of UTC,', site.at);
   const known = [...Object.keys(unitMicros), ...Object.keys(calendarUnits)];
   const render = (u: string, t: string): string => {
     const branches = known.flatMap((each) => {

@@ -1,0 +1,25 @@
+-- LIMIT, OFFSET and WITH TIES
+select eid from emp order by eid limit (select 2);
+select eid from emp order by eid limit 1 + 1;
+select eid from emp order by eid limit 1.5;
+select eid from emp order by eid limit '3';
+select eid from emp order by eid limit (select null::int);
+select eid from emp order by eid limit (select count(*) from dept) offset (select 1);
+select eid from emp order by eid offset (select count(*) - 1 from dept);
+select distinct on (dept) dept, eid from emp order by dept, eid limit (select 2) offset 1;
+select eid from emp union select did from dept order by 1 limit (select 2) offset 1 + 1;
+select * from (select eid from emp order by eid limit (select 3)) x order by eid desc limit (select 1 + 1);
+select eid, (select name from emp order by eid limit (select 1)) from emp order by eid limit coalesce((select null::int), 2);
+select eid from emp order by eid limit (select max(did) from dept where false);
+select level, count(*) from app group by level order by level limit (select 2);
+select dept from emp order by dept fetch first 1 row with ties;
+select dept from emp order by dept fetch first 3 rows with ties;
+select dept, eid from emp order by dept offset 1 fetch first 2 rows with ties;
+select salary from emp order by salary desc nulls last fetch first 2 rows with ties;
+select boss from emp order by boss desc fetch first 1 rows with ties;
+select count(*) from app group by level order by count(*) fetch first 1 row with ties;
+select distinct dept from emp order by dept fetch first (select 1) rows with ties;
+select distinct on (dept) dept, salary from emp order by dept, salary fetch first 2 rows with ties;
+select * from (select dept from emp order by dept fetch first 1 row with ties) x;
+select dept from emp union all select did from dept order by 1 fetch first 1 row with ties;
+select level, service from app order by level, service fetch first (select 3) rows with ties;
