@@ -41,6 +41,14 @@ export const not = (arg: Expr): Apply => apply('not', bool, (part) => `(NOT ${pa
 export const isConstant = (expr: Expr): expr is Literal | Parameter =>
   expr.kind === 'literal' || expr.kind === 'parameter';
 
+/** The integer of which an expression is the decimal, if it is one. */
+export const integerOf = (expr: Expr): Expr | undefined =>
+  expr.kind === 'apply' && expr.ofInteger === true ? expr.args[0] : undefined;
+
+/** The same where no digit of it is behind the point: the two are equal as numbers. */
+export const wholeOf = (expr: Expr): Expr | undefined =>
+  expr.type.name === 'numeric' && expr.type.scale === 0 ? integerOf(expr) : undefined;
+
 /** The expressions directly under one. The inside of a subquery isn't among them. */
 export function children(expr: Expr): readonly Expr[] {
   spend('steps');

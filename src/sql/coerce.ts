@@ -1,5 +1,5 @@
 import { quoteString } from '../lib/quote.ts';
-import { apply, literal } from './build.ts';
+import { apply, literal, wholeOf } from './build.ts';
 import { conversion } from './functions/numbers/conversions.ts';
 import { intervalOfText } from './functions/time/interval-of-text.ts';
 import { literalParts, partsOf } from './functions/time/interval-parts.ts';
@@ -61,6 +61,9 @@ export function convert(expr: Expr, to: SqlType, at: number | undefined): Expr {
     if (converted !== undefined) return converted;
   }
   if (sameType(expr.type, to)) return expr.type === to ? expr : { ...expr, type: to };
+  const whole = wholeOf(expr);
+  if (whole !== undefined && (isInteger(to) || to.name === 'float' || to.name === 'text'))
+    return convert(whole, to, at);
   // Integers of any width are safe to mix in the store; narrowing is checked, widening costs nothing.
   if (isInteger(expr.type) && isInteger(to) && widerInteger(expr.type, to) === to)
     return { ...expr, type: to };

@@ -95,6 +95,11 @@ export interface Apply {
   readonly arithmetic?: DoubleOperator;
   /** True for an interval whose arguments are its months, its days and the microseconds of its clock. */
   readonly ofParts?: true;
+  /**
+   * True for a decimal whose one argument is an integer, which it divides by a power of ten: decimals are
+   * equal where these integers are.
+   */
+  readonly ofInteger?: true;
 }
 
 export type DoubleOperator = '+' | '-' | '*' | '/';

@@ -3,7 +3,7 @@ import { exprKey } from '../expr-key.ts';
 import type { Aggregate, Expr } from '../ir.ts';
 import { unsupported } from '../sql-error.ts';
 import { bool } from '../types.ts';
-import { isGroupingCall } from './grouping.ts';
+import { groupedBy, isGroupingCall } from './grouping.ts';
 
 /** A key of GROUP BY: an expression, and the output column that it is, if it is one. */
 export interface GroupKey {
@@ -27,7 +27,7 @@ export class GroupingKeys {
   /** @param items the output columns */
   constructor(sets: readonly (readonly GroupKey[])[], items: readonly Expr[]) {
     if (sets.length < 2) {
-      this.sets = sets.map((keys) => keys.map(({ expr }) => expr));
+      this.sets = sets.map((keys) => keys.map(({ expr }) => groupedBy(expr)));
       return;
     }
     const places = new Map<string, number>();
@@ -36,7 +36,8 @@ export class GroupingKeys {
     const taken = new Map<string, number>();
     const made = new Map<string, Expr>();
     this.sets = sets.map((keys) =>
-      keys.map(({ expr, item = places.get(exprKey(expr)) }) => {
+      keys.map(({ expr: written, item = places.get(exprKey(written)) }) => {
+        const expr = groupedBy(written);
         const value = exprKey(expr);
         const name = item === undefined ? value : `item ${item}`;
         const known = made.get(name);
@@ -47,7 +48,7 @@ export class GroupingKeys {
         const key = apart(expr, isValue(expr) ? before + 1 : before);
         made.set(name, key);
         this.#keys.add(exprKey(key));
-        if (item !== undefined) this.#ofItems.set(item, key);
+        if (item !== undefined) this.#ofItems.set(item, asWritten(written, key));
         if (!this.#ofValues.has(value)) this.#ofValues.set(value, key);
         return key;
       }),
@@ -83,6 +84,10 @@ export class GroupingKeys {
     return { ...expr, args: expr.args.map(inside), filter: expr.filter && inside(expr.filter), over };
   }
 }
+
+/** The expression that is grouped by a key. */
+const asWritten = (expr: Expr, key: Expr): Expr =>
+  expr.kind === 'apply' && expr.ofInteger === true ? { ...expr, args: [key] } : key;
 
 /** The same for each row. */
 const isValue = (expr: Expr): boolean => !some(expr, ({ kind }) => kind === 'column' || kind === 'mixed');

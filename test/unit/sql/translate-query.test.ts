@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AppError } from '../../../src/errors.ts';
 import { StatementTemplate } from '../../../src/sql/placeholders.ts';
+import type { SqlCatalog } from '../../../src/sql/sql-catalog.ts';
 import { parseQuery } from '../../../src/sql/syntax/parse.ts';
 import { type Translation, translate } from '../../../src/sql/translate-query.ts';
 import { readGolden } from '../../sql/golden.ts';
@@ -82,6 +83,37 @@ describe('what a translation tells', () => {
   test('the same text each time', async () => {
     const query = 'select a.level from app a where exists (select 1 from app b where b.ms = a.ms)';
     expect(await translated(query)).toEqual(await translated(query));
+  });
+});
+
+describe('rows are counted without being read', () => {
+  const everywhere = { start: false, end: false };
+  const sqlOf = async (query: string, catalog = smallCatalog): Promise<string> =>
+    translate(await parseQuery(query), catalog, everywhere).sql;
+
+  test('where all of them are counted', async () => {
+    expect(await sqlOf('select count(*) from app')).toBe(
+      'SELECT toInt64(count()) AS `count` FROM `t_default`.`app.events` AS `t1`',
+    );
+  });
+
+  test('but not where the reader may see some of them only', async () => {
+    const narrowed: SqlCatalog = {
+      ...smallCatalog,
+      dataset: (name) => {
+        const dataset = smallCatalog.dataset(name);
+        return dataset && { ...dataset, rows: [{ field: 'level', value: 'info' }] };
+      },
+    };
+    expect(await sqlOf('select count(*) from app', narrowed)).toContain("PREWHERE `level:str` = 'info'");
+  });
+
+  test.each([
+    ['select count(*) from app where ok', 'WHERE `t1`.`c1`'],
+    ['select count(level) from app', 'count(`t1`.`c1`)'],
+    ['select count(*) from m', 'reinterpretAsUInt64(value)'],
+  ])('%s reads what it needs', async (query, part) => {
+    expect(await sqlOf(query)).toContain(part);
   });
 });
 

@@ -5,7 +5,7 @@ import { dayOfQuery, momentOfQuery } from '../../moment-of-query.ts';
 import { isSessionInUtc, sessionZone } from '../../session-times.ts';
 import { unsupported } from '../../sql-error.ts';
 import { raiseIf } from '../../syntax/raise.ts';
-import { bool, date, float, interval, numeric, timestamp } from '../../types.ts';
+import { bool, date, float, int4, int8, interval, numeric, timestamp } from '../../types.ts';
 import { offsetAtMoment } from '../../zone-clock.ts';
 import {
   argument,
@@ -71,18 +71,25 @@ const wholeParts: Readonly<Record<string, Renderer>> = {
   isoyear: (a) => `toISOYear(${a})`,
   quarter: (a) => `toQuarter(${a})`,
   isodow: (a) => `toDayOfWeek(${a})`,
+  dow: (a) => `toDayOfWeek(${a}) % 7`,
 };
 const clockParts: ReadonlySet<string> = new Set(['hour', 'minute', 'second', 'milliseconds', 'microseconds']);
 const microsOf = (a: string): string => `toUnixTimestamp64Micro(${a})`;
 const microsOfMinute = (a: string): string => `positiveModulo(${microsOf(a)}, 60000000)`;
 
+/** Whole microseconds, and how many digits of them are behind the point. */
 const fractions: Readonly<Record<string, { readonly scale: number; readonly render: Renderer }>> = {
-  epoch: { scale: 6, render: (a) => decimalMicros(microsOf(a), 6) },
-  second: { scale: 6, render: (a) => decimalMicros(microsOfMinute(a), 6) },
-  milliseconds: { scale: 3, render: (a) => decimalMicros(microsOfMinute(a), 3) },
-  microseconds: { scale: 0, render: (a) => `toDecimal256(${microsOfMinute(a)}, 0)` },
-  dow: { scale: 0, render: (a) => `toDecimal256(toDayOfWeek(${a}) % 7, 0)` },
+  epoch: { scale: 6, render: microsOf },
+  second: { scale: 6, render: microsOfMinute },
+  milliseconds: { scale: 3, render: microsOfMinute },
+  microseconds: { scale: 0, render: microsOfMinute },
 };
+
+/** An integer as a decimal of which some digits are behind the point. */
+const decimalOf = (integer: Expr, scale: number): Expr => ({
+  ...apply(`decimal ${scale}`, numeric(scale, true), (a) => decimalMicros(a, scale), integer),
+  ofInteger: true,
+});
 
 /** The Julian day on which 1970 begins. */
 const julianEpoch = 2_440_588;
@@ -121,11 +128,15 @@ const extract: SpecialForm = (args, site) => {
   const fraction = Object.hasOwn(fractions, unit) ? fractions[unit] : undefined;
   const local = unit === 'epoch' ? source : localTime(source, site.at);
   if (fraction !== undefined) {
-    return apply(`extract ${unit}`, numeric(fraction.scale, true), fraction.render, local);
+    const micros = apply(`extract ${unit}`, int8, (a) => `toInt64(${fraction.render(a)})`, local);
+    return decimalOf(micros, fraction.scale);
   }
   const whole = Object.hasOwn(wholeParts, unit) ? wholeParts[unit] : undefined;
   if (whole === undefined) throw unsupported(`extract(${unit} from …)`, site.at);
-  return apply(`extract ${unit}`, numeric(0, true), (a) => `toDecimal256(${whole(a)}, 0)`, local);
+  return decimalOf(
+    apply(`extract ${unit}`, int4, (a) => `toInt32(${whole(a)})`, local),
+    0,
+  );
 };
 
 /**
