@@ -1,5 +1,6 @@
 import type { ColumnSpec } from '../model/column.ts';
 import type { DatasetKind } from '../model/dataset.ts';
+import type { DatasetOptions } from '../model/dataset-options.ts';
 import type { ReservedColumns } from './reserved-columns.ts';
 
 /** A dataset as this node knows it. */
@@ -81,6 +82,8 @@ export interface CatalogView {
   get(tenant: string, dataset: string): DatasetInfo | undefined;
   /** @throws AppError `store_unavailable` if the store has not been read */
   list(tenant: string): readonly DatasetInfo[];
+  /** The options with which a dataset was created. */
+  optionsOf?(tenant: string, id: string): DatasetOptions | undefined;
 }
 
 /** Rows that were acknowledged before it was known that their dataset has another kind. */

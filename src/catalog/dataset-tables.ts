@@ -1,7 +1,6 @@
 import type { Store } from '../clickhouse/store.ts';
 import { datasetStatements } from '../clickhouse/table-definitions.ts';
 import type { ColumnSpec } from '../model/column.ts';
-import { keyColumns } from '../model/dataset-options.ts';
 import { ColumnWatch } from './column-watch.ts';
 import type { DatasetEntries } from './dataset-entries.ts';
 import { type Entry, expectRows, learn, rowsArrived } from './dataset-entry.ts';
@@ -43,8 +42,8 @@ export class DatasetTables {
       if (forRows) expectRows(entry, columns);
       if (!entry.ready) await this.#prepare(entry, columns);
       if (kind !== 'events') return;
-      const key = keyColumns(this.#datasets.optionsOf(tenant, id));
-      if (await addEventColumns(this.#store, entry, columns, key)) this.#entries.changed(tenant);
+      const options = this.#datasets.optionsOf(tenant, id);
+      if (await addEventColumns(this.#store, entry, columns, options)) this.#entries.changed(tenant);
     };
     const done = entry.changing.then(change);
     // `done` reports the failure to the caller; the next change only waits for the end of this one.

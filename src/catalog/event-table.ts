@@ -4,6 +4,8 @@ import { unusedColumnComment } from '../clickhouse/table-definitions.ts';
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import type { ColumnSpec } from '../model/column.ts';
 import { databaseOf, physicalTable } from '../model/dataset.ts';
+import { type DatasetOptions, keyColumns, searchedColumns } from '../model/dataset-options.ts';
+import { searchIndex } from '../model/text-search.ts';
 import { type Entry, learn } from './dataset-entry.ts';
 import type { RegisteredDataset } from './dataset-registry.ts';
 
@@ -69,7 +71,7 @@ async function readAllEventColumns(
 
 /**
  * Adds the columns that are not known to exist or to be in use.
- * @param key columns that the table has had since its creation
+ * @param options those of the dataset: its key columns are there already; a searched column gets an index
  * @returns whether there were any
  * @throws StoreError
  */
@@ -77,15 +79,20 @@ export async function addEventColumns(
   store: Store,
   entry: Entry,
   columns: readonly ColumnSpec[],
-  key: readonly ColumnSpec[],
+  options: DatasetOptions | undefined,
 ): Promise<boolean> {
   const missing = columns.filter((column) => !entry.columns.has(column.name));
   if (missing.length === 0) return false;
-  const isKey = ({ name }: ColumnSpec): boolean => key.some((column) => column.name === name);
+  const keyNames = new Set(keyColumns(options).map(({ name }) => name));
+  const searchedNames = new Set(searchedColumns(options));
   const added = missing.flatMap((column) => {
     const name = quoteIdentifier(column.name);
     const add = `ADD COLUMN IF NOT EXISTS ${name} ${column.type}`;
-    return isKey(column) ? [add, `COMMENT COLUMN ${name} ''`] : [add];
+    return [
+      add,
+      ...(keyNames.has(column.name) ? [`COMMENT COLUMN ${name} ''`] : []),
+      ...(searchedNames.has(column.name) ? [`ADD INDEX IF NOT EXISTS ${searchIndex(column.name)}`] : []),
+    ];
   });
   await store.command(`ALTER TABLE ${tableOf(entry)} ${added.join(', ')}`);
   learn(entry, missing);

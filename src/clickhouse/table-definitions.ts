@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import { type ColumnSpec, eventTimeColumn } from '../model/column.ts';
 import { type DatasetKind, databaseOf, physicalTable, tablesOfKind } from '../model/dataset.ts';
-import { type DatasetOptions, keyColumns } from '../model/dataset-options.ts';
+import { type DatasetOptions, keyColumns, searchedColumns } from '../model/dataset-options.ts';
+import { searchIndex } from '../model/text-search.ts';
 
 /**
  * The settings of each table. The log deletes a segment once its inserts have returned, so a returned insert
@@ -50,7 +51,7 @@ export function datasetStatements(
   return [`CREATE DATABASE IF NOT EXISTS ${database}`, ...render(template(kind), names)];
 }
 
-/** The parts of an events table that differ: its columns, and the first field of its order key. */
+/** The parts of an events table that differ: columns with their indexes, and the first field of the key. */
 function eventParts(
   options: DatasetOptions | undefined,
   columns: readonly ColumnSpec[],
@@ -62,8 +63,12 @@ function eventParts(
     .filter((column) => !has(column))
     .map((column) => `${declare(column)} COMMENT ${quoteString(unusedColumnComment)}`);
   const added = columns.filter(({ name }) => name !== eventTimeColumn.name).map(declare);
+  const present = new Set([...columns, ...key].map(({ name }) => name));
+  const indexes = searchedColumns(options)
+    .filter((name) => present.has(name))
+    .map((name) => `,\n    INDEX ${searchIndex(name)}`);
   return {
-    columns: [...added, ...unused].join(''),
+    columns: [...added, ...unused, ...indexes].join(''),
     keyNames: key.map(({ name }) => `${quoteIdentifier(name)}, `).join(''),
     keySettings: key.length === 0 ? '' : ', allow_nullable_key = 1',
   };

@@ -49,6 +49,8 @@ export interface AskedOptions {
   readonly timeLimit: string | undefined;
   /** The header X-P-Custom-Partition. */
   readonly partitionField: string | undefined;
+  /** The header X-P-Search-Fields. */
+  readonly searchFields: string | undefined;
   /** The body, which a static schema has; undefined for none. */
   readonly body: WrittenFields | undefined;
 }
@@ -62,7 +64,9 @@ export function parseDatasetOptions(asked: AskedOptions): DatasetOptions | undef
   const { timeField, partitionField } = asked;
   const schema = isStatic(asked) ? readFields(asked.body) : undefined;
   const timeLimitDays = readTimeLimit(asked);
-  if (schema === undefined && timeField === undefined && partitionField === undefined) return undefined;
+  const searchFields = readSearchFields(asked.searchFields);
+  if ([schema, timeField, partitionField, searchFields].every((option) => option === undefined))
+    return undefined;
   if (timeField !== undefined) checkFieldName('X-P-Time-Partition', timeField);
   if (partitionField !== undefined) {
     checkFieldName('X-P-Custom-Partition', partitionField);
@@ -73,7 +77,7 @@ export function parseDatasetOptions(asked: AskedOptions): DatasetOptions | undef
   }
   if (schema !== undefined) {
     const declared = (name: string | undefined) => schema.find((field) => field.name === name);
-    for (const name of [timeField, partitionField]) {
+    for (const name of [timeField, partitionField, ...(searchFields ?? [])]) {
       if (name !== undefined && declared(name) === undefined)
         throw refusal(`the schema has no field ${quoted(name)}`);
     }
@@ -84,7 +88,26 @@ export function parseDatasetOptions(asked: AskedOptions): DatasetOptions | undef
       );
     }
   }
-  return { schema, timeField, timeLimitDays, partitionField };
+  return {
+    schema,
+    timeField,
+    timeLimitDays,
+    partitionField,
+    ...(searchFields === undefined ? {} : { searchFields }),
+  };
+}
+
+/** @throws AppError `bad_dataset_options` */
+function readSearchFields(written: string | undefined): readonly string[] | undefined {
+  if (written === undefined) return undefined;
+  const names = [...new Set(written.split(',', limits.maxSearchFields + 1).map((name) => name.trim()))];
+  if (names.length > limits.maxSearchFields)
+    throw refusal(`X-P-Search-Fields names at most ${limits.maxSearchFields} fields`);
+  for (const name of names) {
+    checkFieldName('X-P-Search-Fields: each', name);
+    if (isReservedField(name)) throw refusal(`X-P-Search-Fields: ${name} is a name of the system`);
+  }
+  return names;
 }
 
 function isStatic({ staticSchema, body }: AskedOptions): boolean {

@@ -120,6 +120,8 @@ export const limits = {
   maxColumnsPerDataset: 1000,
   /** Fields of a fixed schema: one column each, besides the time. */
   maxStaticFields: 999,
+  /** Fields of a dataset whose texts have an index: each makes inserts slower, and parts larger. */
+  maxSearchFields: 8,
 
   ...quotaLimits,
   ...decodingLimits,

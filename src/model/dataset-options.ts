@@ -20,6 +20,8 @@ export interface DatasetOptions {
   readonly timeLimitDays?: number | undefined;
   /** The first field of the order key. */
   readonly partitionField?: string | undefined;
+  /** The fields whose texts have an index for what is in them. */
+  readonly searchFields?: readonly string[] | undefined;
 }
 
 /**
@@ -48,6 +50,10 @@ const columnOf = (field: string, type: FieldType): ColumnSpec => ({
 /** The columns that a dataset has from its creation. */
 export const schemaColumns = (options: DatasetOptions | undefined): readonly ColumnSpec[] =>
   (options?.schema ?? []).map(({ name, type }) => columnOf(name, fieldTypeOf[type]));
+
+/** The names of the columns that get an index for what is in their texts, once they are there. */
+export const searchedColumns = (options: DatasetOptions | undefined): readonly string[] =>
+  (options?.searchFields ?? []).map((field) => fieldColumnName(field, 'str'));
 
 /**
  * The columns of the first field of the order key, in addition to `schemaColumns`. The type of its values is

@@ -160,6 +160,7 @@ export class CatalogAnswers {
       ready: info.ready && info.arriving?.tables !== true,
       state: state.number,
       columns: state.number === remembered ? undefined : state.names,
+      searchFields: catalog.optionsOf?.(tenant, info.id)?.searchFields,
       rows,
     };
   }

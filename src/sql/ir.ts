@@ -100,6 +100,8 @@ export interface Apply {
    * equal where these integers are.
    */
   readonly ofInteger?: true;
+  /** Of a condition: texts that its first argument contains wherever it is true, in upper or lower case. */
+  readonly contains?: readonly string[];
 }
 
 export type DoubleOperator = '+' | '-' | '*' | '/';
@@ -293,6 +295,10 @@ export type AllowedRows<Target> =
 /** Columns, and what privileges look at, in the store's SQL. */
 export interface EventsRead extends Read<'events', string> {
   readonly columns: ReadonlyMap<string, string>;
+  /** Those of the columns that have an index for texts in them. */
+  readonly searched: ReadonlySet<string>;
+  /** Conditions that all rows meet for which the query asks, in the store's SQL: indexes know them. */
+  readonly filters: readonly string[];
 }
 
 /** Logs or spans; columns, and what privileges look at, in the store's SQL. */

@@ -42,6 +42,8 @@ export interface SqlDataset {
   readonly overflows?: boolean;
   /** Those of its columns that are about requests. */
   readonly requestColumns?: readonly string[];
+  /** Fields of events whose texts have an index, in a column of their own or none. */
+  readonly searchFields?: readonly string[] | undefined;
   /** The rows that the query may read: all, or those that carry one of these tags. */
   readonly rows: 'all' | readonly Tag[];
 }

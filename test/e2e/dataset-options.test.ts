@@ -263,6 +263,39 @@ describe('a custom partition', () => {
   });
 });
 
+describe('search fields', () => {
+  it('are found by what is in them, also where the field comes later', async () => {
+    const headers = { 'X-P-Search-Fields': 'message, error_text' };
+    expect(await make('searched', headers)).toEqual(made);
+    expect(await info('searched')).toMatchObject({ searchFields: ['message', 'error_text'] });
+    await ingest('searched', [{ message: 'Connection refused' }, { message: 'started' }, { other: 1 }]);
+    await service.drained();
+    await ingest('searched', [
+      { message: 7 },
+      { error: { text: 'İO-ERROR 503' } },
+      { message: 'a REFUSED one' },
+    ]);
+    const count = (where: string) => ask(`SELECT count(*) AS n FROM searched WHERE ${where}`);
+    expect(await count("message ILIKE '%refused%'")).toEqual([{ n: 2 }]);
+    expect(await count("message LIKE '%refused'")).toEqual([{ n: 1 }]);
+    expect(await count("error_text ~* 'io-error [0-9]+'")).toEqual([{ n: 0 }]);
+    expect(await count("error_text ILIKE '%io-error%'")).toEqual([{ n: 1 }]);
+    expect(await count("error_text = 'İO-ERROR 503'")).toEqual([{ n: 1 }]);
+    expect(await count("message NOT LIKE '%refused%'")).toEqual([{ n: 3 }]);
+  });
+
+  it.each([
+    ['a,b,c,d,e,f,g,h,i', 'at most 8 fields'],
+    [',', '1 to 250 bytes'],
+    ['a,,b', '1 to 250 bytes'],
+    ['p_timestamp', 'a name of the system'],
+  ])('%s are refused', async (names, words) => {
+    const [status, code, detail] = refusal(await make('never', { 'X-P-Search-Fields': names }));
+    expect([status, code]).toEqual([400, 'bad_dataset_options']);
+    expect(detail).toContain(words);
+  });
+});
+
 describe('a limit of days', () => {
   it('refuses events whose own time is older, and those alone', async () => {
     const headers = { 'X-P-Time-Partition': 'at', 'X-P-Time-Partition-Limit': '30d' };

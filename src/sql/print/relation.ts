@@ -76,15 +76,15 @@ const printValue = (value: string | number | boolean): string =>
 /** The table of a dataset of which no column is read and no row left out; undefined for any other. */
 export function wholeTable(read: DatasetRead): string | undefined {
   if (read.kind !== 'events' && read.kind !== 'records') return undefined;
-  const hasCondition =
-    read.range.start || read.range.end || (read.kind === 'records' && read.filters.length > 0);
+  const hasCondition = read.range.start || read.range.end || read.filters.length > 0;
   if (read.columns.size > 0 || read.allowed !== 'all' || hasCondition) return undefined;
   return table(read, read.kind === 'events' ? 'events' : read.table);
 }
 
 function printEvents(read: EventsRead): string {
   const allowed = allowedClause(read.allowed, (sql) => sql);
-  const conditions = timeConditions(quoteIdentifier(eventTimeColumn.name), read.range, 1);
+  const times = timeConditions(quoteIdentifier(eventTimeColumn.name), read.range, 1);
+  const conditions = [...times, ...read.filters];
   return `SELECT ${selectList(renamed(read.columns))} FROM ${table(read, 'events')}${allowed}${whereClause(conditions)}`;
 }
 

@@ -1,5 +1,11 @@
 import { quoteIdentifier } from '../../lib/quote.ts';
-import { eventTimeColumn, type FieldType, fieldTypes, overflowColumn } from '../../model/column.ts';
+import {
+  eventTimeColumn,
+  type FieldType,
+  fieldColumnName,
+  fieldTypes,
+  overflowColumn,
+} from '../../model/column.ts';
 import { columnOf } from '../build.ts';
 import { fieldSql } from '../event-fields.ts';
 import type { Column, EventsRead, Mixed } from '../ir.ts';
@@ -54,7 +60,14 @@ export function eventsRelation(
     return types.length === 1 ? field(name, only) : several(name, types);
   };
   return {
-    read: { ...source, kind: 'events', columns: reads.byName, allowed: allowedEvents(dataset) },
+    read: {
+      ...source,
+      kind: 'events',
+      columns: reads.byName,
+      allowed: allowedEvents(dataset),
+      searched: new Set(dataset.searchFields?.map((name) => quoteIdentifier(fieldColumnName(name, 'str')))),
+      filters: [],
+    },
     columns: { names, expr },
     otherColumn: dataset.overflows === true ? (name) => several(name, fieldTypes) : undefined,
   };

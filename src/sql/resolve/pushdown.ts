@@ -1,6 +1,7 @@
 import { children, relationsIn, some } from '../build.ts';
 import type { Expr, FromIr, PointsRead } from '../ir.ts';
 import { attributeFilters } from './attribute-filters.ts';
+import { searchFilters } from './search-filters.ts';
 
 /** FROM and WHERE, with conditions moved from the one into the other. */
 export interface Pushed {
@@ -11,8 +12,8 @@ export interface Pushed {
 /**
  * Conditions of WHERE that only look at the series of a metrics dataset (its name, its labels) choose the
  * series to read, so that the samples of others are not touched. What is named in such conditions alone
- * doesn't have to be joined to the samples at all. Those on attributes of logs and traces stay where they
- * are, and what follows from them goes to where these are read.
+ * doesn't have to be joined to the samples at all. Those on attributes of logs and traces, and on texts of
+ * events, stay where they are, and what follows from them goes to where these are read.
  */
 export function pushIntoReads(from: FromIr, where: readonly Expr[]): Pushed {
   const pushed = new Set<Expr>();
@@ -41,13 +42,13 @@ export function pushIntoReads(from: FromIr, where: readonly Expr[]): Pushed {
     if (item.kind === 'derived') return item.isJoin === true ? inJoin(item) : item;
     if (item.kind !== 'dataset') return item;
     const { read, alias } = item;
-    if (read.kind === 'records') {
-      return {
-        ...item,
-        read: { ...read, filters: mayFilter ? attributeFilters(read, alias, ofOne.get(alias) ?? []) : [] },
-      };
-    }
-    return read.kind === 'points' ? { ...item, read: ofPoints(read, alias, mayFilter) } : item;
+    if (read.kind === 'points') return { ...item, read: ofPoints(read, alias, mayFilter) };
+    const candidates = mayFilter ? (ofOne.get(alias) ?? []) : [];
+    if (read.kind === 'records')
+      return { ...item, read: { ...read, filters: attributeFilters(read, alias, candidates) } };
+    if (read.kind === 'events')
+      return { ...item, read: { ...read, filters: searchFilters(read, alias, candidates) } };
+    return item;
   };
   return { from: visit(from, true), where: where.filter((condition) => !pushed.has(condition)) };
 }

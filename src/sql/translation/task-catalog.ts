@@ -222,7 +222,7 @@ export class TaskCatalog implements SqlCatalog {
     remembered: ReadonlyMap<string, RememberedColumns | undefined>,
   ): SqlDataset | 'absent' | 'forbidden' {
     if (answer.kind !== 'readable') return answer.kind;
-    const { name, id, holds, state, rows } = answer;
+    const { name, id, holds, state, searchFields, rows } = answer;
     const known = remembered.get(name);
     if (answer.columns === undefined && known?.state !== state)
       throw new Error(`BUG: the columns of the dataset ${name} are not known`);
@@ -231,7 +231,7 @@ export class TaskCatalog implements SqlCatalog {
         ? known?.columns
         : this.#options.columns.add(this.#options.tenant, name, state, answer.columns);
     if (columns === undefined) throw new Error(`BUG: the dataset ${name} has no columns`);
-    return { name, id, kind: holds, ...columns, rows };
+    return { name, id, kind: holds, ...columns, searchFields, rows };
   }
 
   async #answer(question: CatalogQuestion): Promise<Omit<CatalogAnswer, 'isLast'>> {

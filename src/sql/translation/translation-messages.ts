@@ -97,6 +97,8 @@ export type DatasetAnswer = { readonly name: string } & (
       readonly state: number;
       /** Names of the physical columns; undefined where the thread remembers this state. */
       readonly columns: readonly string[] | undefined;
+      /** Fields of events whose texts have an index. */
+      readonly searchFields?: readonly string[] | undefined;
       /** Of whoever asks. */
       readonly rows: 'all' | readonly Tag[];
     }

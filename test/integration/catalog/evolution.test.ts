@@ -66,6 +66,27 @@ it('new columns of one dataset hold up neither writes nor inserts of others', as
   expect([await countOf('slow'), await countOf('quick')]).toEqual([2, 2]);
 });
 
+it('a searched field gets its index with its column, whenever that comes', async () => {
+  const { catalog, drain, wal, write } = await startWritePath({
+    files: new MemoryFiles(),
+    store: test.store,
+  });
+  const searchFields = ['first', 'second', 'never'];
+  await createDataset(catalog, tenant, 'searched', 'events', { searchFields, partitionField: 'first' });
+  drain.start();
+  await write('searched', [{ first: 'a text', other: 'another' }]);
+  wal.seal();
+  await waitFor(async () => (await countOf('searched')) === 1);
+  await write('searched', [{ second: 'a text' }, { second: 1 }]);
+  await wal.close();
+  await drain.stop(60_000);
+  expect(await countOf('searched')).toBe(3);
+  const indexes = await test.rows<{ name: string }>(
+    "SELECT name FROM system.data_skipping_indices WHERE database = 't_default' AND table = 'searched.events' ORDER BY name",
+  );
+  expect(indexes.map(({ name }) => name)).toEqual(['first:str search', 'second:str search']);
+});
+
 it('datasets that are new hold up no inserts and no new columns of others, however many they are', async () => {
   const gate = deferred();
   const store = guarded(async (statement) => {

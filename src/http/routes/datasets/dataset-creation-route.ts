@@ -57,6 +57,11 @@ export function datasetCreationRoute(
           description: 'The field that leads the order key.',
           schema: v.string(),
         },
+        {
+          name: 'X-P-Search-Fields',
+          description: `Up to ${limits.maxSearchFields} fields, \`message,error\`, whose texts get an index for \`LIKE\`, \`ILIKE\`, \`~\` and \`=\`.`,
+          schema: v.string(),
+        },
       ],
       replies: [{ status: 200, description: 'The dataset is created.', content: textContent }],
       errors: ['bad_dataset_options', 'dataset_exists', 'too_many_datasets', 'dataset_changed'],
@@ -86,6 +91,7 @@ function askedOptions({ extensions }: DatasetRequest, body: WrittenFields | unde
     timeField: extensions.get('x-p-time-partition'),
     timeLimit: extensions.get('x-p-time-partition-limit'),
     partitionField: extensions.get('x-p-custom-partition'),
+    searchFields: extensions.get('x-p-search-fields'),
     body,
   };
 }

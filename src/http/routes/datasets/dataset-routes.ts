@@ -260,6 +260,7 @@ const info = ({ kind, createdAt, firstEventAt, latestEventAt, isInternal, option
   timePartition: options?.timeField,
   timePartitionLimit: options?.timeLimitDays === undefined ? undefined : `${options.timeLimitDays}d`,
   customPartition: options?.partitionField,
+  searchFields: options?.searchFields,
   staticSchemaFlag: options?.schema === undefined ? undefined : true,
 });
 

@@ -32,6 +32,3 @@ export function upperCase(value: string): string {
     `if(lengthUTF8(upperUTF8(${x})) != lengthUTF8(${x}), ${each(x)}, upperUTF8(${x}))`;
   return bindOnce([value], different);
 }
-
-export const lowerCase = (value: string): string =>
-  `lowerUTF8(replaceAll(replaceAll(${value}, 'Σ', 'σ'), 'İ', 'i'))`;

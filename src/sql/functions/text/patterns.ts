@@ -1,5 +1,6 @@
 import { quoteString } from '../../../lib/quote.ts';
 import { limits } from '../../../limits/limits.ts';
+import { lowerCase } from '../../../model/text-search.ts';
 import { checkTextLength } from '../../budget.ts';
 import { apply, not } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
@@ -7,8 +8,8 @@ import type { Expr, Renderer } from '../../ir.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
 import { bool, text } from '../../types.ts';
 import { type CallSite, constantOf, constantText } from '../definition.ts';
-import { lowerCase } from './letter-case.ts';
 import { engineRegex } from './regex.ts';
+import { partsOfLikePattern } from './required-parts.ts';
 
 /** `LIKE`, `ILIKE` and the `~` family, under PostgreSQL's names for their operators. */
 export function matchPattern(
@@ -41,7 +42,8 @@ function like(
     const character =
       escapeCharacter === undefined ? '\\' : constantText(escapeCharacter, 'the escape character', site);
     const value = engineLikePattern(patternText.value, character, site);
-    return apply(operator, bool, render, subject, { ...patternText, value });
+    const match = apply(operator, bool, render, subject, { ...patternText, value });
+    return { ...match, contains: partsOfLikePattern(value) };
   }
   if (escapeCharacter !== undefined) {
     const character = constantText(escapeCharacter, 'the escape character', site);
@@ -120,6 +122,8 @@ function engineLikePattern(pattern: string, escapeCharacter: string, site: CallS
 }
 
 function regexMatch(subject: Expr, pattern: Expr, ignoreCase: boolean, site: CallSite): Expr {
-  const regex = engineRegex(constantText(pattern, 'a regular expression', site), ignoreCase, site).unicode;
-  return apply(`match ${regex}`, bool, (a) => `match(${a}, ${quoteString(regex)})`, subject);
+  const written = constantText(pattern, 'a regular expression', site);
+  const { unicode: regex, required } = engineRegex(written, ignoreCase, site);
+  const match = apply(`match ${regex}`, bool, (a) => `match(${a}, ${quoteString(regex)})`, subject);
+  return { ...match, contains: required };
 }

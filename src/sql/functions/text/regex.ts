@@ -2,6 +2,7 @@ import { quoteString } from '../../../lib/quote.ts';
 import { unsupported } from '../../sql-error.ts';
 import type { CallSite } from '../definition.ts';
 import { type RegexToken, readRegex } from './regex-syntax.ts';
+import { partsOfRegex } from './required-parts.ts';
 
 const letters = String.raw`\p{L}\p{Nl}\x{24B6}-\x{24E9}`;
 /** Of Unicode, without those at which no line is broken. */
@@ -74,6 +75,8 @@ export interface EngineRegex {
   readonly groups: number;
   /** Whether it matches a text without characters. */
   readonly canBeEmpty: boolean;
+  /** What every text contains that it matches, in upper or lower case. */
+  readonly required: readonly string[];
 }
 
 /**
@@ -98,6 +101,7 @@ export function engineRegex(pattern: string, ignoreCase: boolean, site: CallSite
     outline: written(outlineOf),
     groups,
     canBeEmpty,
+    required: partsOfRegex(tokens, anyOfCases),
   };
 }
 

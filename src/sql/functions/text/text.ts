@@ -1,5 +1,6 @@
 import { quoteString } from '../../../lib/quote.ts';
 import { limits } from '../../../limits/limits.ts';
+import { lowerCase } from '../../../model/text-search.ts';
 import { apply, literal } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
@@ -21,7 +22,7 @@ import {
   type SpecialForm,
 } from '../definition.ts';
 import { format, shownText } from './format.ts';
-import { lowerCase, upperCase } from './letter-case.ts';
+import { upperCase } from './letter-case.ts';
 import { substringByRegex } from './regex-functions.ts';
 import { similarTo, substringSimilar } from './sql-pattern.ts';
 
