@@ -11,6 +11,7 @@ import { measureDatasets } from './datasets-benchmark.ts';
 import { measureDurability } from './durability.ts';
 import { measureHttpServers } from './http-servers.ts';
 import { measureIdentities } from './identities-benchmark.ts';
+import { measureLogQueries } from './log-queries-benchmark.ts';
 import { type Measurement, measure, medianOf } from './measure.ts';
 import { measureOtlp } from './otlp-benchmark.ts';
 import { measureQueries } from './query-benchmark.ts';
@@ -31,7 +32,7 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
 const remoteWrite = 'remote-write';
 const picture = 'bench/remote-write.svg';
 
-const usage = `npm run bench [-- [catalog | codecs | datasets | durability | http | identities | otlp | query | sql-clients] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [catalog | codecs | datasets | durability | http | identities | log-queries | otlp | query | sql-clients] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
   catalog              queries of pg_catalog and information_schema with 2,000 datasets
   codecs [<word> …]    order keys and codecs for samples: bytes on disk, CPU and query time; words such as value or LZ4
@@ -41,6 +42,8 @@ const usage = `npm run bench [-- [catalog | codecs | datasets | durability | htt
   http                 large and small remote write and JSON on each of the two HTTP servers
   identities [<word> …]  what checking who asks costs, with many keys and under floods of bad ones; words such as alone
                        or flood choose among the cases
+  log-queries          the queries of a page of logs, cold and warm, beside VictoriaLogs where it is on the PATH; 10 million
+                       events, or --rows n
   otlp [<word> …]      logs, traces and metrics: JSON and protobuf, batches of 512 and 8,192, with and without gzip; words
                        such as logs, json, 512 or plain choose among the cases
   query                what queries cost beside the work of the store, large results, label predicates
@@ -49,6 +52,7 @@ const usage = `npm run bench [-- [catalog | codecs | datasets | durability | htt
                        ${remoteWrite} for all of the first, with a picture of the result in ${picture};
                        remote-write-first and json when none is named
   --quick              one round of a tenth of the load, and no picture
+  --rows n             events for log-queries (default 10000000)
   --rounds n           rounds, of which the medians are shown (default 3)
   --prometheus         also measure Prometheus as a receiver (slow)
 `;
@@ -64,6 +68,7 @@ const modes: ReadonlySet<string> = new Set([
   'durability',
   'http',
   'identities',
+  'log-queries',
 ]);
 
 function readArguments() {
@@ -73,8 +78,11 @@ function readArguments() {
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
       prometheus: { type: 'boolean', default: false },
+      rows: { type: 'string', default: '10000000' },
     },
   });
+  const rows = Number(values.rows);
+  if (!Number.isInteger(rows) || rows < 1000) throw new Error(`--rows ${values.rows}: use 1000 or more`);
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds ${values.rounds}: use 1 or more`);
   const otlp = positionals.includes('otlp');
@@ -91,7 +99,7 @@ function readArguments() {
     const make = workloads.get(name);
     if (make === undefined) {
       throw new Error(
-        `${name}: use catalog, codecs, datasets, durability, http, identities, query, sql-clients, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
+        `${name}: use catalog, codecs, datasets, durability, http, identities, log-queries, query, sql-clients, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
       );
     }
     return make;
@@ -107,6 +115,8 @@ function readArguments() {
     catalog: positionals.includes('catalog'),
     query: positionals.includes('query'),
     sqlClients: positionals.includes('sql-clients'),
+    logQueries: positionals.includes('log-queries'),
+    rows: values.quick ? rows / 10 : rows,
     http: positionals.includes('http'),
     identities,
     otlp,
@@ -181,6 +191,10 @@ async function main(): Promise<void> {
   }
   if (options.query) {
     console.log(`\n${await measureQueries(options.part < 1)}`);
+    return;
+  }
+  if (options.logQueries) {
+    console.log(`\n${await measureLogQueries(options.rows, options.rounds)}`);
     return;
   }
   if (options.sqlClients) {
