@@ -1,10 +1,10 @@
 import { apply, literal } from '../../build.ts';
-import { coerce } from '../../coerce.ts';
+import { coerce, convert } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
 import { letBindings } from '../../let-bindings.ts';
 import { unsupported } from '../../sql-error.ts';
 import { raiseIf } from '../../syntax/raise.ts';
-import { bool, float, int8 } from '../../types.ts';
+import { bool, doubleScale, float, int8, numeric } from '../../types.ts';
 import { argument, type CallSite, checkCount } from '../definition.ts';
 import {
   type AggregateCall,
@@ -13,6 +13,7 @@ import {
   aggregate,
   rejectOrderAndStar,
 } from './aggregate-call.ts';
+import { exactDistances, exactSpread, hasExactSpread } from './exact-distances.ts';
 
 /**
  * Aggregates of mathematical statistics, made of what PostgreSQL makes them of (float8_accum and
@@ -43,28 +44,30 @@ const areFinite = (call: AggregateCall, value: Expr): Expr =>
   aggregate('are finite', bool, (a) => `min(isFinite(${a}))`, { ...call, distinct: false }, [value]);
 
 /**
- * The sum of distances, of a mean that the store computed. The arguments get names, since they are long and
- * needed more than once; the condition of the error says all, since what is needed more than once may be
- * computed in any case.
+ * The sum of distances: the exact one where there is one, else of a mean that the store computed. The
+ * arguments get names, since they are long and needed more than once; the condition of the error says all,
+ * since what is needed more than once may be computed in any case.
  */
-const sumOfDistances = (rows: Expr, mean: Expr, finite: Expr, total: Expr): Expr =>
+const sumOfDistances = (rows: Expr, mean: Expr, finite: Expr, total: Expr, exact: Expr): Expr =>
   apply(
     'sum of distances',
     float,
     (...args) => {
       const isKnown = 'isFinite(n * m) AND isFinite(s)';
-      const result = `multiIf(isNull(m), NULL, ${isKnown}, n * m, ${raiseIf(`f AND NOT (${isKnown})`, 'outOfRange')}, NULL, nan)`;
-      return letBindings(['n', 'm', 'f', 's'], args, result);
+      const result = `multiIf(isNull(m), NULL, isNotNull(e), e, ${isKnown}, n * m, ${raiseIf(`f AND NOT (${isKnown})`, 'outOfRange')}, NULL, nan)`;
+      return letBindings(['n', 'm', 'f', 's', 'e'], args, result);
     },
     rows,
     mean,
     finite,
     total,
+    exact,
   );
 
 const squares = (call: AggregateCall, rows: Expr, value: Expr): Expr => {
   const over = aggregatedBy(call);
-  return sumOfDistances(rows, over('varPopStable', value), areFinite(call, value), over('sum', value));
+  const exact = exactDistances(call, rows, value, value);
+  return sumOfDistances(rows, over('varPopStable', value), areFinite(call, value), over('sum', value), exact);
 };
 
 function checkArguments(call: AggregateCall, count: number, site: CallSite): void {
@@ -80,13 +83,18 @@ const spread =
   (fewer: 0 | 1, isRoot: boolean): AggregateForm =>
   (call, site) => {
     checkArguments(call, 1, site);
-    const value = coerce(argument(call.args, 0), float, site.at);
+    const given = argument(call.args, 0);
+    if (hasExactSpread(given.type)) {
+      return exactSpread(call, countOf(call, given), given, { fewer, isRoot }, site.at);
+    }
+    const value = coerce(given, float, site.at);
     const rows = countOf(call, value);
     const render = (n: string, distances: string): string => {
       const variance = `${distances} / (${n} - ${fewer})`;
       return `if(${n} <= ${fewer}, NULL, ${isRoot ? `sqrt(${variance})` : variance})`;
     };
-    return apply(`spread ${fewer} ${isRoot}`, float, render, rows, squares(call, rows, value));
+    const spread = apply(`spread ${fewer} ${isRoot}`, float, render, rows, squares(call, rows, value));
+    return given.type.name === 'numeric' ? convert(spread, numeric(doubleScale, false), site.at) : spread;
   };
 
 /** Of the pairs without NULL, in PostgreSQL's words N, Sx / N, Sy / N, Sxx, Syy and Sxy. */
@@ -120,7 +128,13 @@ function pairsOf(call: AggregateCall, site: CallSite): Pairs {
     averageY: over('avg', pairedY),
     xx: squares(call, rows, pairedX),
     yy: squares(call, rows, pairedY),
-    xy: sumOfDistances(rows, over('covarPopStable', y, x), bothFinite, literal(float, '0')),
+    xy: sumOfDistances(
+      rows,
+      over('covarPopStable', y, x),
+      bothFinite,
+      literal(float, '0'),
+      exactDistances(call, rows, pairedX, pairedY),
+    ),
   };
 }
 
