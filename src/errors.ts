@@ -369,6 +369,24 @@ export const errorDefinitions = {
     'A text cannot be cast to the requested type.',
     '22P02',
   ),
+  sql_invalid_parameter: permanent(
+    400,
+    'An argument is not allowed here',
+    'A function or operator was given a value that it cannot be applied to, such as a JSON scalar of which a member is to be removed.',
+    '22023',
+  ),
+  sql_array_subscript: permanent(
+    400,
+    'An array has not as many elements as it must have',
+    'The arrays of names and values of json_object differ in length, or the one array has an odd number of elements.',
+    '2202E',
+  ),
+  sql_null_not_allowed: permanent(
+    400,
+    'NULL is not allowed here',
+    'A value that must not be NULL is, such as the key of a JSON object.',
+    '22004',
+  ),
   sql_division_by_zero: permanent(
     400,
     'Division by zero',

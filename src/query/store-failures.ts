@@ -1,5 +1,6 @@
 import { StoreError } from '../clickhouse/store-error.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
+import { limits } from '../limits/limits.ts';
 import { raised, raisedMessages } from '../sql/syntax/raise.ts';
 
 /** Errors of ClickHouse that a query can cause, by number (its src/Common/ErrorCodes.cpp). */
@@ -51,13 +52,39 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
     'rangeBesideNull',
     'rangeOfInfinity',
     'rangeOfManyDigits',
-    'textOfJson',
     'numberOfJson',
     'unlikeFormat',
     'largeFactorial',
     'numericInfinity',
     'longToChar',
   ]),
+  ...each(
+    [raised.deepJson],
+    'sql_unsupported',
+    `jsonb of JSON with more than ${limits.maxSqlJsonNesting} levels is not supported`,
+  ),
+  ...each(
+    [raised.farExponent],
+    'sql_unsupported',
+    `jsonb of a number with an exponent beyond ${limits.maxSqlJsonExponent} is not supported`,
+  ),
+  ...each(
+    [raised.zerosInJson],
+    'sql_unsupported',
+    'jsonb whose numbers end with zeros behind the point, as a key of GROUP BY, DISTINCT or UNION, is not supported',
+  ),
+  ...each([raised.unevenArrays], 'sql_array_subscript', 'the names and values of an object are not as many'),
+  ...each([raised.nullKey], 'sql_null_not_allowed', 'a key of a JSON object is NULL'),
+  ...each(
+    [raised.longJsonNumber],
+    'sql_unsupported',
+    'JSON with a number beyond the range of bigint or double precision is not supported',
+  ),
+  ...each(
+    [raised.jsonParameter],
+    'sql_invalid_parameter',
+    'the operation cannot be done on this kind of JSON, or at this place of it',
+  ),
   ...each([215, 184], 'sql_grouping', 'a column must appear in GROUP BY or in an aggregate function'),
   ...each([125], 'sql_cardinality', 'more than one row returned by a subquery used as an expression'),
   ...each([1, 48, 344], 'sql_unsupported', 'an operation on values of these types is not supported'),

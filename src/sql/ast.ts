@@ -85,6 +85,8 @@ export type FromItem =
       readonly kind: 'function';
       readonly call: Call;
       readonly ordinality: boolean;
+      /** `AS t (a int, b text)`; none for most. */
+      readonly definitions: readonly ColumnDefinition[];
       readonly alias: Alias | undefined;
       readonly at: number | undefined;
     }
@@ -102,6 +104,12 @@ export type FromItem =
       readonly usingAlias: string | undefined;
       readonly at: number | undefined;
     };
+
+/** A column that the query gives to the rows of a function. */
+export interface ColumnDefinition {
+  readonly name: string;
+  readonly type: TypeName;
+}
 
 export interface Alias {
   readonly name: string;

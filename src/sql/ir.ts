@@ -102,6 +102,8 @@ export interface Apply {
   readonly ofInteger?: true;
   /** Of a condition: texts that its first argument contains wherever it is true, in upper or lower case. */
   readonly contains?: readonly string[];
+  /** Of a row: the names of its values, which are the arguments. */
+  readonly fields?: readonly string[];
 }
 
 export type DoubleOperator = '+' | '-' | '*' | '/';

@@ -39,6 +39,8 @@ export type SimpleTypeName =
   /** Both are JSON as text; they differ in what is at a position of a scalar. */
   | 'json'
   | 'jsonb'
+  /** A row of values, which the store has as its text. */
+  | 'record'
   /** A string literal or NULL whose context has not given it a type yet. */
   | 'unknown'
   /** A field that holds several types of value. */
@@ -64,6 +66,7 @@ export const commonForm = (forms: readonly IntervalForm[], otherwise: IntervalFo
 export const map = simple('map');
 export const json = simple('json');
 export const jsonb = simple('jsonb');
+export const record = simple('record');
 export const arrayOf = (element: SqlType): SqlType => ({ name: 'array', element });
 export const unknown = simple('unknown');
 export const mixed = simple('mixed');
@@ -125,6 +128,7 @@ const labels: Readonly<Record<SimpleTypeName, string>> = {
   map: 'map',
   json: 'json',
   jsonb: 'jsonb',
+  record: 'record',
   unknown: 'unknown',
   mixed: 'a field of several types',
 };

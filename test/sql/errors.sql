@@ -385,3 +385,21 @@ select date_trunc(level, p_timestamp) from app;
 
 -- class
 select 'a' similar to 'b' escape 'xx';
+
+select '1'::jsonb - 'a';
+select '{"a":1}'::jsonb - 1;
+select jsonb_set('1'::jsonb, '{a}', '2');
+select jsonb_set('{"a":[1,2]}'::jsonb, '{a,x}', '1');
+select jsonb_insert('{"a":1}'::jsonb, '{a}', '2');
+select min(j) from (values ('1'::jsonb)) t(j);
+select t::jsonb from (values ('{"a":}')) v(t);
+select '"a"'::jsonb::int;
+select json_build_object(service, 1) from app;
+select json_object('{a,b,c}');
+select (t).nope from (values (1, 'x')) t(a, b);
+select row_to_json(1);
+select * from jsonb_to_recordset('[1]') as t(a int);
+select * from jsonb_to_recordset('{"a":1}') as t(a int);
+select * from jsonb_to_recordset('[{"a":"x"}]') as t(a int);
+select * from jsonb_to_recordset('[{"a":"x"}]');
+select message::jsonb from app;

@@ -22,7 +22,8 @@ import {
 } from '../types.ts';
 import { compareArrays, concatenateArrays } from './arrays/arrays.ts';
 import { type CallSite, callOverload, choose, fn, type Overload } from './definition.ts';
-import { jsonOperator, jsonOperatorNames } from './json/json.ts';
+import { jsonChange, jsonOperator, jsonOperatorNames } from './json/json.ts';
+import { compareJson } from './json/json-order.ts';
 import { power } from './numbers/double-functions.ts';
 import { matchPattern } from './text/patterns.ts';
 import { negateInterval, timeArithmetic } from './time/time-arithmetic.ts';
@@ -254,7 +255,8 @@ export function compare(operator: string, a: Expr, b: Expr, at: number | undefin
     if (equal !== undefined) return equal;
     throw unsupported(`${operator} of arrays`, at);
   }
-  if (type?.name === 'jsonb') throw unsupported(`${operator} of jsonb`, at);
+  if (type?.name === 'jsonb') return compareJson(operator, left, right, at);
+  if (type?.name === 'record') throw unsupported(`${operator} of whole rows`, at);
   if (type === undefined || type.name === 'map' || type.name === 'json')
     throw noOperator(operator, [left, right], at);
   const sign = operator === '<>' ? '!=' : operator;
@@ -284,9 +286,11 @@ export function callOperator(name: string, args: readonly Expr[], site: CallSite
     return compare(byBytes, coerce(left, text, site.at), coerce(right, text, site.at), site.at);
   }
   const hasArray = left.type.name === 'array' || right.type.name === 'array';
-  const takesNames = name === '?|' || name === '?&';
+  const takesNames = ['?|', '?&', '#>', '#>>'].includes(name);
   const ofJson = hasArray && !takesNames ? undefined : jsonOperator(name, left, right, site);
   if (ofJson !== undefined) return ofJson;
+  const changed = jsonChange(name, left, right, site);
+  if (changed !== undefined) return changed;
   if (name === '||') return (hasArray ? concatenateArrays : concatenate)(left, right, site);
   const ofArrays = hasArray ? compareArrays(name, left, right, site.at) : undefined;
   if (ofArrays !== undefined) return ofArrays;

@@ -20,7 +20,7 @@ import {
   type SetRelation,
   type SpecialForm,
 } from './definition.ts';
-import { jsonSetFunctions, jsonSetRelations } from './json/json-rows.ts';
+import { definedRowNames, jsonSetFunctions, jsonSetRelations } from './json/json-rows.ts';
 import { regexSetFunctions } from './text/regex-functions.ts';
 
 /**
@@ -286,7 +286,7 @@ const setRelations: Readonly<Record<string, SetRelation>> = {
 };
 
 export const setFunctionNames: readonly string[] = [
-  ...new Set([...Object.keys(setFunctions), ...Object.keys(setRelations)]),
+  ...new Set([...Object.keys(setFunctions), ...Object.keys(setRelations), ...definedRowNames]),
 ];
 
 const single =

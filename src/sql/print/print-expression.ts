@@ -1,5 +1,6 @@
 import { quoteIdentifier } from '../../lib/quote.ts';
 import { spend } from '../budget.ts';
+import { equalityKeyOf, orderKeyOf } from '../functions/json/json-order.ts';
 import { quoteGenerated } from '../generated-names.ts';
 import {
   type Aggregate,
@@ -61,13 +62,17 @@ function printAggregate(expr: Aggregate, query: PrintQuery): string {
 
 function printWindow(over: WindowSpec, query: PrintQuery): string {
   const { partitionBy, orderBy, frame } = over;
-  const partition = boundedList(partitionBy, (key) => printExpression(key, query)).join(', ');
+  const partition = boundedList(partitionBy, (key) => printExpression(comparable(key), query)).join(', ');
   return [
     ...(partition === '' ? [] : [`PARTITION BY ${partition}`]),
     ...(orderBy.length === 0 ? [] : [`ORDER BY ${printSorts(orderBy, query)}`]),
     ...(frame === undefined ? [] : [`${frame.mode} BETWEEN ${frame.start} AND ${frame.end}`]),
   ].join(' ');
 }
+
+/** What sorts as the value does, and what is equal where values are. */
+const sortable = (expr: Expr): Expr => (expr.type.name === 'jsonb' ? orderKeyOf(expr) : expr);
+const comparable = (expr: Expr): Expr => (expr.type.name === 'jsonb' ? equalityKeyOf(expr) : expr);
 
 export const printSorts = (sorts: readonly Sort[], query: PrintQuery): string =>
   boundedList(sorts, ({ expr, descending, nullsFirst }) => {
@@ -78,7 +83,7 @@ export const printSorts = (sorts: readonly Sort[], query: PrintQuery): string =>
       const inner = descending ? 'DESC NULLS FIRST' : 'ASC NULLS LAST';
       return `empty(${array}) ${nullsFirst ? 'DESC' : 'ASC'}, ${array} ${inner}`;
     }
-    return `${printExpression(expr, query)} ${direction} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`;
+    return `${printExpression(sortable(expr), query)} ${direction} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`;
   }).join(', ');
 
 function printSubquery(expr: Subquery, query: PrintQuery): string {

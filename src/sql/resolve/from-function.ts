@@ -1,13 +1,16 @@
-import type { FromItem } from '../ast.ts';
-import { columnOf, some } from '../build.ts';
+import type { ColumnDefinition, FromItem } from '../ast.ts';
+import { columnOf, literal, some } from '../build.ts';
+import { jsonOperator } from '../functions/json/json.ts';
+import { definedRows } from '../functions/json/json-rows.ts';
 import { findSetRelation } from '../functions/set-returning.ts';
 import { type Column, type Expr, outputName, type SelectIr } from '../ir.ts';
-import { sqlError } from '../sql-error.ts';
-import { int8, type SqlType } from '../types.ts';
+import { sqlError, unsupported } from '../sql-error.ts';
+import { int8, type SqlType, text } from '../types.ts';
 import type { ResolvedRelation } from './relations.ts';
 import type { FromContext, ResolvedFrom } from './resolved-from.ts';
 import { emptyFrom, Scope } from './scope.ts';
 import { scopeColumns } from './scope-columns.ts';
+import { castTo } from './type-names.ts';
 
 /**
  * A function that gives rows, as a relation: `generate_series`, `unnest`, …. One that takes columns of the
@@ -18,8 +21,14 @@ export function functionRelation(
   left: ResolvedFrom | undefined,
   context: FromContext,
 ): ResolvedRelation {
-  const { call, ordinality } = item;
-  const definition = findSetRelation(call.name);
+  const { call, ordinality, definitions } = item;
+  const definition = definitions.length > 0 ? definedRows(call.name) : findSetRelation(call.name);
+  if (definition === undefined && definitions.length > 0) {
+    throw unsupported(`A list of column definitions for ${call.name}`, call.at);
+  }
+  if (definitions.length === 0 && definedRows(call.name) !== undefined) {
+    throw sqlError('sql_syntax', `${call.name} needs a list of column definitions`, call.at);
+  }
   if (definition === undefined || call.over !== undefined || call.filter !== undefined || call.distinct) {
     throw sqlError(
       'sql_unknown_function',
@@ -47,9 +56,15 @@ export function functionRelation(
   const unnest = { kind: 'unnest' as const, arrays, ordinality, outer: false };
   const relation = {
     name,
-    columns: scopeColumns(columns.map((column) => ({ name: column.label, expr: () => column }))),
+    columns: scopeColumns(
+      value === undefined || definitions.length === 0
+        ? columns.map((column) => ({ name: column.label, expr: () => column }))
+        : definitions.map((each) => ({ name: each.name, expr: () => definedColumn(value, each) })),
+    ),
     otherColumn: undefined,
-    ...(value !== undefined && columns.length === 1 ? { value: () => value } : {}),
+    ...(value !== undefined && columns.length === 1 && definitions.length === 0
+      ? { value: () => value }
+      : {}),
   };
   const [counted] = given;
   if (counted?.series !== undefined)
@@ -71,6 +86,16 @@ export function functionRelation(
     offset: undefined,
   };
   return { ir: { kind: 'derived', alias, query }, relation };
+}
+
+/** A member of an object as a value of the type that the query says. */
+function definedColumn(value: Column, { name, type }: ColumnDefinition): Expr {
+  const isJson = type.name === 'json' || type.name === 'jsonb';
+  if (type.array) throw unsupported(`A column of type ${type.name}[] of JSON`, type.at);
+  const site = { name: isJson ? '->' : '->>', at: type.at };
+  const member = jsonOperator(site.name, value, literal(text, name), site);
+  if (member === undefined) throw new Error('BUG: the rows are JSON');
+  return castTo(member, type);
 }
 
 function elementType({ type }: Expr): SqlType {

@@ -208,5 +208,10 @@ function unnestJoin(item: Join, left: ResolvedFrom, right: ResolvedFrom): Resolv
     );
   }
   const scope = combine(left.scope, right.scope);
-  return { ir: { ...right.ir, outer: item.type === 'LEFT' }, scope, conditions: left.conditions ?? [] };
+  const outer = item.type === 'LEFT';
+  return {
+    ir: { ...right.ir, outer },
+    scope: outer ? { ...scope, hasOuterJoin: true } : scope,
+    conditions: left.conditions ?? [],
+  };
 }

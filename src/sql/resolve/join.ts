@@ -32,7 +32,8 @@ export function joinOf(
   right: ResolvedFrom,
   context: FromContext,
 ): ResolvedFrom {
-  const scope = combine(left.scope, right.scope);
+  const both = combine(left.scope, right.scope);
+  const scope = item.type === 'INNER' || item.type === 'CROSS' ? both : { ...both, hasOuterJoin: true };
   const sides = { left, right, scope };
   if (right.link !== undefined) return lateralJoin(item, sides, right.link, context);
   const using = item.natural ? sharedNames(left.scope, right.scope) : item.using;
@@ -150,8 +151,10 @@ function lateralJoin(
   }
   const condition = given === undefined || link.keepsLeft ? link.on : and(link.on, given);
   const kept = keptConditions(item, left, right);
-  const ir = makeJoin(type === 'LEFT' || link.keepsLeft ? 'LEFT' : 'INNER', left.ir, right.ir, condition);
-  return { ir, scope, conditions: [...kept, ...later] };
+  const outer = type === 'LEFT' || link.keepsLeft;
+  const ir = makeJoin(outer ? 'LEFT' : 'INNER', left.ir, right.ir, condition);
+  const all = outer ? { ...scope, hasOuterJoin: true } : scope;
+  return { ir, scope: all, conditions: [...kept, ...later] };
 }
 
 /** The columns by which NATURAL joins, in the order of the left side. */
@@ -237,7 +240,7 @@ function joinUsing(names: readonly string[], item: Join, { left, right, scope }:
         );
   return {
     ir: makeJoin(type, left.ir, right.ir, and(...equalities)),
-    scope: { relations: aliased, merged: new Map([...scope.merged, ...merged]), star: [star] },
+    scope: { ...scope, relations: aliased, merged: new Map([...scope.merged, ...merged]), star: [star] },
     conditions: keptConditions(item, left, right),
   };
 }

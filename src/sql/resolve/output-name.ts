@@ -30,6 +30,8 @@ function nameOf(expression: Expression, names: SubqueryNames): Name | undefined 
       return strong(expression.name);
     case 'array subquery':
       return strong('array');
+    case 'row':
+      return strong('row');
     case 'array':
     case 'grouping':
       return strong(expression.kind);

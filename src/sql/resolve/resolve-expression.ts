@@ -1,15 +1,17 @@
 import type { Expression } from '../ast.ts';
+import { spend } from '../budget.ts';
 import { and, apply, literal, not, or } from '../build.ts';
 import { condition, convert, settle, typedParameter, unify } from '../coerce.ts';
 import { arrayElement, arrayLiteral, arraySlice, quantified } from '../functions/arrays/arrays.ts';
 import { type CaseBranch, caseOf } from '../functions/conditional.ts';
 import type { CallSite } from '../functions/definition.ts';
 import { callOperator, compare, labelOf } from '../functions/operators.ts';
+import { asRow, rowOf } from '../functions/rows.ts';
 import type { Expr } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { numberLiteral } from '../syntax/literals.ts';
 import { callOf } from '../syntax/read-operator.ts';
-import { arrayOf, bool, commonType, unknown } from '../types.ts';
+import { arrayOf, bool, commonType, typeLabel, unknown } from '../types.ts';
 import { resolveCall } from './call.ts';
 import type { ExpressionContext } from './expression-context.ts';
 import { groupingCall } from './grouping.ts';
@@ -80,14 +82,20 @@ export function resolveExpression(expression: Expression, context: ExpressionCon
     case 'array subquery':
       return resolveArraySubquery(expression.query, context, at);
     case 'field':
-      throw unsupported('A field selection', at);
+      return fieldOf(expression, context);
     case 'quantified subquery': {
       const { arg } = expression;
       const values = (arg.kind === 'row' ? arg.items : [arg]).map(resolve);
       return resolveQuantifiedSubquery(expression, values, context);
     }
-    case 'row':
-      throw unsupported('A row as a value', at);
+    case 'row': {
+      const items = expression.items.flatMap((item) => rowItems(item, context));
+      return rowOf(
+        items.map((_, index) => `f${index + 1}`),
+        items,
+        at,
+      );
+    }
   }
 }
 
@@ -113,12 +121,44 @@ function isNull(expr: Expr, negated: boolean, at: number | undefined): Expr {
   // An array that is NULL is an outer array without the inner one.
   const test = (each: Expr): Expr =>
     apply('is null', bool, (a) => (each.type.name === 'array' ? `empty(${a})` : `isNull(${a})`), each);
+  // A row is NULL if all of its values are, and not NULL if none is.
+  const row = asRow(expr);
+  if (row !== undefined)
+    return and(...row.args.slice(0, row.fields.length).map((value) => isNull(value, negated, at)));
   const columns = expr.kind === 'mixed' ? expr.has.map((type) => expr.column(type)) : [settle(expr, at)];
   const all = and(...columns.map(test));
   return negated ? not(all) : all;
 }
 
 type Kind<Name extends Expression['kind']> = Extract<Expression, { readonly kind: Name }>;
+
+/** The values of `row (a, t.*)`. */
+function rowItems(item: Expression, context: ExpressionContext): readonly Expr[] {
+  if (item.kind !== 'star') return [settle(context.resolve(item, context), item.at)];
+  const { relation, at } = item;
+  const columns = relation === undefined ? context.scope.star() : context.scope.starOf(relation, at);
+  return Array.from(columns, ({ expr }) => {
+    spend('outputColumns', 1, at);
+    return settle(expr(), at);
+  });
+}
+
+/** `(t).name`, of a relation or of a row whose values are at hand. */
+function fieldOf({ arg, name, at }: Kind<'field'>, context: ExpressionContext): Expr {
+  const [relation = '', second] = arg.kind === 'column' ? arg.path : [];
+  const isRelation =
+    arg.kind === 'column' && second === undefined && context.scope.own(relation, at) === undefined;
+  if (isRelation && context.scope.ownRelation(relation) !== undefined) {
+    return context.scope.column([relation, name], at);
+  }
+  const value = context.resolve(arg, context);
+  const row = asRow(value);
+  const place = row?.fields.indexOf(name) ?? -1;
+  const found = place < 0 ? undefined : row?.args[place];
+  if (found !== undefined) return found;
+  if (row !== undefined) throw sqlError('sql_unknown_column', `column "${name}" not found in record`, at);
+  throw unsupported(`The field "${name}" of ${typeLabel(value.type)}`, at);
+}
 
 function isTruth(expression: Kind<'is truth'>, arg: Expr): Expr {
   const { value, negated } = expression;

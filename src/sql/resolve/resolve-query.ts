@@ -3,6 +3,7 @@ import type { Cte, FromItem, Query, SetOperation, SortKey, Values } from '../ast
 import { inlinedBy, nothingInlined, spend } from '../budget.ts';
 import { apply, columnOf } from '../build.ts';
 import { coerce, settle, unify } from '../coerce.ts';
+import { hasOneText } from '../functions/json/json-order.ts';
 import {
   type CteIr,
   type Expr,
@@ -243,9 +244,20 @@ function resolveSetOperation(body: SetOperation, context: QueryContext, parent: 
     columns,
     operator,
     all,
-    left: coerceOutputs(left, types),
-    right: coerceOutputs(right, types),
+    left: all ? coerceOutputs(left, types) : withOneText(coerceOutputs(left, types)),
+    right: all ? coerceOutputs(right, types) : withOneText(coerceOutputs(right, types)),
   };
+}
+
+/** Rows of `jsonb` are compared as texts, so each value must have one alone. */
+function withOneText(query: QueryIr): QueryIr {
+  const types = query.columns.map(({ type }) => type);
+  if (types.every(({ name }) => name !== 'jsonb')) return query;
+  return mapOutputs(query, types, (expr, type) =>
+    type.name === 'jsonb'
+      ? apply('key of jsonb', type, (ok, a) => `if(${ok}, ${a}, NULL)`, hasOneText(expr), expr)
+      : expr,
+  );
 }
 
 function resolveValues(

@@ -27,6 +27,7 @@ export type FromContext = Omit<ExpressionContext, 'scope'> & { readonly parent: 
 export const combine = (left: FromScope, right: FromScope): FromScope => ({
   relations: left.relations.with(right.relations),
   merged: new Map([...left.merged, ...right.merged]),
+  hasOuterJoin: left.hasOuterJoin === true || right.hasOuterJoin === true,
   star: [...left.star, ...right.star],
 });
 

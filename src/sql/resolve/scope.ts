@@ -1,4 +1,6 @@
 import { spend } from '../budget.ts';
+import { settle } from '../coerce.ts';
+import { rowOf } from '../functions/rows.ts';
 import type { Expr } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { suggestion } from '../suggestions.ts';
@@ -15,6 +17,8 @@ export interface FromScope {
    * keep.
    */
   readonly star: readonly (() => Iterable<ScopeColumn>)[];
+  /** True if a relation may be NULL as a whole: the other side of an outer join. */
+  readonly hasOuterJoin?: boolean;
 }
 
 export const emptyFrom: FromScope = { relations: ScopeRelations.of([]), merged: new Map(), star: [] };
@@ -85,14 +89,31 @@ export class Scope {
     const label = open?.otherColumn?.(name);
     if (label !== undefined) return label;
     if (this.#parent?.sees(name) === true) throw tooFar(name, at);
-    if (this.#from.relations.named(name)?.name === name) {
-      throw unsupported(`The whole row of "${name}" as a value`, at);
-    }
+    const relation = this.ownRelation(name);
+    if (relation !== undefined) return this.#wholeRow(name, relation, at);
     throw sqlError(
       'sql_unknown_column',
       `column "${name}" does not exist${suggestion(name, this.#names())}`,
       at,
     );
+  }
+
+  /** `t`, of a relation of that name. */
+  #wholeRow(name: string, { columns, otherColumn }: ScopeRelation, at: number | undefined): Expr {
+    if (this.#from.hasOuterJoin === true) {
+      throw unsupported(`The whole row of "${name}", beside an outer join, as a value`, at);
+    }
+    if (otherColumn !== undefined) {
+      throw unsupported(`The whole row of "${name}", whose labels are columns, as a value`, at);
+    }
+    const names: string[] = [];
+    const values: Expr[] = [];
+    for (const column of eachColumn(columns)) {
+      spend('outputColumns', 1, at);
+      names.push(column.name);
+      values.push(settle(column.expr(), at));
+    }
+    return rowOf(names, values, at);
   }
 
   #qualified(relationName: string, name: string, at: number | undefined): Expr {

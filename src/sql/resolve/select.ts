@@ -3,6 +3,7 @@ import { spend } from '../budget.ts';
 import { allOf, children, some } from '../build.ts';
 import { condition, settle } from '../coerce.ts';
 import { exprKey } from '../expr-key.ts';
+import { hasOneText } from '../functions/json/json-order.ts';
 import type { Expr, SelectIr, Sort } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import type { QueryContext, ResolvedQuery } from './environment.ts';
@@ -116,7 +117,10 @@ export function resolveSelect(
     distinctOn,
     items: items.map((item) => item.expr),
     from: pushed?.from,
-    where: allOf(pushed?.where ?? where),
+    where: allOf([
+      ...(pushed?.where ?? where),
+      ...keyConditions(select.distinct, items, grouping, distinctOn),
+    ]),
     groupingSets: grouping.sets,
     having: having && grouping.within(having),
     orderBy,
@@ -145,6 +149,22 @@ function groupingKeys(select: Select, items: readonly Item[], context: Expressio
     ),
     items.map(({ expr }) => expr),
   );
+}
+
+/** Keys of `jsonb` are compared as texts, so each value must have one alone. */
+function keyConditions(
+  distinct: boolean,
+  items: readonly Item[],
+  grouping: GroupingKeys,
+  distinctOn: readonly Expr[],
+): readonly Expr[] {
+  const keys = [...grouping.sets.flat(), ...distinctOn, ...(distinct ? items.map(({ expr }) => expr) : [])];
+  if (keys.some(({ type }) => type.name === 'record'))
+    throw unsupported('GROUP BY and DISTINCT of whole rows');
+  const ofJson = new Map(keys.filter(({ type }) => type.name === 'jsonb').map((key) => [exprKey(key), key]));
+  for (const key of ofJson.values())
+    if (hasAggregate(key)) throw unsupported('DISTINCT of jsonb that an aggregate gives');
+  return [...ofJson.values()].map(hasOneText);
 }
 
 /** The row of all rows, of which there is one even where there are none, also if nothing is aggregated. */
@@ -231,7 +251,9 @@ function outputExpr(
 ): Expr {
   const item =
     itemByNumber(key, items, clause) ?? itemByName(key, items, undefined) ?? itemBySubquery(key, written);
-  return settle(item?.expr ?? context.resolve(key, context), key.at);
+  const expr = settle(item?.expr ?? context.resolve(key, context), key.at);
+  if (expr.type.name === 'record') throw unsupported(`${clause} a whole row`, key.at);
+  return expr;
 }
 
 function itemByNumber(key: Expression, { items }: NamedItems, clause: string): Item | undefined {

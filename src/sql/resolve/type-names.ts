@@ -138,6 +138,7 @@ function castToBareNumeric(expr: Expr, at: number | undefined): Expr {
       return convert(expr, numeric(0, true), at);
     case 'float':
     case 'text':
+    case 'jsonb':
     case 'mixed':
       return castValue(expr, numeric(doubleScale, false), at);
     default:

@@ -21,12 +21,18 @@ export const raised = {
   rangeBesideNull: 30_101,
   rangeOfInfinity: 30_102,
   rangeOfManyDigits: 30_103,
-  textOfJson: 30_104,
   numberOfJson: 30_105,
   unlikeFormat: 30_106,
   largeFactorial: 30_107,
   numericInfinity: 30_108,
   longToChar: 30_109,
+  deepJson: 30_030,
+  farExponent: 30_031,
+  jsonParameter: 30_032,
+  longJsonNumber: 30_033,
+  zerosInJson: 30_034,
+  unevenArrays: 30_035,
+  nullKey: 30_036,
 } as const;
 
 type Raised = keyof typeof raised;
@@ -46,12 +52,18 @@ export const raisedMessages: Readonly<Record<Raised, string>> = {
   rangeBesideNull: 'a RANGE frame beside a row whose key is NULL',
   rangeOfInfinity: 'a RANGE frame with an offset by an infinity or NaN',
   rangeOfManyDigits: 'a RANGE frame with an offset by a number of more than 15 digits',
-  textOfJson: 'the text of a JSON object or array (->>)',
   numberOfJson: 'a number below 1e-6 or from 1e21 on in jsonb',
   unlikeFormat: 'to_date or to_timestamp of a text that is not written like its format',
   largeFactorial: 'a factorial of more than 56',
   numericInfinity: 'a numeric of an infinity or NaN',
   longToChar: 'to_char of a double with more than 15 digits',
+  deepJson: 'JSON of too many levels',
+  farExponent: 'a number with a far exponent in JSON',
+  jsonParameter: 'JSON that the operation cannot change',
+  unevenArrays: 'arrays of different lengths',
+  nullKey: 'a key that is NULL',
+  zerosInJson: 'a number in jsonb that ends with zeros',
+  longJsonNumber: 'a number in JSON beyond bigint or double precision',
 };
 
 /** The number 0, if the condition is false or NULL; the engine computes nothing else in its place. */

@@ -193,6 +193,9 @@ function readSubscript(node: SyntaxNode, context: ReadContext): Expression {
       arg = { kind: 'field', at: node.at, arg, name: index.text('sval') };
       continue;
     }
+    if (index.type === 'A_Star' && arg.kind === 'column' && arg.path.length === 1) {
+      return { kind: 'star', at: node.at, relation: arg.path[0] };
+    }
     if (index.type !== 'A_Indices') throw unsupported('A selection of all fields', node.at);
     index.allow(['is_slice', 'lidx', 'uidx']);
     const { at } = arg;

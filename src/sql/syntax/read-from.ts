@@ -1,7 +1,8 @@
-import type { Alias, FromItem, JoinType } from '../ast.ts';
+import type { Alias, ColumnDefinition, FromItem, JoinType } from '../ast.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { SyntaxNode } from './node.ts';
 import type { ReadContext } from './read-context.ts';
+import { readType } from './read-type.ts';
 
 function readAlias(node: SyntaxNode): Alias | undefined {
   const alias = node.part('alias', 'Alias');
@@ -40,10 +41,7 @@ export function readFromItem(node: SyntaxNode, context: ReadContext): FromItem {
 
 /** `generate_series(…) WITH ORDINALITY AS s(n)`; LATERAL is understood without being said. */
 function readFunction(node: SyntaxNode, context: ReadContext): FromItem {
-  node.allow(['lateral', 'functions', 'alias', 'ordinality'], {
-    is_rowsfrom: 'ROWS FROM',
-    coldeflist: 'A list of column definitions',
-  });
+  node.allow(['lateral', 'functions', 'alias', 'ordinality', 'coldeflist'], { is_rowsfrom: 'ROWS FROM' });
   const [entry, second] = node.list('functions');
   // Behind the call stands its list of column definitions, an empty node.
   const [first] = entry?.rawList('items') ?? [];
@@ -52,7 +50,12 @@ function readFunction(node: SyntaxNode, context: ReadContext): FromItem {
   const expression = context.expression(call);
   if (expression.kind !== 'call') throw unsupported('This function in FROM', call.at);
   const ordinality = node.flag('ordinality');
-  return { kind: 'function', call: expression, ordinality, alias: readAlias(node), at: call.at };
+  const definitions = node.list('coldeflist').map((column): ColumnDefinition => {
+    const type = column.part('typeName', 'TypeName');
+    if (type === undefined) throw sqlError('sql_syntax', 'A column definition needs a type', node.at);
+    return { name: column.text('colname'), type: readType(type) };
+  });
+  return { kind: 'function', call: expression, ordinality, definitions, alias: readAlias(node), at: call.at };
 }
 
 function readJoin(node: SyntaxNode, context: ReadContext): FromItem {

@@ -22,6 +22,9 @@ function rowItems(node: SyntaxNode, context: ReadContext): Row {
 /** Both sides of a comparison of rows; undefined if it is none. */
 export function rowPair(node: SyntaxNode, context: ReadContext): readonly [Row, Row] | undefined {
   const [left, right] = [node.child('lexpr'), node.child('rexpr')];
+  const types = [left?.type, right?.type];
+  if (types.includes('RowExpr') && types.includes('SubLink'))
+    throw unsupported('A comparison of a row with a subquery', node.at);
   if (left?.type !== 'RowExpr' || right?.type !== 'RowExpr') return undefined;
   return [rowItems(left, context), rowItems(right, context)];
 }

@@ -11,7 +11,8 @@ export function readCast(node: SyntaxNode, context: ReadContext): Expression {
   return { kind: 'cast', at: node.at, arg: context.expression(node.required('arg')), type: readType(type) };
 }
 
-function readType(node: SyntaxNode): TypeName {
+/** The name of a type. */
+export function readType(node: SyntaxNode): TypeName {
   node.allow(['names', 'typmods', 'typemod', 'arrayBounds'], { setof: 'SETOF', pct_type: '%TYPE' });
   const names = node.strings('names');
   const name = names.at(-1) ?? '';

@@ -1,4 +1,4 @@
-import { apply } from '../../build.ts';
+import { apply, literal } from '../../build.ts';
 import { coerce, settle } from '../../coerce.ts';
 import type { Expr, Renderer } from '../../ir.ts';
 import { unsupported } from '../../sql-error.ts';
@@ -14,7 +14,9 @@ import {
   text,
 } from '../../types.ts';
 import { type CallSite, checkCount, fn } from '../definition.ts';
+import { equalityKeyOf } from '../json/json-order.ts';
 import { callOperator } from '../operators.ts';
+import { asRow } from '../rows.ts';
 import {
   type AggregateCall,
   type AggregateDefinition,
@@ -47,6 +49,11 @@ const count: AggregateForm = (call, site) => {
 
 /** An array is never NULL in the store; one without a value in it means NULL. */
 function countable(arg: Expr, call: AggregateCall, site: CallSite): Expr {
+  if (asRow(arg) !== undefined) {
+    if (call.distinct) throw unsupported('count (DISTINCT …) of rows', site.at);
+    return literal(bool, true);
+  }
+  if (call.distinct && arg.type.name === 'jsonb') return equalityKeyOf(arg);
   if (arg.type.name !== 'array') return arg;
   if (call.distinct) throw unsupported('count (DISTINCT …) of arrays', site.at);
   return apply('array is there', bool, (a) => `if(empty(${a}), NULL, 1)`, arg);

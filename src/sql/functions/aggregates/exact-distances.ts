@@ -18,7 +18,7 @@ const square = fraction * fraction;
 
 const isOnGrid = (x: string): string =>
   `(abs(${x}) < ${maxMagnitude} AND ${x} * ${fraction} = round(${x} * ${fraction}))`;
-const onGrid = (x: string): string => `toInt256(if(${isOnGrid(x)}, toInt64(${x} * ${fraction}), 0))`;
+const onGrid = (x: string): string => `toInt256(toInt64(if(${isOnGrid(x)}, ${x} * ${fraction}, 0)))`;
 
 const distances = (n: string, sums: readonly [x: string, y: string, xy: string]): string =>
   `toFloat64(toInt256(${n}) * ${sums[2]} - ${sums[0]} * ${sums[1]}) / ${n} / ${square}`;

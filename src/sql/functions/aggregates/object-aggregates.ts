@@ -3,7 +3,9 @@ import { convert, settle } from '../../coerce.ts';
 import { unsupported } from '../../sql-error.ts';
 import { json, jsonb, text } from '../../types.ts';
 import { argument, checkCount } from '../definition.ts';
-import { jsonString, jsonWriter } from '../json/json-text.ts';
+import { jsonString } from '../json/json-string.ts';
+import { jsonOf, jsonWriter } from '../json/json-text.ts';
+import { asRow } from '../rows.ts';
 import { type AggregateDefinition, type AggregateForm, rejectOrderAndStar } from './aggregate-call.ts';
 import { gathered } from './ordered-aggregates.ts';
 
@@ -28,7 +30,11 @@ const objectAggregate =
     const given = argument(call.args, 0);
     if (!keyTypes.has(given.type.name)) throw unsupported(`${site.name} with such a key`, site.at);
     const key = convert(settle(given, site.at), text, site.at);
-    const value = settle(argument(call.args, 1), site.at);
+    const second = settle(argument(call.args, 1), site.at);
+    const isRow = asRow(second) !== undefined;
+    const value = isRow
+      ? apply('json of a row', binary ? jsonb : json, (a) => a, jsonOf(second, binary, site))
+      : second;
     if (value.type.name === 'interval') throw unsupported(`${site.name} of intervals`, site.at);
     const write = jsonWriter(value.type, binary, site.at);
     const pair = apply(

@@ -1,12 +1,14 @@
 import { quoteString } from '../../../lib/quote.ts';
-import { literal } from '../../build.ts';
+import { apply, literal } from '../../build.ts';
 import { coerce, settle } from '../../coerce.ts';
 import { exprKey } from '../../expr-key.ts';
 import type { Expr, Sort } from '../../ir.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
 import { arrayOf, json, jsonb, type SqlType, text } from '../../types.ts';
 import { argument, type CallSite, checkCount, constantText } from '../definition.ts';
-import { jsonWriter } from '../json/json-text.ts';
+import { orderKeyOf } from '../json/json-order.ts';
+import { jsonOf, jsonWriter } from '../json/json-text.ts';
+import { asRow } from '../rows.ts';
 import {
   type AggregateCall,
   type AggregateDefinition,
@@ -37,14 +39,19 @@ export function gathered(
   // PostgreSQL sorts to find what is distinct, and leaves it sorted.
   const ascending: Sort = { expr: value, descending: false, nullsFirst: false };
   const sorts = call.distinct && call.orderBy.length === 0 ? [ascending] : call.orderBy;
+  const keys = sorts.map((sort) =>
+    sort.expr.type.name === 'jsonb' ? { ...sort, expr: orderKeyOf(sort.expr) } : sort,
+  );
+  if (call.distinct && value.type.name === 'jsonb')
+    throw unsupported(`DISTINCT of jsonb in ${name}`, site.at);
   const collect = call.distinct ? 'groupUniqArray' : 'groupArray';
   return aggregate(
     `${name} ${sorts.map((sort) => `${sort.descending} ${sort.nullsFirst}`).join(' ')}`,
     type,
     (...values) => `${collect}(tuple(${values.join(', ')}))`,
     { ...call, distinct: false },
-    [value, ...sorts.map((sort) => sort.expr)],
-    (tuples) => finish(sorts.length === 0 ? tuples : sortedTuples(tuples, sorts)),
+    [value, ...keys.map((sort) => sort.expr)],
+    (tuples) => finish(sorts.length === 0 ? tuples : sortedTuples(tuples, keys)),
   );
 }
 
@@ -134,14 +141,19 @@ const jsonAggregate =
   (call, site) => {
     rejectOrderAndStar(call, site);
     checkCount(call.args, 1, 1, site);
-    const value = settle(argument(call.args, 0), site.at);
+    const given = settle(argument(call.args, 0), site.at);
+    // PostgreSQL begins a line for each row.
+    const isRow = asRow(given) !== undefined;
+    const value = isRow
+      ? apply('json of a row', binary ? jsonb : json, (a) => a, jsonOf(given, binary, site))
+      : given;
     if (value.type.name === 'array' || value.type.name === 'interval') {
       throw unsupported(`${site.name} of ${value.type.name}s`, site.at);
     }
     const write = jsonWriter(value.type, binary, site.at);
     const finish = (sorted: string): string => {
       const items = `arrayMap(t -> ${write('tupleElement(t, 1)')}, list)`;
-      const joined = `concat('[', arrayStringConcat(${items}, ', '), ']')`;
+      const joined = `concat('[', arrayStringConcat(${items}, '${isRow && !binary ? ', \\n ' : ', '}'), ']')`;
       return `arrayMap(list -> if(empty(list), NULL, ${joined}), [${sorted}])[1]`;
     };
     return gathered(site.name, binary ? jsonb : json, value, call, site, finish);

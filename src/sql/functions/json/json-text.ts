@@ -9,35 +9,14 @@ import { isInteger, type SqlType, text } from '../../types.ts';
 import type { CallSite } from '../definition.ts';
 import { jsonTimestamp } from '../numbers/conversions.ts';
 import { floatText } from '../numbers/float-text.ts';
+import { asRow, type Row } from '../rows.ts';
+import { binaryText } from './json-parts.ts';
+import { jsonString } from './json-string.ts';
 
 /**
  * Values as PostgreSQL writes them in JSON, in the store's SQL (src/backend/utils/adt/json.c and jsonb.c).
  */
 type Writer = (value: string) => string;
-
-const escapes: readonly (readonly [string, string])[] = [
-  ['\\', '\\\\'],
-  ['"', '\\"'],
-  ['\n', '\\n'],
-  ['\r', '\\r'],
-  ['\t', '\\t'],
-  ['\b', '\\b'],
-  ['\f', '\\f'],
-];
-
-/** Control characters that have no letter. */
-const controls = quoteString('[\\x00-\\x07\\x0b\\x0e-\\x1f]');
-
-/** A string of JSON. */
-export const jsonString: Writer = (value) => {
-  const escaped = escapes.reduce(
-    (sql, [from, to]) => `replaceAll(${sql}, ${quoteString(from)}, ${quoteString(to)})`,
-    value,
-  );
-  const byNumber = `if(match(c, ${controls}), concat('\\\\u00', lower(hex(c))), c)`;
-  const each = `arrayStringConcat(arrayMap(c -> ${byNumber}, extractAll(${escaped}, '(?s).')))`;
-  return `concat('"', if(match(${value}, ${controls}), ${each}, ${escaped}), '"')`;
-};
 
 /**
  * In `jsonb` numbers are decimals, which have no exponent and no sign of zero. What is not
@@ -65,6 +44,7 @@ function scalarWriter(type: SqlType, binary: boolean, at: number | undefined): W
     case 'text':
       return jsonString;
     case 'json':
+      return binary ? binaryText : (x) => x;
     case 'jsonb':
       return (x) => x;
     case 'date':
@@ -75,6 +55,8 @@ function scalarWriter(type: SqlType, binary: boolean, at: number | undefined): W
     case 'numeric':
       if (type.exact) return (x) => `toDecimalString(${x}, ${type.scale})`;
       throw unsupported('JSON of a numeric whose digits are not fixed (use round(x, digits) first)', at);
+    case 'record':
+      throw unsupported('JSON of a row that a subquery gives', at);
     default:
       throw unsupported(`JSON of ${type.name}`, at);
   }
@@ -96,6 +78,35 @@ export function jsonWriter(type: SqlType, binary: boolean, at: number | undefine
 export function jsonOf(value: Expr, binary: boolean, site: CallSite): Expr {
   const { type } = value;
   if (type.name === 'interval') return jsonOf(convert(value, text, site.at), binary, site);
+  const row = asRow(value);
+  if (row !== undefined) return jsonOfRow(row, binary, site);
   const write = jsonWriter(type, binary, site.at);
   return apply(`json of ${binary}`, text, write, value);
+}
+
+/**
+ * `jsonb` keeps the last value of a key, shorter keys before longer ones, and each length in
+ * the order of its bytes.
+ */
+const binaryOrder = (a: string, b: string): number =>
+  Buffer.byteLength(a) - Buffer.byteLength(b) || Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+/** The members of an object as JSON shows them, in the order of its type. */
+export const shownMembers = <Value>(
+  pairs: readonly (readonly [string, Value])[],
+  binary: boolean,
+): readonly (readonly [string, Value])[] =>
+  binary ? [...new Map(pairs)].sort(([a], [b]) => binaryOrder(a, b)) : pairs;
+
+/** A row as an object, without spaces in `json`. */
+function jsonOfRow({ fields, args }: Row, binary: boolean, site: CallSite): Expr {
+  const pairs = fields.flatMap((name, index) =>
+    args.slice(index, index + 1).map((value) => [name, jsonOf(value, binary, site)] as const),
+  );
+  const kept = shownMembers(pairs, binary);
+  const [between, colon] = binary ? [', ', ': '] : [',', ':'];
+  const keys = kept.map(([key], index) => `${index === 0 ? '{' : between}${JSON.stringify(key)}${colon}`);
+  const render = (...values: string[]): string =>
+    `concat(${values.flatMap((value, index) => [quoteString(keys[index] ?? ''), value]).join(', ')}, '}')`;
+  return apply(`json of row ${binary} ${keys.join('')}`, text, render, ...kept.map(([, value]) => value));
 }

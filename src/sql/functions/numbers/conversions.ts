@@ -4,6 +4,7 @@ import { isSessionInUtc, sessionZone } from '../../session-times.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { doubleScale, numericScale, type SqlType, storeInteger } from '../../types.ts';
 import { momentOfClock, offsetAtMoment, wallClock } from '../../zone-clock.ts';
+import { binaryText } from '../json/json-parts.ts';
 import { floatText } from './float-text.ts';
 
 /**
@@ -113,8 +114,38 @@ const textToBool: Conversion = (value) =>
     'f',
   );
 
-const textToJson: Conversion = (value) =>
-  `if(isNull(${value}) OR isValidJSON(ifNull(${value}, '')), ${value}, toString(toUInt8(concat('no json: ', ifNull(${value}, '')))))`;
+/** The engine takes a number beyond its own types for no JSON. */
+const textToJson: Conversion = (value) => {
+  const isBad = "NOT isValidJSON(ifNull(v, '0'))";
+  const hasLong = "match(ifNull(v, ''), '[0-9]{16}|[0-9][eE]')";
+  const isLong = raiseIf(`${isBad} AND ${hasLong}`, 'longJsonNumber');
+  // The condition is within the conversion: of a constant, the engine computes both branches of an `if`.
+  const place = `1 + ${isLong} + toUInt8(if(${isBad} AND NOT ${hasLong}, 'no json', '0'))`;
+  return letBindings(['v'], [value], `concat(v, substring('', ${place}))`);
+};
+
+/** Of JSON, which `coerce` has read or checked. */
+const jsonToBinary: Conversion = (value) =>
+  letBindings(['j'], [value], `if(isNull(j), NULL, ${binaryText('assumeNotNull(j)')})`);
+
+const textToBinary: Conversion = (value, from, to) => jsonToBinary(textToJson(value, from, to), from, to);
+
+/** Scalars alone; PostgreSQL refuses what is of another kind. */
+const jsonScalar =
+  (kinds: string, neutral: string, convert: (text: string) => string): Conversion =>
+  (value) => {
+    const isOther = raiseIf(`JSONType(j) NOT IN (${kinds})`, 'jsonParameter');
+    const known = `if(${isOther} = 0, ifNull(j, ${quoteString(neutral)}), '')`;
+    return letBindings(['j'], [value], `if(isNull(j), NULL, ${convert(known)})`);
+  };
+const jsonNumber = (convert: Conversion) => (value: string, from: SqlType, to: SqlType) => {
+  const digits = (text: string): string =>
+    to.name === 'float'
+      ? `toFloat64(${text})`
+      : convert(`toDecimal256(${text}, ${doubleScale})`, decimalOfJson, to);
+  return jsonScalar("'Int64', 'UInt64', 'Double'", '0', digits)(value, from, to);
+};
+const decimalOfJson: SqlType = { name: 'numeric', scale: doubleScale, exact: false };
 
 const timestampDigits = (value: string): string =>
   `replaceRegexpOne(formatDateTime(toDateTime64(${value}, 6, 'UTC'), '%Y-%m-%d %H:%i:%S.%f'), '\\\\.?0+$', '')`;
@@ -202,8 +233,19 @@ const conversions: ReadonlyMap<string, Conversion> = new Map([
   ...each(['text'], ['numeric'], textToNumeric),
   ...each(['text'], ['bool'], textToBool),
   ...each(['text'], timestamps, textToTimestamp),
-  ...each(['text'], ['json', 'jsonb'], textToJson),
-  ...each(['json', 'jsonb'], ['json', 'jsonb'], unchanged),
+  ...each(['text'], ['json'], textToJson),
+  ...each(['text'], ['jsonb'], textToBinary),
+  ...each(['json'], ['jsonb'], jsonToBinary),
+  ...each(['jsonb'], ['json'], unchanged),
+  ...each(['json', 'jsonb', 'record'], ['text'], unchanged),
+  ...each(['jsonb'], ['float'], jsonNumber(unchanged)),
+  ...each(['jsonb'], integers, jsonNumber(roundToInteger)),
+  ...each(['jsonb'], ['numeric'], jsonNumber(numericToNumeric)),
+  ...each(
+    ['jsonb'],
+    ['bool'],
+    jsonScalar("'Bool'", 'false', (text) => `(${text} = 'true')`),
+  ),
   ...each(['text'], ['date'], (value, from, to) => `toDate32(${textToTimestamp(value, from, to)})`),
   ...each(['date'], timestamps, dateToTimestamp),
   ...each(timestamps, ['date'], timestampToDate),
