@@ -377,8 +377,8 @@ export const errorDefinitions = {
   ),
   sql_array_subscript: permanent(
     400,
-    'An array has not as many elements as it must have',
-    'The arrays of names and values of json_object differ in length, or the one array has an odd number of elements.',
+    'An array or a value has not as many elements as it must have',
+    'A place lies outside of a value, or the arrays of names and values of json_object do not fit together.',
     '2202E',
   ),
   sql_null_not_allowed: permanent(
@@ -386,6 +386,12 @@ export const errorDefinitions = {
     'NULL is not allowed here',
     'A value that must not be NULL is, such as the key of a JSON object.',
     '22004',
+  ),
+  sql_bad_character: permanent(
+    400,
+    'Bytes are no text',
+    'Bytes were to be taken for text, and are no UTF-8.',
+    '22021',
   ),
   sql_division_by_zero: permanent(
     400,

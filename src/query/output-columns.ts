@@ -26,8 +26,9 @@ export function inForm(sql: string, columns: readonly ResultColumn[], form: Outp
 const needsQuotes = quoteString('^$|^(?i:null)$|["\\\\{},\\s]');
 const quoted = `concat('"', replaceRegexpAll(x, ${quoteString('(["\\\\])')}, ${quoteString('\\\\\\1')}), '"')`;
 
-/** Intervals are written as text. */
-const shownType = (type: SqlType): SqlType => (type.name === 'interval' ? text : type);
+/** Intervals and times of day are written as text: no format has a time of 24:00. */
+const shownType = (type: SqlType): SqlType =>
+  type.name === 'interval' || type.name === 'time' ? text : type;
 
 /**
  * The array in a column of arrays. Such a column is a variant so that it can be NULL; NULL gives no elements.

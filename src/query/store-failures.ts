@@ -74,6 +74,19 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
     'jsonb whose numbers end with zeros behind the point, as a key of GROUP BY, DISTINCT or UNION, is not supported',
   ),
   ...each([raised.unevenArrays], 'sql_array_subscript', 'the names and values of an object are not as many'),
+  ...each([raised.badEncoding], 'sql_invalid_parameter', 'a text is not of the encoding asked for'),
+  ...each([raised.badUtf8], 'sql_bad_character', 'bytes are no text in UTF-8'),
+  ...each([raised.badSubscript], 'sql_array_subscript', 'a place is outside of the value'),
+  ...each(
+    [raised.escapedBytes],
+    'sql_unsupported',
+    'bytea of a text that is no literal and has a backslash, other than in front, is not supported',
+  ),
+  ...each(
+    [raised.unreadNumber],
+    'sql_unsupported',
+    'to_number of a text that is not written as its format says is not supported',
+  ),
   ...each([raised.nullKey], 'sql_null_not_allowed', 'a key of a JSON object is NULL'),
   ...each(
     [raised.longJsonNumber],

@@ -15,6 +15,7 @@ import {
   bool,
   commonType,
   float,
+  intervalOf,
   isInteger,
   isNumber,
   isTimestamp,
@@ -36,6 +37,7 @@ export function isImplicit(from: SqlType, to: SqlType): boolean {
   if (isNumber(from) && isNumber(to))
     return to.name === 'float' || (to.name === 'numeric' && from.name !== 'float');
   if (from.name === 'array' && to.name === 'array') return isImplicit(from.element, to.element);
+  if (from.name === 'time') return to.name === 'interval';
   return (from.name === 'date' && isTimestamp(to)) || (isTimestamp(from) && isTimestamp(to));
 }
 
@@ -71,9 +73,20 @@ export function convert(expr: Expr, to: SqlType, at: number | undefined): Expr {
     throw unsupported('The text of a numeric whose digits are not fixed (use round(x, digits) first)', at);
   }
   if (expr.type.name === 'array' && to.name === 'array') return castElements(expr, to.element, at);
+  return intervalCast(expr, to, at) ?? castByStore(expr, to, at);
+}
+
+/** Casts from and to intervals that are not one expression of the store for all of them. */
+function intervalCast(expr: Expr, to: SqlType, at: number | undefined): Expr | undefined {
   if (to.name === 'text') refuseStyle(expr.type, at);
   if (expr.type.name === 'interval' && to.name === 'text') return intervalAsText(expr, at);
   if (expr.type.name === 'text' && to.name === 'interval') return intervalOfText(expr, at);
+  if (expr.type.name === 'time' && to.name === 'interval')
+    return apply('time as interval', intervalOf('clock'), (a) => a, expr);
+  return undefined;
+}
+
+function castByStore(expr: Expr, to: SqlType, at: number | undefined): Expr {
   const render = conversion(expr.type, to);
   if (render === undefined) {
     if (expr.type.name === 'text' && to.name === 'array')

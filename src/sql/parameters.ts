@@ -49,7 +49,7 @@ export interface ParameterUse {
 
 /** Decimals have a scale, intervals have months or not, and arrays and JSON are read off the event loop. */
 export const isPartOfTranslation = ({ name }: SqlType): boolean =>
-  ['numeric', 'interval', 'array', 'json', 'jsonb'].includes(name);
+  ['numeric', 'interval', 'time', 'bytea', 'array', 'json', 'jsonb'].includes(name);
 
 /** What takes the place of a value where there is none. */
 const samples: Readonly<Record<string, string>> = {
@@ -64,6 +64,8 @@ const samples: Readonly<Record<string, string>> = {
   timestamptz: '2000-01-01',
   date: '2000-01-01',
   interval: '00:00:00',
+  time: '00:00:00',
+  bytea: '',
   array: '{}',
   json: '{}',
   jsonb: '{}',
@@ -301,6 +303,10 @@ function allowedFor(type: SqlType): string {
       return 'a date such as 2024-05-01';
     case 'interval':
       return 'an interval such as 1 hour 30 minutes';
+    case 'time':
+      return 'a time of day such as 12:00:00';
+    case 'bytea':
+      return 'bytes such as \\x0a1b';
     case 'array':
       return 'an array';
     case 'json':

@@ -35,6 +35,9 @@ export type SimpleTypeName =
   | 'timestamp'
   | 'timestamptz'
   | 'date'
+  /** A time of day: microseconds since midnight. */
+  | 'time'
+  | 'bytea'
   | 'map'
   /** Both are JSON as text; they differ in what is at a position of a scalar. */
   | 'json'
@@ -57,6 +60,8 @@ export const text = simple('text');
 export const timestamp = simple('timestamp');
 export const timestamptz = simple('timestamptz');
 export const date = simple('date');
+export const time = simple('time');
+export const bytea = simple('bytea');
 /** Microseconds, with a day of 24 hours and, as in PostgreSQL's comparisons, a month of 30 days. */
 export const intervalOf = (form: IntervalForm): SqlType => ({ name: 'interval', form });
 export const interval = intervalOf('any');
@@ -125,6 +130,8 @@ const labels: Readonly<Record<SimpleTypeName, string>> = {
   timestamp: 'timestamp without time zone',
   timestamptz: 'timestamp with time zone',
   date: 'date',
+  time: 'time without time zone',
+  bytea: 'bytea',
   map: 'map',
   json: 'json',
   jsonb: 'jsonb',
@@ -209,6 +216,7 @@ export function storeType(type: SqlType): string {
     case 'date':
       return 'Date32';
     case 'interval':
+    case 'time':
       return 'Int64';
     case 'map':
       return 'Map(String, String)';

@@ -403,3 +403,35 @@ select * from jsonb_to_recordset('{"a":1}') as t(a int);
 select * from jsonb_to_recordset('[{"a":"x"}]') as t(a int);
 select * from jsonb_to_recordset('[{"a":"x"}]');
 select message::jsonb from app;
+select log(1, 5);
+select log(2, -1);
+select log(-2, 1);
+select regexp_substr('abc', 'b', 0);
+select encode('abc', 'nope');
+select decode('6g', 'hex');
+select decode('616', 'hex');
+select decode('Y', 'base64');
+select sha256(message) from app;
+select 'a\b'::bytea;
+select get_byte('\x00ff'::bytea, 2);
+select convert_from('\xff'::bytea, 'UTF8');
+select width_bucket(1, array[1, null]);
+select extract(day from time '10:20');
+-- class
+select '25:00'::time;
+-- class
+select '13:00 pm'::time;
+-- class
+select '10:60'::time;
+-- class
+select 'abc'::time;
+-- class
+select t::time from (values ('25:00')) v(t);
+-- class
+select t::time from (values ('nope')) v(t);
+-- class
+select make_time(25, 0, 0);
+-- class
+select '\xabc'::bytea;
+-- class
+select '\xzz'::bytea;

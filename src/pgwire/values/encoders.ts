@@ -14,7 +14,7 @@ import { writeNumeric } from './numeric-binary.ts';
 import { readArray, readMap } from './store-literals.ts';
 import { styledDate, styledInterval, styledMoment, styledTimestamp } from './styled-times.ts';
 import { cellKind, type TabSeparatedRows, unescaped } from './tab-separated-rows.ts';
-import { dateDays, intervalParts, timestampMicros, withoutZeros, zonedText } from './times.ts';
+import { dateDays, intervalParts, timeMicros, timestampMicros, withoutZeros, zonedText } from './times.ts';
 
 /**
  * From the cells that the store writes to the values that clients get, in text and in binary, for each type.
@@ -167,6 +167,9 @@ const copiedTypes: ReadonlySet<SqlType['name']> = new Set([
   'int4',
   'int8',
   'text',
+  'time',
+  'bytea',
+  'record',
   'json',
   'jsonb',
   'unknown',
@@ -273,6 +276,10 @@ function binaryWriter(type: SqlType): BinaryWriter {
       return (to, text) => to.int64(timestampMicros(text));
     case 'date':
       return (to, text) => to.int32(dateDays(text));
+    case 'time':
+      return (to, text) => to.int64(timeMicros(text));
+    case 'bytea':
+      return (to, text) => to.bytes(Buffer.from(text.slice(2), 'hex'));
     case 'interval':
       return (to, text) => {
         const { months, days, micros } = intervalParts(text);

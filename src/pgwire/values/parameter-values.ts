@@ -8,7 +8,7 @@ import { WireError } from '../protocol/wire-error.ts';
 import { arrayText } from './array-text.ts';
 import { doubleText } from './double-text.ts';
 import { readNumeric } from './numeric-binary.ts';
-import { dateText, intervalText, timestampText } from './times.ts';
+import { dateText, intervalText, timeOfDayText, timestampText } from './times.ts';
 
 /**
  * The values of parameters as the translator takes them: PostgreSQL's text. Binary values are what
@@ -64,6 +64,10 @@ function readBinary(bytes: Buffer, type: SqlType): string | undefined {
         const days = bytes.readInt32BE(0);
         return Math.abs(days) > maxDays ? infinite(days) : dateText(days);
       });
+    case 'time':
+      return sized(8, () => timeOfDayText(bytes.readBigInt64BE(0)));
+    case 'bytea':
+      return `\\x${bytes.toString('hex')}`;
     case 'interval':
       return sized(16, () =>
         intervalText(bytes.readInt32BE(12), bytes.readInt32BE(8), bytes.readBigInt64BE(0)),

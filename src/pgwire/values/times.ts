@@ -40,6 +40,22 @@ export function timestampText(micros: bigint): string {
   return withoutZeros(`${iso.slice(0, -1).replace('T', ' ')}${micro}`);
 }
 
+/** `10:20:30.5`, a time of day, in microseconds. */
+export const timeMicros = (text: string): bigint => {
+  const [hours = '', minutes = '', seconds = ''] = text.split(':');
+  const [whole = '', fraction = ''] = seconds.split('.');
+  const minute = BigInt(hours) * 60n + BigInt(minutes);
+  return (minute * 60n + BigInt(whole)) * 1_000_000n + BigInt(fraction.padEnd(6, '0'));
+};
+
+/** The text of microseconds since midnight. */
+export const timeOfDayText = (micros: bigint): string => {
+  const two = (number: bigint): string => String(number).padStart(2, '0');
+  const seconds = micros / 1_000_000n;
+  const fraction = String(micros % 1_000_000n).padStart(6, '0');
+  return `${two(seconds / 3600n)}:${two((seconds / 60n) % 60n)}:${two(seconds % 60n)}.${fraction}`;
+};
+
 export const dateText = (days: number): string =>
   new Date(days * dayMs + timestampEpochMs).toISOString().slice(0, 10);
 

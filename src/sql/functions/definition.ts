@@ -19,6 +19,7 @@ import {
   numericScale,
   type SqlType,
   text,
+  time,
   timestamptz,
   typeLabel,
 } from '../types.ts';
@@ -33,6 +34,7 @@ export type Formal =
   | 'timestamp'
   | 'date'
   | 'interval'
+  | 'time'
   | 'map'
   | 'any';
 
@@ -93,7 +95,7 @@ function distance(actual: SqlType, formal: Formal): number | undefined {
   return formal === 'float' && isNumber(actual) ? 2 : undefined;
 }
 
-const formalTypes = { bool, float, text, date, map } as const;
+const formalTypes = { bool, float, text, date, map, time } as const;
 
 /** The type to which an argument is converted. */
 function formalType(formal: Formal, actual: SqlType): SqlType {

@@ -2,6 +2,7 @@ import { aggregateFunctions } from './aggregates/aggregates.ts';
 import { windowFunctions } from './aggregates/windows.ts';
 import { elementFunctions } from './arrays/array-elements.ts';
 import { arrayFunctions } from './arrays/arrays.ts';
+import { byteaFunctions, withBytes } from './bytes/bytea.ts';
 import { conditionalFunctions } from './conditional.ts';
 import type { FunctionDefinition, FunctionTable } from './definition.ts';
 import { introspectionFunctions } from './introspection.ts';
@@ -13,13 +14,15 @@ import { characterFunctions } from './text/character-codes.ts';
 import { regexFunctions } from './text/regex-functions.ts';
 import { textFunctions } from './text/text.ts';
 import { timeFunctions } from './time/time.ts';
+import { withTimeOfDay } from './time/time-of-day.ts';
 
 /** Every scalar function that a query may call, by PostgreSQL's name. What isn't here doesn't exist. */
 const scalarFamilies = {
-  text: { ...textFunctions, ...characterFunctions },
+  text: withBytes({ ...textFunctions, ...characterFunctions }),
+  bytes: byteaFunctions,
   'regular expressions': regexFunctions,
   numbers: { ...mathFunctions, ...exactFunctions },
-  time: timeFunctions,
+  time: withTimeOfDay(timeFunctions),
   conditions: conditionalFunctions,
   arrays: { ...arrayFunctions, ...elementFunctions },
   JSON: jsonFunctions,

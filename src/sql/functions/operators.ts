@@ -21,12 +21,14 @@ import {
   widerInteger,
 } from '../types.ts';
 import { compareArrays, concatenateArrays } from './arrays/arrays.ts';
+import { concatenateBytes } from './bytes/bytea.ts';
 import { type CallSite, callOverload, choose, fn, type Overload } from './definition.ts';
 import { jsonChange, jsonOperator, jsonOperatorNames } from './json/json.ts';
 import { compareJson } from './json/json-order.ts';
 import { power } from './numbers/double-functions.ts';
 import { matchPattern } from './text/patterns.ts';
 import { negateInterval, timeArithmetic } from './time/time-arithmetic.ts';
+import { timeOfDayArithmetic } from './time/time-of-day.ts';
 
 const widest = (args: readonly SqlType[]): SqlType => args.reduce(widerInteger, { name: 'int2' });
 
@@ -291,6 +293,10 @@ export function callOperator(name: string, args: readonly Expr[], site: CallSite
   if (ofJson !== undefined) return ofJson;
   const changed = jsonChange(name, left, right, site);
   if (changed !== undefined) return changed;
+  const ofBytes = name === '||' ? concatenateBytes(left, right, site) : undefined;
+  if (ofBytes !== undefined) return ofBytes;
+  const ofTime = timeOfDayArithmetic(name, left, right, site);
+  if (ofTime !== undefined) return ofTime;
   if (name === '||') return (hasArray ? concatenateArrays : concatenate)(left, right, site);
   const ofArrays = hasArray ? compareArrays(name, left, right, site.at) : undefined;
   if (ofArrays !== undefined) return ofArrays;

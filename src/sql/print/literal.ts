@@ -17,6 +17,7 @@ export function printLiteral({ type, value }: Literal): string {
     case 'int2':
     case 'int4':
     case 'int8':
+    case 'time':
       return printInteger(String(value));
     case 'float':
       return printFloat(String(value));
@@ -25,6 +26,8 @@ export function printLiteral({ type, value }: Literal): string {
     case 'timestamp':
     case 'timestamptz':
       return `fromUnixTimestamp64Micro(${value}, 'UTC')`;
+    case 'bytea':
+      return `unhex(${quoteString(String(value))})`;
     case 'date':
       return `toDate32(${quoteString(dateText(Number(value)))})`;
     default:

@@ -237,18 +237,22 @@ function selectFrom(query: QueryIr, alias: string): SelectIr {
 function shown(expr: Expr, distinct: boolean): Expr {
   const { type } = expr;
   if (type.name === 'bool') return apply('show bool', bool, (a) => `toBool(${a})`, expr);
+  if (type.name === 'time' || type.name === 'bytea') return convert(expr, text, undefined);
   if (type.name === 'interval') {
     const value = distinct && expr.kind === 'apply' ? apply('length', type, (a) => a, expr) : expr;
     return withDefaultIntervals(() => convert(value, text, undefined));
   }
   if (type.name !== 'array') return expr;
-  return type.element.name === 'interval'
+  return shownAsText.has(type.element.name)
     ? shownArray(
         withDefaultIntervals(() => castElements(expr, text, undefined)),
         text,
       )
     : shownArray(expr, type.element);
 }
+
+/** Whose elements are shown by their text. */
+const shownAsText: ReadonlySet<string> = new Set(['interval', 'time', 'bytea']);
 
 /** The inner array, or NULL, which the store has for a variant of a type only. */
 function shownArray(array: Expr, element: SqlType): Expr {

@@ -6,6 +6,7 @@ import type { Expr, Mixed } from '../ir.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import {
   bool,
+  bytea,
   date,
   doubleScale,
   float,
@@ -20,6 +21,7 @@ import {
   numeric,
   type SqlType,
   text,
+  time,
   timestamp,
   timestamptz,
   unknown,
@@ -38,6 +40,8 @@ const typesByName: ReadonlyMap<string, SqlType> = new Map<string, SqlType>([
   ['timestamp', timestamp],
   ['timestamptz', timestamptz],
   ['date', date],
+  ['time', time],
+  ['bytea', bytea],
   ['interval', interval],
   ['json', json],
   ['jsonb', jsonb],
@@ -54,6 +58,7 @@ export function castTo(expr: Expr, name: TypeName): Expr {
   if (type.name === 'interval') return castToInterval(expr, name);
   if (type.name === 'numeric') return castToNumeric(expr, name);
   if (name.name === 'varchar') return castToVarchar(expr, name);
+  if (name.name === 'time') return castToTime(expr, name);
   if (name.modifiers.length > 0) throw unsupported(`A modifier of the type ${name.name}`, name.at);
   return castValue(expr, type, name.at);
 }
@@ -96,6 +101,20 @@ function castMixed(expr: Mixed, type: SqlType, at: number | undefined): Expr {
     .filter((each) => each !== 'bool')
     .map((each) => convert(expr.column(each), type, at));
   return apply(`coalesce`, type, (...values) => `coalesce(${values.join(', ')})`, ...parts);
+}
+
+/** `time(3)` keeps three digits of a second. */
+function castToTime(expr: Expr, name: TypeName): Expr {
+  const value = castValue(expr, time, name.at);
+  const [digits] = name.modifiers;
+  if (digits === undefined) return value;
+  const unit = 10 ** Math.max(0, 6 - digits);
+  return apply(
+    `time(${digits})`,
+    time,
+    (a) => `intDiv(toInt64(${a}) + ${Math.floor(unit / 2)}, ${unit}) * ${unit}`,
+    value,
+  );
 }
 
 function castToVarchar(expr: Expr, name: TypeName): Expr {

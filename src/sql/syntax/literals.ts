@@ -17,10 +17,12 @@ import {
   typeLabel,
 } from '../types.ts';
 import { binaryJson } from './binary-json.ts';
+import { readBytes } from './bytea-text.ts';
 import { parseInterval } from './datetime.ts';
 import { verboseInterval } from './interval-spellings.ts';
 import { isNumberText } from './number-text.ts';
 import { mayBeInterval, mayBeTimestamp } from './other-spellings.ts';
+import { readTimeOfDay } from './read-time-of-day.ts';
 import { readSpelledTimestamp } from './timestamp-spellings.ts';
 
 /** 1900, where the store's time types begin, to 2254, where microseconds no longer fit a double. */
@@ -248,6 +250,10 @@ function parseAs(text: string, type: SqlType, at: number | undefined): LiteralVa
       const end = /[\sT]24:?00/i.test(trimmed) ? 1 : 0;
       return inStoreRange(clock === undefined ? undefined : dayOf(clock - end), 1, type, at);
     }
+    case 'time':
+      return timeOfDay(trimmed, at);
+    case 'bytea':
+      return readBytes(text);
     case 'interval':
       if (sessionTimes().intervalStyle === 'sql_standard' && isNegativeList(trimmed))
         throw unsupported('A negative interval of several fields, with IntervalStyle sql_standard,', at);
@@ -273,6 +279,17 @@ function intervalParts(written: string): IntervalParts | undefined {
 /** A minus that would be that of all fields (DecodeInterval in src/backend/utils/adt/datetime.c). */
 const isNegativeList = (text: string): boolean =>
   text.startsWith('-') && (text.split(/\s+/).length > 2 || /[a-z]\d/i.test(text));
+
+/** Of a text with a day, too. */
+function timeOfDay(text: string, at: number | undefined): number | undefined {
+  const known = readTimeOfDay(text);
+  if (known === 'out of range') {
+    throw sqlError('sql_out_of_range', `date/time field value out of range: ${JSON.stringify(text)}`, at);
+  }
+  if (known !== undefined || !/[:T ]/.test(text)) return known;
+  const micros = timestampMicros(text, { name: 'timestamp' });
+  return micros === undefined ? undefined : ((micros % microsPerDay) + microsPerDay) % microsPerDay;
+}
 
 /** A time in ISO 8601 or in another of PostgreSQL's spellings. */
 function writtenTimestamp(text: string): WrittenTimestamp | undefined {

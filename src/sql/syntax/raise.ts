@@ -33,6 +33,11 @@ export const raised = {
   zerosInJson: 30_034,
   unevenArrays: 30_035,
   nullKey: 30_036,
+  badEncoding: 30_037,
+  badUtf8: 30_038,
+  badSubscript: 30_039,
+  escapedBytes: 30_040,
+  unreadNumber: 30_041,
 } as const;
 
 type Raised = keyof typeof raised;
@@ -61,6 +66,11 @@ export const raisedMessages: Readonly<Record<Raised, string>> = {
   farExponent: 'a number with a far exponent in JSON',
   jsonParameter: 'JSON that the operation cannot change',
   unevenArrays: 'arrays of different lengths',
+  badEncoding: 'a text in another encoding',
+  badUtf8: 'bytes that are no UTF-8',
+  badSubscript: 'a place outside of the value',
+  escapedBytes: 'bytes written with a backslash',
+  unreadNumber: 'a number written in another way than its format',
   nullKey: 'a key that is NULL',
   zerosInJson: 'a number in jsonb that ends with zeros',
   longJsonNumber: 'a number in JSON beyond bigint or double precision',

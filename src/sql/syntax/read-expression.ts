@@ -163,6 +163,7 @@ function readCase(node: SyntaxNode, context: ReadContext): Expression {
 const valueFunctions: ReadonlyMap<string, string> = new Map([
   ['SVFOP_CURRENT_TIMESTAMP', 'current_timestamp'],
   ['SVFOP_LOCALTIMESTAMP', 'localtimestamp'],
+  ['SVFOP_LOCALTIME', 'localtime'],
   ['SVFOP_CURRENT_DATE', 'current_date'],
   ['SVFOP_CURRENT_SCHEMA', 'current_schema'],
   ['SVFOP_CURRENT_CATALOG', 'current_catalog'],

@@ -109,7 +109,7 @@ const average: AggregateForm = (call, site) => {
 };
 
 const extreme = (name: string): readonly AggregateOverload[] =>
-  (['float', 'int', 'numeric', 'text', 'timestamp', 'date', 'interval'] as const).map((formal) =>
+  (['float', 'int', 'numeric', 'text', 'timestamp', 'date', 'time', 'interval'] as const).map((formal) =>
     fn([formal], sameAsArgument, (a) => `${name}(${a})`),
   );
 

@@ -75,6 +75,7 @@ function sortKey(key: string, { expr, descending }: Sort): string {
     case 'int4':
     case 'int8':
     case 'interval':
+    case 'time':
       return `-toInt128(${key})`;
     case 'float':
     case 'numeric':

@@ -1,8 +1,10 @@
+import { limits } from '../../../limits/limits.ts';
 import { apply, literal } from '../../build.ts';
-import { castElements, coerce, convert, unify } from '../../coerce.ts';
+import { castElements, coerce, convert, settle, unify } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
-import { arrayOf, bool, commonType, int4, type SqlType, typeLabel } from '../../types.ts';
+import { raiseIf } from '../../syntax/raise.ts';
+import { arrayOf, bool, commonType, int4, type SqlType, text, typeLabel } from '../../types.ts';
 import {
   argument,
   type CallSite,
@@ -209,7 +211,42 @@ const cardinality: SpecialForm = (args, site) => {
 export const castArray = (array: Expr, element: SqlType, at: number | undefined): Expr =>
   array.type.name === 'array' ? castElements(array, element, at) : convert(array, arrayOf(element), at);
 
+/** `1` and `[1:3]`; NULL of an empty array, which has no dimension. */
+const dimensions =
+  (type: SqlType, render: (length: string) => string): SpecialForm =>
+  (args, site) => {
+    checkCount(args, 1, 1, site);
+    const array = argument(args, 0);
+    elementOf(array, site);
+    const shown = (a: string): string => `if(empty(${inner(a)}), NULL, ${render(`length(${inner(a)})`)})`;
+    return apply(site.name, type, shown, array);
+  };
+
+/** `array_fill (value, array[length])` */
+const fill: SpecialForm = (args, site) => {
+  checkCount(args, 2, 3, site);
+  const value = settle(argument(args, 0), site.at);
+  const lengths = argument(args, 1);
+  const isSingle = lengths.kind === 'apply' && lengths.name === 'array' && lengths.args.length === 1;
+  if (!isSingle || args.length > 2 || value.type.name === 'array') {
+    throw unsupported('array_fill other than of a scalar with one dimension from 1', site.at);
+  }
+  const length = coerce(argument(lengths.args, 0), int4, site.at);
+  const { maxFilledElements } = limits;
+  if (length.kind === 'literal' && Number(length.value) > maxFilledElements) {
+    throw sqlError('sql_too_large', `array_fill with more than ${maxFilledElements} elements`, site.at);
+  }
+  const render = (a: string, n: string): string => {
+    const isOutside = raiseIf(`${n} < 0 OR ${n} > ${maxFilledElements}`, 'outOfRange');
+    return `[arrayMap(i -> ${a}, range(toUInt32(greatest(0, ${n} + ${isOutside}))))]`;
+  };
+  return apply('array_fill', arrayOf(value.type), render, value, length);
+};
+
 export const arrayFunctions: FunctionTable = {
+  array_ndims: dimensions(int4, () => 'toInt32(1)'),
+  array_dims: dimensions(text, (length) => `concat('[1:', toString(${length}), ']')`),
+  array_fill: fill,
   array_append: append,
   array_prepend: prepend,
   array_cat: (args, site) => {

@@ -6,10 +6,12 @@ import { letBindings } from '../../let-bindings.ts';
 import { unsupported } from '../../sql-error.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { isInteger, type SqlType, text } from '../../types.ts';
+import { bytesText } from '../bytes/bytes-text.ts';
 import type { CallSite } from '../definition.ts';
 import { jsonTimestamp } from '../numbers/conversions.ts';
 import { floatText } from '../numbers/float-text.ts';
 import { asRow, type Row } from '../rows.ts';
+import { timeOfDayText } from '../time/time-of-day-text.ts';
 import { binaryText } from './json-parts.ts';
 import { jsonString } from './json-string.ts';
 
@@ -47,6 +49,10 @@ function scalarWriter(type: SqlType, binary: boolean, at: number | undefined): W
       return binary ? binaryText : (x) => x;
     case 'jsonb':
       return (x) => x;
+    case 'time':
+      return (x) => `concat('"', ${timeOfDayText(x)}, '"')`;
+    case 'bytea':
+      return (x) => jsonString(bytesText(x));
     case 'date':
       return (x) => `concat('"', toString(${x}), '"')`;
     case 'timestamp':

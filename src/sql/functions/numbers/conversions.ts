@@ -4,7 +4,9 @@ import { isSessionInUtc, sessionZone } from '../../session-times.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { doubleScale, numericScale, type SqlType, storeInteger } from '../../types.ts';
 import { momentOfClock, offsetAtMoment, wallClock } from '../../zone-clock.ts';
+import { bytesOfText, bytesText } from '../bytes/bytes-text.ts';
 import { binaryText } from '../json/json-parts.ts';
+import { timeOfDayOfText, timeOfDayText, withinDay } from '../time/time-of-day-text.ts';
 import { floatText } from './float-text.ts';
 
 /**
@@ -250,6 +252,17 @@ const conversions: ReadonlyMap<string, Conversion> = new Map([
   ...each(['date'], timestamps, dateToTimestamp),
   ...each(timestamps, ['date'], timestampToDate),
   ...each(timestamps, timestamps, timestampToTimestamp),
+  ...each(timestamps, ['time'], (value, from) =>
+    withinDay(
+      `toUnixTimestamp64Micro(toDateTime64(${from.name === 'timestamptz' ? wallClock(value, sessionZone()) : value}, 6, 'UTC'))`,
+    ),
+  ),
+  ...each(['interval'], ['time'], (value) => withinDay(`toInt64(${value})`)),
+  ...each(['time'], ['interval'], unchanged),
+  ...each(['time'], ['text'], timeOfDayText),
+  ...each(['text'], ['time'], timeOfDayOfText),
+  ...each(['bytea'], ['text'], bytesText),
+  ...each(['text'], ['bytea'], bytesOfText),
 ]);
 
 /** Undefined where there is no such conversion. */

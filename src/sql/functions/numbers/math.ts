@@ -24,6 +24,7 @@ import {
 } from '../definition.ts';
 import { callOperator } from '../operators.ts';
 import { checkedDouble, exp, logarithm, ofAngle, power, widthBucket } from './double-functions.ts';
+import { bucketOfThresholds, integersAlone, logarithmOf } from './exact-functions.ts';
 
 const sameAsFirst = ([first]: readonly SqlType[]): SqlType => first ?? float;
 const wholeNumber = ([first]: readonly SqlType[]): SqlType =>
@@ -134,10 +135,10 @@ export const mathFunctions: FunctionTable = {
   sqrt: checkedDouble('sqrt', (a) => [`${a} < 0`, 'badPower']),
   cbrt: doubles('cbrt'),
   ln: logarithm('log'),
-  log: logarithm('log10'),
+  log: logarithmOf(logarithm('log10')),
   log10: logarithm('log10'),
-  gcd: [commonDivisor('if(a = 0 OR b = 0, a + b, d)')],
-  lcm: [commonDivisor('if(a = 0 OR b = 0, toInt256(0), toInt256(intDiv(a, d)) * b)')],
+  gcd: integersAlone([commonDivisor('if(a = 0 OR b = 0, a + b, d)')]),
+  lcm: integersAlone([commonDivisor('if(a = 0 OR b = 0, toInt256(0), toInt256(intDiv(a, d)) * b)')]),
   asin: checkedDouble('asin', (a) => [`abs(${a}) > 1`, 'outOfRange']),
   acos: checkedDouble('acos', (a) => [`abs(${a}) > 1`, 'outOfRange']),
   sinh: doubles('sinh'),
@@ -153,6 +154,11 @@ export const mathFunctions: FunctionTable = {
     'outOfRange',
   ]),
   radians: checkedDouble('radians', (a, result) => [`(${result} = 0) > (${a} = 0)`, 'outOfRange']),
-  width_bucket: widthBucket,
+  width_bucket: (args, site) =>
+    args[1]?.type.name === 'array'
+      ? bucketOfThresholds(args, site)
+      : typeof widthBucket === 'function'
+        ? widthBucket(args, site)
+        : callOverload(widthBucket, args, site),
   pi: [fn([], float, () => 'pi()')],
 };

@@ -1,4 +1,5 @@
 import { quoteString } from '../../../lib/quote.ts';
+import { limits } from '../../../limits/limits.ts';
 import { apply } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
@@ -8,6 +9,7 @@ import {
   argument,
   type CallSite,
   checkCount,
+  constantInteger,
   constantText,
   type FunctionTable,
   type SpecialForm,
@@ -163,6 +165,59 @@ const count: SpecialForm = (args, site) => {
   );
 };
 
+/** The number of the match, of a search that begins at the first character. */
+function matchNumber(args: readonly Expr[], site: CallSite): number {
+  const start = args[2] === undefined ? 1 : constantInteger(args[2], 'the start', site);
+  const number = args[3] === undefined ? 1 : constantInteger(args[3], 'the number of the match', site);
+  if (start < 1 || number < 1) {
+    throw sqlError('sql_invalid_parameter', `${site.name}: start and number are positive`, site.at);
+  }
+  if (start > 1) throw unsupported(`${site.name} with a start behind the first character`, site.at);
+  if (number > limits.maxSqlRegexMatch) {
+    throw sqlError(
+      'sql_too_large',
+      `${site.name}: at most match ${limits.maxSqlRegexMatch} can be asked for`,
+      site.at,
+    );
+  }
+  return number;
+}
+
+/** The whole of a match; NULL where there are not as many. */
+const found: SpecialForm = (args, site) => {
+  checkCount(args, 2, 5, site);
+  const number = matchNumber(args, site);
+  const regex = exactRegex(patternOf(args, site), flagsOf(args[4], 'i', site).has('i'), site);
+  const value = coerce(argument(args, 0), text, site.at);
+  if (number > 1) refuseEmpty(regex, site);
+  const whole = quoteString(`(${regex.unicode})`);
+  const render = (a: string): string =>
+    number === 1
+      ? `if(match(${a}, ${whole}), extract(${a}, ${whole}), NULL)`
+      : `if(isNull(${a}), NULL, arrayElementOrNull(${allMatches(a, regex, whole)}, ${number}))`;
+  return apply(`${site.name} ${number} ${regex.unicode}`, text, render, value);
+};
+
+/** The engine gives the first group of each match where there are groups, and all of it where there is none. */
+const allMatches = (a: string, { groups }: EngineRegex, whole: string): string =>
+  groups === 0
+    ? `extractAll(ifNull(${a}, ''), ${whole})`
+    : `arrayMap(m -> m[1], extractAllGroups(ifNull(${a}, ''), ${whole}))`;
+
+/** Where the first match begins, from 1; 0 without one. */
+const placeOfMatch: SpecialForm = (args, site) => {
+  checkCount(args, 2, 6, site);
+  if (matchNumber(args, site) > 1) throw unsupported(`${site.name} of a match behind the first`, site.at);
+  if (args[4] !== undefined && constantInteger(args[4], 'the kind of place', site) !== 0) {
+    throw unsupported(`${site.name} of the end of a match`, site.at);
+  }
+  const regex = exactRegex(patternOf(args, site), flagsOf(args[5], 'i', site).has('i'), site).unicode;
+  const before = quoteString(`^((?s:.*?))(?:${regex})`);
+  const render = (a: string): string =>
+    `toInt32(if(match(${a}, ${quoteString(regex)}), lengthUTF8(extract(${a}, ${before})) + 1, if(isNull(${a}), NULL, 0)))`;
+  return apply(`regexp_instr ${regex}`, int4, render, coerce(argument(args, 0), text, site.at));
+};
+
 /** The parts between matches, of which none may be empty. */
 const split: SpecialForm = (args, site) => {
   checkCount(args, 2, 2, site);
@@ -184,6 +239,8 @@ export const regexFunctions: FunctionTable = {
   regexp_match: match,
   regexp_like: like,
   regexp_count: count,
+  regexp_substr: found,
+  regexp_instr: placeOfMatch,
   regexp_split_to_array: split,
 };
 

@@ -1,0 +1,35 @@
+-- Times of day.
+
+select '10:20:30'::time, time '10:20', '10:20:30.123456'::time, '04:05 PM'::time, '040506'::time, 'allballs'::time;
+select p_timestamp::time from app;
+select (p_timestamp at time zone 'UTC')::time from app;
+select time '10:00' + interval '1 hour', time '23:00' + interval '2 hours', time '01:00' - interval '2 hours';
+select time '10:00' - time '08:30';
+select time '10:00' < time '11:00', time '10:00' = '10:00';
+select extract(hour from time '10:20:30.5'), extract(minute from time '10:20:30.5'), extract(second from time '10:20:30.5'), extract(epoch from time '10:20:30.5'), date_part('hour', time '10:20');
+select date '2024-01-01' + time '10:00';
+select '10:20'::time::text, '10:20:00.5'::time::text;
+select time '10:20'::interval, interval '30 hours'::time;
+select min(p_timestamp::time), max(p_timestamp::time) from app;
+select make_time(10, 20, 30.5);
+select '24:00'::time, time '24:00:00';
+select p_timestamp::time as t, count(*) from app group by 1 order by 1;
+select array_agg(p_timestamp::time order by id) from app;
+select t::time from (values ('10:20:30'), ('1:2'), ('11:59:59.9999999')) v(t);
+select time(3) '10:20:30.12345', '10:20:30.6'::time(0);
+select interval '1 hour' + time '23:30', time '10:00' + interval '1 month 2 days 3 hours', time '24:00' + interval '0', time '00:00' - interval '1 microsecond';
+select extract(milliseconds from time '10:20:30.5'), extract(microseconds from time '10:20:30.5'), extract(h from time '10:20'), date_part('second', time '10:20:30.25'), date_part('epoch', time '01:00');
+select time '10:20' + date '2024-01-01', date '2024-02-29' + time '23:59:59.999999';
+select '2024-01-01 10:20:30'::time, '10:20:30+02'::time, '10:20 am'::time, '12:00 am'::time, '12:30 pm'::time, '1020'::time, 'T10:20'::time, '10:20:60'::time;
+select make_time(23, 59, 59.999999), make_time(0, 0, 0), make_time(24, 0, 0);
+select to_json(time '10:20'), jsonb_build_object('t', time '10:20:30.5'), concat(time '10:20', 'x');
+select t, array_agg(t), string_agg(t::text, ',') from (values (time '10:00'), (time '09:30')) v(t) group by t order by t desc;
+select time '10:00' between '09:00' and '11:00', time '10:00' in ('10:00', '11:00'), greatest(time '10:00', '11:00'), coalesce(null::time, '10:00'), null::time;
+select date_trunc('hour', p_timestamp)::time, count(*), max(p_timestamp::time), avg(extract(epoch from p_timestamp::time)) from app group by 1 order by 1;
+select id from app where p_timestamp::time >= '22:00' and p_timestamp::time < time '23:30' order by id;
+select count(distinct p_timestamp::time), min(p_timestamp::time - time '00:00:01') from app;
+select timestamp '2024-01-01 10:20:30'::time, (timestamptz '2024-01-01 10:20:30+02')::time, (interval '-1 hour')::time, (time '10:20')::interval;
+select p_timestamp::date + p_timestamp::time = p_timestamp at time zone 'UTC' from app;
+select lag(t) over (order by t), first_value(t) over (order by t desc) from (values (time '10:00'), (time '09:30')) v(t);
+select array[time '10:00', '11:00'], '{10:00,11:00:00.5}'::time[], unnest(array[time '10:00', '11:00']);
+select extract(epoch from time '10:00' - time '12:00'), (time '10:00' - time '12:00')::text;
