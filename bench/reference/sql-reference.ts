@@ -67,9 +67,19 @@ export const refusals: readonly Refusal[] = [
     instead: '',
   },
   {
-    construct: 'rows as values',
-    example: 'select row(1, 2)',
+    construct: 'whole rows that are compared, sorted or grouped by, or beside outer joins',
+    example: 'select distinct a from (values (1, 2)) a(x, y)',
     instead: 'the columns',
+  },
+  {
+    construct: 'numbers beyond `bigint` in JSON that is looked into, and `jsonb` keys with numbers such as `1.0`',
+    example: "select '{\"a\":12345678901234567890123}'::jsonb -> 'a'",
+    instead: 'texts',
+  },
+  {
+    construct: '`timetz`, `bit`, `date_trunc` and `to_char` of `time`',
+    example: "select '10:20'::timetz",
+    instead: '`time`, `timestamptz`',
   },
   {
     construct: 'regular expressions with look-around or back references',
@@ -83,9 +93,9 @@ export const refusals: readonly Refusal[] = [
     instead: 'only the longer alternative',
   },
   {
-    construct: 'the text of JSON objects and arrays (`->>`)',
-    example: "select '{}'::jsonb::text",
-    instead: '`->`, which gives JSON',
+    construct: 'JSON paths with filters, methods or `strict`',
+    example: "select jsonb_path_query('[1]'::jsonb, '$[*] ? (@ > 1)')",
+    instead: '`jsonb_array_elements` with a condition',
   },
   {
     construct: 'intervals with both days and hours as results of aggregates, `CASE` and subqueries',

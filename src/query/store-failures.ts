@@ -87,7 +87,11 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
     'sql_unsupported',
     'to_number of a text that is not written as its format says is not supported',
   ),
-  ...each([raised.nullKey], 'sql_null_not_allowed', 'a key of a JSON object is NULL'),
+  ...each(
+    [raised.nullKey],
+    'sql_null_not_allowed',
+    'a key of a JSON object, a threshold or an identifier is NULL',
+  ),
   ...each(
     [raised.longJsonNumber],
     'sql_unsupported',
@@ -102,7 +106,8 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
   ...each([125], 'sql_cardinality', 'more than one row returned by a subquery used as an expression'),
   ...each([1, 48, 344], 'sql_unsupported', 'an operation on values of these types is not supported'),
   ...each([403], 'sql_unsupported', 'a join by this condition is not supported'),
-  ...each([62, 167, 168, 306], 'sql_too_large', 'the query is too complex'),
+  // 80: functions of functions within each other, deeper than the engine takes.
+  ...each([62, 80, 167, 168, 306], 'sql_too_large', 'the query is too complex'),
   ...each([159, 160, 209], 'query_timeout', 'the query ran longer than allowed'),
   ...each([241], 'query_memory', 'the query needs more memory than allowed'),
   ...each(

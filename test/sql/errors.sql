@@ -435,3 +435,4 @@ select make_time(25, 0, 0);
 select '\xabc'::bytea;
 -- class
 select '\xzz'::bytea;
+select format('%I', service) from app;

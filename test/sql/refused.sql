@@ -44,7 +44,6 @@ select to_date('12', 'MM');
 select to_date('2024 03', 'YYYY-MM');
 select extract(julian from p_timestamp) from app;
 select extract(quarter from interval '-5 months');
-select format('%I', 'x');
 select format('%*s', 5, 'x');
 select jsonb_build_array(1e21::float8);
 select regexp_replace('abcabc', 'a|ab', 'x');

@@ -1,9 +1,9 @@
+import { reservedWords } from '../syntax/reserved-words.ts';
 import type { CatalogColumn, Value } from '../system-catalog/catalog-value.ts';
 import { catalogError } from './catalog-error.ts';
 import { listOf, numberOf, textOf } from './catalog-function.ts';
 import type { CompileContext } from './catalog-scope.ts';
 import { splitByPattern, splitText } from './catalog-text-functions.ts';
-import { reservedWords } from './object-names.ts';
 import { elementOf, lowerBound } from './value-conversion.ts';
 import { spendRows } from './value-length.ts';
 

@@ -4,7 +4,7 @@ import { convert, settle } from '../coerce.ts';
 import { unsupported } from '../sql-error.ts';
 import { text, typeLabel } from '../types.ts';
 import { argument, checkCount, type FunctionTable, type SpecialForm } from './definition.ts';
-import { quotedLiteral } from './text/format.ts';
+import { quotedIdentifier, quotedLiteral } from './text/format.ts';
 
 /** The type of an expression, which is known before the query runs. An aggregate in it counts as one. */
 const typeOf: SpecialForm = (args, site) => {
@@ -28,9 +28,16 @@ const quoted =
     return apply(site.name, text, (a) => quotedLiteral(a, ofNull), value);
   };
 
+const quotedName: SpecialForm = (args, site) => {
+  checkCount(args, 1, 1, site);
+  const name = convert(settle(argument(args, 0), site.at), text, site.at);
+  return apply(site.name, text, quotedIdentifier, name);
+};
+
 /** Functions about values and types, of columns; of constants, the catalog answers them. */
 export const introspectionFunctions: FunctionTable = {
   pg_typeof: typeOf,
+  quote_ident: quotedName,
   quote_literal: quoted('NULL'),
   quote_nullable: quoted("'NULL'"),
 };

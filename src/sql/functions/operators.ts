@@ -291,12 +291,8 @@ export function callOperator(name: string, args: readonly Expr[], site: CallSite
   const takesNames = ['?|', '?&', '#>', '#>>'].includes(name);
   const ofJson = hasArray && !takesNames ? undefined : jsonOperator(name, left, right, site);
   if (ofJson !== undefined) return ofJson;
-  const changed = jsonChange(name, left, right, site);
-  if (changed !== undefined) return changed;
-  const ofBytes = name === '||' ? concatenateBytes(left, right, site) : undefined;
-  if (ofBytes !== undefined) return ofBytes;
-  const ofTime = timeOfDayArithmetic(name, left, right, site);
-  if (ofTime !== undefined) return ofTime;
+  const ofOwnType = ofOneType(name, left, right, site);
+  if (ofOwnType !== undefined) return ofOwnType;
   if (name === '||') return (hasArray ? concatenateArrays : concatenate)(left, right, site);
   const ofArrays = hasArray ? compareArrays(name, left, right, site.at) : undefined;
   if (ofArrays !== undefined) return ofArrays;
@@ -305,6 +301,12 @@ export function callOperator(name: string, args: readonly Expr[], site: CallSite
   if (name === '^') return power(operands, { ...site, name: 'operator ^' });
   return timeArithmetic(name, operands, site) ?? callArithmetic(infix, name, operands, site);
 }
+
+/** Of `jsonb`, bytes and times of day, which have operators of their own; undefined for others. */
+const ofOneType = (name: string, left: Expr, right: Expr, site: CallSite): Expr | undefined =>
+  jsonChange(name, left, right, site) ??
+  (name === '||' ? concatenateBytes(left, right, site) : undefined) ??
+  timeOfDayArithmetic(name, left, right, site);
 
 /** A literal beside an operand with a type is taken for a value of that type. */
 function adoptType(left: Expr, right: Expr, at: number | undefined): readonly [Expr, Expr] {

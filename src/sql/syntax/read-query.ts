@@ -26,7 +26,10 @@ const refusedFields = {
 /** A SelectStmt, which is a SELECT, a set operation or VALUES. */
 export function readQuery(node: SyntaxNode, context: ReadContext): Query {
   if (node.type !== 'SelectStmt') {
-    throw unsupported(`${statementName(node.type)} (only SELECT is)`, node.at);
+    throw unsupported(
+      otherStatements.get(node.type) ?? `${statementName(node.type)} (only SELECT is)`,
+      node.at,
+    );
   }
   const limit = node.child('limitCount');
   const offset = node.child('limitOffset');
@@ -39,6 +42,13 @@ export function readQuery(node: SyntaxNode, context: ReadContext): Query {
     withTies: node.text('limitOption') === 'LIMIT_OPTION_WITH_TIES',
   };
 }
+
+/** What sessions of the wire protocol have, and a query over HTTP has not. */
+const otherStatements: ReadonlyMap<string, string> = new Map([
+  ['ExplainStmt', 'EXPLAIN over HTTP (POST /api/v1/query/explain shows what a query does)'],
+  ['VariableShowStmt', 'SHOW over HTTP, where there is no session (SQL clients have one)'],
+  ['VariableSetStmt', 'SET over HTTP, where there is no session (SQL clients have one)'],
+]);
 
 /** `InsertStmt` → `INSERT`, for messages. */
 const statementName = (type: string): string =>

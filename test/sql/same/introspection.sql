@@ -18,3 +18,6 @@ select to_regclass('app') is not null, to_regclass('nope') is null, count(*) fro
 select upper(current_schema), length(current_schema) from app limit 1;
 select pg_typeof(1), pg_typeof(1.5), pg_typeof(1::int8), pg_typeof('a'::text), pg_typeof(now()), pg_typeof(true), pg_typeof('{}'::jsonb), pg_typeof(sum(id)) from app;
 select quote_literal('a\b'), quote_literal('it''s'), quote_nullable(null), quote_ident('Foo bar'), quote_ident('foo'), quote_ident('select');
+select quote_ident(level), quote_ident(message), quote_literal(level), quote_nullable(message) from app;
+select format('%s-%I-%L', id, level, message), format('%-5I|%5I|', 'a', level) from app;
+select quote_ident(x), format('%I.%I = %L', x, 'a b', x) from (values ('select'), ('Ab'), ('a"b'), ('ok_1'), (''), ('über')) t(x);

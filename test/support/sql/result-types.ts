@@ -58,6 +58,9 @@ const simpleResults: Readonly<Record<SimpleTypeName, readonly TypedResult[]>> = 
     ...usual('timestamptz'),
   ],
   date: [of('dates', "date '2024-02-29'", "'1970-01-01'", "'1901-01-01'", 'null'), ...usual('date')],
+  time: [of('times of day', "time '10:20:30.5'", "'00:00'", "'24:00'", 'null'), ...usual('time')],
+  bytea: [of('bytes', "'\\x00ff'::bytea", "'abc'", "'\\x'", 'null'), ...usual('bytea')],
+  record: [{ name: 'a row', sql: "select row(1, 'a b', null) as x" }],
   map: [
     {
       name: 'attributes',

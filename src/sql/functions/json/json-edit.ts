@@ -117,10 +117,10 @@ function removeAt(json: Expr, place: Expr): Expr {
 /** A path that is written in the query: each level is an expression within that of the level before. */
 export function editPath(path: Expr, site: CallSite): readonly string[] {
   const names = literalNames(path, site);
-  if (names.length > limits.maxSqlJsonDepth) {
+  if (names.length > limits.maxSqlJsonEditDepth) {
     throw sqlError(
       'sql_too_large',
-      `${site.name} goes deeper into JSON than ${limits.maxSqlJsonDepth} levels`,
+      `${site.name} goes deeper into JSON than ${limits.maxSqlJsonEditDepth} levels`,
       site.at,
     );
   }
@@ -141,44 +141,40 @@ export function literalNames(path: Expr, site: CallSite): readonly string[] {
 
 /** What becomes of the value at the end of the path. */
 interface Edit {
-  /** Of the members `m` of an object, with the name `w` as it is written. */
-  readonly object: (members: string) => string;
-  /** Of the elements `q` of an array, at the place `p`, which may lie outside. */
+  /** Of an object `a`, whose members are `o`: of a name, as it is written. */
+  readonly object: (name: string) => string;
+  /** Of an array, whose elements are `q`: at the place `p`, which may lie outside. */
   readonly array: string;
 }
 
-/** A member of that name, or the element at that place, put through the rest of the path. */
+/**
+ * A member of that name, or the element at that place, put through the rest of the path. What becomes of it is
+ * written once, so that the statement grows with the path.
+ */
 function edited(json: string, path: readonly string[], edit: Edit, isOutermost: boolean): string {
   const [name = '', ...rest] = path;
-  const written = JSON.stringify(name);
-  const w = sqlString(written);
+  const w = sqlString(JSON.stringify(name));
   const isNumber = /^\s*[+-]?\d{1,9}\s*$/.test(name);
+  const isObject = `${typeOf('a')} = 'Object'`;
+  const isArray = `${typeOf('a')} = 'Array'`;
   const isEnd = rest.length === 0;
-  const inner = isEnd ? '' : edited('c', rest, edit, false);
-  const change = (value: string): string => (isEnd ? value : letBindings(['c'], [value], inner));
+  const member = `tupleElement(arrayFirst(m -> tupleElement(m, 1) = ${w}, o), 2)`;
+  const child = `if(${isObject}, ${member}, arrayFirst((e, n) -> n = p, q, arrayEnumerate(q)))`;
+  const changed = isEnd ? "''" : letBindings(['c'], [child], edited('c', rest, edit, false));
   const members = isEnd
     ? edit.object(w)
-    : objectOf(
-        `arrayMap(m -> if(tupleElement(m, 1) = ${w}, tuple(tupleElement(m, 1), ${change('tupleElement(m, 2)')}), m), ${membersOf('a')})`,
-      );
-  const place = isNumber
-    ? String(Number(name))
-    : `toInt64(${raiseIf(`${typeOf('a')} = 'Array'`, 'badJson')})`;
-  const changed = isEnd
+    : objectOf(`arrayMap(m -> if(tupleElement(m, 1) = ${w}, tuple(tupleElement(m, 1), z), m), o)`);
+  const items = isEnd
     ? edit.array
-    : arrayOfItems(`arrayMap((e, n) -> if(n = p, ${change('e')}, e), q, arrayEnumerate(q))`);
-  const items = letBindings(
-    ['q'],
-    [itemsOf('a')],
-    letBindings(['p'], [`if(${place} < 0, toInt64(length(q)) + ${place} + 1, ${place} + 1)`], changed),
-  );
+    : arrayOfItems('arrayMap((e, n) -> if(n = p, z, e), q, arrayEnumerate(q))');
+  const place = isNumber ? String(Number(name)) : `toInt64(${raiseIf(isArray, 'badJson')})`;
   // PostgreSQL says so of the outermost value alone.
   const scalar = isOutermost ? `if(${raiseIf(isScalar('a'), 'jsonParameter')} = 0, a, '')` : 'a';
-  return letBindings(
-    ['a'],
-    [json],
-    `multiIf(${typeOf('a')} = 'Object', ${members}, ${typeOf('a')} = 'Array', ${items}, ${scalar})`,
-  );
+  const whole = `multiIf(${isObject}, ${members}, ${isArray}, ${items}, ${scalar})`;
+  const parts = [`if(${isObject}, ${membersOf('a')}, [])`, `if(${isArray}, ${itemsOf('a')}, [])`];
+  const at = `if(${place} < 0, toInt64(length(q)) + ${place} + 1, toInt64(${place}) + 1)`;
+  const bound = letBindings(['p'], [at], letBindings(['z'], [changed], whole));
+  return letBindings(['a'], [json], letBindings(['o', 'q'], parts, bound));
 }
 
 const sqlString = (value: string): string => `'${value.replace(/[\\']/g, '\\$&')}'`;
@@ -189,7 +185,7 @@ export function removePath(left: Expr, right: Expr, site: CallSite): Expr {
   const path = editPath(right, site);
   if (path.length === 0) return json;
   const edit: Edit = {
-    object: (w) => objectOf(`arrayFilter(m -> tupleElement(m, 1) != ${w}, ${membersOf('a')})`),
+    object: (w) => objectOf(`arrayFilter(m -> tupleElement(m, 1) != ${w}, o)`),
     array: arrayOfItems('arrayFilter((e, n) -> n != p, q, arrayEnumerate(q))'),
   };
   const render = (a: string): string =>
@@ -207,12 +203,12 @@ function flag(given: Expr | undefined, otherwise: boolean, site: CallSite): bool
 
 const setEdit = (creates: boolean): Edit => {
   const replaced = (w: string): string =>
-    objectOf(`arrayMap(m -> if(tupleElement(m, 1) = ${w}, tuple(${w}, v), m), ${membersOf('a')})`);
+    objectOf(`arrayMap(m -> if(tupleElement(m, 1) = ${w}, tuple(${w}, v), m), o)`);
   const added = (w: string): string => {
     const all = `concat(substring(a, 1, length(a) - 1), if(a = '{}', '', ', '), ${w}, ': ', v, '}')`;
     return letBindings(['s'], [all], binaryText('s'));
   };
-  const has = (w: string): string => `arrayExists(m -> tupleElement(m, 1) = ${w}, ${membersOf('a')})`;
+  const has = (w: string): string => `arrayExists(m -> tupleElement(m, 1) = ${w}, o)`;
   const beside = `multiIf(p < 1, arrayPushFront(q, v), p > length(q), arrayPushBack(q, v), arrayMap((e, n) -> if(n = p, v, e), q, arrayEnumerate(q)))`;
   const within = 'arrayMap((e, n) -> if(n = p, v, e), q, arrayEnumerate(q))';
   return {
@@ -222,7 +218,7 @@ const setEdit = (creates: boolean): Edit => {
 };
 
 const insertEdit = (isAfter: boolean): Edit => {
-  const has = (w: string): string => `arrayExists(m -> tupleElement(m, 1) = ${w}, ${membersOf('a')})`;
+  const has = (w: string): string => `arrayExists(m -> tupleElement(m, 1) = ${w}, o)`;
   const cut = `toInt64(least(greatest(p${isAfter ? '' : ' - 1'}, 0), length(q)))`;
   return {
     object: (w) => {

@@ -2,7 +2,10 @@ import { quoteString } from '../../../lib/quote.ts';
 import { apply } from '../../build.ts';
 import { convert, settle } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
+import { letBindings } from '../../let-bindings.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
+import { raiseIf } from '../../syntax/raise.ts';
+import { reservedWords } from '../../syntax/reserved-words.ts';
 import { text } from '../../types.ts';
 import { checkCount, constantFormat, type SpecialForm } from '../definition.ts';
 
@@ -25,6 +28,22 @@ export const quotedLiteral = (value: string, ofNull: string): string => {
   return `ifNull(concat(if(position(${value}, '\\\\') > 0, 'E', ''), '\\'', ${doubled}, '\\''), ${ofNull})`;
 };
 
+const words = `(${[...reservedWords].map(quoteString).join(', ')})`;
+
+/** An identifier as it has to be written. */
+export const quotedIdentifier = (value: string): string =>
+  letBindings(
+    ['w'],
+    [value],
+    `if(match(w, '^[a-z_][a-z0-9_]*$') AND w NOT IN ${words}, w, concat('"', replaceAll(w, '"', '""'), '"'))`,
+  );
+
+/** There is no name that is NULL. */
+const namedPart = (part: string): string =>
+  quotedIdentifier(
+    `concat(ifNull(${part}, ''), substring('', 1 + ${raiseIf(`isNull(${part})`, 'nullKey')}))`,
+  );
+
 const padded = (value: string, width: number, isLeft: boolean): string =>
   `if(lengthUTF8(${value}) >= ${width}, ${value}, ${isLeft ? 'rightPadUTF8' : 'leftPadUTF8'}(${value}, ${width}, ' '))`;
 
@@ -45,8 +64,7 @@ function specifierAt(rest: string, next: number, count: number, at: number | und
       ? unsupported('format with a width from an argument', at)
       : bad('unterminated format specifier');
   }
-  if (type === 'I') throw unsupported('format with %I', at);
-  if (type !== 's' && type !== 'L') throw bad(`unrecognized format type "${type}"`);
+  if (type !== 's' && type !== 'L' && type !== 'I') throw bad(`unrecognized format type "${type}"`);
   const place = position === undefined ? next : Number(position) - 1;
   if (place < 0) throw bad('an argument of the place 0');
   if (place >= count) throw bad('too few arguments');
@@ -54,7 +72,8 @@ function specifierAt(rest: string, next: number, count: number, at: number | und
   if (width > maxWidth) throw unsupported(`format with a width over ${maxWidth}`, at);
   const piece: Piece = (parts) => {
     const part = parts[place] ?? "''";
-    const shown = type === 'L' ? quotedLiteral(part, "'NULL'") : `ifNull(${part}, '')`;
+    const shown =
+      type === 'L' ? quotedLiteral(part, "'NULL'") : type === 'I' ? namedPart(part) : `ifNull(${part}, '')`;
     return width === 0 ? shown : padded(shown, width, minus !== undefined);
   };
   return { piece, next: place + 1, length: whole.length };

@@ -36,7 +36,7 @@ export const timeOfDayOfText = (value: string): string => {
       'outOfRange',
     )})`,
   );
-  const isBad = "toUInt8(if(match(ifNull(w, '0:0'), '" + shape + "'), '0', 'no time'))";
+  const isBad = `toUInt8(if(match(ifNull(w, '0:0'), '${shape}'), '0', 'no time'))`;
   const read = letBindings(['w'], [`trimBoth(${value})`], `if(isNull(w), NULL, ${micros} + ${isBad})`);
   return read;
 };
