@@ -72,7 +72,8 @@ export const refusals: readonly Refusal[] = [
     instead: 'the columns',
   },
   {
-    construct: 'numbers beyond `bigint` in JSON that is looked into, and `jsonb` keys with numbers such as `1.0`',
+    construct:
+      'numbers beyond `bigint` in JSON that is looked into, and `jsonb` keys with numbers such as `1.0`',
     example: "select '{\"a\":12345678901234567890123}'::jsonb -> 'a'",
     instead: 'texts',
   },

@@ -148,8 +148,8 @@ interface Edit {
 }
 
 /**
- * A member of that name, or the element at that place, put through the rest of the path. What becomes of it is
- * written once, so that the statement grows with the path.
+ * A member of that name, or the element at that place, put through the rest of the path. What becomes of it
+ * is written once, so that the statement grows with the path.
  */
 function edited(json: string, path: readonly string[], edit: Edit, isOutermost: boolean): string {
   const [name = '', ...rest] = path;

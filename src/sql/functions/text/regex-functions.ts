@@ -198,7 +198,7 @@ const found: SpecialForm = (args, site) => {
   return apply(`${site.name} ${number} ${regex.unicode}`, text, render, value);
 };
 
-/** The engine gives the first group of each match where there are groups, and all of it where there is none. */
+/** The engine gives the first group of each match; all of it stands in one. */
 const allMatches = (a: string, { groups }: EngineRegex, whole: string): string =>
   groups === 0
     ? `extractAll(ifNull(${a}, ''), ${whole})`
