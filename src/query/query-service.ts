@@ -93,7 +93,7 @@ export class QueryService implements Query {
   }
 
   async describe(question: QueryQuestion): Promise<Description> {
-    const { columns, parameters } = await this.#translator.describe(this.#toTranslate(question));
+    const { columns, parameters } = await this.#translator.describe(this.#toTranslate(question, false));
     return { columns, parameters: parameters.map(({ type, postgres }) => postgres ?? postgresType(type)) };
   }
 
@@ -107,10 +107,11 @@ export class QueryService implements Query {
 
   /** @param needsSql whether the statement is needed where the rows are known and few enough */
   async #translate(question: QueryQuestion, needsSql = true): Promise<Translation> {
-    const toTranslate = this.#toTranslate(question);
-    const known = await this.#translator.translate({ ...toTranslate, needsSql });
+    const known = await this.#translator.translate(this.#toTranslate(question, needsSql));
     const isEnough = known.isWithoutSql !== true || isWithin(known.knownRows, this.#parts.bounds);
-    const translation = isEnough ? known : await this.#translator.translate(toTranslate);
+    const translation = isEnough
+      ? known
+      : await this.#translator.translate(this.#toTranslate(question, true));
     checkStreamName(question.streamName, translation);
     return translation;
   }
@@ -137,12 +138,23 @@ export class QueryService implements Query {
     return { statement, waitedMs: clock.monotonicMs() - startedMs };
   }
 
-  #toTranslate(question: QueryQuestion): TranslationQuestion {
+  #toTranslate(question: QueryQuestion, needsSql: boolean): TranslationQuestion {
     const { principal, tenant, sql, parameters, parameterTypes, timeSettings, session, signal } = question;
     const nowMicros = this.#parts.clock.nowMicros();
     const { startMicros, endMicros } = parseTimeRange(question.startTime, question.endTime, nowMicros);
     const times = { startMicros, endMicros, nowMicros };
-    return { principal, tenant, sql, times, parameters, parameterTypes, timeSettings, session, signal };
+    return {
+      principal,
+      tenant,
+      sql,
+      times,
+      parameters,
+      parameterTypes,
+      timeSettings,
+      session,
+      signal,
+      needsSql,
+    };
   }
 
   /** @throws AppError `forbidden` */

@@ -114,7 +114,7 @@ export class Translator {
 
   /** The columns and parameters of a query, without values of parameters. @throws AppError as `translate` */
   async describe(question: TranslationQuestion): Promise<Pick<Translation, 'columns' | 'parameters'>> {
-    return (await this.#translation({ ...question, needsSql: false }, undefined)).translation;
+    return (await this.#translation(question, undefined)).translation;
   }
 
   async #translation(
