@@ -27,8 +27,9 @@ const onNodeHttp = [
 /** The tests that take longest, or need programs in other languages: `npm run test:full`. */
 const long = [
   'test/e2e/{clickhouse-server,clock-jump,data-frames,deploy,docs,export,kill,otlp-collector,package,prometheus,scrapers,sql-drivers}.test.ts',
+  'test/e2e/{backup-running,dataset-deletion,fatal,hostile,noisy-tenant}.test.ts',
   'test/e2e/{node-versions,several-nodes,tenants-several-nodes}.test.ts',
-  'test/integration/drain/{poison,poison-crash}.test.ts',
+  'test/integration/drain/{disk-failure,poison,poison-crash}.test.ts',
   'test/integration/pgwire/time-zones-all.test.ts',
 ];
 
