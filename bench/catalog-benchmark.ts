@@ -1,14 +1,12 @@
 import type { CatalogView, DatasetInfo } from '../src/catalog/dataset-entry.ts';
 import { systemClock } from '../src/lib/clock.ts';
-import { createLogger } from '../src/lib/log.ts';
-import { limits } from '../src/limits/limits.ts';
 import { fieldColumnName, fieldColumnType } from '../src/model/column.ts';
 import { defaultTenant } from '../src/model/dataset.ts';
 import type { Principal } from '../src/model/identity.ts';
-import { TranslationPool } from '../src/query/translation-pool.ts';
 import { Translator } from '../src/query/translator.ts';
 import { markdownTable } from './markdown-table.ts';
 import { ownCpuMicros, threadCpuMicros } from './proc.ts';
+import { translationParts } from './translation-parts.ts';
 
 /**
  * What queries of the catalog cost with 2,000 datasets of 20 fields: CPU of all threads of the process, and
@@ -54,22 +52,8 @@ const principal: Principal = {
 
 export async function measureCatalog(quick: boolean): Promise<string> {
   let version = 1;
-  const translations = new TranslationPool({
-    worker: new URL('../workers/translate.js', import.meta.url),
-    version: 'bench',
-    threads: limits.minTranslationThreads,
-    shared: false,
-    maxCpuMs: limits.translationCpuMs,
-    clock: systemClock,
-    log: createLogger('silent'),
-  });
-  const translator = new Translator({
-    catalog: catalogOf(() => version),
-    translations,
-    readableRows: () => 'all',
-    storedSizes: () => Promise.resolve(undefined),
-    waitForPending: () => Promise.resolve(false),
-  });
+  const { translations, ...parts } = translationParts();
+  const translator = new Translator({ ...parts, translations, catalog: catalogOf(() => version) });
   let count = 0;
   const ask = (sql: string) => {
     count += 1;

@@ -16,10 +16,10 @@ import { type FieldType, fieldColumnName, fieldColumnType } from '../src/model/c
 import { defaultTenant } from '../src/model/dataset.ts';
 import type { Principal } from '../src/model/identity.ts';
 import { QueryService } from '../src/query/query-service.ts';
-import { TranslationPool } from '../src/query/translation-pool.ts';
 import { Translator } from '../src/query/translator.ts';
 import { semanticSettings } from '../src/sql/print/semantic-settings.ts';
 import { Service } from '../test/support/service/service.ts';
+import { translationParts } from './translation-parts.ts';
 
 /** The query service in this process, on one predefined dataset. */
 export interface QueryHarness {
@@ -80,23 +80,7 @@ const queries = {
 
 export function queryHarness(): QueryHarness {
   const log = createLogger('silent');
-  const translations = new TranslationPool({
-    worker: new URL('../workers/translate.js', import.meta.url),
-    version: 'bench',
-    threads: limits.minTranslationThreads,
-    shared: false,
-    maxCpuMs: limits.translationCpuMs,
-    clock: systemClock,
-    log,
-  });
-  const parts = {
-    catalog,
-    translations,
-    readableRows: () => 'all' as const,
-    storedSizes: () => Promise.resolve(undefined),
-    waitForPending: () => Promise.resolve(false),
-    waitForLatest: () => Promise.resolve(true),
-  };
+  const parts = { ...translationParts(), catalog, waitForLatest: () => Promise.resolve(true) };
   const translator = new Translator(parts);
   const translate = (sql: string) => {
     const times = { startMicros: undefined, endMicros: undefined, nowMicros: systemClock.nowMicros() };
@@ -152,7 +136,7 @@ export function queryHarness(): QueryHarness {
         },
       };
     },
-    close: () => translations.close(),
+    close: () => parts.translations.close(),
   };
 }
 
