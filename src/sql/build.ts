@@ -13,6 +13,9 @@ export function literal(type: SqlType, value: LiteralValue): Literal {
   return { kind: 'literal', type, value };
 }
 
+/** The literal NULL. */
+export const isNull = (expr: Expr | undefined): boolean => expr?.kind === 'literal' && expr.value === null;
+
 /** @param label as the user wrote it */
 export function columnOf(relation: string, name: string, type: SqlType, label: string): Column {
   spend('resolvedNodes');

@@ -436,3 +436,15 @@ select '\xabc'::bytea;
 -- class
 select '\xzz'::bytea;
 select format('%I', service) from app;
+-- Columns merged by USING, beside others of their name
+select a from (values (1)) t(a) join (values (1)) u(a) using (a) join (values (1)) v(a) on true;
+select a from (values (1)) z(a), (values (1)) t(a) join (values (1)) u(a) using (a);
+select a from ((values (1)) t(a) join (values (1)) u(a) using (a)) cross join ((values (1)) v(a) join (values (1)) w(a) using (a));
+select a from (values (1, 1)) t(a, b) join (values (1, 1)) u(a, b) using (a) join (values (1, 1)) v(a, b) using (b);
+-- Arrays of different types
+select array[2.5] < array[1];
+select array[1] = array[1::int8];
+-- class
+select ntile(0) over () from (values (1)) t(a);
+-- class
+select nth_value(a, 0) over () from (values (1)) t(a);

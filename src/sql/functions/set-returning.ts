@@ -1,7 +1,7 @@
 import { quoteString } from '../../lib/quote.ts';
 import { microsPerDay } from '../../lib/timestamp.ts';
 import { limits } from '../../limits/limits.ts';
-import { apply, literal } from '../build.ts';
+import { apply, isNull, literal } from '../build.ts';
 import { coerce, unify } from '../coerce.ts';
 import type { CountedSeries, Expr, IntervalParts, LiteralValue } from '../ir.ts';
 import { letBindings } from '../let-bindings.ts';
@@ -146,7 +146,6 @@ function lengthInUnits({
 }
 
 const noRows = (type: SqlType): string => `[CAST([], ${quoteString(`Array(Nullable(${storeType(type)}))`)})]`;
-const isNull = (expr: Expr): boolean => expr.kind === 'literal' && expr.value === null;
 
 function checkStep(step: Expr, site: CallSite): void {
   if (step.kind === 'literal' && step.value !== null && Number(step.value) === 0) {

@@ -32,7 +32,9 @@ export function enclosed({ ir, scope, conditions = [] }: ResolvedFrom, env: Envi
     ir: { kind: 'derived', alias: rows.alias, query, isJoin: true },
     scope: {
       relations: ScopeRelations.of([...scope.relations].map(relationOutside)),
-      merged: new Map([...scope.merged].map(([name, expr]) => [name, outside(expr)])),
+      merged: new Map(
+        [...scope.merged].map(([name, column]) => [name, { ...column, expr: outside(column.expr) }]),
+      ),
       star: scope.star.map((columns) => () => columnsOutside(columns(), outside)),
     },
   };

@@ -238,9 +238,16 @@ function joinUsing(names: readonly string[], item: Join, { left, right, scope }:
             },
           ]),
         );
+  const hides = { first: 0, end: aliased.length };
+  const columnsOfBoth = [...merged].map(([name, expr]) => [name, { ...hides, expr }] as const);
   return {
     ir: makeJoin(type, left.ir, right.ir, and(...equalities)),
-    scope: { ...scope, relations: aliased, merged: new Map([...scope.merged, ...merged]), star: [star] },
+    scope: {
+      ...scope,
+      relations: aliased,
+      merged: new Map([...scope.merged, ...columnsOfBoth]),
+      star: [star],
+    },
     conditions: keptConditions(item, left, right),
   };
 }

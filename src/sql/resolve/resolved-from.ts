@@ -1,7 +1,7 @@
 import type { Expr, FromIr } from '../ir.ts';
 import { sqlError } from '../sql-error.ts';
 import type { ExpressionContext } from './expression-context.ts';
-import type { FromScope, Scope } from './scope.ts';
+import type { FromScope, MergedColumn, Scope } from './scope.ts';
 
 export interface ResolvedFrom {
   readonly ir: FromIr;
@@ -26,10 +26,22 @@ export type FromContext = Omit<ExpressionContext, 'scope'> & { readonly parent: 
 /** The names of two relations side by side. */
 export const combine = (left: FromScope, right: FromScope): FromScope => ({
   relations: left.relations.with(right.relations),
-  merged: new Map([...left.merged, ...right.merged]),
+  merged: combineMerged(left, right),
   hasOuterJoin: left.hasOuterJoin === true || right.hasOuterJoin === true,
   star: [...left.star, ...right.star],
 });
+
+function combineMerged(left: FromScope, right: FromScope): ReadonlyMap<string, MergedColumn> {
+  if (right.merged.size === 0) return left.merged;
+  const { length } = left.relations;
+  const merged = new Map(left.merged);
+  for (const [name, column] of right.merged) {
+    const { first, end } = column;
+    const isAmbiguous = column.isAmbiguous === true || left.merged.has(name);
+    merged.set(name, { ...column, first: first + length, end: end + length, isAmbiguous });
+  }
+  return merged;
+}
 
 /** @throws AppError `sql_ambiguous` if two relations have the same name */
 export function checkNames(scope: FromScope): void {

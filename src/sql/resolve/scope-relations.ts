@@ -58,8 +58,18 @@ export class ScopeRelations {
     return place === undefined || place >= this.length ? undefined : this.#all[place];
   }
 
-  *[Symbol.iterator](): Generator<ScopeRelation> {
-    for (let place = 0; place < this.length; place += 1) {
+  [Symbol.iterator](): Generator<ScopeRelation> {
+    return this.#between(0, this.length);
+  }
+
+  /** Those before the place `first`, and those from the place `end` on. */
+  *without(first: number, end: number): Generator<ScopeRelation> {
+    yield* this.#between(0, first);
+    yield* this.#between(end, this.length);
+  }
+
+  *#between(first: number, end: number): Generator<ScopeRelation> {
+    for (let place = first; place < end; place += 1) {
       spend('steps');
       const relation = this.#all[place];
       if (relation !== undefined) yield relation;

@@ -7,11 +7,22 @@ import { suggestion } from '../suggestions.ts';
 import { eachColumn, type ScopeColumn, type ScopeColumns } from './scope-columns.ts';
 import { type ScopeRelation, ScopeRelations } from './scope-relations.ts';
 
+/** A column merged by USING, which hides those of its name in the relations of the join. */
+export interface MergedColumn {
+  readonly expr: Expr;
+  /** The first relation of the join, among those in scope. */
+  readonly first: number;
+  /** Behind its last one. */
+  readonly end: number;
+  /** True beside another join that has merged a column of that name. */
+  readonly isAmbiguous?: boolean;
+}
+
 /** What FROM brings into scope. */
 export interface FromScope {
   readonly relations: ScopeRelations;
-  /** Columns merged by USING; they hide those of the same name in the relations. */
-  readonly merged: ReadonlyMap<string, Expr>;
+  /** Columns merged by USING. */
+  readonly merged: ReadonlyMap<string, MergedColumn>;
   /**
    * The columns of `*`, side by side, made as they are asked for: joins of wide relations have too many to
    * keep.
@@ -193,7 +204,14 @@ type Maker = () => Expr | undefined;
 
 function find(from: FromScope, name: string, at: number | undefined): Maker | undefined {
   const merged = from.merged.get(name);
-  if (merged !== undefined) return () => merged;
+  if (merged !== undefined) {
+    const { expr, first, end, isAmbiguous } = merged;
+    if (isAmbiguous === true) throw ambiguous(name, at);
+    for (const { columns } of from.relations.without(first, end)) {
+      if (columns.names.places(name).length > 0) throw ambiguous(name, at);
+    }
+    return () => expr;
+  }
   let found: { readonly columns: ScopeColumns; readonly place: number } | undefined;
   for (const { columns } of from.relations) {
     const [place, second] = columns.names.places(name);

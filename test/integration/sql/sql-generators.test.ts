@@ -8,11 +8,7 @@ import { randomRuns } from '../../sql/random-runs.ts';
 /** The small form of `npm run torture -- --sql-generators <minutes>`. */
 const bin = postgresBinaries();
 const { numRuns, seed } = randomRuns(30);
-/** What is known to differ in these is refused, but not by name. */
-const longFormAlone: ReadonlySet<string> = new Set<StatementClass>(['json', 'windows']);
-const classes = (Object.keys(statementClasses) as readonly StatementClass[]).filter(
-  (name) => !longFormAlone.has(name),
-);
+const classes = Object.keys(statementClasses) as readonly StatementClass[];
 
 let pair: ServerPair;
 beforeAll(async () => {

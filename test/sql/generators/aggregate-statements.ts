@@ -68,7 +68,6 @@ const aggregate = fc.oneof(
     'bit_or(a)',
     'bit_xor(a)',
     'bool_and(a > 1)',
-    'any_value(a)',
     'count(distinct (a, b))',
     'count((a, b))',
     'count(1)',

@@ -26,7 +26,8 @@ const outOfStore = /can be (?:used|computed with)|can have here|the only spellin
  */
 const faults: ReadonlySet<string> = new Set(['22', '42', '0A']);
 /** Of a refusal these say neither what is not supported nor where. */
-const vague = /combines features in a way|meets a value that/;
+const vague =
+  /combines features in a way|meets a value that|operation on values of these types|join by this condition/;
 
 export function verdictOf(statement: string, own: WireAnswer, other: WireAnswer): Verdict {
   if ('sqlState' in own) return verdictOfError(own, other);
@@ -56,12 +57,13 @@ function verdictOfError(own: Extract<WireAnswer, { sqlState: string }>, other: W
 
 type Rows = Exclude<WireAnswer, { sqlState: string }>;
 
-/** `character varying`, names, names of types and an unknown literal are text here. */
+/** `character varying`, names, names of types, rows and an unknown literal are text here. */
 const typesHere: ReadonlyMap<number, number> = new Map([
   [1043, 25],
   [19, 25],
   [2206, 25],
   [705, 25],
+  [2249, 25],
 ]);
 /** Of logarithms, roots and powers of numbers that it cannot compute exactly, Millrace makes a double. */
 const isNumberEither = (own: number, other: number): boolean => own === oids.float && other === oids.numeric;

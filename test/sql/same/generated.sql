@@ -47,3 +47,20 @@ select nullif(null, '{2}'::int[]), nullif('1', 2), nullif('x', level), nullif(nu
 select count(*) from (select 7, count(name), bool_or(eid > 1) from emp where false group by ()) s;
 select power(x, 1e18), power(x, -1e18), x ^ 3, x ^ 'Infinity'::float8 from (values (1::float8), (-1)) t(x);
 select generate_series(v, timestamp '2024-02-29 12:00', interval '100 years') from (values (null::timestamp), ('1924-01-01')) t(v);
+-- Beside a default, values of the width that the store knows them by
+select id, lead(a, 1, -1) over (order by id) from (values (1, 1), (2, null)) t(id, a) order by id;
+select lead(a, 1, -1) over (order by a), lag(a, 1, -1.5) over (order by a), lag(a::text, 1, 'x') over (order by a), lag(date '2024-01-01', 1, '2023-01-01') over (order by a), lag(a > 1, 1, null) over (order by a) from (values (1), (2)) t(a);
+-- Windows without ORDER BY, and numbers that are an error only where there are rows
+select a, ntile(2) over (partition by a) from (values (1), (2)) t(a) order by a;
+select ntile(2) over () from (values (1), (2), (3)) t(a);
+select ntile(0) over () from (values (1)) t(a) where a > 2;
+select nth_value(a, 0) over (order by a) from (values (1)) t(a) where a > 2;
+-- NULL is no bad argument
+select log(null, -9223372036854775809), log(2.0, null::numeric), log(null::numeric, 0.0);
+select width_bucket(null::float8, 0, 1, 0), width_bucket(1::float8, 0, null, 0), width_bucket(1::float8, 0, 0, null::int);
+select make_date(null, 13, 1), make_time(null, 99, 1), make_timestamp(null, 13, 1, 1, 1, 1), split_part(null, 'a', 0), split_part('a', null, 0);
+select regexp_replace(null, '(', ''), regexp_replace('a', null, ''), null ~ '(', 'a' !~ null, regexp_count(null, '('), regexp_instr('a', null);
+-- Times of day as texts
+select x::time from (values ('033015'), ('0330'), ('t0330'), (' 3:5 '), ('03:30 pm'), ('12:00am'), ('10:20:30.1234567'), ('allballs'), ('10:00+02'), ('24:00'), (null)) t(x);
+-- A path into an empty array
+select '[]'::jsonb #- '{a,b}', '[[]]'::jsonb #- '{0}', jsonb_set('[]', '{a,b}', '1', false);

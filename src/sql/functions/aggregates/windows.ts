@@ -1,10 +1,11 @@
+import { quoteString } from '../../../lib/quote.ts';
 import { apply, literal } from '../../build.ts';
 import { convert, settle, unify } from '../../coerce.ts';
 import { constantValue } from '../../constant-value.ts';
 import type { Expr, Renderer, WindowSpec } from '../../ir.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
 import { raiseIf } from '../../syntax/raise.ts';
-import { float, int4, int8, type SqlType } from '../../types.ts';
+import { float, int4, int8, type SqlType, storeType } from '../../types.ts';
 import { argument, type CallSite, checkCount, constantOf } from '../definition.ts';
 
 /** A call with OVER of a function that is no aggregate. */
@@ -41,6 +42,12 @@ const ranking =
 
 const asInt64: Renderer = (a) => `toInt64(${a})`;
 
+/** Of a window without ORDER BY, the rows in any order: the store's `ntile` needs one. */
+const ordered = (over: WindowSpec): WindowSpec =>
+  over.orderBy.length > 0
+    ? over
+    : { ...over, orderBy: [{ expr: literal(int4, '1'), descending: false, nullsFirst: false }] };
+
 /** The store takes no other number than a literal. */
 const ntile: WindowForm = (args, over, site) => {
   checkCount(args, 1, 1, site);
@@ -48,16 +55,15 @@ const ntile: WindowForm = (args, over, site) => {
   const count = constantValue(buckets);
   if (count === null) return literal(int4, null);
   if (typeof count !== 'bigint') throw unsupported('ntile of a number that is no constant', site.at);
-  if (count < 1n) {
-    throw sqlError('sql_out_of_range', 'argument of ntile must be greater than zero', site.at);
-  }
+  // Without rows there is no error.
+  const isBad = count < 1n;
   return windowCall(
     `ntile ${count}`,
     int4,
-    () => `ntile(${count})`,
+    () => `ntile(${isBad ? 1 : count})`,
     [],
-    withoutFrame(over),
-    (a) => `toInt32(${a})`,
+    ordered(withoutFrame(over)),
+    (a) => (isBad ? `toInt32(${a} + ${raiseIf(`${a} > 0`, 'outOfRange')})` : `toInt32(${a})`),
   );
 };
 
@@ -79,11 +85,14 @@ const neighbour =
     const [value, ...defaults] = exprs.map((each) => settle(each, site.at));
     if (value === undefined) throw new Error('BUG: there is a value');
     if (value.type.name === 'array') throw unsupported(`${name} of arrays`, site.at);
+    // Beside a default the store takes a value of the same type alone, and knows integers by their width.
+    const type = quoteString(`Nullable(${storeType(value.type)})`);
+    const cell = (a: string): string => (defaults.length === 0 ? `toNullable(${a})` : `CAST(${a}, ${type})`);
     const call = (direction: string, offset: Expr): Expr =>
       windowCall(
         direction,
         value.type,
-        (a, ...others) => `${direction}(${[`toNullable(${a})`, ...others].join(', ')})`,
+        (a, distance, ...others) => `${direction}(${[cell(a), distance, ...others.map(cell)].join(', ')})`,
         [value, offset, ...defaults],
         withoutFrame(over),
       );
@@ -124,13 +133,10 @@ const nth: WindowForm = (args, over, site) => {
   const place = convert(constantOf(argument(args, 1), int4), int4, site.at);
   const known = constantValue(place);
   if (known === null) return literal(value.type, null);
-  if (typeof known === 'bigint' && known < 1n) {
-    throw sqlError('sql_out_of_range', 'argument of nth_value must be greater than zero', site.at);
-  }
+  // A number that is none is an error where there are rows.
+  const isRow = typeof known === 'bigint' && known > 0n;
   const row = (n: string): string =>
-    typeof known === 'bigint'
-      ? String(known)
-      : `toInt64(ifNull(${n}, 1) + ${raiseIf(`${n} < 1`, 'outOfRange')})`;
+    isRow ? String(known) : `toInt64(ifNull(${n}, 1) + ${raiseIf(`${n} < 1`, 'outOfRange')})`;
   const call = windowCall(
     'nth_value',
     value.type,
@@ -138,7 +144,7 @@ const nth: WindowForm = (args, over, site) => {
     [value, place],
     over,
   );
-  if (typeof known === 'bigint') return call;
+  if (isRow) return call;
   return apply('nth_value or NULL', value.type, (n, a) => `if(isNull(${n}), NULL, ${a})`, place, call);
 };
 

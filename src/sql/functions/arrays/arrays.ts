@@ -103,15 +103,23 @@ export const unlessMissing = (arrays: readonly string[], result: string): string
 /** Two arrays with a type of element in common. */
 function pair(left: Expr, right: Expr, site: Pick<CallSite, 'name' | 'at'>): readonly [Expr, Expr] {
   const type = commonType([left.type, right.type]);
-  if (type?.name !== 'array') {
-    throw sqlError(
-      'sql_unknown_function',
-      `operator does not exist: ${typeLabel(left.type)} ${site.name} ${typeLabel(right.type)}`,
-      site.at,
-    );
-  }
+  if (type?.name !== 'array') throw noOperator(site.name, left, right, site.at);
   return [coerce(left, type, site.at), coerce(right, type, site.at)];
 }
+
+const noOperator = (name: string, left: Expr, right: Expr, at: number | undefined): Error =>
+  sqlError(
+    'sql_unknown_function',
+    `operator does not exist: ${typeLabel(left.type)} ${name} ${typeLabel(right.type)}; explicit casts may help`,
+    at,
+  );
+
+/** Arrays of different types are not compared, not even arrays of integers of different widths. */
+const haveOtherElements = (left: SqlType, right: SqlType): boolean =>
+  left.name === 'array' &&
+  right.name === 'array' &&
+  ![left.element.name, right.element.name].includes('unknown') &&
+  left.element.name !== right.element.name;
 
 const contains = (a: string, b: string): string =>
   `arrayAll(y -> arrayExists(x -> ifNull(x = y, false), ${inner(a)}), ${inner(b)})`;
@@ -139,6 +147,7 @@ export function compareArrays(
 ): Expr | undefined {
   const render = Object.hasOwn(operators, name) ? operators[name] : undefined;
   if (render === undefined) return undefined;
+  if (haveOtherElements(left.type, right.type)) throw noOperator(name, left, right, at);
   return apply(
     `arrays ${name}`,
     bool,

@@ -145,6 +145,8 @@ interface Edit {
   readonly object: (name: string) => string;
   /** Of an array, whose elements are `q`: at the place `p`, which may lie outside. */
   readonly array: string;
+  /** True if an empty array stays as it is, wherever the path leads: only the outermost value does. */
+  readonly keepsEmpty: boolean;
 }
 
 /**
@@ -167,7 +169,8 @@ function edited(json: string, path: readonly string[], edit: Edit, isOutermost: 
   const items = isEnd
     ? edit.array
     : arrayOfItems('arrayMap((e, n) -> if(n = p, z, e), q, arrayEnumerate(q))');
-  const place = isNumber ? String(Number(name)) : `toInt64(${raiseIf(isArray, 'badJson')})`;
+  const needsNumber = isOutermost && edit.keepsEmpty ? `${isArray} AND a != '[]'` : isArray;
+  const place = isNumber ? String(Number(name)) : `toInt64(${raiseIf(needsNumber, 'badJson')})`;
   // PostgreSQL says so of the outermost value alone.
   const scalar = isOutermost ? `if(${raiseIf(isScalar('a'), 'jsonParameter')} = 0, a, '')` : 'a';
   const whole = `multiIf(${isObject}, ${members}, ${isArray}, ${items}, ${scalar})`;
@@ -187,6 +190,7 @@ export function removePath(left: Expr, right: Expr, site: CallSite): Expr {
   const edit: Edit = {
     object: (w) => objectOf(`arrayFilter(m -> tupleElement(m, 1) != ${w}, o)`),
     array: arrayOfItems('arrayFilter((e, n) -> n != p, q, arrayEnumerate(q))'),
+    keepsEmpty: true,
   };
   const render = (a: string): string =>
     letBindings(['x'], [a], notNull(['x'], edited('assumeNotNull(x)', path, edit, true)));
@@ -214,6 +218,7 @@ const setEdit = (creates: boolean): Edit => {
   return {
     object: (w) => (creates ? `if(${has(w)}, ${replaced(w)}, ${added(w)})` : replaced(w)),
     array: arrayOfItems(creates ? beside : within),
+    keepsEmpty: !creates,
   };
 };
 
@@ -226,6 +231,7 @@ const insertEdit = (isAfter: boolean): Edit => {
       return `if(${raiseIf(`${typeOf('a')} = 'Object' AND ${has(w)}`, 'jsonParameter')} = 0, ${letBindings(['s'], [all], binaryText('s'))}, '')`;
     },
     array: arrayOfItems(`arrayConcat(arraySlice(q, 1, ${cut}), [v], arraySlice(q, ${cut} + 1))`),
+    keepsEmpty: false,
   };
 };
 

@@ -54,7 +54,7 @@ const powerOfDoubles: readonly Overload[] = [
 const bucketOfDoubles: readonly Overload[] = [
   fn(['float', 'float', 'float', 'int'], int4, (value, first, last, count) =>
     bindOnce([value, first, last, `toInt64(${count})`], (a, from, to, n) => {
-      const bad = `(${n} <= 0) OR isNaN(${a}) OR NOT isFinite(${to} - ${from}) OR (${from} = ${to})`;
+      const bad = `((${n} <= 0) OR isNaN(${a}) OR NOT isFinite(${to} - ${from}) OR (${from} = ${to})) AND isNotNull(${a} + ${from} + ${to} + ${n})`;
       const direction = `sign(${to} - ${from})`;
       const share = `((${a} - ${from}) / (${to} - ${from}))`;
       // The share of a number below the end can round to 1.

@@ -113,8 +113,8 @@ const logarithm: SpecialForm = (args, site) => {
   const [base, number] = args.map((_, index) => coerce(exactArgument(args, index, site), float, site.at));
   if (base === undefined || number === undefined) throw new Error('BUG: the arguments were counted');
   const render = (b: string, x: string): string => {
-    const isBad = raiseIf(`${b} <= 0 OR ${x} <= 0`, 'badLogarithm');
-    const isOne = raiseIf(`${b} = 1`, 'divisionByZero');
+    const isBad = raiseIf(`(${b} <= 0 OR ${x} <= 0) AND isNotNull(${b} + ${x})`, 'badLogarithm');
+    const isOne = raiseIf(`${b} = 1 AND isNotNull(${x})`, 'divisionByZero');
     return `(log(if(${x} <= 0, 1, ${x})) / log(if(${b} <= 0 OR ${b} = 1, 2, ${b})) + ${isBad} + ${isOne})`;
   };
   return convert(apply('log of base', float, render, base, number), numeric(doubleScale, false), site.at);

@@ -61,11 +61,7 @@ const toDigits =
     }
     const digits = args.length === 1 ? 0 : constantInteger(args[1], 'the number of digits', site);
     if (Math.abs(digits) > doubleScale) {
-      throw sqlError(
-        'sql_out_of_range',
-        `${site.name}: at most ${doubleScale} digits can be asked for`,
-        site.at,
-      );
+      throw sqlError('sql_out_of_range', `${site.name}: at most ${doubleScale} digits can be used`, site.at);
     }
     const isDouble = value.type.name === 'float' || value.type.name === 'mixed';
     const decimal = isDouble

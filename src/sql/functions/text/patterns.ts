@@ -2,7 +2,7 @@ import { quoteString } from '../../../lib/quote.ts';
 import { limits } from '../../../limits/limits.ts';
 import { lowerCase } from '../../../model/text-search.ts';
 import { checkTextLength } from '../../budget.ts';
-import { apply, not } from '../../build.ts';
+import { apply, isNull, literal, not } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Expr, Renderer } from '../../ir.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
@@ -122,6 +122,7 @@ function engineLikePattern(pattern: string, escapeCharacter: string, site: CallS
 }
 
 function regexMatch(subject: Expr, pattern: Expr, ignoreCase: boolean, site: CallSite): Expr {
+  if (isNull(subject) || isNull(pattern)) return literal(bool, null);
   const written = constantText(pattern, 'a regular expression', site);
   const { unicode: regex, required } = engineRegex(written, ignoreCase, site);
   const match = apply(`match ${regex}`, bool, (a) => `match(${a}, ${quoteString(regex)})`, subject);

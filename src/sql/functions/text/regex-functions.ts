@@ -1,10 +1,10 @@
 import { quoteString } from '../../../lib/quote.ts';
 import { limits } from '../../../limits/limits.ts';
-import { apply } from '../../build.ts';
+import { apply, isNull, literal } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
 import { sqlError, unsupported } from '../../sql-error.ts';
-import { arrayOf, bool, int4, text } from '../../types.ts';
+import { arrayOf, bool, int4, type SqlType, text } from '../../types.ts';
 import {
   argument,
   type CallSite,
@@ -55,6 +55,12 @@ function refuseEmpty({ canBeEmpty }: EngineRegex, site: CallSite): void {
   if (canBeEmpty)
     throw unsupported(`${site.name} of all matches of a pattern that matches the empty text`, site.at);
 }
+
+/** Of a text that is NULL, the pattern is not even looked at. */
+const orNull =
+  (type: SqlType, form: SpecialForm): SpecialForm =>
+  (args, site) =>
+    isNull(args[0]) || isNull(args[1]) ? literal(type, null) : form(args, site);
 
 const replace: SpecialForm = (args, site) => {
   checkCount(args, 3, 4, site);
@@ -235,12 +241,12 @@ const split: SpecialForm = (args, site) => {
 };
 
 export const regexFunctions: FunctionTable = {
-  regexp_replace: replace,
+  regexp_replace: orNull(text, replace),
   regexp_match: match,
-  regexp_like: like,
-  regexp_count: count,
-  regexp_substr: found,
-  regexp_instr: placeOfMatch,
+  regexp_like: orNull(bool, like),
+  regexp_count: orNull(int4, count),
+  regexp_substr: orNull(text, found),
+  regexp_instr: orNull(int4, placeOfMatch),
   regexp_split_to_array: split,
 };
 

@@ -1,7 +1,7 @@
 import { quoteString } from '../../../lib/quote.ts';
 import { limits } from '../../../limits/limits.ts';
 import { lowerCase } from '../../../model/text-search.ts';
-import { apply, literal } from '../../build.ts';
+import { apply, isNull, literal } from '../../build.ts';
 import { coerce } from '../../coerce.ts';
 import type { Expr } from '../../ir.ts';
 import { letBindings } from '../../let-bindings.ts';
@@ -114,7 +114,8 @@ const splitByColumn = (args: readonly Expr[], site: CallSite): Expr => {
   const field = coerce(argument(args, 2), int4, site.at);
   if (value === undefined || delimiter === undefined) throw new Error('BUG: the arguments were counted');
   const render = (a: string, by: string, n: string): string => {
-    const place = `ifNull(${n} + ${raiseIf(`${n} = 0`, 'outOfRange')}, 1)`;
+    const isBad = `${n} = 0 AND isNotNull(${a}) AND isNotNull(${by})`;
+    const place = `ifNull(${n} + ${raiseIf(isBad, 'outOfRange')}, 1)`;
     // Instead of nothing, what the text does not contain is looked for.
     const needle = `if(empty(assumeNotNull(${by})), ${noCharacter}, assumeNotNull(${by}))`;
     const parts = `splitByChar(${noCharacter}, replaceAll(assumeNotNull(${a}), ${needle}, ${noCharacter}))`;
@@ -131,14 +132,15 @@ const splitPart: SpecialForm = (args, site) => {
     return splitByColumn(args, site);
   }
   const field = args[2];
-  if (field?.kind === 'literal' && field.value === '0') {
+  if (field?.kind === 'literal' && field.value === '0' && !isNull(args[0])) {
     throw sqlError('sql_out_of_range', 'split_part: field position must not be zero', site.at);
   }
   return apply(
     'split_part',
     text,
     (a, b, c) => {
-      const place = field?.kind === 'literal' ? c : `${c} + ${raiseIf(`${c} = 0`, 'outOfRange')}`;
+      const isBad = `${c} = 0 AND isNotNull(${a})`;
+      const place = field?.kind === 'literal' ? c : `${c} + ${raiseIf(isBad, 'outOfRange')}`;
       return `if(isNull(${a}), NULL, splitByString(${b}, assumeNotNull(${a}))[${place}])`;
     },
     ...textArguments(args.slice(0, 2), site),

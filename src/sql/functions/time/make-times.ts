@@ -38,7 +38,7 @@ const clockMicros = '(h * 60 + i) * 60000000 + toInt64(roundBankers(s * 1000000)
 
 /** Microseconds of a time of day. */
 const clockOf = (hour: string, minute: string, second: string): string => {
-  const checked = `${clockMicros} + ${raiseIf(isNoClock, 'outOfRange')}`;
+  const checked = `${clockMicros} + ${raiseIf(`isNotNull(h + i + s) AND (${isNoClock})`, 'outOfRange')}`;
   return letBindings(['h', 'i', 's'], [`toInt64(${hour})`, minute, second], checked);
 };
 

@@ -1,3 +1,4 @@
+import { quoteString } from '../../../lib/quote.ts';
 import { microsPerDay } from '../../../lib/timestamp.ts';
 import { letBindings } from '../../let-bindings.ts';
 import { raiseIf } from '../../syntax/raise.ts';
@@ -22,21 +23,25 @@ export const timeOfDayText = (value: string): string => {
   return letBindings(['t'], [value], `concat(${parts.join(', ')})`);
 };
 
-/** Of hours, minutes and seconds with colons; the other spellings are read in literals alone. */
+const secondAndRest = '(\\d{1,2}(?:\\.\\d+)?)\\.?)?\\s*([ap]m)?\\s*(?:z|[+-]\\d{1,2}(?::?\\d{2})?)?$';
+const withColons = quoteString(`^(?:t\\s*)?(\\d{1,2}):(\\d{1,2})(?::${secondAndRest}`);
+const withoutColons = quoteString(`^(?:t\\s*)?(\\d{2})(\\d{2})(?:${secondAndRest}`);
+
+/** As `readTimeOfDay` reads a literal. */
 export const timeOfDayOfText = (value: string): string => {
-  const shape = '^\\\\s*\\\\d{1,2}:\\\\d{1,2}(:\\\\d{1,2}(\\\\.\\\\d+)?)?\\\\s*$';
-  const part = (index: number, otherwise: string): string =>
-    `ifNull(toInt64OrNull(splitByChar(':', w)[${index}]), ${otherwise})`;
-  const seconds = `ifNull(toFloat64OrNull(splitByChar(':', w)[3]), 0)`;
-  const micros = letBindings(
-    ['h', 'm', 's'],
-    [part(1, '0'), part(2, '0'), seconds],
-    `(h * 3600000000 + m * 60000000 + toInt64(roundBankers(s * 1000000)) + ${raiseIf(
-      `h > 24 OR m > 59 OR s >= 61 OR h * 3600 + m * 60 + s > 86400`,
-      'outOfRange',
-    )})`,
+  const [hours, minutes] = [1, 2].map((part) => `toInt64OrZero(g[${part}])`);
+  const isBad = `h > 24 OR m > 59 OR s >= 61 OR h * 3600 + m * 60 + s > 86400 OR g[4] != '' AND (i < 1 OR i > 12)`;
+  const micros = `(h * 3600000000 + m * 60000000 + toInt64(roundBankers(s * 1000000)) + ${raiseIf(isBad, 'outOfRange')})`;
+  const ofHalf = "if(g[4] = '', i, i % 12 + if(g[4] = 'pm', 12, 0))";
+  const ofGroups = letBindings(
+    ['i', 'm', 's'],
+    [hours ?? '', minutes ?? '', 'toFloat64OrZero(g[3])'],
+    letBindings(['h'], [ofHalf], micros),
   );
-  const isBad = `toUInt8(if(match(ifNull(w, '0:0'), '${shape}'), '0', 'no time'))`;
-  const read = letBindings(['w'], [`trimBoth(${value})`], `if(isNull(w), NULL, ${micros} + ${isBad})`);
-  return read;
+  const isNone = `toUInt8(if(empty(g), 'no time', '0'))`;
+  const groups = `if(match(t, ${withColons}), extractGroups(t, ${withColons}), extractGroups(t, ${withoutColons}))`;
+  const read = letBindings(['g'], [groups], `${ofGroups} + ${isNone}`);
+  const word = `lower(trimBoth(ifNull(w, '0:0')))`;
+  const text = letBindings(['t'], [`if(${word} = 'allballs', '0:0', ${word})`], read);
+  return letBindings(['w'], [value], `if(isNull(w), NULL, ${text})`);
 };

@@ -89,7 +89,8 @@ const makeTime: SpecialForm = (args, site) => {
   if (hours === undefined || minutes === undefined) throw new Error('BUG: the arguments were counted');
   const render = (h: string, m: string, s: string): string => {
     const micros = `(toInt64(${h}) * 3600000000 + toInt64(${m}) * 60000000 + toInt64(roundBankers(if(abs(${s}) < 100, ${s}, 99) * 1000000)))`;
-    const isBad = `${h} < 0 OR ${m} < 0 OR ${m} > 59 OR ${s} < 0 OR ${s} > 60 OR ${h} > 24 OR NOT (${micros} <= ${microsPerDay})`;
+    const isNone = `${h} < 0 OR ${m} < 0 OR ${m} > 59 OR ${s} < 0 OR ${s} > 60 OR ${h} > 24 OR NOT (${micros} <= ${microsPerDay})`;
+    const isBad = `isNotNull(${h} + ${m} + ${s}) AND (${isNone})`;
     return `(${micros} + ${raiseIf(isBad, 'outOfRange')})`;
   };
   return apply('make_time', time, render, hours, minutes, seconds);
