@@ -2,6 +2,7 @@ import type { CatalogView, DatasetInfo } from '../../src/catalog/dataset-entry.t
 import type { Store } from '../../src/clickhouse/store.ts';
 import { datasetStatements } from '../../src/clickhouse/table-definitions.ts';
 import { quoteIdentifier, quoteString } from '../../src/lib/quote.ts';
+import { limits } from '../../src/limits/limits.ts';
 import { type FieldType, fieldColumnName, fieldColumnType } from '../../src/model/column.ts';
 import { databaseOf, defaultTenant, physicalTable } from '../../src/model/dataset.ts';
 
@@ -105,8 +106,16 @@ export function postgresStatements(fixture: Fixture): string {
   return `CREATE TABLE ${fixture.name} (p_timestamp timestamptz, ${columns.join(', ')}); ${inserts.join(' ')}`;
 }
 
-/** Makes the fixture an events dataset of the store. */
+/**
+ * Makes the fixture an events dataset of the store.
+ * @throws for a time that the service stores none of: the partitions of tables have days from 1970 to 2106, and
+ * a query leaves out those that by their days cannot match
+ */
 export async function loadEvents(store: Store, fixture: Fixture, tenant = defaultTenant): Promise<void> {
+  for (const [time] of fixture.rows) {
+    const ms = Date.parse(`${time.replace(' ', 'T')}Z`);
+    if (!(ms >= 0 && ms <= limits.maxSampleTimestampMs)) throw new Error(`${fixture.name}: ${time}`);
+  }
   for (const statement of datasetStatements(tenant, fixture.name, 'events')) await store.command(statement);
   const table = `${quoteIdentifier(databaseOf(tenant))}.${quoteIdentifier(physicalTable(fixture.name, 'events'))}`;
   for (const column of columnsOf(fixture).values()) {

@@ -196,3 +196,21 @@ select t.id from turns as t join turns as o on t.p_timestamp::date = o.p_timesta
 select distinct on (p_timestamp::date) p_timestamp::date, id from turns order by 1, id;
 select isfinite(p_timestamp::date), date(p_timestamp) from turns order by id;
 select pg_typeof(p_timestamp::timestamp)::text from turns limit 1;
+-- Comparisons of the time itself, which choose the partitions that are read
+select id from turns where p_timestamp < timestamp '2024-10-27 02:30' order by id;
+select id from turns where p_timestamp >= timestamptz '2024-03-31 02:30' order by id;
+select id from turns where p_timestamp between timestamp '1945-05-24' and timestamp '2018-11-04 00:00' order by id;
+select id from turns where p_timestamp > date '1969-12-31' and p_timestamp < timestamp '2149-12-31 23:59' order by id;
+select id from turns where p_timestamp::date = '2011-12-31' or p_timestamp::date < '1972-01-08' order by id;
+select id from turns where p_timestamp < '2010-11-07 02:31' order by id;
+-- Moments that no event can have
+select id, moment::timestamptz, moment::timestamptz::timestamp, moment::timestamptz::date, moment::timestamptz::time from distant order by id;
+select id, moment::timestamptz::text, date_trunc('day', moment::timestamptz), extract(timezone from moment::timestamptz) from distant order by id;
+select id, moment::timestamptz + interval '1 month', moment::timestamptz - timestamptz '1950-01-01', to_char(moment::timestamptz, 'YYYY-MM-DD HH24:MI:SS') from distant order by id;
+select id from distant where moment::timestamptz < timestamp '1945-06-01' or moment::timestamptz::date >= '2120-07-01' order by id;
+-- Times of day
+select id, p_timestamp::time, p_timestamp::timestamp::time, (p_timestamp at time zone 'Asia/Kolkata')::time from turns order by id;
+select id from turns where p_timestamp::time < time '02:30' order by id;
+select p_timestamp::time as clock, count(*) from turns group by 1 order by 1;
+select localtime = now()::time, localtime = localtimestamp::time, localtime = current_timestamp::time;
+select id, extract(hour from p_timestamp::time), p_timestamp::date + p_timestamp::time = p_timestamp::timestamp from turns order by id;

@@ -51,16 +51,29 @@ const moments = [
   '2010-11-07 02:31:00',
   '1972-01-07 00:44:29',
   '1972-01-07 00:44:30.25',
-  '1969-12-31 23:59:59.75',
-  '1945-05-24 00:00',
-  '1916-04-30 21:59:59.999999',
   '2037-10-25 01:00',
   '2045-03-26 01:00',
-  '2120-07-01 12:00',
+];
+
+/** Moments that no event can have: they come as texts. */
+const distantMoments = [
+  '1969-12-31 23:59:59.75+00',
+  '1945-05-24 00:00+00',
+  '1916-04-30 21:59:59.999999+00',
+  '1900-01-02 03:04+00',
+  '2106-02-07 06:28:16+00',
+  '2120-07-01 12:00+00',
+  '2149-06-07 00:00+00',
 ];
 
 export const turns: Fixture = {
   name: 'turns',
   fields: { id: 'num' },
   rows: moments.map((moment, index) => [moment, index]),
+};
+
+export const distant: Fixture = {
+  name: 'distant',
+  fields: { id: 'num', moment: 'str' },
+  rows: distantMoments.map((moment, index) => ['2024-01-01 00:00', index, moment]),
 };

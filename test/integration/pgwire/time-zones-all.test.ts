@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { postgresBinaries } from '../../sql/postgres.ts';
-import { turns, zones } from '../../sql/time-zones.ts';
+import { distant, turns, zones } from '../../sql/time-zones.ts';
 import { compareIn } from '../../support/sql/compare-in-zone.ts';
 import { ComparedSessions } from '../../support/sql/compared-sessions.ts';
 
@@ -9,7 +9,7 @@ const bin = postgresBinaries();
 
 let sessions: ComparedSessions;
 beforeAll(async () => {
-  if (bin !== undefined) sessions = await ComparedSessions.start(bin, [turns]);
+  if (bin !== undefined) sessions = await ComparedSessions.start(bin, [turns, distant]);
 });
 afterAll(() => sessions?.stop());
 

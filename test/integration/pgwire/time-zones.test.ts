@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { postgresBinaries } from '../../sql/postgres.ts';
 import { randomRuns } from '../../sql/random-runs.ts';
-import { turns, zones } from '../../sql/time-zones.ts';
+import { distant, turns, zones } from '../../sql/time-zones.ts';
 import { zonedExpression } from '../../sql/zone-expressions.ts';
 import { compareIn } from '../../support/sql/compare-in-zone.ts';
 import { ComparedSessions, rowsOf } from '../../support/sql/compared-sessions.ts';
@@ -12,7 +12,7 @@ const bin = postgresBinaries();
 
 let sessions: ComparedSessions;
 beforeAll(async () => {
-  if (bin !== undefined) sessions = await ComparedSessions.start(bin, [turns]);
+  if (bin !== undefined) sessions = await ComparedSessions.start(bin, [turns, distant]);
 });
 afterAll(() => sessions?.stop());
 
