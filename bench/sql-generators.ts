@@ -76,13 +76,16 @@ export async function sameAsPostgres({ minutes, seed, only }: GeneratorOptions):
     await pair.stop();
   }
   const rows = [...totals].map(([name, counts]) => {
-    const { same, errors, refused, different } = counts;
-    return [name, same + errors + refused + different, same, errors, refused, different].map(String);
+    const { same, errors, refused, late, different } = counts;
+    const all = same + errors + refused + late + different;
+    return [name, all, same, errors, refused, late, different].map(String);
   });
   console.log(
     `\nseeds ${seed} to ${round - 1}, ${statementsPerRound} statements of each class for each seed\n`,
   );
-  console.log(markdownTable(['class', 'statements', 'same', 'error in both', 'refused', 'different'], rows));
+  console.log(
+    markdownTable(['class', 'statements', 'same', 'error in both', 'refused', 'too slow', 'different'], rows),
+  );
   return [...totals.values()].every(({ different }) => different === 0);
 }
 

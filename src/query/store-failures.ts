@@ -1,6 +1,7 @@
 import { StoreError } from '../clickhouse/store-error.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import { limits } from '../limits/limits.ts';
+import { outOfRangeInterval } from '../sql/syntax/literals.ts';
 import { raised, raisedMessages } from '../sql/syntax/raise.ts';
 
 /** Errors of ClickHouse that a query can cause, by number (its src/Common/ErrorCodes.cpp). */
@@ -26,6 +27,7 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
     'sql_out_of_range',
     'a date or timestamp is out of range: the years 1900 to 2299 can be computed with',
   ),
+  ...each([raised.longInterval], 'sql_out_of_range', outOfRangeInterval),
   ...each([raised.badJson], 'sql_bad_value', 'a JSON value is not what the function or type can take'),
   ...each(
     [raised.betweenBuckets],

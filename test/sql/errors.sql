@@ -448,3 +448,7 @@ select array[1] = array[1::int8];
 select ntile(0) over () from (values (1)) t(a);
 -- class
 select nth_value(a, 0) over () from (values (1)) t(a);
+select jsonb_insert('null'::jsonb, '{}', '9');
+select '1'::jsonb #- '{}';
+select 1.50 = any(array[null]);
+select name from emp where dept = any(array['10', '20']);

@@ -11,3 +11,4 @@ select timestamp '2024-01-31' + interval '1 day' * n from (values (1), (9999999)
 select make_date(10000, 12, 30);
 select date_trunc('millennium', timestamp '1999-12-31');
 select x::timestamp from (values (date '2299-12-31')) t(x);
+select v * interval '1 day' from (values (2147483647)) t(v);

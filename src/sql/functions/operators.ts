@@ -1,6 +1,7 @@
 import { apply, wholeOf } from '../build.ts';
 import { coerce, convert } from '../coerce.ts';
 import type { DoubleOperator, Expr } from '../ir.ts';
+import { letBindings } from '../let-bindings.ts';
 import { sqlError, unsupported } from '../sql-error.ts';
 import { raiseIf } from '../syntax/raise.ts';
 import {
@@ -32,15 +33,24 @@ import { timeOfDayArithmetic } from './time/time-of-day.ts';
 
 const widest = (args: readonly SqlType[]): SqlType => args.reduce(widerInteger, { name: 'int2' });
 
-/** Computed in 128 bits and brought back with a check: the store's own integers wrap silently. */
-const checked = (compute: (...args: string[]) => string): Overload => ({
+/**
+ * Computed in 128 bits and brought back with a check: the store's own integers wrap silently. The store also
+ * checks what it has computed beside NULL, from zeros in columns and from any number in what is computed.
+ */
+const checked = (sign: '+' | '-' | '*'): Overload => ({
   args: ['int', 'int'],
   returns: widest,
-  render: compute,
-  renderAs:
-    (result) =>
-    (...args) =>
-      `accurateCast(${compute(...args.map((arg) => `toInt128(${arg})`))}, '${storeInteger(result)}')`,
+  render: (a, b) => `${a} ${sign} ${b}`,
+  renderAs: (result, args) => (a, b) => {
+    const whole = `toInt128(${a}) ${sign} toInt128(${b})`;
+    const cast = (value: string): string => `accurateCast(${value}, '${storeInteger(result)}')`;
+    if (args.some((arg) => arg.kind === 'apply' && arg.name.startsWith('operator '))) {
+      return letBindings(['r'], [whole], `if(isNull(r), NULL, ${cast('r')})`);
+    }
+    // Of zero, the smallest integer cannot be subtracted.
+    const mayFail = sign === '-' && args.every(({ kind }) => kind !== 'literal');
+    return mayFail ? `if(isNull(${a}), NULL, ${cast(whole)})` : cast(whole);
+  },
 });
 
 /** Bits of a double that is integral, as an extension: PostgreSQL has no bit operators for doubles. */
@@ -134,21 +144,9 @@ const ofDoubles = (operator: DoubleOperator): Overload => ({
 });
 
 const infix: Readonly<Record<string, readonly Overload[]>> = {
-  '+': [
-    checked((a, b) => `${a} + ${b}`),
-    fn(['numeric', 'numeric'], widerScale, (a, b) => `(${a} + ${b})`),
-    ofDoubles('+'),
-  ],
-  '-': [
-    checked((a, b) => `${a} - ${b}`),
-    fn(['numeric', 'numeric'], widerScale, (a, b) => `(${a} - ${b})`),
-    ofDoubles('-'),
-  ],
-  '*': [
-    checked((a, b) => `${a} * ${b}`),
-    fn(['numeric', 'numeric'], productScale, (a, b) => `(${a} * ${b})`),
-    ofDoubles('*'),
-  ],
+  '+': [checked('+'), fn(['numeric', 'numeric'], widerScale, (a, b) => `(${a} + ${b})`), ofDoubles('+')],
+  '-': [checked('-'), fn(['numeric', 'numeric'], widerScale, (a, b) => `(${a} - ${b})`), ofDoubles('-')],
+  '*': [checked('*'), fn(['numeric', 'numeric'], productScale, (a, b) => `(${a} * ${b})`), ofDoubles('*')],
   '/': [
     wholeDivision((a, b) => `intDiv(${a}, ${b})`),
     division(

@@ -23,6 +23,8 @@ export class GroupingKeys {
   /** By the value: where an expression means a key, it means the first one. */
   readonly #ofValues = new Map<string, Expr>();
   readonly #keys = new Set<string>();
+  /** Output columns of one value that are different keys. */
+  readonly #twins = new Set<string>();
 
   /** @param items the output columns */
   constructor(sets: readonly (readonly GroupKey[])[], items: readonly Expr[]) {
@@ -49,10 +51,20 @@ export class GroupingKeys {
         made.set(name, key);
         this.#keys.add(exprKey(key));
         if (item !== undefined) this.#ofItems.set(item, asWritten(written, key));
-        if (!this.#ofValues.has(value)) this.#ofValues.set(value, key);
+        const first = this.#ofValues.get(value);
+        if (first === undefined) this.#ofValues.set(value, key);
+        else if (!isValue(expr)) for (const each of [first, key]) this.#twins.add(exprKey(each));
         return key;
       }),
     );
+  }
+
+  /**
+   * Whether an expression is one of several keys that have the same value: PostgreSQL takes them for one key
+   * when it sorts by them.
+   */
+  isTwin(expr: Expr): boolean {
+    return this.#twins.has(exprKey(expr));
   }
 
   /** An output column. */

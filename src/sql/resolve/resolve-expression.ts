@@ -257,9 +257,9 @@ function resolveQuantified(expression: Kind<'any' | 'all'>, resolve: (each: Expr
   return quantified(kind, typed, test, callSite);
 }
 
-/** The elements of an array of literals that are no NULL; undefined for others. */
+/** The elements of an array that is written with literals and parameters; undefined for others. */
 function constantItems(array: Expr): readonly Expr[] | undefined {
-  const isItem = (each: Expr): boolean => each.kind === 'literal' && each.value !== null;
+  const isItem = (each: Expr): boolean => each.kind === 'literal' || each.kind === 'parameter';
   const isList = array.kind === 'apply' && array.name === 'array' && array.args.length > 0;
   return isList && array.args.every(isItem) ? array.args : undefined;
 }

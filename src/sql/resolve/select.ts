@@ -109,6 +109,10 @@ export function resolveSelect(
     .map((sort) => ({ ...sort, expr: grouping.within(sort.expr) }));
   const distinctOn = distinctKeys.map(({ expr }) => grouping.within(expr));
   checkDistinctKeys(distinctOn, grouping.sets, select.distinctOn[0]?.at);
+  const sorted = [...orderBy, ...(select.distinct ? items : [])];
+  if (sorted.some(({ expr }) => grouping.isTwin(expr))) {
+    throw unsupported('ORDER BY and DISTINCT of a column that is twice a key of several grouping sets');
+  }
   const pushed = from && pushIntoReads(from.ir, where);
   const ir: SelectIr = {
     kind: 'select',

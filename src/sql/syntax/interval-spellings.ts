@@ -91,9 +91,10 @@ const isoClockUnits: readonly (readonly [string, string])[] = [
 /** `P1Y2M3DT4H5M6.7S`, in which each number may have a sign and a fraction. */
 function isoInterval(text: string): string | undefined {
   const [date = '', clock, more] = text.slice(1).split('t');
-  if (more !== undefined || clock === '' || (date === '' && clock === undefined)) return undefined;
+  if (more !== undefined || (date === '' && clock === undefined)) return undefined;
   const parts = [...isoParts(date, isoUnits), ...isoParts(clock ?? '', isoClockUnits)];
-  if (parts.length === 0 || parts.includes(undefined)) return undefined;
+  if (parts.includes(undefined)) return undefined;
+  if (parts.length === 0) return '0 seconds';
   const spelled = parts.join(' ');
   return /\.\d+ (?:years|months)/.test(spelled) ? verboseInterval(spelled) : spelled;
 }

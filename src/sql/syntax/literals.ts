@@ -38,8 +38,8 @@ const integerLimits = {
 /** Of months and of days, in 32 bits with a sign. */
 const maxIntervalUnits = 2 ** 31;
 /** The store has the length of an interval in microseconds, in 64 bits with a sign. */
-const maxIntervalDays = Math.floor(2 ** 63 / microsPerDay) - 1;
-const outOfRangeInterval = `interval out of range: at most ${maxIntervalDays} days, and beside them 285 years of hours, can be used`;
+export const maxIntervalDays = Math.floor(2 ** 63 / microsPerDay) - 1;
+export const outOfRangeInterval = `interval out of range: at most ${maxIntervalDays} days, and beside them 285 years of hours, can be used`;
 
 /** Digits and a sign of the widest integer, without zeros in front. */
 const maxIntegerLength = 20;
@@ -315,8 +315,11 @@ function timestampMicros(text: string, type: SqlType): number | undefined {
 }
 
 /** A number of `jsonb`, which has neither an exponent nor a sign of zero. */
-const decimalText = (written: string): string =>
-  (withoutExponent(written) ?? written).replace(/^-(?=[0.]+$)/, '');
+function decimalText(written: string): string {
+  const decimal = withoutExponent(written);
+  if (decimal === undefined && /e/i.test(written)) throw unsupported('jsonb of a number with a far exponent');
+  return (decimal ?? written).replace(/^-(?=[0.]+$)/, '');
+}
 
 function isJson(text: string): boolean {
   try {

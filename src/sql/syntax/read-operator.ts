@@ -97,22 +97,17 @@ function readSimilar(node: SyntaxNode, context: ReadContext): Expression {
 /** Of a function that no query can name. */
 export const similarName = 'SIMILAR TO';
 
-/**
- * `IN (…)`, and `= ANY (ARRAY[…])` and `<> ALL (ARRAY[…])`, which mean the same; other arrays as they are.
- */
+/** `IN (…)`, and `ANY` and `ALL` of an array. */
 function readList(node: SyntaxNode, context: ReadContext): Expression {
   const operator = operatorName(node);
   const kind = node.text('kind');
   const list = node.required('rexpr');
   if (kind === 'AEXPR_IN' && node.required('lexpr').type === 'RowExpr') return readRowList(node, context);
   const arg = context.expression(node.required('lexpr'));
-  const isList =
-    kind === 'AEXPR_IN' ||
-    (list.type === 'A_ArrayExpr' && operator === (kind === 'AEXPR_OP_ANY' ? '=' : '<>'));
-  if (!isList) {
+  if (kind !== 'AEXPR_IN') {
     const quantifier = kind === 'AEXPR_OP_ANY' ? 'any' : 'all';
     return { kind: quantifier, at: node.at, operator, arg, array: context.expression(list) };
   }
-  const items = list.list(kind === 'AEXPR_IN' ? 'items' : 'elements').map((item) => context.expression(item));
+  const items = list.list('items').map((item) => context.expression(item));
   return { kind: 'in list', at: node.at, arg, items, negated: operator === '<>' };
 }

@@ -20,9 +20,10 @@ function withoutZone(text: string): string {
 export function readTimeOfDay(text: string): number | 'out of range' | undefined {
   const written = text.trim().toLowerCase();
   if (written === 'allballs') return 0;
-  const word = withoutZone(written);
+  // With a minus behind it, it is the name of a time zone.
+  const word = withoutZone(written.replace(/[ap]m-[\d:]{1,8}$/, '').trim());
   const half = word.endsWith('am') ? 'am' : word.endsWith('pm') ? 'pm' : undefined;
-  const plain = half === undefined ? word : word.slice(0, -2).trim();
+  const plain = half === undefined ? word : withoutZone(word.slice(0, -2).trim());
   const [whole, hourText = '', minuteText = '', secondText = '0', fraction = ''] =
     clock.exec(plain) ?? digits.exec(plain) ?? [];
   if (whole === undefined) return undefined;

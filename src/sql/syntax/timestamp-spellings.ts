@@ -167,9 +167,16 @@ function dateOf(first: string, second: string, third: string, order: DateOrder):
   return { year, month: Number(monthText), day: Number(day) };
 }
 
-/** `am` or `pm`, with a zone directly behind it. */
+/**
+ * `am` or `pm`, with a zone directly behind it. With a minus behind it, it is the name of a zone as POSIX
+ * has it, whose hours count to the west.
+ */
 function readHalf(word: string, fields: Fields): boolean {
   const zone = word.slice(2);
+  if (zone.startsWith('-')) {
+    const east = zoneOf(zone);
+    return typeof east === 'number' && take(fields, 'zone', -east);
+  }
   if (!take(fields, 'half', word.startsWith('am') ? 'am' : 'pm')) return false;
   return zone === '' || take(fields, 'zone', zoneOf(zone));
 }

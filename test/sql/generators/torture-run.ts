@@ -5,7 +5,7 @@ import type { Verdict } from './verdict.ts';
 
 /** How many statements had which verdict. */
 export type Counts = Record<Verdict['kind'], number>;
-export const noCounts = (): Counts => ({ same: 0, errors: 0, refused: 0, different: 0 });
+export const noCounts = (): Counts => ({ same: 0, errors: 0, refused: 0, late: 0, different: 0 });
 
 /** The statements of a class that a seed makes; the same in each run. */
 export const statementsOf = (name: StatementClass, seed: number, count: number): readonly string[] =>

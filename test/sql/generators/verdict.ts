@@ -13,13 +13,15 @@ export type WireAnswer =
  * both; what PostgreSQL answers and Millrace says by name that it does not do; or anything else.
  */
 export type Verdict =
-  | { readonly kind: 'same' | 'errors' | 'refused' }
+  | { readonly kind: 'same' | 'errors' | 'refused' | 'late' }
   | { readonly kind: 'different'; readonly reason: string };
 
 /** SQLSTATEs that say what is not supported: a feature, a function, or the size or depth of the query. */
 const refusals: ReadonlySet<string> = new Set(['0A000', '42883', '54000', '54001']);
 /** The store has fewer years, months and digits; the message says which. */
 const outOfStore = /can be (?:used|computed with)|can have here|the only spelling/;
+/** A pattern is read with the query: a bad one is an error also where all that it is matched with is NULL. */
+const badPattern = '2201B';
 /**
  * Of a value, of a name or type, and of a feature: of a statement with several faults, each server says
  * the one it meets first.
@@ -29,7 +31,11 @@ const faults: ReadonlySet<string> = new Set(['22', '42', '0A']);
 const vague =
   /combines features in a way|meets a value that|operation on values of these types|join by this condition/;
 
+/** A statement that took one of the servers longer than is waited for, which says nothing about the answer. */
+const isLate = (answer: WireAnswer): boolean => 'sqlState' in answer && answer.sqlState === '57014';
+
 export function verdictOf(statement: string, own: WireAnswer, other: WireAnswer): Verdict {
+  if (isLate(own) || isLate(other)) return { kind: 'late' };
   if ('sqlState' in own) return verdictOfError(own, other);
   if ('sqlState' in other) {
     const rows = JSON.stringify(own.rows.slice(0, 2));
@@ -46,6 +52,8 @@ function verdictOfError(own: Extract<WireAnswer, { sqlState: string }>, other: W
   }
   if (!('sqlState' in other)) {
     if (sqlState.startsWith('22') && outOfStore.test(message)) return { kind: 'refused' };
+    if (sqlState === badPattern && other.rows.flat().every((cell) => cell === null))
+      return { kind: 'refused' };
     const rows = JSON.stringify(other.rows.slice(0, 2));
     return { kind: 'different', reason: `${sqlState} ${message}, PostgreSQL has ${rows}` };
   }

@@ -64,3 +64,15 @@ select regexp_replace(null, '(', ''), regexp_replace('a', null, ''), null ~ '(',
 select x::time from (values ('033015'), ('0330'), ('t0330'), (' 3:5 '), ('03:30 pm'), ('12:00am'), ('10:20:30.1234567'), ('allballs'), ('10:00+02'), ('24:00'), (null)) t(x);
 -- A path into an empty array
 select '[]'::jsonb #- '{a,b}', '[[]]'::jsonb #- '{0}', jsonb_set('[]', '{a,b}', '1', false);
+select interval 'PT', interval 'P1DT', interval '1 day' = interval 'PT';
+select jsonb_insert('[1]'::jsonb, '{}', '9'), jsonb_set('{}', '{}', '1'), '[1]'::jsonb #- '{}';
+-- A zone named AM or PM, as POSIX has them
+select '240331 3:30pm-08'::timestamp, '240331 3:30pm-08'::timestamptz, '240331 3:30 am+3'::timestamptz, '03-31-2024 12:00 AM-15:59:59'::timestamptz;
+select '3:30pm-08'::time, '3:30 pm+2'::time, '12:00 am-3'::time, '3:30+08 pm'::time;
+select x::time from (values ('3:30pm-08'), ('3:30 pm +2'), ('3:30+08 pm')) t(x);
+-- Nothing is computed beside NULL
+select v - w as r from (values (null::int2, (-32768)::int2)) t(v, w);
+select (v + 2147483647) + w, v + w - 1, v * w * 2, v - w from (values (null::int4, 2147483647), (null, null)) t(v, w);
+select (v + 2) + w, v + w - 1, v * w * 2, v - w, 1 - v, v - 1, sum(v) over (order by w) + 1 + 2, v + 1 + count(*) over () from (values (5, 214), (null, null), (1, -3)) t(v, w);
+-- The type of an array is that of its elements alone
+select name, dept = any(array[10, null]), dept <> all(array[10, 40]), dept = any('{10}'), dept = any(array[10, 2.5]), eid::int = any(array[1, 2]::int8[]) from emp order by 1;

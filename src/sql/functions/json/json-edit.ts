@@ -149,6 +149,13 @@ interface Edit {
   readonly keepsEmpty: boolean;
 }
 
+const scalarRefused = (json: string): string =>
+  `if(${raiseIf(isScalar(json), 'jsonParameter')} = 0, ${json}, '')`;
+
+/** A path without names leaves the value as it is, which must not be a scalar all the same. */
+const editedWhole = (json: string, path: readonly string[], edit: Edit): string =>
+  path.length === 0 ? scalarRefused(json) : edited(json, path, edit, true);
+
 /**
  * A member of that name, or the element at that place, put through the rest of the path. What becomes of it
  * is written once, so that the statement grows with the path.
@@ -172,7 +179,7 @@ function edited(json: string, path: readonly string[], edit: Edit, isOutermost: 
   const needsNumber = isOutermost && edit.keepsEmpty ? `${isArray} AND a != '[]'` : isArray;
   const place = isNumber ? String(Number(name)) : `toInt64(${raiseIf(needsNumber, 'badJson')})`;
   // PostgreSQL says so of the outermost value alone.
-  const scalar = isOutermost ? `if(${raiseIf(isScalar('a'), 'jsonParameter')} = 0, a, '')` : 'a';
+  const scalar = isOutermost ? scalarRefused('a') : 'a';
   const whole = `multiIf(${isObject}, ${members}, ${isArray}, ${items}, ${scalar})`;
   const parts = [`if(${isObject}, ${membersOf('a')}, [])`, `if(${isArray}, ${itemsOf('a')}, [])`];
   const at = `if(${place} < 0, toInt64(length(q)) + ${place} + 1, toInt64(${place}) + 1)`;
@@ -186,14 +193,13 @@ const sqlString = (value: string): string => `'${value.replace(/[\\']/g, '\\$&')
 export function removePath(left: Expr, right: Expr, site: CallSite): Expr {
   const json = binary(left, site.at);
   const path = editPath(right, site);
-  if (path.length === 0) return json;
   const edit: Edit = {
     object: (w) => objectOf(`arrayFilter(m -> tupleElement(m, 1) != ${w}, o)`),
     array: arrayOfItems('arrayFilter((e, n) -> n != p, q, arrayEnumerate(q))'),
     keepsEmpty: true,
   };
   const render = (a: string): string =>
-    letBindings(['x'], [a], notNull(['x'], edited('assumeNotNull(x)', path, edit, true)));
+    letBindings(['x'], [a], notNull(['x'], editedWhole('assumeNotNull(x)', path, edit)));
   return apply(`jsonb #- ${JSON.stringify(path)}`, jsonb, render, json);
 }
 
@@ -244,7 +250,7 @@ const editor =
     const value = binary(argument(args, 2), site.at);
     const edit = editOf(flag(args[3], otherwise, site));
     const render = (a: string, b: string): string => {
-      const made = path.length === 0 ? "ifNull(x, '')" : edited('assumeNotNull(x)', path, edit, true);
+      const made = editedWhole('assumeNotNull(x)', path, edit);
       const bound = letBindings(['v'], [known('y')], made);
       return letBindings(['x', 'y'], [a, b], notNull(['x', 'y'], bound));
     };

@@ -1,6 +1,9 @@
 import { microsPerDay } from '../../../lib/timestamp.ts';
 import { apply, literal } from '../../build.ts';
 import type { Apply, Expr, IntervalParts, Renderer } from '../../ir.ts';
+import { bindOnce } from '../../let-bindings.ts';
+import { maxIntervalDays } from '../../syntax/literals.ts';
+import { raiseIf } from '../../syntax/raise.ts';
 import { int8, intervalOf } from '../../types.ts';
 
 /**
@@ -59,10 +62,21 @@ const inInt4 = (part: Expr): Expr =>
     ? part
     : apply('int4 part', int8, (a) => `toInt64(accurateCast(${a}, 'Int32'))`, part);
 
+/** Days of which the length fits into the store's number. */
+const inStore = (part: Expr): Expr =>
+  part.kind === 'literal' || (part.kind === 'apply' && part.name === 'days of store')
+    ? part
+    : apply(
+        'days of store',
+        int8,
+        (a) => bindOnce([a], (d) => `(${d} + ${raiseIf(`abs(${d}) > ${maxIntervalDays}`, 'longInterval')})`),
+        part,
+      );
+
 /** An interval of which the parts are known: whole numbers of 64 bits. */
 export function intervalOfParts(name: string, parts: IntervalExprs): Apply {
   const { micros } = parts;
-  const [months, days] = [inInt4(parts.months), inInt4(parts.days)];
+  const [months, days] = [inInt4(parts.months), inStore(inInt4(parts.days))];
   const form = isZero(months) ? (isZero(days) ? 'clock' : 'mixed') : 'any';
   const render: Renderer = (m, d, u) => {
     if (isZero(months) && isZero(days)) return `(${u})`;

@@ -23,25 +23,27 @@ export const timeOfDayText = (value: string): string => {
   return letBindings(['t'], [value], `concat(${parts.join(', ')})`);
 };
 
-const secondAndRest = '(\\d{1,2}(?:\\.\\d+)?)\\.?)?\\s*([ap]m)?\\s*(?:z|[+-]\\d{1,2}(?::?\\d{2})?)?$';
+const zone = '\\s*(?:z|[+-]\\d{1,2}(?::?\\d{2})?)?\\s*';
+const secondAndRest = `(\\d{1,2}(?:\\.\\d+)?)\\.?)?(?:${zone}([ap]m)?|\\s*([ap]m)?${zone})$`;
+const zoneNamedHalf = quoteString('[ap]m-[\\d:]{1,8}$');
 const withColons = quoteString(`^(?:t\\s*)?(\\d{1,2}):(\\d{1,2})(?::${secondAndRest}`);
 const withoutColons = quoteString(`^(?:t\\s*)?(\\d{2})(\\d{2})(?:${secondAndRest}`);
 
 /** As `readTimeOfDay` reads a literal. */
 export const timeOfDayOfText = (value: string): string => {
   const [hours, minutes] = [1, 2].map((part) => `toInt64OrZero(g[${part}])`);
-  const isBad = `h > 24 OR m > 59 OR s >= 61 OR h * 3600 + m * 60 + s > 86400 OR g[4] != '' AND (i < 1 OR i > 12)`;
+  const isBad = `h > 24 OR m > 59 OR s >= 61 OR h * 3600 + m * 60 + s > 86400 OR f != '' AND (i < 1 OR i > 12)`;
   const micros = `(h * 3600000000 + m * 60000000 + toInt64(roundBankers(s * 1000000)) + ${raiseIf(isBad, 'outOfRange')})`;
-  const ofHalf = "if(g[4] = '', i, i % 12 + if(g[4] = 'pm', 12, 0))";
+  const ofHalf = "if(f = '', i, i % 12 + if(f = 'pm', 12, 0))";
   const ofGroups = letBindings(
-    ['i', 'm', 's'],
-    [hours ?? '', minutes ?? '', 'toFloat64OrZero(g[3])'],
+    ['i', 'm', 's', 'f'],
+    [hours ?? '', minutes ?? '', 'toFloat64OrZero(g[3])', 'concat(g[4], g[5])'],
     letBindings(['h'], [ofHalf], micros),
   );
   const isNone = `toUInt8(if(empty(g), 'no time', '0'))`;
   const groups = `if(match(t, ${withColons}), extractGroups(t, ${withColons}), extractGroups(t, ${withoutColons}))`;
   const read = letBindings(['g'], [groups], `${ofGroups} + ${isNone}`);
-  const word = `lower(trimBoth(ifNull(w, '0:0')))`;
+  const word = `trimRight(replaceRegexpOne(lower(trimBoth(ifNull(w, '0:0'))), ${zoneNamedHalf}, ''))`;
   const text = letBindings(['t'], [`if(${word} = 'allballs', '0:0', ${word})`], read);
   return letBindings(['w'], [value], `if(isNull(w), NULL, ${text})`);
 };
