@@ -6,6 +6,7 @@ import type { Drain } from '../drain/drain.ts';
 import { LatestReads } from '../drain/latest-reads.ts';
 import { waitForPending } from '../drain/read-your-writes.ts';
 import { limits } from '../limits/limits.ts';
+import { defaultSettings } from '../pgwire/session-settings.ts';
 import { DatasetSizes } from '../query/dataset-sizes.ts';
 import { QueryService } from '../query/query-service.ts';
 import { TranslationPool } from '../query/translation-pool.ts';
@@ -41,6 +42,7 @@ export function startQueries({ config, clock, log }: AppContext, version: string
     store,
     catalog,
     translations,
+    settings: defaultSettings(),
     clock,
     log,
     bounds: {

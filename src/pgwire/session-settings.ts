@@ -488,3 +488,7 @@ function parsed(name: string, value: string, current: string): string {
     ...(allowed === undefined ? {} : { hint: `Allowed: ${allowed}.` }),
   });
 }
+
+/** Those of no session, which no client has set. */
+export const defaultSettings = (): ReadonlyArray<readonly [name: string, value: string]> =>
+  new SessionSettings(() => undefined).all();

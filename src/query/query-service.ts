@@ -6,7 +6,7 @@ import type { Principal } from '../model/identity.ts';
 import type { KnownRows } from '../sql/known-rows.ts';
 import { postgresType } from '../sql/postgres-types.ts';
 import { narrowedSettings, semanticSettings } from '../sql/print/semantic-settings.ts';
-import type { Translation } from '../sql/translate-query.ts';
+import { explainedRows, type Translation } from '../sql/translate-query.ts';
 import { typeLabel } from '../sql/types.ts';
 import {
   Execution,
@@ -73,10 +73,11 @@ export class QueryService implements Query {
     const needsSql = isExport || request.format !== 'rows';
     const translation = await this.#translate(request, needsSql);
     if (isExport) this.#requireExport(request, translation.datasets);
-    const { statement, waitedMs } =
+    const { statement: translated, waitedMs } =
       request.latest === true
         ? await this.#latest(request, translation)
         : { statement: translation, waitedMs: 0 };
+    const statement = translated.isExplained === true ? explainedRows(translated) : translated;
     return isExport
       ? this.#export(statement, request)
       : this.#execute(statement, request, request.format, waitedMs);

@@ -27,6 +27,8 @@ import type { AnsweredReply, TranslationPool } from './translation-pool.ts';
 export interface TranslatorParts {
   readonly catalog: CatalogView;
   readonly translations: Pick<TranslationPool, 'run'>;
+  /** What SHOW says where there is no session; nothing unless given. */
+  readonly settings?: CatalogSession['settings'];
   /** Which rows of a dataset of its tenant the principal may read. */
   readableRows(principal: Principal, dataset: string): ReadableRows;
   /** What is stored of the datasets of a tenant, which the catalog shows; undefined if it is not known. */
@@ -198,7 +200,9 @@ export class Translator {
 
   async #attempt(question: TranslationQuestion, parameters: GivenParameters): Promise<AnsweredReply> {
     const { principal, tenant, sql, times, timeSettings = {}, signal, needsSql = true } = question;
-    const session = question.session?.(asksForSessions(sql)) ?? sessionOf(principal, times);
+    const session =
+      question.session?.(asksForSessions(sql)) ??
+      sessionOf(principal, times, asksForSettings(sql) ? (this.#parts.settings ?? []) : []);
     const range = { start: times.startMicros !== undefined, end: times.endMicros !== undefined };
     return await this.#parts.translations.run({
       task: {
@@ -222,15 +226,21 @@ export class Translator {
 const asksForSessions = (sql: string): boolean =>
   /pg_stat_(?:activity|ssl|gssapi)|pg_(?:cancel|terminate)_backend/i.test(sql);
 
+const asksForSettings = (sql: string): boolean => /show|setting/i.test(sql);
+
 /** Of a question over HTTP. */
-const sessionOf = ({ name }: Principal, { nowMicros }: QueryTimes): CatalogSession => ({
+const sessionOf = (
+  { name }: Principal,
+  { nowMicros }: QueryTimes,
+  settings: CatalogSession['settings'],
+): CatalogSession => ({
   user: name,
   database: 'millrace',
   processId: 0,
   startedMs: Math.floor(nowMicros / 1000),
   serviceStartedMs: serviceStartedMs,
   clientAddress: undefined,
-  settings: [],
+  settings,
   sessions: [],
 });
 

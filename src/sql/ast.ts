@@ -13,6 +13,8 @@ export interface Query {
   readonly offset: Expression | undefined;
   /** `FETCH FIRST n ROWS WITH TIES`: what is sorted like the last of them, too. */
   readonly withTies: boolean;
+  /** `EXPLAIN SELECT …`: it is translated, and not run. */
+  readonly isExplained?: boolean;
 }
 
 export interface Cte {

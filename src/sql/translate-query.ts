@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { quoteIdentifier, quoteString } from '../lib/quote.ts';
 import type { Call, Query } from './ast.ts';
 import { maxStoreSqlLength, TranslationBudget, withBudget } from './budget.ts';
 import { answerCatalogQuery } from './catalog-query/answer-catalog-query.ts';
@@ -7,7 +8,7 @@ import { isCatalogQuery } from './catalog-query/is-catalog-query.ts';
 import type { CatalogSession, SessionEffect } from './catalog-session.ts';
 import { withGeneratedNames } from './generated-names.ts';
 import type { Expr, QueryIr, RangeShape } from './ir.ts';
-import { constantRows, type KnownRows } from './known-rows.ts';
+import { constantRows, type KnownRows, tabSeparated, textCell } from './known-rows.ts';
 import { type GivenParameters, noParameters, type ParameterUse, QueryParameters } from './parameters.ts';
 import { type PostgresType, postgresType } from './postgres-types.ts';
 import { tooLargeForStore } from './print/bounded.ts';
@@ -21,6 +22,7 @@ import { sessionTimesOf, type TimeSettings, withSessionTimes } from './session-t
 import type { SqlCatalog } from './sql-catalog.ts';
 import { sqlError } from './sql-error.ts';
 import { SystemCatalog } from './system-catalog/system-catalog.ts';
+import { text } from './types.ts';
 
 /** A column of a result. */
 export interface ResultColumn {
@@ -59,6 +61,8 @@ export interface Translation {
   readonly isWithoutSql?: boolean;
   /** True if it holds for this session at this time alone. */
   readonly isMomentary?: boolean;
+  /** `EXPLAIN`: the statement is not run but shown, as `explainedRows` has it. */
+  readonly isExplained?: boolean;
   /** What it does to the session that runs it, if anything. */
   readonly effects?: readonly SessionEffect[];
 }
@@ -120,6 +124,11 @@ function translateStatement(
   session: CatalogSession,
   needsSql: boolean,
 ): Translation {
+  if (tree.isExplained === true) {
+    const { isExplained: _, ...query } = tree;
+    const translation = translateStatement(query, catalog, range, given, session, true);
+    return { ...translation, columns: [planColumn], knownRows: undefined, isExplained: true };
+  }
   const forStore = (): Translation =>
     translateTree(tree, catalog, range, new QueryParameters(given), session);
   if (!isCatalogQuery(tree)) return forStore();
@@ -138,6 +147,21 @@ function translateStatement(
       throw thrown instanceof AppError ? refused : thrown;
     }
   }
+}
+
+const planColumn: ResultColumn = { name: 'QUERY PLAN', label: 'QUERY PLAN', type: postgresType(text) };
+
+/** The rows that `EXPLAIN` gives, as a statement and as known rows. */
+export function explainedRows(translation: Translation): Translation {
+  const lines = ['ClickHouse runs:', translation.sql];
+  const texts = lines.map(quoteString).join(', ');
+  return {
+    ...translation,
+    sql: `SELECT arrayJoin([${texts}]) AS ${quoteIdentifier(planColumn.name)}`,
+    narrowed: false,
+    maxRows: lines.length,
+    knownRows: tabSeparated(lines.map((line) => [textCell(line)])),
+  };
 }
 
 const mayBeForStore: ReadonlySet<string> = new Set(['sql_unsupported', 'sql_unknown_function', 'sql_type']);

@@ -108,8 +108,8 @@ export function postgresStatements(fixture: Fixture): string {
 
 /**
  * Makes the fixture an events dataset of the store.
- * @throws for a time that the service stores none of: the partitions of tables have days from 1970 to 2106, and
- * a query leaves out those that by their days cannot match
+ * @throws for a time that the service stores none of: the partitions of tables have days from 1970 to 2106,
+ * and a query leaves out those that by their days cannot match
  */
 export async function loadEvents(store: Store, fixture: Fixture, tenant = defaultTenant): Promise<void> {
   for (const [time] of fixture.rows) {

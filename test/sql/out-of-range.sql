@@ -12,3 +12,4 @@ select make_date(10000, 12, 30);
 select date_trunc('millennium', timestamp '1999-12-31');
 select x::timestamp from (values (date '2299-12-31')) t(x);
 select v * interval '1 day' from (values (2147483647)) t(v);
+select make_interval(months => v) from (values (2147483647)) t(v);

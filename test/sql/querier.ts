@@ -4,6 +4,7 @@ import { createLogger } from '../../src/lib/log.ts';
 import { limits } from '../../src/limits/limits.ts';
 import { defaultTenant } from '../../src/model/dataset.ts';
 import type { Principal } from '../../src/model/identity.ts';
+import { defaultSettings } from '../../src/pgwire/session-settings.ts';
 import { QueryService, type QueryServiceParts } from '../../src/query/query-service.ts';
 import type { QueryRequest } from '../../src/query/request.ts';
 import { InlineTranslations } from '../support/sql/inline-translations.ts';
@@ -29,6 +30,7 @@ export function queryService(
     store,
     catalog,
     translations: new InlineTranslations(),
+    settings: defaultSettings(),
     clock: { nowMicros: () => nowMicros, monotonicMs: () => 0 },
     log: createLogger('silent'),
     bounds: {

@@ -62,7 +62,8 @@ const onBackend = (name: string, effect: 'cancel' | 'terminate', args: string): 
 export const sessionFunctions: FunctionTable = {
   version: fn('', 'text', (_, { context: { catalog } }) => {
     // Clients of the wire protocol read the version of the PostgreSQL from it whose answers are given.
-    const imitated = new Map(catalog.session.settings).get('server_version');
+    const { processId, settings } = catalog.session;
+    const imitated = processId === 0 ? undefined : new Map(settings).get('server_version');
     const own = `Millrace ${catalog.version}`;
     return imitated === undefined ? own : `PostgreSQL ${imitated} (${own})`;
   }),

@@ -43,11 +43,12 @@ export function readQuery(node: SyntaxNode, context: ReadContext): Query {
   };
 }
 
-/** What sessions of the wire protocol have, and a query over HTTP has not. */
+/** What sessions of the wire protocol have, and requests over HTTP have not. */
 const otherStatements: ReadonlyMap<string, string> = new Map([
-  ['ExplainStmt', 'EXPLAIN over HTTP (POST /api/v1/query/explain shows what a query does)'],
-  ['VariableShowStmt', 'SHOW over HTTP, where there is no session (SQL clients have one)'],
-  ['VariableSetStmt', 'SET over HTTP, where there is no session (SQL clients have one)'],
+  [
+    'VariableSetStmt',
+    'SET over HTTP, where no session keeps it (write AT TIME ZONE into the query, or use an SQL client)',
+  ],
 ]);
 
 /** `InsertStmt` → `INSERT`, for messages. */

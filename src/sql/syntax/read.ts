@@ -6,6 +6,7 @@ import { SyntaxNode } from './node.ts';
 import type { ReadContext } from './read-context.ts';
 import { readExpression } from './read-expression.ts';
 import { readQuery } from './read-query.ts';
+import { readStatement } from './read-statement.ts';
 
 /**
  * Reads the parser's tree of one SELECT into the translator's own form.
@@ -31,5 +32,5 @@ export function readTree(tree: unknown): Query {
   const [first] = statements;
   if (first === undefined) throw sqlError('sql_syntax', 'The query is empty');
   if (statements.length > 1) throw unsupported('More than one statement');
-  return context.query(new SyntaxNode('RawStmt', { ...first }).required('stmt'));
+  return readStatement(new SyntaxNode('RawStmt', { ...first }).required('stmt'), context);
 }

@@ -324,6 +324,57 @@ describe('failures in the store', () => {
   });
 });
 
+describe('statements beside SELECT', () => {
+  test.each([
+    ['SHOW TimeZone', [['TimeZone'], ['UTC']]],
+    ['show time zone', [['TimeZone'], ['UTC']]],
+    ['SHOW datestyle', [['DateStyle'], ['ISO, MDY']]],
+    ['SHOW transaction isolation level', [['transaction_isolation'], ['read committed']]],
+    ["select current_setting('server_version')", [['current_setting'], ['15.0']]],
+  ])('%s', async (sql, [names, row]) => {
+    expect(await ask(sql)).toEqual({ names, rows: [row] });
+  });
+
+  test('SHOW ALL', async () => {
+    const all = await ask('SHOW ALL');
+    expect(all.names).toEqual(['name', 'setting', 'description']);
+    expect(all.rows.map(([name, setting]) => [name, setting])).toContainEqual(['TimeZone', 'UTC']);
+  });
+
+  test('EXPLAIN shows what the store would run, with its times and parameters', async () => {
+    const question = {
+      parameters: ["it's"],
+      startTime: '2024-03-01 00:00:00',
+      endTime: '2024-03-02 00:00:00',
+    };
+    const query = 'select count(*), now() from app where level = $1';
+    const { names, rows } = await ask(`EXPLAIN (VERBOSE, COSTS OFF) ${query}`, question);
+    expect(names).toEqual(['QUERY PLAN']);
+    const { sql } = await queryService(store.store, catalog).explain({
+      ...question,
+      sql: query,
+      principal: administrator,
+      tenant: defaultTenant,
+      signal: new AbortController().signal,
+    });
+    expect(rows).toEqual([['ClickHouse runs:'], [sql]]);
+    expect(sql).toContain(`'it\\'s'`);
+    expect(await ask("explain select current_setting('TimeZone')")).toMatchObject({ names: ['QUERY PLAN'] });
+  });
+
+  test.each([
+    ['SET TimeZone = UTC', 'sql_unsupported', 'write AT TIME ZONE into the query'],
+    ['SHOW nothing_of_that_name', 'sql_bad_value', 'nothing_of_that_name'],
+    ['EXPLAIN ANALYZE select 1', 'sql_unsupported', 'EXPLAIN ANALYZE'],
+    ['EXPLAIN (FORMAT JSON) select 1', 'sql_unsupported', 'EXPLAIN (FORMAT JSON)'],
+    ['EXPLAIN DELETE FROM app', 'sql_unsupported', 'DELETE'],
+    ['EXPLAIN select 1 from nowhere', 'sql_unknown_relation', 'nowhere'],
+  ])('%s is refused', async (sql, code, text) => {
+    const { code: actual, message } = await refusal(ask(sql));
+    expect([actual, message]).toEqual([code, expect.stringContaining(text)]);
+  });
+});
+
 test('now() is the moment of the request', async () => {
   const [[now]] = (await rows('select extract(epoch from now())')) as [[number]];
   expect(now * 1e6).toBe(nowMicros);

@@ -20,8 +20,12 @@ export type Verdict =
 const refusals: ReadonlySet<string> = new Set(['0A000', '42883', '54000', '54001']);
 /** The store has fewer years, months and digits; the message says which. */
 const outOfStore = /can be (?:used|computed with)|can have here|the only spelling/;
-/** A pattern is read with the query: a bad one is an error also where all that it is matched with is NULL. */
-const badPattern = '2201B';
+/**
+ * A pattern is read with the query, with all that is said about matches: what is bad is an error also where
+ * the text is NULL in all rows.
+ */
+const isOfPattern = (sqlState: string, message: string): boolean =>
+  sqlState === '2201B' || message.startsWith('regexp_');
 /**
  * Of a value, of a name or type, and of a feature: of a statement with several faults, each server says
  * the one it meets first.
@@ -31,7 +35,7 @@ const faults: ReadonlySet<string> = new Set(['22', '42', '0A']);
 const vague =
   /combines features in a way|meets a value that|operation on values of these types|join by this condition/;
 
-/** A statement that took one of the servers longer than is waited for, which says nothing about the answer. */
+/** One of the servers took longer than is waited for, which says nothing about the answer. */
 const isLate = (answer: WireAnswer): boolean => 'sqlState' in answer && answer.sqlState === '57014';
 
 export function verdictOf(statement: string, own: WireAnswer, other: WireAnswer): Verdict {
@@ -52,7 +56,7 @@ function verdictOfError(own: Extract<WireAnswer, { sqlState: string }>, other: W
   }
   if (!('sqlState' in other)) {
     if (sqlState.startsWith('22') && outOfStore.test(message)) return { kind: 'refused' };
-    if (sqlState === badPattern && other.rows.flat().every((cell) => cell === null))
+    if (isOfPattern(sqlState, message) && other.rows.flat().every((cell) => cell === null))
       return { kind: 'refused' };
     const rows = JSON.stringify(other.rows.slice(0, 2));
     return { kind: 'different', reason: `${sqlState} ${message}, PostgreSQL has ${rows}` };

@@ -56,27 +56,22 @@ const remainder = (value: Expr, by: string, name: string): Expr =>
 
 export const isZero = (expr: Expr): boolean => expr.kind === 'literal' && expr.value === '0';
 
-/** PostgreSQL has months and days in 32 bits each. */
-const inInt4 = (part: Expr): Expr =>
-  part.kind === 'literal' || (part.kind === 'apply' && part.name === 'int4 part')
-    ? part
-    : apply('int4 part', int8, (a) => `toInt64(accurateCast(${a}, 'Int32'))`, part);
-
-/** Days of which the length fits into the store's number. */
-const inStore = (part: Expr): Expr =>
-  part.kind === 'literal' || (part.kind === 'apply' && part.name === 'days of store')
+/** The store has the length of months and of days, which is an error where it does not fit. */
+const within = (part: Expr, max: number): Expr =>
+  part.kind === 'literal' || (part.kind === 'apply' && part.name === `at most ${max}`)
     ? part
     : apply(
-        'days of store',
+        `at most ${max}`,
         int8,
-        (a) => bindOnce([a], (d) => `(${d} + ${raiseIf(`abs(${d}) > ${maxIntervalDays}`, 'longInterval')})`),
+        (a) => bindOnce([a], (n) => `(${n} + ${raiseIf(`abs(${n}) > ${max}`, 'longInterval')})`),
         part,
       );
+const maxMonths = Math.floor(maxIntervalDays / 30);
 
 /** An interval of which the parts are known: whole numbers of 64 bits. */
 export function intervalOfParts(name: string, parts: IntervalExprs): Apply {
   const { micros } = parts;
-  const [months, days] = [inInt4(parts.months), inStore(inInt4(parts.days))];
+  const [months, days] = [within(parts.months, maxMonths), within(parts.days, maxIntervalDays)];
   const form = isZero(months) ? (isZero(days) ? 'clock' : 'mixed') : 'any';
   const render: Renderer = (m, d, u) => {
     if (isZero(months) && isZero(days)) return `(${u})`;
