@@ -214,3 +214,6 @@ select id from turns where p_timestamp::time < time '02:30' order by id;
 select p_timestamp::time as clock, count(*) from turns group by 1 order by 1;
 select localtime = now()::time, localtime = localtimestamp::time, localtime = current_timestamp::time;
 select id, extract(hour from p_timestamp::time), p_timestamp::date + p_timestamp::time = p_timestamp::timestamp from turns order by id;
+-- To units of a column
+select id, u, date_trunc(u, p_timestamp) from turns, (values ('hour'), ('MIN'), ('day'), ('week'), ('months'), ('quarter'), ('year'), ('decade'), ('millisecond')) v(u) order by 1, 2;
+select u, date_trunc(u, timestamptz '1916-05-01 00:30') from (values ('hour'), ('day'), ('month'), ('decade'), (null)) v(u) order by 1;

@@ -110,7 +110,8 @@ function readWord(word: string, fields: Fields): boolean {
       time === null ? clock : `${hour}:${minute}${second === undefined ? '' : `:${second}`}${rest}`;
     return readWord(day, fields) && readClock(spelled, fields);
   }
-  const [, date = '', zone = ''] = /^(\d{4}-\d{1,2}-\d{1,2})(\+\d.*|z)$/.exec(word) ?? [];
+  const [, date = '', zone = ''] =
+    /^(\d{4}-\d{1,2}-\d{1,2}(?=z$)|\w{1,9}[-/.]\w{1,9}[-/.]\d{1,4}(?=\+))(\+\d.*|z)$/.exec(word) ?? [];
   if (date !== '') return readWord(date, fields) && take(fields, 'zone', zoneOf(zone));
   const parts = /^(\w+)([-/.])(\w+)[-/.](\d+)$/.exec(word);
   if (parts !== null && word[word.length - (parts[4] ?? '').length - 1] === parts[2]) {

@@ -35,8 +35,12 @@ const faults: ReadonlySet<string> = new Set(['22', '42', '0A']);
 const vague =
   /combines features in a way|meets a value that|operation on values of these types|join by this condition/;
 
-/** One of the servers took longer than is waited for, which says nothing about the answer. */
-const isLate = (answer: WireAnswer): boolean => 'sqlState' in answer && answer.sqlState === '57014';
+/**
+ * One of the servers took longer than is waited for, or refuses others after such a statement, which says
+ * nothing about the answer.
+ */
+const isLate = (answer: WireAnswer): boolean =>
+  'sqlState' in answer && ['57014', '53400'].includes(answer.sqlState);
 
 export function verdictOf(statement: string, own: WireAnswer, other: WireAnswer): Verdict {
   if (isLate(own) || isLate(other)) return { kind: 'late' };

@@ -76,3 +76,4 @@ select (v + 2147483647) + w, v + w - 1, v * w * 2, v - w from (values (null::int
 select (v + 2) + w, v + w - 1, v * w * 2, v - w, 1 - v, v - 1, sum(v) over (order by w) + 1 + 2, v + 1 + count(*) over () from (values (5, 214), (null, null), (1, -3)) t(v, w);
 -- The type of an array is that of its elements alone
 select name, dept = any(array[10, null]), dept <> all(array[10, 40]), dept = any('{10}'), dept = any(array[10, 2.5]), eid::int = any(array[1, 2]::int8[]) from emp order by 1;
+select '31-Mar-2024+02'::date, '3/31/2024+02'::timestamptz, '2024-03-31+02'::timestamptz, '2024-03-31z'::timestamptz;

@@ -59,21 +59,51 @@ function truncatedByColumn(unit: Expr, args: readonly Expr[], site: CallSite): E
     throw unsupported('date_trunc of an interval or in a time zone, to a unit of a column,', site.at);
   }
   const value = timestampArgument(given, timestamptz, site);
-  // The changes of the zone would stand in the statement once for each unit.
-  if (value.type.name === 'timestamptz' && !isSessionInUtc())
-    throw unsupported('date_trunc to a unit of a column, outside of UTC,', site.at);
-  const known = [...Object.keys(unitMicros), ...Object.keys(calendarUnits)];
-  const render = (u: string, t: string): string => {
-    const branches = known.flatMap((each) => {
-      const words = [each, ...(synonyms[each] ?? [])].map(quoteString).join(', ');
-      const cutTo = rendererOf(each);
-      return cutTo === undefined ? [] : [`lower(${u}) IN (${words}), ${cutTo(t)}`];
-    });
-    const other = `${t} + toIntervalSecond(${raiseIf(`isNotNull(${u})`, 'badUnit')})`;
-    return `multiIf(isNull(${u}) OR isNull(${t}), NULL, ${branches.join(', ')}, ${other})`;
-  };
-  return apply('date_trunc by', value.type, render, coerce(unit, text, site.at), value);
+  const isZoned = value.type.name === 'timestamptz' && !isSessionInUtc();
+  return isZoned
+    ? apply('date_trunc by, zoned', value.type, byUnitInZone, coerce(unit, text, site.at), value)
+    : apply('date_trunc by', value.type, byUnit, coerce(unit, text, site.at), value);
 }
+
+const unitWords = (unit: string): string => [unit, ...(synonyms[unit] ?? [])].map(quoteString).join(', ');
+const knownUnits = [...Object.keys(unitMicros), ...Object.keys(calendarUnits)];
+
+/** To whichever unit it is. */
+function branchesByUnit(unit: string, momentFor: (condition: string) => string): readonly string[] {
+  return knownUnits.flatMap((each) => {
+    const condition = `lower(${unit}) IN (${unitWords(each)})`;
+    const cutTo = rendererOf(each);
+    return cutTo === undefined ? [] : [`${condition}, ${cutTo(momentFor(condition))}`];
+  });
+}
+
+const byUnit: Renderer = (u, t) => {
+  const branches = branchesByUnit(u, () => t).join(', ');
+  const other = `${t} + toIntervalSecond(${raiseIf(`isNotNull(${u})`, 'badUnit')})`;
+  return `multiIf(isNull(${u}) OR isNull(${t}), NULL, ${branches}, ${other})`;
+};
+
+/**
+ * Of what the clocks of the session's zone show, which is computed once. All branches are computed there, so
+ * those of another unit get a day that each of them can take.
+ */
+const byUnitInZone: Renderer = (u, t) => {
+  const zone = sessionZone();
+  const anyDay = "toDateTime64('2024-01-01', 6, 'UTC')";
+  const branches = branchesByUnit('u', (condition) => `if(${condition}, ifNull(c, ${anyDay}), ${anyDay})`);
+  const isKnown = `lower(u) IN (${knownUnits.map(unitWords).join(', ')})`;
+  const isBad = raiseIf(`isNotNull(u) AND NOT ${isKnown}`, 'badUnit');
+  const cutClock = `if(${isBad} = 0, multiIf(${branches.join(', ')}, ${anyDay}), ${anyDay})`;
+  const isPartOfDay = `lower(u) IN (${Object.keys(unitMicros)
+    .filter((each) => each !== 'day')
+    .map(unitWords)
+    .join(', ')})`;
+  const moment = `if(${isPartOfDay}, subtractSeconds(k, o), ${momentOfClock('k', zone)})`;
+  const result = letBindings(['k'], [cutClock], moment);
+  const inClock = letBindings(['c'], ['addSeconds(t, o)'], result);
+  const bound = letBindings(['o'], [offsetAtMoment('t', zone)], inClock);
+  return letBindings(['u', 't'], [u, t], `if(isNull(u) OR isNull(t), NULL, ${bound})`);
+};
 
 /** `date_trunc (unit, t)`, `date_trunc (unit, t, zone)`: where the unit began that a moment lies in. */
 export const dateTrunc: SpecialForm = (args, site) => {
