@@ -58,6 +58,7 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
     'unlikeFormat',
     'largeFactorial',
     'numericInfinity',
+    'smallNumeric',
     'longToChar',
   ]),
   ...each(
@@ -107,7 +108,11 @@ const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<
   ...each([215, 184], 'sql_grouping', 'a column must appear in GROUP BY or in an aggregate function'),
   ...each([125], 'sql_cardinality', 'more than one row returned by a subquery used as an expression'),
   ...each([1, 48, 344], 'sql_unsupported', 'an operation on values of these types is not supported'),
-  ...each([403], 'sql_unsupported', 'a join by this condition is not supported'),
+  ...each(
+    [403],
+    'sql_unsupported',
+    'an outer join by a condition whose equalities stand within OR is not supported',
+  ),
   // 80: functions of functions within each other, deeper than the engine takes.
   ...each([62, 80, 167, 168, 306], 'sql_too_large', 'the query is too complex'),
   ...each([159, 160, 209], 'query_timeout', 'the query ran longer than allowed'),

@@ -452,3 +452,5 @@ select jsonb_insert('null'::jsonb, '{}', '9');
 select '1'::jsonb #- '{}';
 select 1.50 = any(array[null]);
 select name from emp where dept = any(array['10', '20']);
+-- class
+select x::numeric from (values ('e5')) t(x);

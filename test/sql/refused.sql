@@ -139,3 +139,4 @@ select encode('a'::bytea, 'hex'), convert_to('a', 'LATIN1');
 -- PostgreSQL takes both for one key when it sorts, and leaves out or misplaces rows
 select distinct t.a, b, a from (values (1, true)) t(a, b) group by cube(a, b, 3);
 select jsonb '1E400';
+select v::numeric as r from (values (5e-324::float8), (1::float8)) t(v);

@@ -32,8 +32,7 @@ const isOfPattern = (sqlState: string, message: string): boolean =>
  */
 const faults: ReadonlySet<string> = new Set(['22', '42', '0A']);
 /** Of a refusal these say neither what is not supported nor where. */
-const vague =
-  /combines features in a way|meets a value that|operation on values of these types|join by this condition/;
+const vague = /combines features in a way|meets a value that|operation on values of these types/;
 
 /**
  * One of the servers took longer than is waited for, or refuses others after such a statement, which says

@@ -77,3 +77,6 @@ select (v + 2) + w, v + w - 1, v * w * 2, v - w, 1 - v, v - 1, sum(v) over (orde
 -- The type of an array is that of its elements alone
 select name, dept = any(array[10, null]), dept <> all(array[10, 40]), dept = any('{10}'), dept = any(array[10, 2.5]), eid::int = any(array[1, 2]::int8[]) from emp order by 1;
 select '31-Mar-2024+02'::date, '3/31/2024+02'::timestamptz, '2024-03-31+02'::timestamptz, '2024-03-31z'::timestamptz;
+select v::numeric from (values (1e-20::float8), (0), (1.5e-11), (1.23456789012345e-11), (-3.25e-15), (null)) t(v);
+select json_strip_nulls('{"x": "q\"uote", "n": "line\nbreak", "u": "\u00e9", "z": null, "k": [1.50, {"\u0061": null, "b\\c": 2}]}'::json) as v;
+select x::numeric from (values ('1e5'), (' .5 '), ('-1.5'), ('+.25'), (null)) t(x);

@@ -274,8 +274,12 @@ const stripNulls =
     const kept = `arrayFilter(m -> tupleElement(m, 3) != 'null', ${membersOfTokens})`;
     const member = `concat(tupleElement(m, 1), '${colon}', tupleElement(m, 3))`;
     const object = `concat('{', arrayStringConcat(arrayMap(m -> ${member}, ${kept}), '${comma}'), '}')`;
+    // Strings are written anew; the engine computes both branches of an `if` within a lambda.
+    const hasEscape = `startsWith(t, '"') AND position(t, '\\\\') > 0`;
+    const rewritten = jsonString(`JSONExtractString(if(${hasEscape}, t, ''))`);
+    const tokens = `arrayMap(t -> if(${hasEscape}, ${rewritten}, t), ${plainTokens('assumeNotNull(x)')})`;
     const made = fromWithin(
-      isBinary ? binaryTokens('assumeNotNull(x)') : plainTokens('assumeNotNull(x)'),
+      isBinary ? binaryTokens('assumeNotNull(x)') : tokens,
       `if(r[1] = '{', ${object}, arrayStringConcat(r))`,
     );
     return apply(site.name, type, (a) => letBindings(['x'], [a], notNull(['x'], made)), json);

@@ -42,7 +42,9 @@ const roundToInteger: Conversion = (value, from, to) =>
 /** The engine cuts what is behind the scale; PostgreSQL rounds. One digit more decides it. */
 const textToNumeric: Conversion = (value, _, to) => {
   const scale = numericScale(to);
-  const digits = parsed(value, (text) => `toDecimal256(${text}, ${scale + 1})`, '0');
+  // The engine takes an exponent without digits in front of it for zero.
+  const checked = (text: string): string => `if(match(${text}, '^[+-]?[.]?[0-9]'), ${text}, 'no number')`;
+  const digits = parsed(value, (text) => `toDecimal256(${checked(text)}, ${scale + 1})`, '0');
   return `toDecimal256(round(${digits}, ${scale}), ${scale})`;
 };
 
@@ -63,7 +65,11 @@ const textToFloat = (text: string): string => {
 /** PostgreSQL takes 15 significant digits of a double (float8_numeric). */
 const floatToNumeric: Conversion = (value, from, to) => {
   const refuse = raiseIf(`isFinite(${value}) = 0`, 'numericInfinity');
-  const exact = `toDecimal256(printf('%.15g', ${value} - ${refuse}), ${doubleScale})`;
+  // Of a number with digits behind the last one of the store, they are far more than doubles are inexact by.
+  const last = `${value} * 1e${doubleScale}`;
+  const isLost = `abs(${value}) < 1e-11 AND abs(${last} - round(${last})) > abs(${value}) * 1e10`;
+  const tooSmall = raiseIf(isLost, 'smallNumeric');
+  const exact = `toDecimal256(printf('%.15g', ${value} - ${refuse} - ${tooSmall}), ${doubleScale})`;
   return numericScale(to) === doubleScale
     ? exact
     : numericToNumeric(exact, { ...from, name: 'numeric', scale: doubleScale, exact: false }, to);
