@@ -184,7 +184,7 @@ export const errorDefinitions = {
   not_found: permanent(
     404,
     'There is nothing here',
-    'No route has this path, or no user, role or key has this name or id.',
+    'No route has this path, or nothing has this name or id: no user, role, key or document that you may see.',
   ),
   dataset_not_found: permanent(404, 'The dataset does not exist', 'Check the name and the tenant.', '42P01'),
   tenant_not_found: permanent(404, 'The tenant does not exist', 'Check the name.', '3D000'),
@@ -264,6 +264,26 @@ export const errorDefinitions = {
     422,
     'The Idempotency-Key belongs to another request',
     'An earlier request had this key and a different body. Use a new key for a new request.',
+  ),
+  revision_changed: permanent(
+    412,
+    'The document has changed',
+    'The header If-Match names another revision than the current one. Read the document again, then repeat your change.',
+  ),
+  document_changed: retryable(
+    503,
+    'The document is being changed by others',
+    'Others changed it at the same time, again and again. Nothing was stored. Send the request again.',
+  ),
+  document_too_large: permanent(
+    413,
+    'The document is too large',
+    'A dashboard, filter, alert, target or silence has at most 256 KiB as JSON.',
+  ),
+  too_many_documents: permanent(
+    409,
+    'The tenant has too many documents',
+    'There are too many dashboards, filters, alerts, targets or silences, or they are too large together. Delete some first.',
   ),
   rate_limited: retryable(
     429,

@@ -52,6 +52,7 @@ import { openWalDirectory } from '../wal/wal-files.ts';
 import { registerDiskGauges, registerWalGauges } from '../wal/wal-gauges.ts';
 import type { AppContext } from './app-context.ts';
 import { listenOrExplain } from './listen.ts';
+import { startDocuments } from './start-documents.ts';
 import { startIdentities } from './start-identities.ts';
 import { type Pgwire, startPgwire } from './start-pgwire.ts';
 import { startQueries } from './start-queries.ts';
@@ -98,12 +99,14 @@ export async function startApp(options: AppOptions): Promise<App> {
   const datasetMetrics = config.metricsDatasets
     ? DatasetMetrics.start({ ...storeParts, metrics: context.metrics, timers: context.clock, log })
     : undefined;
+  const { documents } = startDocuments(context, storeParts);
   const identities = await startIdentities(
     context,
     storeParts,
     options.adminPassword,
     ingestParts.trail,
     () => logParts.drain.newestNumber,
+    [documents],
   );
   storeParts.cleaner.add(identities.identityStore, logParts.replays, storeParts.catalog);
   storeParts.cleaner.add(new TenantDatabases(storeParts.store), storeParts.received, logParts.deadLetters);

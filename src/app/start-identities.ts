@@ -6,7 +6,7 @@ import { SecretBox } from '../auth/secret-box.ts';
 import type { TenantHolder } from '../catalog/tenant-cleaner.ts';
 import type { Tenants } from '../catalog/tenants.ts';
 import { Lease } from '../cluster/lease.ts';
-import { MetadataFollower } from '../cluster/metadata-follower.ts';
+import { type Followed, MetadataFollower } from '../cluster/metadata-follower.ts';
 import type { OidcConfig } from '../config/oidc-options.ts';
 import { UserAccount } from '../identity/accounts.ts';
 import { ApiKeyAdministration, ApiKeyIdentities } from '../identity/api-keys.ts';
@@ -32,6 +32,7 @@ export async function startIdentities(
   adminPassword: string,
   trail: AuditRows,
   newestSegment: () => number,
+  followed: readonly Followed[],
 ) {
   const { config, directory: dataDirectory, clock, log } = context;
   const box = new SecretBox(config.secret ?? (await loadOrCreateSecret(dataDirectory.path)));
@@ -74,6 +75,7 @@ export async function startIdentities(
   const follower = new MetadataFollower({
     identityStore,
     catalog,
+    followed,
     storeReady: () => catalog.loaded,
     lease,
     timers: clock,

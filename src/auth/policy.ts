@@ -37,6 +37,18 @@ const rules: Readonly<Record<Action, Rule>> = {
   'identity.self': rule('self'),
   'tenant.manage': rule('server'),
   'backup.manage': rule('server'),
+  // Documents that read datasets: the route asks whether the caller may do it anywhere, and what handles the
+  // document asks again for each dataset that it reads.
+  'dashboard.read': rule('visible', 'admin', 'editor', 'writer', 'reader'),
+  'dashboard.write': rule('visible', 'admin', 'editor', 'writer'),
+  'filter.read': rule('visible', 'admin', 'editor', 'writer', 'reader'),
+  'filter.write': rule('visible', 'admin', 'editor', 'writer'),
+  'alert.read': rule('visible', 'admin', 'editor', 'writer', 'reader'),
+  'alert.write': rule('visible', 'admin', 'editor', 'writer'),
+  'target.read': rule('visible', 'admin', 'editor', 'writer'),
+  'target.manage': rule('tenant', 'admin', 'editor'),
+  // Changing what somebody else owns, and seeing what is private.
+  'document.manage': rule('tenant', 'admin', 'editor'),
   'service.read': rule('visible', 'admin', 'editor', 'writer', 'reader'),
 };
 

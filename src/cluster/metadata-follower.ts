@@ -6,10 +6,19 @@ import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits/limits.ts';
 import type { Lease } from './lease.ts';
 
+/** A part that follows the log, and on which no decision about access rests: it is no part of the lease. */
+export interface Followed {
+  readonly loaded: boolean;
+  /** @throws StoreError */
+  refresh(): Promise<void>;
+}
+
 export interface MetadataFollowerOptions {
   readonly identityStore: Pick<IdentityStore, 'loaded' | 'refresh'>;
   /** Which datasets there are. */
   readonly catalog: Pick<Catalog, 'refresh'>;
+  /** Read after identities and datasets, which do not wait for them. */
+  readonly followed?: readonly Followed[];
   /** True once the store has answered, so that its metadata tables exist. */
   readonly storeReady: () => boolean;
   /** Set if other nodes can write to the same store. */
@@ -19,9 +28,9 @@ export interface MetadataFollowerOptions {
 }
 
 /**
- * Keeps this node's identities and datasets up to date. They are read as soon as the store answers. If other
- * nodes can change them, they are read again periodically. While the store is away, what was read stays valid
- * for one lease: known users are still let in.
+ * Keeps this node's identities, datasets and documents up to date. They are read as soon as the store
+ * answers. If other nodes can change them, they are read again periodically. While the store is away, what
+ * was read stays valid for one lease: known users are still let in.
  */
 export class MetadataFollower {
   readonly #options: MetadataFollowerOptions;
@@ -49,9 +58,9 @@ export class MetadataFollower {
   }
 
   async #run(): Promise<void> {
-    const { identityStore, lease, timers } = this.#options;
+    const { identityStore, followed = [], lease, timers } = this.#options;
     const { signal } = this.#stopping;
-    while (lease !== undefined || !identityStore.loaded) {
+    while (lease !== undefined || !identityStore.loaded || followed.some(({ loaded }) => !loaded)) {
       await sleep(limits.metadataPollIntervalMs, signal, timers);
       if (signal.aborted) return;
       await this.#read();
@@ -59,7 +68,7 @@ export class MetadataFollower {
   }
 
   async #read(): Promise<void> {
-    const { identityStore, catalog, storeReady, lease, log } = this.#options;
+    const { identityStore, catalog, followed = [], storeReady, lease, log } = this.#options;
     if (!storeReady()) return;
     const read = async () => {
       await identityStore.refresh();
@@ -68,9 +77,10 @@ export class MetadataFollower {
     try {
       if (lease === undefined) await read();
       else await lease.renew(read);
+      await Promise.all(followed.map((each) => each.refresh()));
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) log.error({ err: error }, 'could not read datasets, roles, users and API keys');
+      if (!this.#failing) log.error({ err: error }, 'could not read the metadata log');
       this.#failing = true;
     }
   }

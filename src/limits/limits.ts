@@ -6,6 +6,7 @@
  */
 
 import { decodingLimits } from './decoding-limits.ts';
+import { documentLimits } from './document-limits.ts';
 import { identityLimits } from './identity-limits.ts';
 import { insertLimits } from './insert-limits.ts';
 import { pgwireLimits } from './pgwire-limits.ts';
@@ -101,6 +102,7 @@ export const limits = {
   maxCredentialBytes: 16 * KiB,
 
   ...identityLimits,
+  ...documentLimits,
 
   // Tenants ----------------------------------------------------------------------------------------------
   /** All tenants. Each node holds their roles, users, keys and datasets in memory. */

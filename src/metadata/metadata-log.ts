@@ -5,7 +5,24 @@ import { Coalescer } from '../lib/coalescer.ts';
 import { quoteString } from '../lib/quote.ts';
 import { limits } from '../limits/limits.ts';
 
-export type MetadataKind = 'dataset' | 'tenant' | 'role' | 'user' | 'oauthUser' | 'apiKey' | 'setting';
+export type MetadataKind =
+  | 'dataset'
+  | 'tenant'
+  | 'role'
+  | 'user'
+  | 'oauthUser'
+  | 'apiKey'
+  | 'setting'
+  // Documents
+  | 'dashboard'
+  | 'filter'
+  | 'alert'
+  | 'target'
+  | 'silence'
+  | 'favorites'
+  // Alerts as they run
+  | 'alertState'
+  | 'lease';
 
 /** Identifies a record: in each tenant there is at most one record of a kind and key. */
 export interface MetadataKey {

@@ -10,6 +10,15 @@ export type Action =
   | 'identity.self'
   | 'tenant.manage'
   | 'backup.manage'
+  | 'dashboard.read'
+  | 'dashboard.write'
+  | 'filter.read'
+  | 'filter.write'
+  | 'alert.read'
+  | 'alert.write'
+  | 'target.read'
+  | 'target.manage'
+  | 'document.manage'
   | 'service.read';
 
 export const privilegeNames = ['admin', 'editor', 'writer', 'reader', 'ingestor', 'exporter'] as const;

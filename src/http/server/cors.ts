@@ -19,6 +19,7 @@ const requestHeaders: ReadonlySet<string> = new Set([
   'content-encoding',
   'content-type',
   'idempotency-key',
+  'if-match',
   'millrace-consistency',
   'x-api-key',
 ]);
@@ -28,6 +29,7 @@ const maxRequestHeaders = 32;
 /** Headers of replies that pages may read, in addition to those that browsers always allow. */
 const exposed = [
   'Allow',
+  'ETag',
   'Millrace-Bytes-Read',
   'Millrace-Elapsed-Ms',
   'Millrace-Query-Id',

@@ -202,6 +202,7 @@ export class Exchange {
       queryString,
       accept: headers.accept,
       consistency: headers.consistency,
+      ifMatch: headers.ifMatch,
       userAgent: headers.userAgent.slice(0, limits.maxUserAgentLength),
       extensions: headers.extensions,
       // Listed one by one: with `...content`, V8 needs microseconds for the members after it.

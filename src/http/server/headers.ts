@@ -19,6 +19,8 @@ export interface RequestHeaders {
   transferEncoding: string;
   idempotencyKey: string;
   consistency: string;
+  /** May be sent in several parts. */
+  ifMatch: string;
   cookie: string;
   host: string;
   /** May be sent in several parts. */
@@ -54,6 +56,7 @@ const fields: ReadonlyMap<string, TextHeader> = new Map([
   ['transfer-encoding', 'transferEncoding'],
   ['idempotency-key', 'idempotencyKey'],
   ['millrace-consistency', 'consistency'],
+  ['if-match', 'ifMatch'],
   ['cookie', 'cookie'],
   ['host', 'host'],
   ['connection', 'connection'],
@@ -68,6 +71,7 @@ const fields: ReadonlyMap<string, TextHeader> = new Map([
 const lists: ReadonlySet<TextHeader> = new Set([
   'accept',
   'userAgent',
+  'ifMatch',
   'connection',
   'forwardedProto',
   'forwardedFor',
@@ -99,6 +103,7 @@ export function readHeaders(request: ServerRequest): RequestHeaders {
     transferEncoding: '',
     idempotencyKey: '',
     consistency: '',
+    ifMatch: '',
     cookie: '',
     host: '',
     connection: '',

@@ -16,6 +16,15 @@ const actions: readonly Decided[] = [
   'identity.manage',
   'tenant.manage',
   'backup.manage',
+  'dashboard.read',
+  'dashboard.write',
+  'filter.read',
+  'filter.write',
+  'alert.read',
+  'alert.write',
+  'target.read',
+  'target.manage',
+  'document.manage',
   'service.read',
 ];
 
@@ -37,6 +46,15 @@ const granted: Readonly<Record<Decided, readonly boolean[]>> = {
   'identity.manage': [true, false, false, false, false, false],
   'tenant.manage': [false, false, false, false, false, false],
   'backup.manage': [false, false, false, false, false, false],
+  'dashboard.read': [true, true, true, true, false, false],
+  'dashboard.write': [true, true, true, false, false, false],
+  'filter.read': [true, true, true, true, false, false],
+  'filter.write': [true, true, true, false, false, false],
+  'alert.read': [true, true, true, true, false, false],
+  'alert.write': [true, true, true, false, false, false],
+  'target.read': [true, true, true, false, false, false],
+  'target.manage': [true, true, false, false, false, false],
+  'document.manage': [true, true, false, false, false, false],
   'service.read': [true, true, true, true, false, false],
 };
 
@@ -51,6 +69,15 @@ const scoped: Readonly<Record<Decided, readonly [boolean, boolean, boolean]>> = 
   'identity.manage': [false, false, false],
   'tenant.manage': [false, false, false],
   'backup.manage': [false, false, false],
+  'dashboard.read': [true, false, true],
+  'dashboard.write': [true, false, true],
+  'filter.read': [true, false, true],
+  'filter.write': [true, false, true],
+  'alert.read': [true, false, true],
+  'alert.write': [true, false, true],
+  'target.read': [true, false, true],
+  'target.manage': [false, false, false],
+  'document.manage': [false, false, false],
   'service.read': [true, false, true],
 };
 

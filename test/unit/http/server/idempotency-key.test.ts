@@ -5,6 +5,7 @@ import { caughtCode } from '../../../support/lib/caught.ts';
 const headers = (value: string): RequestHeaders => ({
   accept: '',
   consistency: '',
+  ifMatch: '',
   userAgent: '',
   authorization: '',
   apiKey: '',
