@@ -169,7 +169,7 @@ export interface AuthorizedRequest {
   readonly accept: string;
   /** The header Millrace-Consistency; empty when absent. */
   readonly consistency: string;
-  /** The header If-Match; empty when absent. */
+  /** The header If-Match (`entity-tag.ts`); empty when absent. */
   readonly ifMatch: string;
   /** The beginning of the header, `limits.maxUserAgentLength` characters of it; empty when absent. */
   readonly userAgent: string;
