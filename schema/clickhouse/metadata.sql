@@ -20,6 +20,10 @@ ALTER TABLE `millrace`.`metadata` MODIFY SETTING enable_block_number_column = 1;
 -- The entry's own name, and the name of the entry that it takes the place of.
 ALTER TABLE `millrace`.`metadata` ADD COLUMN IF NOT EXISTS `id` String, ADD COLUMN IF NOT EXISTS `base` String;
 
+-- True for the oldest entry that is kept of a record: those before it were removed, and it takes effect whatever its
+-- base is.
+ALTER TABLE `millrace`.`metadata` ADD COLUMN IF NOT EXISTS `oldest` Bool;
+
 -- The processes that share this store, and how far each has read the log above. Rows are wanted as long as a node
 -- may trust what it has read, a day at most.
 CREATE TABLE IF NOT EXISTS `millrace`.`nodes`

@@ -99,14 +99,14 @@ export async function startApp(options: AppOptions): Promise<App> {
   const datasetMetrics = config.metricsDatasets
     ? DatasetMetrics.start({ ...storeParts, metrics: context.metrics, timers: context.clock, log })
     : undefined;
-  const { documents } = startDocuments(context, storeParts);
+  const documentParts = startDocuments(context, storeParts);
   const identities = await startIdentities(
     context,
     storeParts,
     options.adminPassword,
     ingestParts.trail,
     () => logParts.drain.newestNumber,
-    [documents],
+    [documentParts.documents],
   );
   storeParts.cleaner.add(identities.identityStore, logParts.replays, storeParts.catalog);
   storeParts.cleaner.add(new TenantDatabases(storeParts.store), storeParts.received, logParts.deadLetters);
@@ -211,6 +211,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await logParts.journal.close();
       logParts.disk.stop();
       await identities.stop();
+      await documentParts.stop();
       await storeParts.cleaner.stop();
       await datasetMetrics?.stop();
       storeParts.monitor.stop();

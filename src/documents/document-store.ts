@@ -3,10 +3,11 @@ import type { HasEnded, TenantHolder } from '../catalog/tenant-cleaner.ts';
 import { AppError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { FairExecutor } from '../lib/fair-executor.ts';
+import type { Metrics } from '../lib/metrics.ts';
 import { ulid } from '../lib/ulid.ts';
 import { limits } from '../limits/limits.ts';
 import type { MetadataKey, MetadataLog } from '../metadata/metadata-log.ts';
-import { MetadataReplica } from '../metadata/metadata-replica.ts';
+import { type MetadataListener, MetadataReplica } from '../metadata/metadata-replica.ts';
 import {
   type DocumentBody,
   type DocumentKind,
@@ -22,6 +23,7 @@ export interface DocumentStoreOptions {
   readonly log: MetadataLog;
   readonly hasEnded: (tenant: string) => boolean;
   readonly clock: Clock;
+  readonly metrics: Pick<Metrics, 'documents' | 'documentChanges'>;
 }
 
 /** The documents of one tenant. */
@@ -63,7 +65,8 @@ export class DocumentStore implements TenantHolder {
 
   constructor(options: DocumentStoreOptions) {
     this.#options = options;
-    this.#replica = new MetadataReplica(options.log, documentKinds, (key, value) => this.#apply(key, value));
+    const apply: MetadataListener = (key, value) => this.#apply(key, value);
+    this.#replica = new MetadataReplica(options.log, documentKinds, apply, 'current');
   }
 
   get loaded(): boolean {
@@ -99,6 +102,16 @@ export class DocumentStore implements TenantHolder {
     return [...(this.#tenants.get(tenant)?.byKind.get(kind)?.values() ?? [])].map(({ document }) => document);
   }
 
+  /**
+   * The last revisions of a document, the newest first. They are read from the store.
+   * @throws AppError `store_unavailable`
+   */
+  async revisions(tenant: string, kind: DocumentKind, id: string): Promise<readonly StoredDocument[]> {
+    this.#requireLoaded();
+    const values = await this.#replica.history({ tenant, kind, key: id }, limits.maxRevisions);
+    return values.map((value) => JSON.parse(value) as StoredDocument);
+  }
+
   /** Tenants that have documents of a kind. @throws AppError `store_unavailable` before the log was read */
   tenantsWith(kind: DocumentKind): readonly string[] {
     this.#requireLoaded();
@@ -112,8 +125,8 @@ export class DocumentStore implements TenantHolder {
    * @param make the body; called once all earlier changes are known, so what it checks is current. What it
    *   throws ends the call
    * @param id a new ULID unless given
-   * @throws AppError `document_too_large`, `too_many_documents`, `document_changed` if the id is taken,
-   *   `store_unavailable`, `overloaded`
+   * @throws AppError `bad_request` if it is nested too deep, `document_too_large`, `too_many_documents`,
+   *   `document_changed` if the id is taken, `store_unavailable`, `overloaded`
    */
   async create(
     { principal, tenant }: Caller,
@@ -152,8 +165,8 @@ export class DocumentStore implements TenantHolder {
    * @param change makes the new body; called again if another node was first. What it throws ends the call.
    *   If it returns the body that it was given, nothing is written
    * @param allowed the revisions that may be replaced; undefined: any
-   * @throws AppError `not_found`, `revision_changed`, `document_too_large`, `too_many_documents`,
-   *   `document_changed`, `store_unavailable`, `overloaded`
+   * @throws AppError `not_found`, `revision_changed`, `bad_request`, `document_too_large`,
+   *   `too_many_documents`, `document_changed`, `store_unavailable`, `overloaded`
    */
   async update(
     caller: Caller,
@@ -200,6 +213,7 @@ export class DocumentStore implements TenantHolder {
       if (!hasEnded(tenant)) continue;
       this.#tenants.delete(tenant);
       for (const [kind, documents] of byKind) {
+        this.#options.metrics.documents.dec({ kind }, documents.size);
         for (const id of documents.keys()) this.#tell(tenant, kind, id);
       }
     }
@@ -236,11 +250,14 @@ export class DocumentStore implements TenantHolder {
   }
 
   /** @returns false if another node was first */
-  #write(key: MetadataKey, document: StoredDocument | undefined): Promise<boolean> {
+  async #write(key: MetadataKey, document: StoredDocument | undefined): Promise<boolean> {
     const seen = this.#replica.get(key.tenant, key.kind, key.key);
+    if (document !== undefined) requireDepth(document.body, key.kind);
     const value = document === undefined ? undefined : JSON.stringify(document);
     if (value !== undefined) this.#requireRoom(key, value.length, seen?.value.length);
-    return this.#replica.change(key, value, seen);
+    const isMade = await this.#replica.change(key, value, seen);
+    this.#options.metrics.documentChanges.inc({ kind: key.kind, outcome: isMade ? 'made' : 'repeated' });
+    return isMade;
   }
 
   /** @param before the length of what is replaced; undefined if the document is new */
@@ -271,10 +288,12 @@ export class DocumentStore implements TenantHolder {
     if (this.#options.hasEnded(tenant)) return;
     const documents = this.#tenants.get(tenant) ?? noDocuments();
     this.#tenants.set(tenant, documents);
-    const ofKind = documents.byKind.get(kind as DocumentKind);
-    documents.length += (value?.length ?? 0) - (ofKind?.get(id)?.length ?? 0);
-    if (value === undefined) ofKind?.delete(id);
-    else ofKind?.set(id, { document: JSON.parse(value) as StoredDocument, length: value.length });
+    const ofKind = documents.byKind.get(kind as DocumentKind) ?? new Map<string, Held>();
+    const sizeBefore = ofKind.size;
+    documents.length += (value?.length ?? 0) - (ofKind.get(id)?.length ?? 0);
+    if (value === undefined) ofKind.delete(id);
+    else ofKind.set(id, { document: JSON.parse(value) as StoredDocument, length: value.length });
+    this.#options.metrics.documents.inc({ kind }, ofKind.size - sizeBefore);
     this.#tell(tenant, kind as DocumentKind, id);
   }
 
@@ -304,6 +323,20 @@ export const noDocument = (kind: DocumentKind): AppError =>
 function changed(kind: DocumentKind, { revision }: StoredDocument): AppError {
   const reason = `If-Match names another revision of this ${kind} than the current one, ${revision}`;
   return new AppError('revision_changed', reason, { details: { revision } });
+}
+
+/** @throws AppError `bad_request` */
+function requireDepth(body: DocumentBody, kind: string): void {
+  let level: unknown[] = Object.values(body);
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > limits.maxDocumentDepth) {
+      const reason = `the ${kind} is nested deeper than ${limits.maxDocumentDepth} levels`;
+      throw new AppError('bad_request', reason);
+    }
+    level = level.flatMap((value) =>
+      typeof value === 'object' && value !== null ? Object.values(value) : [],
+    );
+  }
 }
 
 const maxDocuments: Readonly<Record<DocumentKind, number>> = {

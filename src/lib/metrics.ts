@@ -39,6 +39,18 @@ export function createMetrics() {
       labelNames: ['tenant', 'dataset'] as const,
       registers,
     }),
+    documents: new Gauge({
+      name: 'millrace_documents',
+      help: 'Dashboards, filters, alerts, targets, silences and lists of favourites of all tenants, by kind.',
+      labelNames: ['kind'] as const,
+      registers,
+    }),
+    documentChanges: new Counter({
+      name: 'millrace_document_changes_total',
+      help: 'Changes of documents that this node made, by kind and outcome: made, or repeated because another node was first.',
+      labelNames: ['kind', 'outcome'] as const,
+      registers,
+    }),
     httpRequests: new FastCounters({
       name: 'millrace_http_requests_total',
       help: 'Requests answered, by route pattern, method and status.',

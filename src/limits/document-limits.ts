@@ -10,6 +10,16 @@ export const documentLimits = {
   maxDocumentBodyBytes: 1024 * KiB,
   /** Commas and opening brackets of such a body: parsing them takes 2 ms. */
   maxDocumentMarks: 50_000,
+  /** How deep the members of a document are nested: V8 writes JSON recursively. */
+  maxDocumentDepth: 64,
+  /** Names, titles and tags: they stand in lists. */
+  maxDocumentTitleLength: 500,
+  maxDocumentTags: 100,
+  maxDocumentTagLength: 100,
+  /** Tiles of a dashboard: whoever looks at it runs as many queries. */
+  maxTilesPerDashboard: 200,
+  /** Conditions of a filter, in one group and of groups. */
+  maxFilterConditions: 200,
   /** Documents of a tenant. Each node holds them in memory, and lists are made of all of them. */
   maxDashboardsPerTenant: 1000,
   maxFiltersPerTenant: 5000,

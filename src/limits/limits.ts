@@ -186,6 +186,29 @@ export const limits = {
   maxParallelCreations: 16,
   /** The total length of metadata entries that share an insert. */
   maxMetadataInsertLength: 256 * KiB,
+  /** The total length of metadata entries whose values a node that begins reads at once. */
+  maxMetadataReadLength: 8 * MiB,
+  /** How often each node looks for metadata entries that nobody needs any more. */
+  metadataCompactionIntervalMs: 3_600_000,
+  /**
+   * They are removed when they are this many, or one of them is removable since this time: the store writes
+   * its part of the table anew.
+   */
+  minCompactedEntries: 1000,
+  maxCompactionDelayMs: 24 * 3_600_000,
+  /**
+   * Entries of one record that one compaction removes, and of all but the last record; the next compaction
+   * removes more. Their ids are in one statement.
+   */
+  maxCompactedEntries: 20_000,
+  /**
+   * Entries of documents are removed at this age at the earliest, and those of the state of alerts, which
+   * changes often: what happened can be looked up that long.
+   */
+  minCompactedDocumentAgeMs: 24 * 3_600_000,
+  minCompactedStateAgeMs: 3_600_000,
+  /** How long the end of a record is kept, so that a node which could not read for long learns of it. */
+  minCompactedEndAgeMs: 30 * 24 * 3_600_000,
   /** The length of a metadata entry besides key and value: the names of a tenant and a node, and two ids. */
   metadataEntryOverhead: 256,
   /**

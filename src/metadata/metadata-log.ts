@@ -40,10 +40,44 @@ export interface MetadataEntry extends MetadataKey {
   readonly value: string;
   /** Increases along the log. */
   readonly position: number;
+  /** Whether those before it in its record were removed: it takes effect whatever its base is. */
+  readonly isOldest: boolean;
 }
 
-/** An entry that has no position in the log yet. */
-type NewEntry = Omit<MetadataEntry, 'position'>;
+/** An entry that is not in the log yet. */
+type NewEntry = Omit<MetadataEntry, 'position' | 'isOldest'>;
+
+/** What is known of an entry without its value. */
+export interface EntryOutline extends Omit<MetadataEntry, 'value'> {
+  /** Characters of its value; 0 if the record ends. */
+  readonly length: number;
+  /** By the clock of the store, which may jump. */
+  readonly ageSeconds: number;
+}
+
+/**
+ * Whether an entry takes effect.
+ * @param current the id of the entry in force; undefined if there is no record
+ */
+export const takesEffect = (
+  { base, isOldest }: Pick<MetadataEntry, 'base' | 'isOldest'>,
+  current: string | undefined,
+): boolean => isOldest || base === (current ?? '');
+
+/**
+ * Those entries of one record that take effect, in order.
+ * @param entries all of them, in order
+ */
+export function effectiveEntries<Entry extends Pick<EntryOutline, 'id' | 'base' | 'isOldest' | 'length'>>(
+  entries: readonly Entry[],
+): Entry[] {
+  let current: string | undefined;
+  return entries.filter((entry) => {
+    if (!takesEffect(entry, current)) return false;
+    current = entry.length === 0 ? undefined : entry.id;
+    return true;
+  });
+}
 
 /**
  * The append-only log of the service's metadata, in a table of the store that several nodes may write.
@@ -75,21 +109,84 @@ export class MetadataLog {
    * The entries of these kinds from a position on, in order.
    * @throws StoreError
    */
-  async read(kinds: readonly MetadataKind[], from = 0): Promise<MetadataEntry[]> {
-    type Row = [string, MetadataKind, string, string, string, string, number];
+  read(kinds: readonly MetadataKind[], from = 0): Promise<MetadataEntry[]> {
+    return this.#select(`${isOneOf(kinds)} AND _block_number >= ${from}`);
+  }
+
+  /**
+   * All entries of one record, in order.
+   * @throws StoreError
+   */
+  readRecord({ tenant, kind, key }: MetadataKey): Promise<MetadataEntry[]> {
+    const [ofTenant, ofKind, ofKey] = [tenant, kind, key].map(quoteString);
+    return this.#select(`tenant = ${ofTenant} AND kind = ${ofKind} AND key = ${ofKey}`);
+  }
+
+  /**
+   * The entries of these kinds that are in force now, in order, and the position after the last entry of all:
+   * what a reader that begins needs. Most of the log is earlier values, which are not read.
+   * @throws StoreError
+   */
+  async readCurrent(
+    kinds: readonly MetadataKind[],
+  ): Promise<{ readonly entries: readonly MetadataEntry[]; readonly next: number }> {
+    const outlines = await this.outline(kinds);
+    const inForce = new Map<string, EntryOutline>();
+    for (const entry of outlines) {
+      const name = recordName(entry);
+      if (!takesEffect(entry, inForce.get(name)?.id)) continue;
+      if (entry.length === 0) inForce.delete(name);
+      else inForce.set(name, entry);
+    }
+    const entries: MetadataEntry[] = [];
+    for (const group of groupsOf([...inForce.values()])) {
+      const ids = group.map(({ id }) => quoteString(id)).join(', ');
+      entries.push(...(await this.#select(`${isOneOf(kinds)} AND id IN (${ids})`)));
+    }
+    entries.sort((a, b) => a.position - b.position);
+    return { entries, next: (outlines.at(-1)?.position ?? -1) + 1 };
+  }
+
+  /**
+   * What there is of these kinds, in order, without the values.
+   * @throws StoreError
+   */
+  async outline(kinds: readonly MetadataKind[]): Promise<EntryOutline[]> {
+    type Row = [string, MetadataKind, string, string, string, boolean, number, number, number];
     const rows = await selectRows<Row>(
       this.#store,
-      `SELECT tenant, kind, key, id, base, value, toUInt32(_block_number) FROM \`millrace\`.\`metadata\`
-       WHERE kind IN (${kinds.map(quoteString).join(', ')}) AND _block_number >= ${from}
-       ORDER BY _block_number, at, node, id`,
+      `SELECT tenant, kind, key, id, base, oldest, toUInt32(_block_number), toUInt32(lengthUTF8(value)),
+         toInt32(dateDiff('second', at, now64(6, 'UTC')))
+       FROM \`millrace\`.\`metadata\` WHERE ${isOneOf(kinds)} ORDER BY _block_number, at, node, id`,
     );
-    return rows.map(([tenant, kind, key, id, base, value, position]) => ({
+    return rows.map(([tenant, kind, key, id, base, isOldest, position, length, ageSeconds]) => ({
+      tenant,
+      kind,
+      key,
+      id,
+      base,
+      isOldest,
+      position,
+      length,
+      ageSeconds,
+    }));
+  }
+
+  async #select(condition: string): Promise<MetadataEntry[]> {
+    type Row = [string, MetadataKind, string, string, string, string, boolean, number];
+    const rows = await selectRows<Row>(
+      this.#store,
+      `SELECT tenant, kind, key, id, base, value, oldest, toUInt32(_block_number)
+       FROM \`millrace\`.\`metadata\` WHERE ${condition} ORDER BY _block_number, at, node, id`,
+    );
+    return rows.map(([tenant, kind, key, id, base, value, isOldest, position]) => ({
       tenant,
       kind,
       key,
       id,
       base,
       value,
+      isOldest,
       position,
     }));
   }
@@ -115,6 +212,24 @@ export class MetadataLog {
   }
 
   /**
+   * Removes entries that no reader needs any more; see `MetadataCompaction`, which chooses them.
+   * @param oldest ids of entries that take effect. They are the first that is kept of their record, and are
+   *   marked before anything is removed
+   * @param removed ids of those before them
+   * @throws StoreError
+   */
+  async compact(oldest: readonly string[], removed: readonly string[]): Promise<void> {
+    const mutate = async (action: string, ids: readonly string[]) => {
+      if (ids.length === 0) return;
+      await this.#store.command(
+        `ALTER TABLE \`millrace\`.\`metadata\` ${action} WHERE id IN (${ids.map(quoteString).join(', ')}) SETTINGS mutations_sync = 1`,
+      );
+    };
+    await mutate('UPDATE oldest = true', oldest);
+    await mutate('DELETE', removed);
+  }
+
+  /**
    * Removes the entries of deleted tenants, so that no password hash and no sealed key outlives them. Other
    * nodes that have not read of the deletion yet must still find it, so positions in the log stay valid.
    * @throws StoreError
@@ -130,4 +245,24 @@ export class MetadataLog {
       `ALTER TABLE \`millrace\`.\`metadata\` DELETE WHERE tenant IN (${ended.map(quoteString).join(', ')}) SETTINGS mutations_sync = 1`,
     );
   }
+}
+
+const isOneOf = (kinds: readonly MetadataKind[]): string => `kind IN (${kinds.map(quoteString).join(', ')})`;
+
+/** The same for all entries of a record, and for none else. */
+export const recordName = ({ tenant, kind, key }: MetadataKey): string => `${tenant}/${kind}/${key}`;
+
+/** Entries whose values are read together: not too many, and not too large. */
+function groupsOf(entries: readonly EntryOutline[]): EntryOutline[][] {
+  const groups: EntryOutline[][] = [];
+  let length = Number.POSITIVE_INFINITY;
+  for (const entry of entries) {
+    length += entry.length + limits.metadataEntryOverhead;
+    if (length > limits.maxMetadataReadLength) {
+      groups.push([]);
+      length = entry.length;
+    }
+    groups.at(-1)?.push(entry);
+  }
+  return groups;
 }

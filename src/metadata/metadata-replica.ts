@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { StoreError } from '../clickhouse/store-error.ts';
 import { AppError } from '../errors.ts';
 import { Coalescer } from '../lib/coalescer.ts';
-import type { MetadataEntry, MetadataKey, MetadataKind, MetadataLog } from './metadata-log.ts';
+import {
+  effectiveEntries,
+  type MetadataEntry,
+  type MetadataKey,
+  type MetadataKind,
+  type MetadataLog,
+  recordName,
+  takesEffect,
+} from './metadata-log.ts';
 
 /** The current value of a record. */
 export interface MetadataRecord extends MetadataKey {
@@ -25,6 +33,7 @@ export class MetadataReplica {
   readonly #log: MetadataLog;
   readonly #kinds: readonly MetadataKind[];
   readonly #listener: MetadataListener;
+  readonly #begin: 'all' | 'current';
   readonly #records = new Map<string, MetadataRecord>();
   /** Entries that this node waits for, and whether they took effect, once that is known. */
   readonly #awaited = new Map<string, boolean | undefined>();
@@ -33,7 +42,17 @@ export class MetadataReplica {
   #loaded = false;
   readonly #reads = new Coalescer<undefined>(() => this.#read());
 
-  constructor(log: MetadataLog, kinds: readonly MetadataKind[], listener: MetadataListener) {
+  /**
+   * @param begin `all` tells the listener of every change since the beginning; `current` only of what is in
+   *   force at the first read, which is less to read where records change often
+   */
+  constructor(
+    log: MetadataLog,
+    kinds: readonly MetadataKind[],
+    listener: MetadataListener,
+    begin: 'all' | 'current' = 'all',
+  ) {
+    this.#begin = begin;
     this.#log = log;
     this.#kinds = kinds;
     this.#listener = listener;
@@ -51,7 +70,7 @@ export class MetadataReplica {
 
   /** The current record, as far as the log has been read. */
   get(tenant: string, kind: MetadataKind, key: string): MetadataRecord | undefined {
-    return this.#records.get(nameOf({ tenant, kind, key }));
+    return this.#records.get(recordName({ tenant, kind, key }));
   }
 
   /**
@@ -101,16 +120,38 @@ export class MetadataReplica {
     }
   }
 
+  /**
+   * The values that a record had, the newest first and at most so many. They are read from the store.
+   * @throws AppError `store_unavailable`
+   */
+  async history(key: MetadataKey, maxValues: number): Promise<readonly string[]> {
+    try {
+      const entries = await this.#log.readRecord(key);
+      const values = effectiveEntries(entries.map((entry) => ({ ...entry, length: entry.value.length })));
+      return values
+        .filter(({ length }) => length > 0)
+        .slice(-maxValues)
+        .reverse()
+        .map(({ value }) => value);
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
   /** Drops the records of tenants that no longer exist. */
   forget(isGone: (tenant: string) => boolean): void {
     for (const [name, { tenant }] of this.#records) if (isGone(tenant)) this.#records.delete(name);
   }
 
   async #read(): Promise<void> {
+    if (!this.#loaded && this.#begin === 'current') {
+      const { entries, next } = await this.#log.readCurrent(this.#kinds);
+      for (const entry of entries) this.#apply(entry);
+      this.#next = next;
+    }
     const entries = await this.#log.read(this.#kinds, this.#next);
     for (const entry of entries) {
-      const inForce = this.#records.get(nameOf(entry))?.version ?? '';
-      const applies = entry.base === inForce;
+      const applies = takesEffect(entry, this.#records.get(recordName(entry))?.version);
       if (applies) this.#apply(entry);
       if (this.#awaited.has(entry.id)) this.#awaited.set(entry.id, applies);
       this.#next = entry.position + 1;
@@ -120,13 +161,11 @@ export class MetadataReplica {
 
   #apply(entry: MetadataEntry): void {
     const { tenant, kind, key, value, id } = entry;
-    if (value === '') this.#records.delete(nameOf(entry));
-    else this.#records.set(nameOf(entry), { tenant, kind, key, value, version: id });
+    if (value === '') this.#records.delete(recordName(entry));
+    else this.#records.set(recordName(entry), { tenant, kind, key, value, version: id });
     this.#listener({ tenant, kind, key }, value === '' ? undefined : value);
   }
 }
-
-const nameOf = ({ tenant, kind, key }: MetadataKey): string => `${tenant}/${kind}/${key}`;
 
 const unavailable = (thrown: unknown): unknown =>
   thrown instanceof StoreError

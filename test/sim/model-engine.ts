@@ -19,7 +19,7 @@ export class ModelEngine {
   readonly #chunkRows: number;
   readonly #tables = new Map<string, ModelTable>();
   /** Entries of the metadata log, in order: tenant, kind, key, id, base, value, position. */
-  readonly #metadata: Array<readonly [...string[], number]> = [];
+  readonly #metadata: Array<readonly [...string[], boolean, number]> = [];
   #appended = 0;
   readonly comparisons = new ModelComparisons(this.#tables);
 
@@ -74,7 +74,7 @@ export class ModelEngine {
       const [, tenant = '', kind = '', key = '', value = '', id = '', base = ''] = [
         ...values.matchAll(/'(.*?)'/g),
       ].map((literal) => literal[1] ?? '');
-      return [tenant, kind, key, id, base, value, this.#appended] as const;
+      return [tenant, kind, key, id, base, value, false, this.#appended] as const;
     });
     this.#metadata.push(...entries.sort((a, b) => (a[3] < b[3] ? -1 : 1)));
     this.#appended += 1;

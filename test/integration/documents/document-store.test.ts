@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/access/gate.ts';
 import { DocumentStore } from '../../../src/documents/document-store.ts';
+import { createMetrics } from '../../../src/lib/metrics.ts';
 import { limits } from '../../../src/limits/limits.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
@@ -22,6 +23,7 @@ async function node(name: string) {
     log: new MetadataLog(test.store, name),
     hasEnded: (tenant) => gone.has(tenant),
     clock,
+    metrics: createMetrics(),
   });
   await store.refresh();
   return Object.assign(store, { gone });
@@ -153,7 +155,12 @@ describe('documents', () => {
   });
 
   it('are not known before the log was read', async () => {
-    const store = new DocumentStore({ log: new MetadataLog(test.store, 'x'), hasEnded: () => false, clock });
+    const store = new DocumentStore({
+      log: new MetadataLog(test.store, 'x'),
+      hasEnded: () => false,
+      clock,
+      metrics: createMetrics(),
+    });
     for (const call of [() => store.get('default', 'alert', 'x'), () => store.list('default', 'alert')]) {
       expect(call).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
     }
