@@ -21,6 +21,7 @@ const groups: readonly RouteGroup[] = [
   'Ingest',
   'Query',
   'Datasets',
+  'Dashboards',
   'Identities',
   'Tenants',
   'Backups',

@@ -25,6 +25,7 @@ export function documentedRoutes(): readonly Route[] {
     ingest: { ingest: part, maxBodyBytes: limits.maxBodyBytes },
     query: part,
     datasets: { administration: part, questions: part, retention: part, limits: part },
+    dashboards: { dashboards: part, filters: part },
     identities: { roles: part, users: part, apiKeys: part, tenants: part },
     login: part,
     backups: part,

@@ -99,7 +99,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const datasetMetrics = config.metricsDatasets
     ? DatasetMetrics.start({ ...storeParts, metrics: context.metrics, timers: context.clock, log })
     : undefined;
-  const documentParts = startDocuments(context, storeParts);
+  const documentParts = startDocuments(context, storeParts, queryParts.query);
   const identities = await startIdentities(
     context,
     storeParts,
@@ -165,6 +165,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         retention: new DatasetRetention({ ...storeParts, changes: datasetChanges }),
         limits: new DatasetLimits({ ...storeParts, changes: datasetChanges }),
       },
+      dashboards: documentParts,
       identities: identities.administrations,
       login: identities.login,
       backups,

@@ -1,8 +1,12 @@
+import { Dashboards } from '../dashboards/dashboards.ts';
+import { Favorites } from '../dashboards/favorites.ts';
+import { SavedFilters } from '../dashboards/saved-filters.ts';
 import { documentKinds } from '../documents/document.ts';
 import { DocumentStore } from '../documents/document-store.ts';
 import { limits } from '../limits/limits.ts';
 import { MetadataCompaction, type Retention } from '../metadata/metadata-compaction.ts';
 import type { MetadataKind } from '../metadata/metadata-log.ts';
+import type { Query } from '../query/request.ts';
 import type { AppContext } from './app-context.ts';
 import type { StoreParts } from './start-store.ts';
 
@@ -13,6 +17,7 @@ import type { StoreParts } from './start-store.ts';
 export function startDocuments(
   { clock, metrics, log }: AppContext,
   { metadata, tenants, cleaner }: StoreParts,
+  query: Pick<Query, 'explain'>,
 ) {
   const documents = new DocumentStore({
     log: metadata,
@@ -23,7 +28,10 @@ export function startDocuments(
   cleaner.add(documents);
   const compaction = new MetadataCompaction({ log: metadata, retentions, timers: clock, logger: log });
   compaction.start();
-  return { documents, stop: () => compaction.stop() };
+  const favorites = new Favorites(documents);
+  const dashboards = new Dashboards(documents, favorites);
+  const filters = new SavedFilters(documents, query);
+  return { documents, dashboards, filters, stop: () => compaction.stop() };
 }
 
 const ofDocuments: Retention = { values: limits.maxRevisions, minAgeMs: limits.minCompactedDocumentAgeMs };

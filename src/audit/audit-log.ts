@@ -28,7 +28,13 @@ export type IdentityChange =
   | 'dataset.create'
   | 'dataset.delete'
   | 'dataset.limits'
-  | 'dataset.retention';
+  | 'dataset.retention'
+  | 'dashboard.create'
+  | 'dashboard.update'
+  | 'dashboard.delete'
+  | 'filter.create'
+  | 'filter.update'
+  | 'filter.delete';
 
 /** What somebody reads that administrators want to know of. */
 export type LargeRead = 'query.export';

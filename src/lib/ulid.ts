@@ -16,3 +16,8 @@ export function ulid(nowMs: number): string {
   }
   return text;
 }
+
+const ulidPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i;
+
+/** Whether a text is a ULID, in any case of its letters. */
+export const isUlid = (text: string): boolean => ulidPattern.test(text);

@@ -55,8 +55,24 @@ export function members<const Entries extends v.ObjectEntries>(entries: Entries,
     const entry = typeof key === 'string' ? entries[key] : undefined;
     return entry === undefined ? `must be an object with ${names}` : ofMissing(entry);
   });
-  // valibot takes an array for an object.
-  const run: (typeof schema)['~run'] = (dataset, config) =>
+  return withoutArrays(schema);
+}
+
+/** An object with these members and any others, which are kept as they are. */
+export function openMembers<const Entries extends v.ObjectEntries>(entries: Entries) {
+  const names = Object.keys(entries).join(', ');
+  return withoutArrays(
+    v.looseObject(entries, (issue) => {
+      const key = issue.path?.at(-1)?.key;
+      const entry = typeof key === 'string' ? entries[key] : undefined;
+      return entry === undefined ? `must be an object with ${names}` : ofMissing(entry);
+    }),
+  );
+}
+
+/** valibot takes an array for an object. */
+function withoutArrays<const ObjectSchema extends v.GenericSchema>(schema: ObjectSchema): ObjectSchema {
+  const run: ObjectSchema['~run'] = (dataset, config) =>
     schema['~run'](Array.isArray(dataset.value) ? { value: null } : dataset, config);
   return { ...schema, '~run': run };
 }

@@ -1,5 +1,7 @@
 import type { AuditLog } from '../../audit/audit-log.ts';
 import type { Backups } from '../../backup/backups.ts';
+import type { Dashboards } from '../../dashboards/dashboards.ts';
+import type { SavedFilters } from '../../dashboards/saved-filters.ts';
 import type { ApiKeyAdministration } from '../../identity/api-keys.ts';
 import type { RoleAdministration } from '../../identity/roles.ts';
 import type { TenantAdministration } from '../../identity/tenant-administration.ts';
@@ -7,6 +9,8 @@ import type { UserAdministration } from '../../identity/users.ts';
 import type { Query } from '../../query/request.ts';
 import type { Route } from '../server/route.ts';
 import { backupRoutes } from './backup/backup-routes.ts';
+import { dashboardRoutes } from './dashboards/dashboard-routes.ts';
+import { filterRoutes } from './dashboards/filter-routes.ts';
 import { type DatasetRoutesOptions, datasetRoutes } from './datasets/dataset-routes.ts';
 import { apiKeyRoutes } from './identity/api-key-routes.ts';
 import { type LoginRouteOptions, loginRoutes } from './identity/login-routes.ts';
@@ -29,6 +33,10 @@ export interface RouteTableParts {
   readonly ingest: IngestRouteOptions;
   readonly query: Query;
   readonly datasets: Omit<DatasetRoutesOptions, 'audit'>;
+  readonly dashboards: {
+    readonly dashboards: Dashboards;
+    readonly filters: SavedFilters;
+  };
   readonly identities: {
     readonly roles: RoleAdministration;
     readonly users: UserAdministration;
@@ -47,7 +55,7 @@ export interface RouteTableParts {
  * All routes. The server and the reference of the API use the same table.
  */
 export function routeTable(parts: RouteTableParts): readonly Route[] {
-  const { audit, status, metrics, ingest, query, datasets, identities, login } = parts;
+  const { audit, status, metrics, ingest, query, datasets, dashboards, identities, login } = parts;
   const { hasDefaultDatasets = true } = parts;
   const routes: readonly Route[] = [
     ...(metrics === undefined ? [] : [metricsRoute(metrics)]),
@@ -57,6 +65,8 @@ export function routeTable(parts: RouteTableParts): readonly Route[] {
     ...otlpRoutes(ingest),
     ...queryRoutes(query, audit),
     ...datasetRoutes({ ...datasets, audit }),
+    ...dashboardRoutes({ ...dashboards, audit }),
+    ...filterRoutes({ ...dashboards, audit }),
     ...roleRoutes(identities.roles, audit),
     ...userRoutes(identities.users, audit),
     ...apiKeyRoutes(identities.apiKeys, audit),

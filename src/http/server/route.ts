@@ -53,6 +53,7 @@ export type RouteGroup =
   | 'Ingest'
   | 'Query'
   | 'Datasets'
+  | 'Dashboards'
   | 'Identities'
   | 'Tenants'
   | 'Backups'

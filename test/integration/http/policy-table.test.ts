@@ -37,6 +37,12 @@ const ingest: Rule = { everywhere: writers, own: writers, other: [] };
 const ask: Rule = { everywhere: readers, own: readers, other: readers };
 const read: Rule = { everywhere: readers, own: readers, other: [] };
 const manage: Rule = { everywhere: managers, own: managers, other: [] };
+/** Documents of the tenant; of which datasets each may be is decided when it is read or written. */
+const author: Rule = {
+  everywhere: ['admin', 'editor', 'writer'],
+  own: ['admin', 'editor', 'writer'],
+  other: ['admin', 'editor', 'writer'],
+};
 /** No privilege is enough. */
 const rootAlone: Rule = { everywhere: [], own: [], other: [] };
 const administer: Rule = { everywhere: ['admin'], own: [], other: [] };
@@ -66,6 +72,22 @@ const policy: Readonly<Record<string, Rule>> = {
   'POST /api/v1/counts': ask,
   'GET /api/v1/about': ask,
   'GET /api/v1/openapi.json': ask,
+  'GET /api/v1/dashboards': ask,
+  'GET /api/v1/dashboards/list_tags': ask,
+  'POST /api/v1/dashboards': author,
+  'GET /api/v1/dashboards/{id}': ask,
+  'PUT /api/v1/dashboards/{id}': author,
+  'PUT /api/v1/dashboards/{id}/add_tile': author,
+  'DELETE /api/v1/dashboards/{id}': author,
+  'GET /api/v1/dashboards/{id}/revisions': ask,
+  'PUT /api/v1/dashboards/{id}/favorite': ask,
+  'DELETE /api/v1/dashboards/{id}/favorite': ask,
+  'GET /api/v1/filters': ask,
+  'POST /api/v1/filters': author,
+  'GET /api/v1/filters/{id}': ask,
+  'PUT /api/v1/filters/{id}': author,
+  'DELETE /api/v1/filters/{id}': author,
+  'GET /api/v1/filters/{id}/revisions': ask,
   'GET /api/v1/tenants': rootAlone,
   'GET /api/v1/tenants/{tenant}': rootAlone,
   'PUT /api/v1/tenants/{tenant}': rootAlone,

@@ -15,11 +15,15 @@ import { TenantDatabases } from '../../../src/catalog/tenant-databases.ts';
 import { Tenants } from '../../../src/catalog/tenants.ts';
 import type { Store } from '../../../src/clickhouse/store.ts';
 import type { OidcConfig } from '../../../src/config/oidc-options.ts';
+import { Dashboards } from '../../../src/dashboards/dashboards.ts';
+import { Favorites } from '../../../src/dashboards/favorites.ts';
+import { SavedFilters } from '../../../src/dashboards/saved-filters.ts';
 import { DatasetAdministration } from '../../../src/datasets/dataset-administration.ts';
 import { DatasetChanges } from '../../../src/datasets/dataset-changes.ts';
 import { DatasetRetention } from '../../../src/datasets/dataset-retention.ts';
 import { DatasetQuestions } from '../../../src/datasets/details.ts';
 import { DatasetLimits } from '../../../src/datasets/limits-of-dataset.ts';
+import { DocumentStore } from '../../../src/documents/document-store.ts';
 import { routeTable } from '../../../src/http/routes/route-table.ts';
 import { createHttpServer } from '../../../src/http/server/http-server.ts';
 import type { Route } from '../../../src/http/server/route.ts';
@@ -45,6 +49,7 @@ export const apiKey = (key: string): Credential => ({ 'x-api-key': key });
 export interface IdentityNode {
   readonly url: string;
   readonly identityStore: IdentityStore;
+  readonly documents: DocumentStore;
   readonly ingest: RecordingIngest;
   readonly query: RecordingQuery;
   readonly routes: readonly Route[];
@@ -108,6 +113,14 @@ export async function startIdentityNode(
   const metrics = createMetrics();
   const ingest = new RecordingIngest();
   const query = new RecordingQuery();
+  const documents = new DocumentStore({
+    log: metadata,
+    hasEnded: (tenant) => tenants.hasEnded(tenant),
+    clock: systemClock,
+    metrics,
+  });
+  cleaner.add(documents);
+  await documents.refresh();
   const datasetChanges = new DatasetChanges();
   const routes = routeTable({
     audit,
@@ -135,6 +148,10 @@ export async function startIdentityNode(
       }),
       retention: new DatasetRetention({ catalog, store, changes: datasetChanges }),
       limits: new DatasetLimits({ catalog, changes: datasetChanges }),
+    },
+    dashboards: {
+      dashboards: new Dashboards(documents, new Favorites(documents)),
+      filters: new SavedFilters(documents, query),
     },
     identities: {
       roles: new RoleAdministration(identityStore),
@@ -175,6 +192,7 @@ export async function startIdentityNode(
   return {
     url,
     identityStore,
+    documents,
     ingest,
     query,
     routes,
