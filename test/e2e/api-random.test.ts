@@ -41,14 +41,23 @@ function resolve<Value extends object>(value: Value): Value {
 }
 
 const names = ['app', 'fixed', 'shop', 'default', 'reading', 'admin', 'no-such-thing'];
+/** Of documents that were made, with one that was not. */
+const ids = ['01ARZ3NDEKTSV4RRFFQ69G5FAV'];
+const maxIds = 20;
+const sqlTexts = [
+  'SELECT 1',
+  'SELECT * FROM app',
+  'SELECT count(*) AS n FROM app WHERE a > 1',
+  'SELEC',
+  'SELECT x FROM app',
+];
 const hints: Hints = {
-  query: [
-    'SELECT 1',
-    'SELECT * FROM app',
-    'SELECT count(*) AS n FROM app WHERE a > 1',
-    'SELEC',
-    'SELECT x FROM app',
-  ],
+  query: sqlTexts,
+  filter_query: sqlTexts,
+  filter_name: ['errors', 'slow'],
+  stream_name: ['app', 'shop'],
+  title: ['overview', 'errors', 'latency'],
+  tile_id: ['01BX5ZZKBKACTAV9WEVGEMMVRZ', '01BX5ZZKBKACTAV9WEVGEMMVS0', 'x'],
   startTime: ['1h', 'now', '2026-01-01T00:00:00Z', '2026-01-01 00:00:00'],
   endTime: ['now', '2026-01-02T00:00:00Z'],
   streamName: ['app', 'shop'],
@@ -121,7 +130,9 @@ function targetFor(
     if (each.name === 'X-P-Tenant' || (!each.required && random.chance(0.5))) continue;
     const isName = each.in === 'path' || each.name === 'X-P-Stream';
     const value =
-      isName && random.chance(0.8) ? values.pick(names) : textOf(values.value(each.schema, damage));
+      isName && random.chance(0.8)
+        ? values.pick(path.includes('{id}') ? ids : names)
+        : textOf(values.value(each.schema, damage));
     // What no HTTP client would send is not asked for.
     if (each.in === 'path') target = target.replace(`{${each.name}}`, segmentOf(value));
     else if (each.in === 'query') query.append(each.name, value);
@@ -175,6 +186,8 @@ async function ask(path: string, method: string, operation: Operation, sent: Sen
   const bytes = Buffer.from(await reply.arrayBuffer());
   const { status } = reply;
   const text = bytes.toString('utf8');
+  const [, made] = /"(?:dashboardId|filter_id)":"([0-9A-Z]{26})"/.exec(text) ?? [];
+  if (made !== undefined && ids.length < maxIds && !ids.includes(made)) ids.push(made);
   const problem = problemWith(path, method, operation, status, reply.headers.get('content-type'), text);
   return {
     status,

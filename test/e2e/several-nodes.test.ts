@@ -72,6 +72,32 @@ describe('two processes on one store', () => {
     await eventually(async () => (await ingest(one, apiKey)) === 200);
   }, 120_000);
 
+  it('see each other’s dashboards within the poll, and one of two editors wins', async () => {
+    const dashboards = '/api/v1/dashboards';
+    const body = { title: 'shared', tiles: [] };
+    const { dashboardId } = await ok<{ dashboardId: string }>(send(one, 'POST', dashboards, body));
+    const path = `${dashboards}/${dashboardId}`;
+    await eventually(async () => (await send(two, 'GET', path)).status === 200);
+    const headers = { authorization, 'if-match': '"1"' };
+    const edits = await Promise.all(
+      [one, two].map((at, index) => send(at, 'PUT', path, { title: `by ${index}` }, headers)),
+    );
+    expect(edits.map(({ status }) => status).sort()).toEqual([200, 412]);
+    const winner = edits.findIndex(({ status }) => status === 200);
+    for (const at of [one, two]) {
+      await eventually(async () => {
+        const { revision, title } = await ok<{ revision: number; title: string }>(send(at, 'GET', path));
+        return revision === 2 && title === `by ${winner}`;
+      });
+    }
+    // Without the header, both take effect, one after the other.
+    await Promise.all([one, two].map((at, index) => ok(send(at, 'PUT', `${path}?tags=t${index}`))));
+    const revisions = await ok<ReadonlyArray<{ revision: number }>>(send(two, 'GET', `${path}/revisions`));
+    expect(revisions.map(({ revision }) => revision)).toEqual([4, 3, 2, 1]);
+    expect((await send(one, 'DELETE', path)).status).toBe(200);
+    await eventually(async () => (await send(two, 'GET', path)).status === 404);
+  }, 120_000);
+
   it.each([
     ['keys', (at: Service, name: string) => send(at, 'POST', keys, { keyName: name, roles: [] })],
     ['users', (at: Service, name: string) => send(at, 'POST', `/api/v1/user/${name}`, [])],

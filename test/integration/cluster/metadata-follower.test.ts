@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Tenants } from '../../../src/catalog/tenants.ts';
+import { StoreError } from '../../../src/clickhouse/store-error.ts';
 import { Lease } from '../../../src/cluster/lease.ts';
 import { MetadataFollower } from '../../../src/cluster/metadata-follower.ts';
 import { NodeRegistry } from '../../../src/cluster/nodes.ts';
+import { DocumentStore } from '../../../src/documents/document-store.ts';
 import { IdentityStore } from '../../../src/identity/identity-store.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
+import { createMetrics } from '../../../src/lib/metrics.ts';
+import { limits } from '../../../src/limits/limits.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
 import { openTestStore, type TestStore } from '../../support/clickhouse/test-store.ts';
 import { waitFor } from '../http/http-harness.ts';
@@ -61,6 +65,63 @@ describe('following the metadata log', () => {
     await write('unseen');
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(identityStore.role('default', 'unseen')).toBeUndefined();
+  });
+
+  it('has a document that one node makes on the other one after a poll', async () => {
+    const node = (name: string) => {
+      const log = new MetadataLog(store.store, name);
+      const documents = new DocumentStore({
+        log,
+        hasEnded: () => false,
+        clock: systemClock,
+        metrics: createMetrics(),
+      });
+      const identityStore = new IdentityStore(log, new Tenants(log), () => {});
+      return { log, documents, identityStore };
+    };
+    const [one, two] = [node('one'), node('two')];
+    // The next poll is when the test says.
+    let poll = () => {};
+    const timers = {
+      ...systemClock,
+      after: (ms: number, action: () => void) => {
+        if (ms !== limits.metadataPollIntervalMs) return systemClock.after(ms, action);
+        poll = action;
+        return () => {};
+      },
+    };
+    const registry = new NodeRegistry(store.store, 'two');
+    const position = () => ({ identities: two.identityStore.position, tenants: 0, datasets: 0 });
+    let reads = 0;
+    const failing = {
+      loaded: false,
+      refresh: () => {
+        reads += 1;
+        return Promise.reject(new StoreError('no answer, for this test', undefined, undefined));
+      },
+    };
+    const lease = new Lease({ registry, leaseMs: 60_000, position, timers });
+    const follower = new MetadataFollower({
+      identityStore: two.identityStore,
+      catalog: { refresh: () => Promise.resolve() },
+      followed: [failing, two.documents],
+      storeReady: () => true,
+      lease,
+      timers,
+      log: createLogger('silent'),
+    });
+    await one.log.prepare();
+    await one.documents.refresh();
+    await follower.start();
+    const principal = { kind: 'user', name: 'a', tenant: 'default', privileges: [] } as const;
+    const { id } = await one.documents.create({ principal, tenant: 'default' }, 'alert', { title: 'a' });
+    expect(two.documents.list('default', 'alert')).toEqual([]);
+    poll();
+    await waitFor(() => two.documents.get('default', 'alert', id) !== undefined);
+    // What fails is tried again with the next poll, and takes nothing from the others.
+    expect(reads).toBe(2);
+    lease.requireCurrent();
+    await follower.stop();
   });
 
   it('reads once where nobody else writes', async () => {

@@ -11,6 +11,9 @@ const rows: ReadonlyArray<readonly [what: string, action: Action, dataset: strin
   ['[export](query/sql.md#exports) what they may query', 'query.export', 'app'],
   ["read a dataset's schema, info, stats, retention, limits", 'dataset.read', 'app'],
   ['create or delete a dataset, set its retention and limits', 'dataset.manage', 'app'],
+  ['see [dashboards and saved filters](dashboards.md)', 'dashboard.read', undefined],
+  ['write dashboards and saved filters', 'dashboard.write', undefined],
+  ['change those of others, and see private ones', 'document.manage', undefined],
   ['manage roles, users and API keys', 'identity.manage', undefined],
   ['query [`millrace_audit`](#audit-trail)', 'query', auditDataset],
 ];
