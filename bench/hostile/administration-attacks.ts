@@ -49,6 +49,16 @@ const tagged = (count: number, prefix: string, tagLength: number) =>
     resource: { dataset: 'app', tag: `level=${prefix}${index}-`.padEnd(tagLength, 'v') },
   }));
 
+const filter = {
+  stream_name: 'app',
+  filter_name: 'many',
+  query: { filter_type: 'search', filter_query: 'x' },
+};
+const deepBuilder = {
+  combinator: 'and',
+  rules: Array<unknown>(10_000).fill({ combinator: 'and', rules: [] }),
+};
+
 export const administrationAttacks: readonly Attack[] = [
   {
     name: 'roles-many',
@@ -60,6 +70,46 @@ export const administrationAttacks: readonly Attack[] = [
         put(attacker, `/api/v1/role/many${index}`, [{ privilege: 'reader', resource: { dataset: 'app' } }]),
       );
       return [...made, ...(await flood(count, 50, (index) => drop(attacker, `/api/v1/role/many${index}`)))];
+    },
+  },
+  {
+    name: 'documents-many',
+    aim: '300 dashboards and filters of 200 kB, more than there may be, and lists of them, 50 at a time',
+    codes: [...changes, 'too_many_documents', 'document_too_large', 'document_changed'],
+    run: async (attacker, size) => {
+      const count = pick([300, 10], size);
+      const filler = 'x'.repeat(pick([200_000, 2000], size));
+      const made = await flood(count, 50, (index) =>
+        index % 2 === 0
+          ? put(attacker, '/api/v1/dashboards', { title: `many ${index}`, filler }, 'POST')
+          : put(attacker, '/api/v1/filters', { ...filter, filler }, 'POST'),
+      );
+      const read = (path: string) => attacker.send({ as: 'admin', method: 'GET', path });
+      const listed = await flood(pick([100, 4], size), 50, (index) =>
+        read(index % 2 === 0 ? '/api/v1/dashboards' : '/api/v1/filters'),
+      );
+      return [...made, ...listed];
+    },
+  },
+  {
+    name: 'document-bodies',
+    aim: 'bodies of 1 MB that are no dashboard: deep, of very many members, tiles and tags',
+    codes: [...changes, 'too_many_documents', 'document_too_large', 'sql_syntax', 'sql_too_large'],
+    run: (attacker) => {
+      const post = (body: unknown, path = '/api/v1/dashboards') => put(attacker, path, body, 'POST');
+      return Promise.all([
+        post(`{"title":"x","deep":${wrapped(20_000, '[', '', ']')}}`),
+        post(wrapped(500_000, '[', '', ']')),
+        post(`{"title":"x",${repeated(49_000, (i) => `"a${i}":1`, ',')}}`),
+        post(`{"title":"x","tiles":[${repeated(40_000, '{}', ',')}]}`),
+        post({ title: 'x', tags: Array<string>(40_000).fill('t') }),
+        post({ title: 'x'.repeat(900_000) }),
+        post(
+          { ...filter, query: { filter_type: 'sql', filter_query: 'SELECT '.repeat(30_000) } },
+          '/api/v1/filters',
+        ),
+        post({ ...filter, query: { filter_type: 'filter', filter_builder: deepBuilder } }, '/api/v1/filters'),
+      ]);
     },
   },
   {

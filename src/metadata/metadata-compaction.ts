@@ -1,5 +1,6 @@
 import { sleep } from '../lib/backoff.ts';
 import type { Timers } from '../lib/clock.ts';
+import { groupBy } from '../lib/group-by.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits/limits.ts';
 import {
@@ -111,17 +112,10 @@ export function planCompaction(
   entries: readonly EntryOutline[],
   retentions: ReadonlyMap<MetadataKind, Retention>,
 ): CompactionPlan {
-  const records = new Map<string, EntryOutline[]>();
-  for (const entry of entries) {
-    const name = recordName(entry);
-    const record = records.get(name);
-    if (record === undefined) records.set(name, [entry]);
-    else record.push(entry);
-  }
   const oldest: string[] = [];
   const removed: string[] = [];
   let overdueMs = 0;
-  for (const record of records.values()) {
+  for (const record of groupBy(entries, recordName).values()) {
     const retention = record[0] && retentions.get(record[0].kind);
     if (retention === undefined) continue;
     const removable = removableOf(record, retention);

@@ -97,7 +97,7 @@ export function filterRoutes({ filters, audit }: FilterRoutesOptions): Route[] {
         ],
         errors: [],
       },
-      handler: (request) => jsonReply(filters.list(request).map((filter) => show(request, filter))),
+      handler: (request) => listReply(request, filters.list(request)),
     }),
     serviceRoute({
       method: 'POST',
@@ -204,6 +204,27 @@ export function filterRoutes({ filters, audit }: FilterRoutesOptions): Route[] {
 }
 
 const idOf = ({ parameter: id }: AuthorizedRequest): string => readDocumentId(id, 'filter', 'not_found');
+
+/** Filters as JSON, kept while they are in force: a list of all can have many MiB. */
+const written = new WeakMap<SavedFilter, Uint8Array>();
+
+function writtenOf(request: AuthorizedRequest, filter: SavedFilter): Uint8Array {
+  const known = written.get(filter);
+  if (known !== undefined) return known;
+  const bytes = Buffer.from(JSON.stringify(show(request, filter)));
+  written.set(filter, bytes);
+  return bytes;
+}
+
+const open = Buffer.from('[');
+const comma = Buffer.from(',');
+const close = Buffer.from(']');
+
+function listReply(request: AuthorizedRequest, listed: readonly SavedFilter[]): Reply {
+  const parts = listed.flatMap((filter, index) => [index === 0 ? open : comma, writtenOf(request, filter)]);
+  const body = Buffer.concat(parts.length === 0 ? [open, close] : [...parts, close]);
+  return { status: 200, contentType: 'application/json', body: [body] };
+}
 
 const reply = (request: AuthorizedRequest, filter: SavedFilter): Reply =>
   documentReply(filter.revision, show(request, filter));
