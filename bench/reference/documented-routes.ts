@@ -24,6 +24,7 @@ export function documentedRoutes(): readonly Route[] {
     metrics: { registry: part, clock: part, needsCredentials: true },
     ingest: { ingest: part, maxBodyBytes: limits.maxBodyBytes },
     query: part,
+    tails: part,
     datasets: { administration: part, questions: part, retention: part, limits: part },
     dashboards: { dashboards: part, filters: part },
     identities: { roles: part, users: part, apiKeys: part, tenants: part },

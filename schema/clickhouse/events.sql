@@ -8,4 +8,4 @@ CREATE TABLE IF NOT EXISTS {database}.{events}
 ENGINE = MergeTree
 PARTITION BY toDate(`p_timestamp`)
 ORDER BY ({keyNames}`p_timestamp`)
-SETTINGS {tableSettings}{keySettings};
+SETTINGS {tableSettings}, {arrivalSettings}{keySettings};

@@ -32,4 +32,4 @@ CREATE TABLE IF NOT EXISTS {database}.{logs}
 ENGINE = MergeTree
 PARTITION BY toDate(`timestamp`)
 ORDER BY (toStartOfFiveMinutes(`timestamp`), `service_name`, `timestamp`)
-SETTINGS {tableSettings};
+SETTINGS {tableSettings}, {arrivalSettings};

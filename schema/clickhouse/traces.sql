@@ -46,4 +46,4 @@ CREATE TABLE IF NOT EXISTS {database}.{spans}
 ENGINE = MergeTree
 PARTITION BY toDate(`timestamp`)
 ORDER BY (toStartOfFiveMinutes(`timestamp`), `service_name`, `timestamp`)
-SETTINGS {tableSettings};
+SETTINGS {tableSettings}, {arrivalSettings};

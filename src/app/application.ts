@@ -57,6 +57,7 @@ import { startIdentities } from './start-identities.ts';
 import { type Pgwire, startPgwire } from './start-pgwire.ts';
 import { startQueries } from './start-queries.ts';
 import { type StoreParts, startStore } from './start-store.ts';
+import { startTail } from './start-tail.ts';
 import { openTlsCertificate, type TlsCertificate } from './tls-certificate.ts';
 
 export interface AppOptions {
@@ -96,6 +97,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const logParts = await startLog(context, storeParts);
   const ingestParts = await startIngest(context, storeParts, logParts);
   const queryParts = startQueries(context, options.version, { ...storeParts, ...logParts });
+  const tails = startTail(context, { ...storeParts, ...queryParts });
   const datasetMetrics = config.metricsDatasets
     ? DatasetMetrics.start({ ...storeParts, metrics: context.metrics, timers: context.clock, log })
     : undefined;
@@ -151,6 +153,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       },
       ingest: { ingest: ingestParts.ingest, maxBodyBytes: config.maxBodyBytes },
       query: queryParts.query,
+      tails,
       datasets: {
         administration: new DatasetAdministration({
           catalog: storeParts.catalog,
@@ -199,6 +202,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       stopping = true;
       tls?.stop();
       ingestParts.admission.close();
+      tails.stop();
       await Promise.all([
         ...servers.map((each) => each.close(limits.shutdownRequestsMs)),
         pgwire.stop(limits.shutdownRequestsMs),

@@ -63,5 +63,5 @@ export function startQueries({ config, clock, log }: AppContext, version: string
     waitForLatest: (tenant, names, withinMs, signal) =>
       latest.wait(tenant, idsOf(tenant, names), withinMs, signal),
   });
-  return { translations, query };
+  return { translations, query, latest };
 }

@@ -37,7 +37,7 @@ export type IdentityChange =
   | 'filter.delete';
 
 /** What somebody reads that administrators want to know of. */
-export type LargeRead = 'query.export';
+export type LargeRead = 'query.export' | 'query.tail';
 
 /** Who was refused, and what. */
 export interface Denial {

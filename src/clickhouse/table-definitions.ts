@@ -24,6 +24,12 @@ const tableSettings = [
 ].join(', ');
 
 /**
+ * The setting by which a table keeps the number of the insert that brought a row when it merges parts
+ * (`tail/arrivals.ts`). An insert writes nothing more for it.
+ */
+export const arrivalSettings = 'enable_block_number_column = 1';
+
+/**
  * Marks columns that exist only for the order key: no event has had a value for them, and they are not shown.
  */
 export const unusedColumnComment = 'no values yet';
@@ -76,7 +82,7 @@ function eventParts(
 
 /** Splits a template into statements without comments, and fills in `{name}`. */
 function render(text: string, names: Readonly<Record<string, string>>): string[] {
-  const values: Readonly<Record<string, string>> = { tableSettings, ...names };
+  const values: Readonly<Record<string, string>> = { tableSettings, arrivalSettings, ...names };
   const fill = (statement: string): string =>
     statement.replace(/\{(\w+)\}/g, (_, name: string) => {
       const value = values[name];

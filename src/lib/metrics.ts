@@ -196,6 +196,27 @@ export function createMetrics() {
       help: 'Queries that wait for a connection.',
       registers,
     }),
+    tailStreams: new Gauge({
+      name: 'millrace_tail_streams',
+      help: 'Live tails that are open.',
+      registers,
+    }),
+    tailRows: new Counter({
+      name: 'millrace_tail_rows_total',
+      help: 'Rows sent to live tails.',
+      registers,
+    }),
+    tailSkippedRows: new Counter({
+      name: 'millrace_tail_skipped_rows_total',
+      help: 'Rows that live tails left out, because there were too many or the client did not read.',
+      registers,
+    }),
+    tailQueryDuration: new Histogram({
+      name: 'millrace_tail_query_duration_seconds',
+      help: 'Time to read what arrived for live tails with the same condition.',
+      buckets: durationBuckets,
+      registers,
+    }),
   };
 }
 

@@ -12,6 +12,7 @@ import { insertLimits } from './insert-limits.ts';
 import { pgwireLimits } from './pgwire-limits.ts';
 import { queryLimits } from './query-limits.ts';
 import { quotaLimits } from './quota-limits.ts';
+import { tailLimits } from './tail-limits.ts';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -286,6 +287,7 @@ export const limits = {
   freshDatasetWaitMs: 5000,
 
   ...queryLimits,
+  ...tailLimits,
   ...pgwireLimits,
 
   // Threads ----------------------------------------------------------------------------------------------

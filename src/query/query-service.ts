@@ -21,6 +21,8 @@ import { Exports } from './exports.ts';
 import { KnownResult } from './known-result.ts';
 import { inForm } from './output-columns.ts';
 import type {
+  ArrivalQuery,
+  ArrivalRequest,
   CountsBin,
   CountsRequest,
   Description,
@@ -52,18 +54,22 @@ export interface QueryServiceParts extends TranslatorParts, ExecutionParts {
 }
 
 /** Runs queries: authorizes, translates and executes them. */
-export class QueryService implements Query {
+export class QueryService implements Query, ArrivalQuery {
   readonly #parts: QueryServiceParts;
   readonly #translator: Translator;
   readonly #exports: Exports;
   readonly #settings: ScopedSettings;
   readonly #exportSettings: ScopedSettings;
+  readonly #arrivalSettings: ScopedSettings;
 
   constructor(parts: QueryServiceParts) {
     this.#parts = parts;
     this.#exports = new Exports(parts.exportBounds.maxPerTenant);
     this.#translator = new Translator(parts);
     this.#settings = scopedSettings(boundSettings(parts.bounds));
+    this.#arrivalSettings = scopedSettings(
+      boundSettings({ ...parts.bounds, timeoutMs: limits.tailQueryTimeoutMs, maxThreads: 1 }),
+    );
     this.#exportSettings = scopedSettings(exportSettings(parts.bounds, parts.exportBounds));
   }
 
@@ -81,6 +87,28 @@ export class QueryService implements Query {
     return isExport
       ? this.#export(statement, request)
       : this.#execute(statement, request, request.format, waitedMs);
+  }
+
+  async arrivals(request: ArrivalRequest): Promise<QueryResult> {
+    const { principal, tenant, dataset, condition, inserts, form, maxRows, signal } = request;
+    const translation = await this.#translator.translate({
+      principal,
+      tenant,
+      sql: condition,
+      times: {
+        startMicros: undefined,
+        endMicros: undefined,
+        nowMicros: this.#parts.clock.nowMicros(),
+        inserts,
+      },
+      arrivals: { dataset, form, maxRows },
+      signal,
+    });
+    return this.#begin(translation, request, 'ndjson', {
+      settings: this.#arrivalSettings[translation.narrowed ? 'narrowed' : 'full'].ndjson,
+      timeoutMs: limits.tailQueryTimeoutMs,
+      leavesLargeShare: true,
+    });
   }
 
   async explain(question: QueryQuestion): Promise<Explanation> {

@@ -1,8 +1,10 @@
 import type { ReadProgress, ResultChunk } from '../clickhouse/store.ts';
 import type { CancelSignal } from '../lib/cancellation.ts';
 import type { Principal } from '../model/identity.ts';
+import type { ArrivalQuestion } from '../sql/arrival-query.ts';
 import type { CatalogSession, SessionEffect } from '../sql/catalog-session.ts';
 import type { ParameterValue } from '../sql/parameters.ts';
+import type { InsertRange } from '../sql/placeholders.ts';
 import type { PostgresType } from '../sql/postgres-types.ts';
 import type { TimeSettings } from '../sql/session-times.ts';
 import type { ResultColumn } from '../sql/translate-query.ts';
@@ -103,6 +105,16 @@ export interface CountsBin {
   readonly count: number;
 }
 
+/** Asks for rows of one dataset in the order of their arrival (`sql/arrival-query.ts`). */
+export interface ArrivalRequest extends ArrivalQuestion {
+  readonly principal: Principal;
+  readonly tenant: string;
+  /** In SQL; empty for all rows. */
+  readonly condition: string;
+  readonly inserts: InsertRange;
+  readonly signal: CancelSignal;
+}
+
 export interface Query {
   /**
    * @throws AppError if the query is refused before there is output; reading the output throws later errors
@@ -117,4 +129,13 @@ export interface Query {
   explain(question: QueryQuestion): Promise<Explanation>;
   /** @throws AppError */
   counts(request: CountsRequest): Promise<readonly CountsBin[]>;
+}
+
+/** What live tails ask. */
+export interface ArrivalQuery {
+  /**
+   * The rows that arrived with a range of inserts, or how many came with each, as NDJSON.
+   * @throws AppError as `Query.run` does
+   */
+  arrivals(request: ArrivalRequest): Promise<QueryResult>;
 }

@@ -6,6 +6,7 @@ import type { CancelSignal } from '../lib/cancellation.ts';
 import { systemClock } from '../lib/clock.ts';
 import { limits } from '../limits/limits.ts';
 import type { Principal, Privilege, ReadableRows } from '../model/identity.ts';
+import type { ArrivalQuestion } from '../sql/arrival-query.ts';
 import type { CatalogSession } from '../sql/catalog-session.ts';
 import {
   type GivenParameters,
@@ -58,6 +59,8 @@ export interface TranslationQuestion {
   readonly signal?: CancelSignal | undefined;
   /** Whether the statement is needed where the rows are known; true if it is not said. */
   readonly needsSql?: boolean;
+  /** Set for a question about arrivals, of which `sql` is the condition; empty for all rows. */
+  readonly arrivals?: ArrivalQuestion | undefined;
 }
 
 /** A cached translation. */
@@ -154,13 +157,17 @@ export class Translator {
   }
 
   #keyOf(question: TranslationQuestion): string {
-    const { principal, tenant, sql, times, parameterTypes = [], timeSettings = {} } = question;
+    const { principal, tenant, sql, times, parameterTypes = [], timeSettings = {}, arrivals } = question;
     const ends = `${times.startMicros === undefined ? '' : 's'}${times.endMicros === undefined ? '' : 'e'}`;
     const version = this.#parts.catalog.version(tenant);
     const { timeZone = '', dateStyle = '', intervalStyle = '' } = timeSettings;
     const settings = `${timeZone};${dateStyle};${intervalStyle}`.replaceAll(' ', '');
+    const form =
+      arrivals === undefined
+        ? ''
+        : `${arrivals.form};${arrivals.maxRows};${encodeURIComponent(arrivals.dataset)}`;
     // Only the text can contain a blank, and it comes last: two different questions never give the same key.
-    return `${tenant} ${version} ${ends} ${this.#privilegesOf(principal)} ${parameterTypes.join()} ${settings} ${sql}`;
+    return `${tenant} ${version} ${form}${ends} ${this.#privilegesOf(principal)} ${parameterTypes.join()} ${settings} ${sql}`;
   }
 
   /** See `TranslationTask`. */
@@ -199,14 +206,19 @@ export class Translator {
   }
 
   async #attempt(question: TranslationQuestion, parameters: GivenParameters): Promise<AnsweredReply> {
-    const { principal, tenant, sql, times, timeSettings = {}, signal, needsSql = true } = question;
+    const { principal, tenant, sql, times, timeSettings = {}, signal, needsSql = true, arrivals } = question;
     const session =
       question.session?.(asksForSessions(sql)) ??
       sessionOf(principal, times, asksForSettings(sql) ? (this.#parts.settings ?? []) : []);
-    const range = { start: times.startMicros !== undefined, end: times.endMicros !== undefined };
+    const range = {
+      start: times.startMicros !== undefined,
+      end: times.endMicros !== undefined,
+      ...(arrivals === undefined ? {} : { arrival: true }),
+    };
     return await this.#parts.translations.run({
       task: {
         text: sql,
+        arrivals,
         tenant,
         readable: this.#readableOf(tenant, principal),
         range,

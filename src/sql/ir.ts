@@ -272,6 +272,8 @@ export interface CteIr {
 export interface RangeShape {
   readonly start: boolean;
   readonly end: boolean;
+  /** Whether it is about the rows of a range of inserts (`arrival-query.ts`); false unless given. */
+  readonly arrival?: boolean;
 }
 
 /**

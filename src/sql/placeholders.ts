@@ -15,6 +15,14 @@ export interface QueryTimes {
   readonly endMicros: number | undefined;
   /** What `now()` means. */
   readonly nowMicros: number;
+  /** For a query about arrivals. */
+  readonly inserts?: InsertRange | undefined;
+}
+
+/** Inserts by their numbers, in the order of which their rows have arrived; half-open. */
+export interface InsertRange {
+  readonly from: number;
+  readonly to: number;
 }
 
 type TimeName = 'start' | 'end' | 'now';
@@ -22,6 +30,11 @@ type TimeName = 'start' | 'end' | 'now';
 /** A time as a timestamp of the store, rounded up to whole units. */
 export const timePlaceholder = (name: TimeName, unitMicros = 1): string =>
   `fromUnixTimestamp64Micro(\0${name}:${unitMicros}\0, 'UTC')`;
+
+const insertsFrom = 'inserts:from';
+
+/** The number of an insert: the first of the range, or the first one behind it. */
+export const insertPlaceholder = (end: keyof InsertRange): string => `\0inserts:${end}\0`;
 
 /** The day of a time, as `YYYY-MM-DD` in quotes; of an end, the last day that lies before it. */
 export const dayPlaceholder = (name: TimeName): string => `'\0${name}:day\0'`;
@@ -81,8 +94,13 @@ const tooLarge = (): Error =>
     `The values of the parameters are too large: with them, the query has more than ${limits.maxStoreSqlBytes} bytes for the store`,
   );
 
-/** @param placeholder the name of a time, and its unit or `day` */
+/** @param placeholder the name of a time, and its unit or `day`; or an end of the range of inserts */
 function timeText(placeholder: string, times: QueryTimes): string {
+  if (placeholder.startsWith('inserts:')) {
+    const number = times.inserts?.[placeholder === insertsFrom ? 'from' : 'to'];
+    if (number === undefined) throw new Error('BUG: the translation is for a range of inserts');
+    return String(number);
+  }
   const [name, form] = placeholder.split(':') as [TimeName, string];
   const micros = times[`${name}Micros`];
   if (micros === undefined) throw new Error(`BUG: the translation is for a range with ${name}`);

@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
 import { quoteIdentifier, quoteString } from '../lib/quote.ts';
+import { type ArrivalQuestion, arrivalQuery } from './arrival-query.ts';
 import type { Call, Query } from './ast.ts';
 import { maxStoreSqlLength, TranslationBudget, withBudget } from './budget.ts';
 import { answerCatalogQuery } from './catalog-query/answer-catalog-query.ts';
@@ -73,6 +74,7 @@ export interface Translation {
  * @param budget what may be spent, and afterwards what was
  * @param given types and values of the parameters, as far as they are known
  * @param needsSql whether the statement is needed where the rows of a query of the catalog are known
+ * @param arrivals if the tree is a question about arrivals
  * @throws AppError with one of the `sql_…` codes
  */
 export function translate(
@@ -84,13 +86,16 @@ export function translate(
   session: CatalogSession = nobody,
   needsSql = true,
   times: TimeSettings = {},
+  arrivals: ArrivalQuestion | undefined = undefined,
 ): Translation {
   const sessionTimes = sessionTimesOf(times);
   if (sessionTimes === undefined) throw new Error(`BUG: no settings: ${JSON.stringify(times)}`);
   try {
     return withBudget(budget, () =>
       withSessionTimes(sessionTimes, () =>
-        translateStatement(tree, catalog, range, given, session, needsSql),
+        arrivals === undefined
+          ? translateStatement(tree, catalog, range, given, session, needsSql)
+          : translateArrivals(tree, arrivals, new Environment(catalog, range, new QueryParameters(given))),
       ),
     );
   } catch (thrown) {
@@ -212,6 +217,12 @@ function translateTree(
   const names = uniqueNames(query.columns.map((column) => column.name));
   const finished = finish(query, names, env);
   return { ...finished, knownRows: env.ctes.length > 0 ? undefined : constantRows(query) };
+}
+
+function translateArrivals(tree: Query, question: ArrivalQuestion, env: Environment): Translation {
+  const { query } = resolveQuery(tree, { env, ctes: new Map(), query: resolveQuery }, undefined, false);
+  const byArrival = arrivalQuery(query, question);
+  return finish(byArrival, uniqueNames(byArrival.columns.map(({ name }) => name)), env);
 }
 
 function constantCall(call: Call, env: Environment, session: CatalogSession): Expr | undefined {

@@ -7,6 +7,7 @@ import type { RoleAdministration } from '../../identity/roles.ts';
 import type { TenantAdministration } from '../../identity/tenant-administration.ts';
 import type { UserAdministration } from '../../identity/users.ts';
 import type { Query } from '../../query/request.ts';
+import type { LiveTails } from '../../tail/live-tails.ts';
 import type { Route } from '../server/route.ts';
 import { backupRoutes } from './backup/backup-routes.ts';
 import { dashboardRoutes } from './dashboards/dashboard-routes.ts';
@@ -23,6 +24,7 @@ import { remoteWriteRoutes } from './ingest/remote-write-routes.ts';
 import { queryRoutes } from './query/query-routes.ts';
 import { type MetricsRouteOptions, metricsRoute } from './status/metrics-route.ts';
 import { type StatusRouteOptions, statusRoutes } from './status/status-routes.ts';
+import { tailRoutes } from './tail/tail-routes.ts';
 
 /** The parts of the service that the routes use. */
 export interface RouteTableParts {
@@ -32,6 +34,7 @@ export interface RouteTableParts {
   readonly metrics: MetricsRouteOptions | undefined;
   readonly ingest: IngestRouteOptions;
   readonly query: Query;
+  readonly tails: Pick<LiveTails, 'open'>;
   readonly datasets: Omit<DatasetRoutesOptions, 'audit'>;
   readonly dashboards: {
     readonly dashboards: Dashboards;
@@ -64,6 +67,7 @@ export function routeTable(parts: RouteTableParts): readonly Route[] {
     ...remoteWriteRoutes(ingest),
     ...otlpRoutes(ingest),
     ...queryRoutes(query, audit),
+    ...tailRoutes(parts.tails, audit),
     ...datasetRoutes({ ...datasets, audit }),
     ...dashboardRoutes({ ...dashboards, audit }),
     ...filterRoutes({ ...dashboards, audit }),

@@ -16,7 +16,7 @@ import { closesConnection, declaredLength, presentedCredential, readHeaders } fr
 import type { Sending, ServerRequest } from './listener.ts';
 import { requireSameSite } from './origin.ts';
 import { decodeParameter, requestDataset } from './path-parameter.ts';
-import { problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
+import { type BodyStream, isStream, problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
 import { BodyReader } from './request-body.ts';
 import type { BodyRules, PublicRequest, PublicRoute, RefusalFormat, Route } from './route.ts';
 import type { RouteMetrics } from './route-metrics.ts';
@@ -127,6 +127,7 @@ export class Exchange {
       this.#end(clientLeftStatus);
       return;
     }
+    if (this.#method === 'HEAD' && isStream(reply.body)) reply = { ...reply, body: await ended(reply.body) };
     if (!this.#isPreflight) reply = withCors(reply, this.#context.corsOrigins, this.#origin);
     const { status } = reply;
     const connection = this.#mustEndAtOnce ? 'cut' : this.#mayKeepConnection() ? 'keep' : 'close';
@@ -176,7 +177,8 @@ export class Exchange {
     const credential = presentedCredential(headers, publicOrigin);
     requireSameSite(credential, this.#method, headers, publicOrigin, corsOrigins);
     const { gate } = this.#context;
-    const asked = gate.tenantOf(headers.tenant, unnamedTenant(route, credential.header));
+    const askedTenant = () => gate.tenantOf(headers.tenant, unnamedTenant(route, credential.header));
+    const asked = askedTenant();
     this.#tenant = asked.id ?? '';
     const verdict = gate.authenticate(credential, asked, clientAddress);
     const known = verdict instanceof Promise ? await this.#hold(verdict) : verdict;
@@ -203,6 +205,7 @@ export class Exchange {
       accept: headers.accept,
       consistency: headers.consistency,
       ifMatch: headers.ifMatch,
+      lastEventId: headers.lastEventId,
       userAgent: headers.userAgent.slice(0, limits.maxUserAgentLength),
       extensions: headers.extensions,
       // Listed one by one: with `...content`, V8 needs microseconds for the members after it.
@@ -212,6 +215,13 @@ export class Exchange {
       body,
       clientAddress,
       signal: () => this.#signal(),
+      authorizeAgain: async () => {
+        const askedNow = askedTenant();
+        const verdictNow = await gate.authenticate(credential, askedNow, clientAddress);
+        const callerNow = gate.admit(verdictNow, askedNow);
+        gate.authorize(callerNow, askedNow, route.permission, dataset);
+        return callerNow.principal;
+      },
     });
   }
 
@@ -356,6 +366,14 @@ export class Exchange {
     metricsOf(this.#route).count(method, status, seconds, this.#body?.receivedBytes ?? 0);
     onEnd();
   }
+}
+
+/** Ends a stream of which only the headers are sent. A generator ends only what it has begun. */
+async function ended(body: BodyStream): Promise<string> {
+  const parts = body[Symbol.asyncIterator]();
+  await parts.next();
+  await parts.return?.();
+  return '';
 }
 
 /** A session belongs to one tenant, so a request with a session cookie need not name it. */

@@ -21,6 +21,7 @@ export interface RequestHeaders {
   consistency: string;
   /** May be sent in several parts. */
   ifMatch: string;
+  lastEventId: string;
   cookie: string;
   host: string;
   /** May be sent in several parts. */
@@ -57,6 +58,7 @@ const fields: ReadonlyMap<string, TextHeader> = new Map([
   ['idempotency-key', 'idempotencyKey'],
   ['millrace-consistency', 'consistency'],
   ['if-match', 'ifMatch'],
+  ['last-event-id', 'lastEventId'],
   ['cookie', 'cookie'],
   ['host', 'host'],
   ['connection', 'connection'],
@@ -104,6 +106,7 @@ export function readHeaders(request: ServerRequest): RequestHeaders {
     idempotencyKey: '',
     consistency: '',
     ifMatch: '',
+    lastEventId: '',
     cookie: '',
     host: '',
     connection: '',

@@ -11,8 +11,8 @@ export interface Reply {
   /** Undefined for a reply without a body. */
   readonly contentType: string | undefined;
   /**
-   * Parts are sent one after another, and large ones are not copied. Routes that answer HEAD must not return
-   * a stream.
+   * Parts are sent one after another, and large ones are not copied. Of a stream, HEAD takes the first part
+   * and ends it.
    */
   readonly body: string | readonly Uint8Array[] | BodyStream;
   /**

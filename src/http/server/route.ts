@@ -172,6 +172,8 @@ export interface AuthorizedRequest {
   readonly consistency: string;
   /** The header If-Match (`entity-tag.ts`); empty when absent. */
   readonly ifMatch: string;
+  /** The header Last-Event-ID; empty when absent. */
+  readonly lastEventId: string;
   /** The beginning of the header, `limits.maxUserAgentLength` characters of it; empty when absent. */
   readonly userAgent: string;
   /**
@@ -190,6 +192,12 @@ export interface AuthorizedRequest {
   readonly clientAddress: () => string;
   /** Returns a signal that is aborted when the client disconnects. It is created on first use. */
   readonly signal: () => CancelSignal;
+  /**
+   * For replies that go on for long: checks again what the request presented, as if it came now.
+   * @returns the principal with its present privileges
+   * @throws AppError as the request would be refused now
+   */
+  readonly authorizeAgain: () => Promise<Principal>;
 }
 
 export interface DatasetRequest extends AuthorizedRequest {

@@ -15,7 +15,7 @@ import type {
   SeriesRead,
 } from '../ir.ts';
 import type { MetricColumn } from '../metric-tables.ts';
-import { dayPlaceholder, timePlaceholder } from '../placeholders.ts';
+import { dayPlaceholder, insertPlaceholder, timePlaceholder } from '../placeholders.ts';
 import { type PrintQuery, printExpression } from './print-expression.ts';
 
 /** Prometheus' marker for the end of a series, as the bits of a double (model/value/value.go, StaleNaN). */
@@ -61,6 +61,22 @@ function timeConditions(column: string, range: RangeShape, unitMicros: number): 
 }
 
 /**
+ * The range of inserts. A part has the rows of the inserts whose numbers are in its name, from the second to
+ * the third piece, so that parts with no row of the range are not read. Of a merged part with older rows, the
+ * numbers alone are read first.
+ */
+function arrivalConditions({ arrival }: RangeShape): readonly string[] {
+  if (arrival !== true) return [];
+  const [from, to] = [insertPlaceholder('from'), insertPlaceholder('to')];
+  return [
+    `_block_number >= ${from}`,
+    `_block_number < ${to}`,
+    `toUInt64(splitByChar('_', _part)[3]) >= ${from}`,
+    `toUInt64(splitByChar('_', _part)[2]) < ${to}`,
+  ];
+}
+
+/**
  * What the reader's privileges ask of every row, before anything else is looked at; empty if
  * all rows may be read.
  */
@@ -76,7 +92,8 @@ const printValue = (value: string | number | boolean): string =>
 /** The table of a dataset of which no column is read and no row left out; undefined for any other. */
 export function wholeTable(read: DatasetRead): string | undefined {
   if (read.kind !== 'events' && read.kind !== 'records') return undefined;
-  const hasCondition = read.range.start || read.range.end || read.filters.length > 0;
+  const hasCondition =
+    read.range.start || read.range.end || read.range.arrival === true || read.filters.length > 0;
   if (read.columns.size > 0 || read.allowed !== 'all' || hasCondition) return undefined;
   return table(read, read.kind === 'events' ? 'events' : read.table);
 }
@@ -84,13 +101,14 @@ export function wholeTable(read: DatasetRead): string | undefined {
 function printEvents(read: EventsRead): string {
   const allowed = allowedClause(read.allowed, (sql) => sql);
   const times = timeConditions(quoteIdentifier(eventTimeColumn.name), read.range, 1);
-  const conditions = [...times, ...read.filters];
+  const conditions = [...arrivalConditions(read.range), ...times, ...read.filters];
   return `SELECT ${selectList(renamed(read.columns))} FROM ${table(read, 'events')}${allowed}${whereClause(conditions)}`;
 }
 
 function printRecords(read: RecordsRead): string {
   const allowed = allowedClause(read.allowed, (sql) => sql);
-  const conditions = [...timeConditions('timestamp', read.range, 1), ...read.filters];
+  const times = timeConditions('timestamp', read.range, 1);
+  const conditions = [...arrivalConditions(read.range), ...times, ...read.filters];
   return `SELECT ${selectList(renamed(read.columns))} FROM ${table(read, read.table)}${allowed}${whereClause(conditions)}`;
 }
 

@@ -1,6 +1,7 @@
 import { hasSqlDetails, parse } from 'libpg-query';
+import { AppError } from '../../errors.ts';
 import { limits } from '../../limits/limits.ts';
-import type { Query } from '../ast.ts';
+import type { Expression, Query } from '../ast.ts';
 import { TranslationBudget, withBudget } from '../budget.ts';
 import { byteOffset, located, sqlError } from '../sql-error.ts';
 import { quotingHint } from './quoting-hint.ts';
@@ -23,6 +24,48 @@ export async function parseWithin(budget: TranslationBudget, text: string): Prom
   } catch (thrown) {
     throw located(thrown, text);
   }
+}
+
+/**
+ * Parses a condition, as it may stand behind WHERE. It is read as the one value of a SELECT, in parentheses,
+ * so that it cannot go on with a clause of its own.
+ * @throws AppError as `parseQuery`
+ */
+export async function parseCondition(text: string): Promise<Expression> {
+  try {
+    checkText(text);
+    const tree = await parseTree(`${beforeCondition}${text}\n)`);
+    return withBudget(new TranslationBudget(), () => onlyValue(readTree(tree)));
+  } catch (thrown) {
+    throw located(inCondition(thrown), text);
+  }
+}
+
+const beforeCondition = 'SELECT (';
+
+function onlyValue({ body, ctes, orderBy, limit, offset }: Query): Expression {
+  const [item, second] = body.kind === 'select' ? body.items : [];
+  const isAlone =
+    body.kind === 'select' &&
+    second === undefined &&
+    item?.alias === undefined &&
+    !body.distinct &&
+    body.distinctOn.length + body.from.length + body.groupingSets.length + body.windows.size === 0 &&
+    (body.where ?? body.having ?? limit ?? offset) === undefined &&
+    ctes.length + orderBy.length === 0;
+  if (item === undefined || !isAlone) throw sqlError('sql_syntax', 'A condition is one expression');
+  return item.expression;
+}
+
+/** An error with its place in the condition, where it has that in what the parser was given. */
+export function inCondition(thrown: unknown): unknown {
+  const offset = thrown instanceof AppError ? thrown.details?.['offset'] : undefined;
+  if (!(thrown instanceof AppError) || typeof offset !== 'number') return thrown;
+  const at = Math.max(0, offset - beforeCondition.length);
+  return new AppError(thrown.code, thrown.message, {
+    details: { ...thrown.details, offset: at },
+    cause: thrown,
+  });
 }
 
 function checkText(text: string): void {

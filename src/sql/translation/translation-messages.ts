@@ -1,5 +1,6 @@
 import type { DatasetKind } from '../../model/dataset.ts';
 import type { Tag } from '../../model/identity.ts';
+import type { ArrivalQuestion } from '../arrival-query.ts';
 import type { CatalogSession } from '../catalog-session.ts';
 import type { RangeShape } from '../ir.ts';
 import type { GivenParameters } from '../parameters.ts';
@@ -26,7 +27,9 @@ export interface TranslatorReady {
 
 /** To a thread: one query to translate. */
 export interface TranslationTask {
+  /** Of the query; of a question about arrivals, the condition. */
   readonly text: string;
+  readonly arrivals?: ArrivalQuestion | undefined;
   /** Whose datasets the thread may have described already. */
   readonly tenant: string;
   /** Numbers which datasets whoever asks may read: as long as these are the same, so is the number. */

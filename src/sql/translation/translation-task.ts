@@ -1,9 +1,10 @@
 import { AppError, errorText } from '../../errors.ts';
+import { parseArrivalQuery } from '../arrival-query.ts';
 import type { Query } from '../ast.ts';
 import { isCatalogQuery } from '../catalog-query/is-catalog-query.ts';
 import { relationPaths } from '../relation-names.ts';
 import { located } from '../sql-error.ts';
-import { parseQuery } from '../syntax/parse.ts';
+import { inCondition, parseQuery } from '../syntax/parse.ts';
 import { findSystemRelation, isCatalogPath } from '../system-catalog/system-relations.ts';
 import { translate } from '../translate-query.ts';
 import { refusalOf } from './refusal.ts';
@@ -28,7 +29,10 @@ export interface TaskParts {
 export async function runTask(task: TranslationTask, parts: TaskParts): Promise<TranslationOutcome> {
   let relations: readonly string[] = [];
   try {
-    const tree = await parsed(task.text);
+    const { arrivals } = task;
+    const parse = () =>
+      arrivals === undefined ? parseQuery(task.text) : parseArrivalQuery(arrivals, task.text);
+    const tree = await parsed(parse);
     const paths = relationPaths(tree);
     const { tenant, readable } = task;
     const catalog = new TaskCatalog(paths, { ...parts, tenant, readable });
@@ -49,28 +53,28 @@ export async function runTask(task: TranslationTask, parts: TaskParts): Promise<
 
 class ParserFailed extends Error {}
 
-async function parsed(text: string): Promise<Query> {
+async function parsed(parse: () => Promise<Query>): Promise<Query> {
   try {
-    return await parseQuery(text);
+    return await parse();
   } catch (thrown) {
     throw thrown instanceof AppError ? thrown : new ParserFailed(errorText(thrown), { cause: thrown });
   }
 }
 
 async function translated(tree: Query, catalog: TaskCatalog, task: TranslationTask) {
-  const { text, range, parameters, session, needsSql, times } = task;
+  const { text, arrivals, range, parameters, session, needsSql, times } = task;
   try {
     // Each round knows more: the names, the columns of a few datasets, then those of all.
     for (;;) {
       try {
-        return translate(tree, catalog, range, undefined, parameters, session, needsSql, times);
+        return translate(tree, catalog, range, undefined, parameters, session, needsSql, times, arrivals);
       } catch (thrown) {
         if (!(thrown instanceof CatalogMissing)) throw thrown;
         await catalog.load(thrown);
       }
     }
   } catch (thrown) {
-    throw located(thrown, text);
+    throw located(arrivals === undefined ? thrown : inCondition(thrown), text);
   }
 }
 

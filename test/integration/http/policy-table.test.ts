@@ -70,6 +70,8 @@ const policy: Readonly<Record<string, Rule>> = {
   'DELETE /api/v1/logstream/{dataset}/limits': manage,
   'POST /api/v1/query/explain': ask,
   'POST /api/v1/counts': ask,
+  'GET /api/v1/logstream/{dataset}/tail': read,
+  'POST /api/v1/logstream/{dataset}/tail': read,
   'GET /api/v1/about': ask,
   'GET /api/v1/openapi.json': ask,
   'GET /api/v1/dashboards': ask,

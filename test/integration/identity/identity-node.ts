@@ -3,6 +3,7 @@ import { Gate } from '../../../src/access/gate.ts';
 import type { Tenancy } from '../../../src/access/tenancy.ts';
 import { createOidc } from '../../../src/app/create-oidc.ts';
 import { createOauthUsers } from '../../../src/app/start-identities.ts';
+import { AppError } from '../../../src/errors.ts';
 import { AuditLog } from '../../../src/audit/audit-log.ts';
 import type { AuditRow } from '../../../src/audit/audit-trail.ts';
 import { Authorizer } from '../../../src/auth/authorizer.ts';
@@ -133,6 +134,7 @@ export async function startIdentityNode(
     metrics: { registry: metrics.registry, clock: systemClock, needsCredentials: false },
     ingest: { ingest, maxBodyBytes },
     query,
+    tails: { open: () => Promise.reject(new AppError('dataset_not_found', 'no dataset has a live tail here')) },
     datasets: {
       administration: new DatasetAdministration({
         catalog,

@@ -6,6 +6,7 @@ const headers = (value: string): RequestHeaders => ({
   accept: '',
   consistency: '',
   ifMatch: '',
+  lastEventId: '',
   userAgent: '',
   authorization: '',
   apiKey: '',
