@@ -19,6 +19,7 @@ import { isInstalled, millrace, peers, type ReceiverKind } from './receivers.ts'
 import { remoteWriteCases, remoteWriteWorkload } from './remote-write-workloads.ts';
 import { type CaseResults, resultBars, resultTable } from './report.ts';
 import { measureSqlClients } from './sql-clients-benchmark.ts';
+import { measureTails } from './tail-benchmark.ts';
 import { jsonWorkload, type Workload } from './workloads.ts';
 
 const remoteWriteNames = Object.keys(remoteWriteCases) as (keyof typeof remoteWriteCases)[];
@@ -32,7 +33,7 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
 const remoteWrite = 'remote-write';
 const picture = 'bench/remote-write.svg';
 
-const usage = `npm run bench [-- [catalog | codecs | datasets | durability | http | identities | log-queries | otlp | query | sql-clients] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [catalog | codecs | datasets | durability | http | identities | log-queries | otlp | query | sql-clients | tail] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
   catalog              queries of pg_catalog and information_schema with 2,000 datasets
   codecs [<word> …]    order keys and codecs for samples: bytes on disk, CPU and query time; words such as value or LZ4
@@ -48,6 +49,7 @@ const usage = `npm run bench [-- [catalog | codecs | datasets | durability | htt
                        such as logs, json, 512 or plain choose among the cases
   query                what queries cost beside the work of the store, large results, label predicates
   sql-clients          queries and rows over the wire protocol, beside PostgreSQL
+  tail                 what live tails cost ingest: the numbers of inserts that merges keep, and 16 open tails
   <workload>           what to send: ${[...workloads.keys()].join(', ')};
                        ${remoteWrite} for all of the first, with a picture of the result in ${picture};
                        remote-write-first and json when none is named
@@ -69,6 +71,7 @@ const modes: ReadonlySet<string> = new Set([
   'http',
   'identities',
   'log-queries',
+  'tail',
 ]);
 
 function readArguments() {
@@ -99,7 +102,7 @@ function readArguments() {
     const make = workloads.get(name);
     if (make === undefined) {
       throw new Error(
-        `${name}: use catalog, codecs, datasets, durability, http, identities, log-queries, query, sql-clients, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
+        `${name}: use catalog, codecs, datasets, durability, http, identities, log-queries, query, sql-clients, tail, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
       );
     }
     return make;
@@ -115,6 +118,7 @@ function readArguments() {
     catalog: positionals.includes('catalog'),
     query: positionals.includes('query'),
     sqlClients: positionals.includes('sql-clients'),
+    tail: positionals.includes('tail'),
     logQueries: positionals.includes('log-queries'),
     rows: values.quick ? rows / 10 : rows,
     http: positionals.includes('http'),
@@ -195,6 +199,10 @@ async function main(): Promise<void> {
   }
   if (options.logQueries) {
     console.log(`\n${await measureLogQueries(options.rows, options.rounds)}`);
+    return;
+  }
+  if (options.tail) {
+    console.log(`\n${await measureTails(options.part)}`);
     return;
   }
   if (options.sqlClients) {

@@ -3,7 +3,6 @@ import { Gate } from '../../../src/access/gate.ts';
 import type { Tenancy } from '../../../src/access/tenancy.ts';
 import { createOidc } from '../../../src/app/create-oidc.ts';
 import { createOauthUsers } from '../../../src/app/start-identities.ts';
-import { AppError } from '../../../src/errors.ts';
 import { AuditLog } from '../../../src/audit/audit-log.ts';
 import type { AuditRow } from '../../../src/audit/audit-trail.ts';
 import { Authorizer } from '../../../src/auth/authorizer.ts';
@@ -24,6 +23,7 @@ import { DatasetChanges } from '../../../src/datasets/dataset-changes.ts';
 import { DatasetRetention } from '../../../src/datasets/dataset-retention.ts';
 import { DatasetQuestions } from '../../../src/datasets/details.ts';
 import { DatasetLimits } from '../../../src/datasets/limits-of-dataset.ts';
+import { AppError } from '../../../src/errors.ts';
 import { DocumentStore } from '../../../src/documents/document-store.ts';
 import { routeTable } from '../../../src/http/routes/route-table.ts';
 import { createHttpServer } from '../../../src/http/server/http-server.ts';
@@ -134,7 +134,9 @@ export async function startIdentityNode(
     metrics: { registry: metrics.registry, clock: systemClock, needsCredentials: false },
     ingest: { ingest, maxBodyBytes },
     query,
-    tails: { open: () => Promise.reject(new AppError('dataset_not_found', 'no dataset has a live tail here')) },
+    tails: {
+      open: () => Promise.reject(new AppError('dataset_not_found', 'no dataset has a live tail here')),
+    },
     datasets: {
       administration: new DatasetAdministration({
         catalog,
