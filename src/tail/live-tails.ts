@@ -53,6 +53,7 @@ import { Multiset } from '../lib/multiset.ts';
 import { limits } from '../limits/limits.ts';
 import { countedTable, databaseOf, physicalTable } from '../model/dataset.ts';
 import type { Principal } from '../model/identity.ts';
+import type { QueryServiceParts } from '../query/query-service.ts';
 import type { ArrivalQuery } from '../query/request.ts';
 import { InsertNumbers, type TailedTable } from './insert-numbers.ts';
 import { type Arrivals, readArrivals } from './read-arrivals.ts';
@@ -60,20 +61,11 @@ import { endEvent, rowEvent, type SkipReason, skippedEvent } from './tail-events
 import { parseEventId, selectionMark, type TailPosition } from './tail-position.ts';
 import { TailStream } from './tail-stream.ts';
 
-export interface LiveTailsParts {
+/** Rows that wait in the log for more rows are flushed for tails at a bounded rate, as for queries. */
+export interface LiveTailsParts extends Pick<QueryServiceParts, 'waitForLatest'> {
   readonly store: Pick<Store, 'command' | 'select'>;
   readonly catalog: Pick<CatalogView, 'get'>;
   readonly query: ArrivalQuery;
-  /**
-   * Fulfils when the store has what the log holds now of a dataset, or after `withinMs`. Rows that wait for
-   * more rows are flushed for it at a bounded rate, as they are for queries.
-   */
-  waitForLatest(
-    tenant: string,
-    datasets: readonly string[],
-    withinMs: number,
-    signal: CancelSignal,
-  ): Promise<boolean>;
   readonly timers: Pick<Timers, 'after'>;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -137,7 +129,9 @@ export class LiveTails {
   readonly #open = new Multiset();
   #openCount = 0;
   readonly #rounds = new FairExecutor(limits.maxTails, 'too many live tails have something to read');
+  /** Of the next tick, while none runs. */
   #cancelTick: (() => void) | undefined;
+  #isTicking = false;
   #isStopping = false;
 
   constructor(parts: LiveTailsParts) {
@@ -299,10 +293,13 @@ export class LiveTails {
   // Ticks ------------------------------------------------------------------------------------------------
 
   #scheduleTick(): void {
-    if (this.#cancelTick !== undefined || this.#isStopping || this.#groups.size === 0) return;
+    const isDue = this.#isTicking || this.#cancelTick !== undefined;
+    if (isDue || this.#isStopping || this.#groups.size === 0) return;
     this.#cancelTick = this.#parts.timers.after(limits.tailIntervalMs, () => {
+      this.#cancelTick = undefined;
+      this.#isTicking = true;
       void this.#tick().finally(() => {
-        this.#cancelTick = undefined;
+        this.#isTicking = false;
         this.#scheduleTick();
       });
     });

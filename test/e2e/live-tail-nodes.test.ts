@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { ClickHouseServer } from '../support/clickhouse/clickhouse-server.ts';
 import { authorization, Service } from '../support/service/service.ts';
-import { TailClient } from '../support/service/tail-client.ts';
+import { administer, TailClient } from '../support/service/tail-client.ts';
 
 /** Live tails of two nodes that share a store. */
 let server: ClickHouseServer;
@@ -22,16 +22,6 @@ afterAll(async () => {
   await server?.dispose();
 });
 
-const send = async <T>(at: Service, method: string, path: string, body?: unknown): Promise<T> => {
-  const reply = await fetch(at.url + path, {
-    method,
-    headers: { authorization, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await reply.text();
-  expect(reply.status, `${method} ${path}: ${text}`).toBe(200);
-  return (text.startsWith('{') ? JSON.parse(text) : text) as T;
-};
 const tail = async (at: Service, headers: Record<string, string> = { authorization }) => {
   const client = await TailClient.open(at.url, 'app', { headers });
   onTestFinished(() => client.leave());
@@ -73,9 +63,11 @@ it('have the rows of both, each once and in one order', async () => {
 });
 
 it('resume at the other node, and end when the other node deletes the key', async () => {
-  await send(one, 'PUT', '/api/v1/role/reading', [{ privilege: 'reader', resource: { dataset: 'app' } }]);
-  const { apiKey, keyId } = await send<{ apiKey: string; keyId: string }>(
-    one,
+  await administer(one.url, 'PUT', '/api/v1/role/reading', [
+    { privilege: 'reader', resource: { dataset: 'app' } },
+  ]);
+  const { apiKey, keyId } = await administer<{ apiKey: string; keyId: string }>(
+    one.url,
     'POST',
     '/api/console/v1/apikeys',
     { keyName: 'reading', roles: ['reading'] },
@@ -96,7 +88,7 @@ it('resume at the other node, and end when the other node deletes the key', asyn
   expect(after.response.status).toBe(200);
   onTestFinished(() => after.leave());
   await expect.poll(() => after.read.rows.map(({ n }) => n)).toEqual([2]);
-  await send(one, 'DELETE', `/api/console/v1/apikeys/${keyId}`);
+  await administer(one.url, 'DELETE', `/api/console/v1/apikeys/${keyId}`);
   await expect.poll(() => after.isEnded).toBe(true);
   expect(after.read.end?.code).toBe('unauthenticated');
 });

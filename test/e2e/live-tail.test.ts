@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { authorization, Service } from '../support/service/service.ts';
-import { TailClient, type TailOptions } from '../support/service/tail-client.ts';
+import { administer, TailClient, type TailOptions } from '../support/service/tail-client.ts';
 
 /** Live tails of the built service: through its log, its store and each of its HTTP servers. */
 describe.each(['auto', 'node'])('a live tail over the HTTP server %s', (server) => {
@@ -13,16 +13,8 @@ describe.each(['auto', 'node'])('a live tail over the HTTP server %s', (server) 
   }, 60_000);
   afterAll(() => service?.dispose());
 
-  const send = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
-    const reply = await fetch(service.url + path, {
-      method,
-      headers: { authorization, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await reply.text();
-    expect(reply.status, `${method} ${path}: ${text}`).toBe(200);
-    return (text.startsWith('{') ? JSON.parse(text) : text) as T;
-  };
+  const send = <T>(method: string, path: string, body?: unknown) =>
+    administer<T>(service.url, method, path, body);
   /** A key with this privilege. */
   const makeKey = async (name: string, privilege: object) => {
     await send('PUT', `/api/v1/role/${name}`, [privilege]);

@@ -1,5 +1,5 @@
 import { readTail, type TailReading } from '../http/event-stream.ts';
-import { authorization } from './service.ts';
+import { authorization, UnexpectedReply } from './service.ts';
 
 export interface TailOptions {
   readonly headers?: Readonly<Record<string, string>>;
@@ -60,4 +60,16 @@ export class TailClient {
   leave(): void {
     this.#leaving.abort();
   }
+}
+
+/** Sends a request as the administrator. @throws Error unless the reply is 200 */
+export async function administer<T>(url: string, method: string, path: string, body?: unknown): Promise<T> {
+  const reply = await fetch(url + path, {
+    method,
+    headers: { authorization, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await reply.text();
+  if (reply.status !== 200) throw new UnexpectedReply(`${method} ${path}`, reply.status, text);
+  return (text.startsWith('{') ? JSON.parse(text) : text) as T;
 }

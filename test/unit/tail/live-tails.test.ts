@@ -39,6 +39,11 @@ class Timers {
   get count(): number {
     return this.#waiting.size;
   }
+
+  /** How many waits of this length there are. */
+  countOf(ms: number): number {
+    return [...this.#waiting].filter((timer) => timer.ms === ms).length;
+  }
 }
 
 /** A table of numbers, of which each insert has some; the condition `even` leaves the even ones. */
@@ -404,6 +409,18 @@ describe('a live tail ends', () => {
       [1, 2, 3],
     ]);
     expect(table.asked.at(-1)?.principal.privileges).toBeDefined();
+  });
+
+  test('not when it is the only one that changes, and ticks come one at a time', async () => {
+    const { table, timers, tick, open } = start();
+    let now = reader;
+    const client = await open({ authorizeAgain: () => Promise.resolve(now) });
+    now = { ...reader, privileges: [{ privilege: 'reader' }] };
+    await tick();
+    table.inserts.push([1]);
+    await tick();
+    await tick();
+    expect([client.numbers, timers.countOf(limits.tailIntervalMs)]).toEqual([[1], 1]);
   });
 
   test('when its dataset is deleted, also if another gets the name', async () => {
