@@ -8,7 +8,7 @@ export function backoffMs(
   attempt: number,
   minMs: number,
   maxMs: number,
-  timers: Timers = systemClock,
+  timers: Pick<Timers, 'random'> = systemClock,
 ): number {
   const full = Math.min(maxMs, minMs * 2 ** Math.min(attempt, 30));
   return full * (1 - timers.random() / 4);

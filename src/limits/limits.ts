@@ -9,6 +9,7 @@ import { decodingLimits } from './decoding-limits.ts';
 import { documentLimits } from './document-limits.ts';
 import { identityLimits } from './identity-limits.ts';
 import { insertLimits } from './insert-limits.ts';
+import { notificationLimits } from './notification-limits.ts';
 import { pgwireLimits } from './pgwire-limits.ts';
 import { queryLimits } from './query-limits.ts';
 import { quotaLimits } from './quota-limits.ts';
@@ -104,6 +105,9 @@ export const limits = {
 
   ...identityLimits,
   ...documentLimits,
+
+  // Notifications ----------------------------------------------------------------------------------------
+  ...notificationLimits,
 
   // Tenants ----------------------------------------------------------------------------------------------
   /** All tenants. Each node holds their roles, users, keys and datasets in memory. */
