@@ -265,6 +265,46 @@ export const errorDefinitions = {
     'The Idempotency-Key belongs to another request',
     'An earlier request had this key and a different body. Use a new key for a new request.',
   ),
+  bad_target: permanent(
+    400,
+    'The target is not valid',
+    'A member is missing, wrong, or not one of this type of target. The detail names it.',
+  ),
+  target_refused: permanent(
+    400,
+    'Nothing may be sent there',
+    'The target leads to a private, local or other special address, to another host than that of its service, or mail to a domain that is not allowed. The operator can allow networks and domains.',
+  ),
+  target_in_use: permanent(
+    409,
+    'The target is in use',
+    'An alert uses it; the detail names one. Remove the target there first.',
+  ),
+  target_policy_unchangeable: permanent(
+    409,
+    'The operator decides where notifications may go',
+    'Tenants cannot change it: the operator sets MILLRACE_TARGET_ALLOWED_NETWORKS and MILLRACE_SMTP_DOMAINS.',
+  ),
+  target_unreachable: retryable(
+    502,
+    'The target did not answer',
+    'Its name was not resolved, no connection was made, or there was no whole reply in time. A notification is tried again for a day.',
+  ),
+  target_status: permanent(
+    502,
+    'The target refused the notification',
+    'It answered with a status that is no success. The record of a delivery shows it.',
+  ),
+  newer_delivery_waits: permanent(
+    409,
+    'A newer notification waits',
+    'It goes to the same target and tells what this one did; there is no need to repeat this one.',
+  ),
+  bad_silence: permanent(
+    400,
+    'The silence is not valid',
+    'A matcher or a time is missing or wrong. The detail says which.',
+  ),
   revision_changed: permanent(
     412,
     'The document has changed',

@@ -12,8 +12,8 @@ export type DeliveryOutcome =
   | { readonly kind: 'failed'; readonly error: DeliveryError };
 
 /**
- * Records the outcome of a try. A delivery that was replaced in the meantime is not known any more: its outcome
- * changes nothing.
+ * Records the outcome of a try. A delivery that was replaced in the meantime is not known any more: its
+ * outcome changes nothing.
  * @param random a number in [0, 1), for the jitter
  * @returns the same object if nothing changed
  */

@@ -18,9 +18,9 @@
  * an hour. These repeats are not part of the state: the next evaluation makes up for a lost one.
  *
  * Invariants:
- * - At most one delivery of a group waits. A newer one takes its place, and tells in addition what the old one
- *   would have told as resolved: nobody knows whether an unanswered try has arrived. So an instance that ends
- *   is told as resolved even if no try of its firing succeeded.
+ * - At most one delivery of a group waits. A newer one takes its place, and tells in addition what the old
+ *   one would have told as resolved: nobody knows whether an unanswered try has arrived. So an instance that
+ *   ends is told as resolved even if no try of its firing succeeded.
  * - A group has told, in its deliveries, exactly the instances in `told` as firing and not yet as resolved.
  * - A resolved instance is in `ended` as long as a group has it in `told`.
  * - A step that changes nothing returns the same object, and nothing need be written.
@@ -28,6 +28,7 @@
  * After a crash the deliveries that wait are sent, with their old ids: the receiver may get one twice.
  */
 
+import type { ErrorCode } from '../errors.ts';
 import { limits } from '../limits/limits.ts';
 import {
   type AlertSummary,
@@ -60,7 +61,7 @@ export interface NotificationGroup {
 }
 
 export interface DeliveryError {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly message: string;
   /** The status of the reply, if there was one. */
   readonly status?: number;

@@ -36,7 +36,10 @@ export interface Notification {
   readonly alert: AlertSummary;
   /** `firing` while one of the group's instances fires. */
   readonly status: 'firing' | 'resolved';
-  /** Firing ones first; at most `limits.maxAlertsPerNotification`, except for targets of the type `alertManager`. */
+  /**
+   * Firing ones first; at most `limits.maxAlertsPerNotification`, except for targets of the type
+   * `alertManager`.
+   */
   readonly alerts: readonly Notifiable[];
   /** Instances beyond those in `alerts`. */
   readonly truncatedAlerts: number;

@@ -8,7 +8,7 @@ import {
 } from '../../../src/notifications/notification-state.ts';
 
 const nowMs = Date.UTC(2026, 0, 5, 12);
-const error = { code: 'target_status', message: 'status 503', status: 503 };
+const error = { code: 'target_status' as const, message: 'status 503', status: 503 };
 const dayMs = 24 * 3_600_000;
 
 const delivery = (id: string, status: Delivery['status'] = 'waiting'): Delivery => ({
@@ -74,7 +74,7 @@ describe('the outcome of a try', () => {
       status: 'failed',
       tries: 1,
       lastTryAtMs: nowMs + 7,
-      lastError: { code: 'target_status', status: 503 },
+      lastError: { code: 'target_status' as const, status: 503 },
     });
     expect(state.deliveries[0]?.lastError?.message).toHaveLength(limits.maxDeliveryErrorLength);
   });

@@ -125,7 +125,7 @@ class Simulation {
     for (const { id, status, targetId, nextTryAtMs, notification } of this.state.deliveries) {
       if (status !== 'waiting' || nextTryAtMs > this.#nowMs) continue;
       this.log.push(`${clockText(this.#nowMs)} ${targetId} ${summary(notification.alerts)}`);
-      const error = { code: 'target_status', message: 'status 500' };
+      const error = { code: 'target_status' as const, message: 'status 500' };
       const outcome: DeliveryOutcome =
         this.#outcome === 'delivered' ? { kind: 'delivered' } : { kind: this.#outcome, error };
       this.#write(deliveryOutcome(this.state, id, outcome, this.#nowMs, () => 0));
