@@ -285,7 +285,7 @@ export const errorDefinitions = {
     'The operator decides where notifications may go',
     'Tenants cannot change it: the operator sets MILLRACE_TARGET_ALLOWED_NETWORKS and MILLRACE_SMTP_DOMAINS.',
   ),
-  target_unreachable: retryable(
+  target_unreachable: permanent(
     502,
     'The target did not answer',
     'Its name was not resolved, no connection was made, or there was no whole reply in time. A notification is tried again for a day.',

@@ -22,6 +22,7 @@ const groups: readonly RouteGroup[] = [
   'Query',
   'Datasets',
   'Dashboards',
+  'Notifications',
   'Identities',
   'Tenants',
   'Backups',

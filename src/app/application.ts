@@ -43,6 +43,7 @@ import { SharedLock } from '../lib/shared-lock.ts';
 import { StartError } from '../lib/start-error.ts';
 import { compileLateUntil, lateRequests, lateSmallRequests } from '../lib/v8-tuning.ts';
 import { limits } from '../limits/limits.ts';
+import type { DeliveryRecords } from '../notifications/delivery-records.ts';
 import { Backlog } from '../wal/backlog.ts';
 import { DiskGuard, diskSpace } from '../wal/disk-guard.ts';
 import { recoverWal } from '../wal/recovery.ts';
@@ -54,6 +55,7 @@ import type { AppContext } from './app-context.ts';
 import { listenOrExplain } from './listen.ts';
 import { startDocuments } from './start-documents.ts';
 import { startIdentities } from './start-identities.ts';
+import { startNotifications } from './start-notifications.ts';
 import { type Pgwire, startPgwire } from './start-pgwire.ts';
 import { startQueries } from './start-queries.ts';
 import { type StoreParts, startStore } from './start-store.ts';
@@ -110,6 +112,10 @@ export async function startApp(options: AppOptions): Promise<App> {
     () => logParts.drain.newestNumber,
     [documentParts.documents],
   );
+  const notifications = startNotifications(context, config, {
+    documents: documentParts.documents,
+    box: identities.box,
+  });
   storeParts.cleaner.add(identities.identityStore, logParts.replays, storeParts.catalog);
   storeParts.cleaner.add(new TenantDatabases(storeParts.store), storeParts.received, logParts.deadLetters);
   storeParts.cleaner.add(identities.metadataOfTenants);
@@ -170,6 +176,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       },
       dashboards: documentParts,
       identities: identities.administrations,
+      notifications: { ...notifications, records: noAlerts },
       login: identities.login,
       backups,
       hasDefaultDatasets: config.defaultDatasets,
@@ -207,6 +214,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         ...servers.map((each) => each.close(limits.shutdownRequestsMs)),
         pgwire.stop(limits.shutdownRequestsMs),
       ]);
+      await notifications.stop();
       await ingestParts.trail.stop();
       await queryParts.translations.close();
       await ingestParts.decoders.close();
@@ -224,6 +232,9 @@ export async function startApp(options: AppOptions): Promise<App> {
     },
   };
 }
+
+/** Nothing evaluates alerts yet, so nothing is recorded of their deliveries. */
+const noAlerts: DeliveryRecords = { statesOf: () => [], retry: async () => 'not_found' };
 
 /** Made by `npm run docs`; read when somebody asks for it. */
 const openApi = (): Promise<Uint8Array> =>

@@ -102,6 +102,7 @@ export async function startIdentities(
   };
   return {
     authorizer,
+    box,
     identityStore,
     metadataOfTenants,
     caughtUp,

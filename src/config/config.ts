@@ -14,6 +14,11 @@ import { type CommandName, commandHelp, commandNames } from './command-help.ts';
 import { type EngineConfig, readEngine } from './engine-options.ts';
 import { type ListenerConfig, listenerOptions, readListener } from './listener-options.ts';
 import { defaultQueryMemoryBytes, defaultTotalQueryMemoryBytes } from './memory.ts';
+import {
+  type NotificationConfig,
+  notificationOptions,
+  readNotificationOptions,
+} from './notification-options.ts';
 import { type OidcConfig, oidcOptions, readOidc } from './oidc-options.ts';
 import { type OperationConfig, operationOptions, readOperation } from './operation-options.ts';
 import {
@@ -42,7 +47,8 @@ export interface Config
     ApiConfig,
     EngineConfig,
     PgwireConfig,
-    ListenerConfig {
+    ListenerConfig,
+    NotificationConfig {
   readonly httpAddr: Address;
   /** The networks of trusted reverse proxies; undefined if there are none. */
   readonly trustedProxies: Networks | undefined;
@@ -251,7 +257,13 @@ const options = {
 } as const satisfies {
   readonly [K in Exclude<
     keyof Config,
-    | keyof (QuotaConfig & OperationConfig & ApiConfig & EngineConfig & PgwireConfig & ListenerConfig)
+    | keyof (QuotaConfig &
+        OperationConfig &
+        ApiConfig &
+        EngineConfig &
+        PgwireConfig &
+        ListenerConfig &
+        NotificationConfig)
     | 'oidc'
     | 'adminPasswordFile'
   >]: Option<Config[K]>;
@@ -265,6 +277,7 @@ export const optionGroups: Readonly<Record<string, ReadonlyArray<Option<unknown>
   'Quotas of tenants and datasets': Object.values(quotaOptions),
   'HTTP API': Object.values(apiOptions),
   'Metrics, watchdog and backups': Object.values(operationOptions),
+  Notifications: Object.values(notificationOptions),
   'Identity provider': Object.values(oidcOptions),
   'Commands that ask a service': Object.values(clientOptions),
 };
@@ -383,6 +396,7 @@ function readConfig(texts: OptionTexts): Config {
     ...readPgwire(texts),
     ...readEngine(texts.environment),
     ...readListener(texts),
+    ...readNotificationOptions(texts),
     oidc: readOidc(texts, need(options.multiTenant)),
   };
   return Object.freeze(config);

@@ -90,7 +90,8 @@ export const oidcOptions = {
   },
   publicOrigin: {
     env: 'MILLRACE_PUBLIC_URL',
-    meaning: 'the URL under which browsers reach the service; taken from each request if it is not set',
+    meaning:
+      'the URL under which browsers reach the service, also for links in notifications; taken from each request if it is not set',
     fallback: undefined,
     parse: parseOrigin,
     allowed: 'a URL without path, such as https://logs.example.com',

@@ -185,6 +185,19 @@ export function createMetrics() {
       help: 'Dead letters in the data directory; millrace dead list shows them.',
       registers,
     }),
+    notifications: new Counter({
+      name: 'millrace_notifications_total',
+      help: 'Tries to send a notification, by type of target and outcome: delivered, retry (it is tried again) or failed.',
+      labelNames: ['type', 'outcome'] as const,
+      registers,
+    }),
+    notificationDuration: new Histogram({
+      name: 'millrace_notification_duration_seconds',
+      help: 'Duration of one try to send a notification.',
+      labelNames: ['type'] as const,
+      buckets: durationBuckets,
+      registers,
+    }),
     queryDuration: new Histogram({
       name: 'millrace_query_duration_seconds',
       help: 'Duration of queries in the store.',

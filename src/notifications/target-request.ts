@@ -203,5 +203,7 @@ export function outcomeOfReply({ status, retryAfterMs: afterMs }: TargetReply): 
 export function outcomeOfError(error: unknown): DeliveryOutcome {
   if (!(error instanceof AppError)) throw error;
   const { code, message, definition } = error;
-  return { kind: definition.retryable ? 'retry' : 'failed', error: { code, message } };
+  // Who tests a target is not told to try again at once; a delivery has a day.
+  const mayPass = definition.retryable || code === 'target_unreachable';
+  return { kind: mayPass ? 'retry' : 'failed', error: { code, message } };
 }

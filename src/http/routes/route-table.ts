@@ -6,6 +6,7 @@ import type { ApiKeyAdministration } from '../../identity/api-keys.ts';
 import type { RoleAdministration } from '../../identity/roles.ts';
 import type { TenantAdministration } from '../../identity/tenant-administration.ts';
 import type { UserAdministration } from '../../identity/users.ts';
+import type { Silences } from '../../notifications/silences.ts';
 import type { Query } from '../../query/request.ts';
 import type { LiveTails } from '../../tail/live-tails.ts';
 import type { Route } from '../server/route.ts';
@@ -21,6 +22,8 @@ import { userRoutes } from './identity/user-routes.ts';
 import { type IngestRouteOptions, ingestRoutes } from './ingest/ingest-routes.ts';
 import { otlpRoutes } from './ingest/otlp-routes.ts';
 import { remoteWriteRoutes } from './ingest/remote-write-routes.ts';
+import { silenceRoutes } from './notifications/silence-routes.ts';
+import { type TargetRouteOptions, targetRoutes } from './notifications/target-routes.ts';
 import { queryRoutes } from './query/query-routes.ts';
 import { type MetricsRouteOptions, metricsRoute } from './status/metrics-route.ts';
 import { type StatusRouteOptions, statusRoutes } from './status/status-routes.ts';
@@ -46,6 +49,7 @@ export interface RouteTableParts {
     readonly apiKeys: ApiKeyAdministration;
     readonly tenants: TenantAdministration;
   };
+  readonly notifications: TargetRouteOptions & { readonly silences: Silences };
   /** If false, a request that names no dataset is refused in every protocol; true unless given. */
   readonly hasDefaultDatasets?: boolean | undefined;
   /** Undefined if there is no identity provider. */
@@ -59,7 +63,7 @@ export interface RouteTableParts {
  */
 export function routeTable(parts: RouteTableParts): readonly Route[] {
   const { audit, status, metrics, ingest, query, datasets, dashboards, identities, login } = parts;
-  const { hasDefaultDatasets = true } = parts;
+  const { hasDefaultDatasets = true, notifications } = parts;
   const routes: readonly Route[] = [
     ...(metrics === undefined ? [] : [metricsRoute(metrics)]),
     ...statusRoutes(status),
@@ -75,6 +79,8 @@ export function routeTable(parts: RouteTableParts): readonly Route[] {
     ...userRoutes(identities.users, audit),
     ...apiKeyRoutes(identities.apiKeys, audit),
     ...tenantRoutes(identities.tenants, audit),
+    ...targetRoutes(notifications, audit),
+    ...silenceRoutes(notifications.silences, audit),
     ...backupRoutes(parts.backups, audit),
     ...(login === undefined ? [] : loginRoutes(login)),
   ];

@@ -55,6 +55,7 @@ export type RouteGroup =
   | 'Datasets'
   | 'Dashboards'
   | 'Identities'
+  | 'Notifications'
   | 'Tenants'
   | 'Backups'
   | 'Sign-in'

@@ -3,6 +3,7 @@ import { Gate } from '../../../src/access/gate.ts';
 import type { Tenancy } from '../../../src/access/tenancy.ts';
 import { createOidc } from '../../../src/app/create-oidc.ts';
 import { createOauthUsers } from '../../../src/app/start-identities.ts';
+import { startNotifications } from '../../../src/app/start-notifications.ts';
 import { AuditLog } from '../../../src/audit/audit-log.ts';
 import type { AuditRow } from '../../../src/audit/audit-trail.ts';
 import { Authorizer } from '../../../src/auth/authorizer.ts';
@@ -14,6 +15,7 @@ import { TenantCleaner } from '../../../src/catalog/tenant-cleaner.ts';
 import { TenantDatabases } from '../../../src/catalog/tenant-databases.ts';
 import { Tenants } from '../../../src/catalog/tenants.ts';
 import type { Store } from '../../../src/clickhouse/store.ts';
+import type { NotificationConfig } from '../../../src/config/notification-options.ts';
 import type { OidcConfig } from '../../../src/config/oidc-options.ts';
 import { Dashboards } from '../../../src/dashboards/dashboards.ts';
 import { Favorites } from '../../../src/dashboards/favorites.ts';
@@ -37,6 +39,7 @@ import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import type { Networks } from '../../../src/lib/ip-address.ts';
 import { createMetrics } from '../../../src/lib/metrics.ts';
 import { MetadataLog } from '../../../src/metadata/metadata-log.ts';
+import type { Resolver } from '../../../src/notifications/address-guard.ts';
 import { library, maxBodyBytes, RecordingIngest, RecordingQuery } from '../http/http-harness.ts';
 
 export type Credential = Readonly<Record<string, string>>;
@@ -70,7 +73,18 @@ export interface IdentityNodeOptions {
   /** Of the audit log. */
   readonly auditClock?: Clock;
   readonly trustedProxies?: Networks | undefined;
+  readonly notifications?: Partial<NotificationConfig>;
+  /** Of the names of targets. */
+  readonly resolve?: Resolver;
 }
+
+const noNotifications: NotificationConfig = {
+  targetAllowedNetworks: undefined,
+  smtpUrl: undefined,
+  smtpFrom: undefined,
+  smtpDomains: undefined,
+  publicUrl: undefined,
+};
 
 /**
  * A node with every route group, real but for what is behind ingest and query; the tables of
@@ -123,6 +137,11 @@ export async function startIdentityNode(
   cleaner.add(documents);
   await documents.refresh();
   const datasetChanges = new DatasetChanges();
+  const notifications = startNotifications(
+    { clock: systemClock, metrics, log },
+    { ...noNotifications, ...options.notifications },
+    { documents, box, ...(options.resolve === undefined ? {} : { resolve: options.resolve }) },
+  );
   const routes = routeTable({
     audit,
     status: {
@@ -169,6 +188,10 @@ export async function startIdentityNode(
         caughtUp: () => Promise.resolve(),
       }),
     },
+    notifications: {
+      ...notifications,
+      records: { statesOf: () => [], retry: async () => 'not_found' },
+    },
     backups: undefined,
     login: oidc?.login,
   });
@@ -209,6 +232,9 @@ export async function startIdentityNode(
       if (reply.status !== 200) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
       return JSON.parse(text) as T;
     },
-    close: () => server.close(0),
+    close: async () => {
+      await server.close(0);
+      await notifications.stop();
+    },
   };
 }

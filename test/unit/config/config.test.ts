@@ -310,6 +310,25 @@ describe('the configuration', () => {
     expect(() => readCommand(args, {})).toThrow(message);
   });
 
+  it('says where notifications may go, and how mail is sent', () => {
+    const networks = { MILLRACE_TARGET_ALLOWED_NETWORKS: '10.0.0.0/8, ::1' };
+    expect(read([], networks).targetAllowedNetworks?.texts).toEqual(['10.0.0.0/8', '::1']);
+    expect(() => read([], { MILLRACE_TARGET_ALLOWED_NETWORKS: '10.0.0.0/33' })).toThrow(ConfigError);
+    const mail = {
+      MILLRACE_SMTP_URL: 'smtps://user:p%40ss@mail.example.com',
+      MILLRACE_SMTP_FROM: 'a@example.com',
+    };
+    const config = read([], { ...mail, MILLRACE_SMTP_DOMAINS: 'Example.com, example.org' });
+    expect([config.smtpUrl?.hostname, config.smtpFrom]).toEqual(['mail.example.com', 'a@example.com']);
+    expect(config.smtpDomains).toEqual(new Set(['example.com', 'example.org']));
+    expect(() => read([], { MILLRACE_SMTP_URL: mail.MILLRACE_SMTP_URL })).toThrow('belong together');
+    for (const bad of ['mail.example.com', 'http://mail.example.com', 'smtp://user:%zz@hidden'])
+      expect(() => read([], { ...mail, MILLRACE_SMTP_URL: bad })).toThrow(
+        /^MILLRACE_SMTP_URL cannot be used: /,
+      );
+    expect(() => read([], { ...mail, MILLRACE_SMTP_FROM: 'a@b\r\nBcc: c@d' })).toThrow(ConfigError);
+  });
+
   it('lists every option in the help', () => {
     const help = helpText();
     for (const verb of ['list', 'retry', 'drop']) expect(help).toContain(`millrace dead ${verb}`);
