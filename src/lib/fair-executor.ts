@@ -8,21 +8,24 @@ interface Job {
 }
 
 /**
- * Runs asynchronous work one at a time: parties take turns, and each party's work keeps its
- * order (`FairQueue`).
+ * Runs asynchronous work one at a time, or a few at a time: parties take turns, and each party's work begins
+ * in its order (`FairQueue`).
  */
 export class FairExecutor {
   readonly #waiting: FairQueue<Job>;
   readonly #refusal: string;
   readonly #maxWaitMs: number | undefined;
-  #busy = false;
+  readonly #parallel: number;
+  #running = 0;
 
   /**
    * @param maxWaiting waiting work of all parties together
    * @param refusal the message for work that is refused because the queue is full or slow
    * @param maxWaitMs work that has not begun after this time is refused; undefined: it waits on
+   * @param parallel how much runs at a time
    */
-  constructor(maxWaiting: number, refusal: string, maxWaitMs?: number) {
+  constructor(maxWaiting: number, refusal: string, maxWaitMs?: number, parallel = 1) {
+    this.#parallel = parallel;
     this.#waiting = new FairQueue(maxWaiting);
     this.#refusal = refusal;
     this.#maxWaitMs = maxWaitMs;
@@ -59,9 +62,9 @@ export class FairExecutor {
   }
 
   async #work(): Promise<void> {
-    if (this.#busy) return;
-    this.#busy = true;
+    if (this.#running >= this.#parallel) return;
+    this.#running += 1;
     for (let job = this.#waiting.shift(); job !== undefined; job = this.#waiting.shift()) await job.run();
-    this.#busy = false;
+    this.#running -= 1;
   }
 }

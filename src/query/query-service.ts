@@ -122,8 +122,15 @@ export class QueryService implements Query, ArrivalQuery {
   }
 
   async describe(question: QueryQuestion): Promise<Description> {
-    const { columns, parameters } = await this.#translator.describe(this.#toTranslate(question, false));
-    return { columns, parameters: parameters.map(({ type, postgres }) => postgres ?? postgresType(type)) };
+    const { columns, aggregateColumns, datasets, parameters } = await this.#translator.describe(
+      this.#toTranslate(question, false),
+    );
+    return {
+      columns,
+      aggregateColumns,
+      datasets,
+      parameters: parameters.map(({ type, postgres }) => postgres ?? postgresType(type)),
+    };
   }
 
   async counts(request: CountsRequest): Promise<readonly CountsBin[]> {

@@ -83,6 +83,10 @@ export interface Explanation {
 /** What is known of a query without running it and without the values of its parameters. */
 export interface Description {
   readonly columns: readonly ResultColumn[];
+  /** Names of the columns that are aggregates, or are computed from them. */
+  readonly aggregateColumns: readonly string[];
+  /** Names of the datasets that are read. */
+  readonly datasets: readonly string[];
   /** Of `$1`, `$2`, … */
   readonly parameters: readonly PostgresType[];
 }

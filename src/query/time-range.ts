@@ -51,7 +51,16 @@ function parseAbsolute(text: string): number | undefined {
 }
 
 function parseBack(text: string, nowMicros: number): number | undefined {
+  const micros = parseDuration(text);
+  return micros === undefined ? undefined : nowMicros - micros;
+}
+
+/**
+ * A duration such as `10m`, `1h30m` or `2 days`, in microseconds; undefined if the text is none, or is one of
+ * months, which differ in length.
+ */
+export function parseDuration(text: string): number | undefined {
   const parts = duration.test(text) ? parseInterval(text) : undefined;
   if (parts === undefined || parts.months !== 0) return undefined;
-  return nowMicros - parts.days * microsPerDay - parts.micros;
+  return parts.days * microsPerDay + parts.micros;
 }

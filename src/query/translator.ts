@@ -118,7 +118,9 @@ export class Translator {
   }
 
   /** The columns and parameters of a query, without values of parameters. @throws AppError as `translate` */
-  async describe(question: TranslationQuestion): Promise<Pick<Translation, 'columns' | 'parameters'>> {
+  async describe(
+    question: TranslationQuestion,
+  ): Promise<Pick<Translation, 'columns' | 'aggregateColumns' | 'datasets' | 'parameters'>> {
     return (await this.#translation(question, undefined)).translation;
   }
 

@@ -15,6 +15,7 @@ import { type PostgresType, postgresType } from './postgres-types.ts';
 import { tooLargeForStore } from './print/bounded.ts';
 import { printStatement } from './print/print-query.ts';
 import { Environment } from './resolve/environment.ts';
+import { hasAggregate } from './resolve/grouping.ts';
 import { uniqueNames } from './resolve/output-name.ts';
 import { resolveQuery } from './resolve/resolve-query.ts';
 import { visibleData } from './resolve/visible-tables.ts';
@@ -44,6 +45,8 @@ export interface Translation {
   readonly maxSqlBytes: number;
   /** Output columns in order. */
   readonly columns: readonly ResultColumn[];
+  /** Names of the columns that bring rows together: aggregates, or what is computed from them. */
+  readonly aggregateColumns: readonly string[];
   /** Of `$1`, `$2`, … */
   readonly parameters: readonly ParameterUse[];
   /** Numbers of the parameters for whose values alone it holds. */
@@ -251,6 +254,10 @@ function described(query: QueryIr, names: readonly string[], env: Environment, s
       label: name,
       type: postgresType(type),
     })),
+    aggregateColumns:
+      query.kind === 'select'
+        ? query.items.flatMap((item, index) => (hasAggregate(item) ? (names[index] ?? []) : []))
+        : [],
     parameters: env.parameters.uses(),
     fixedParameters: env.parameters.fixed,
     datasets: [...env.datasets],
