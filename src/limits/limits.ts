@@ -5,6 +5,7 @@
  * are fixed. The relations that must hold between them are asserted when this module loads.
  */
 
+import { alertLimits } from './alert-limits.ts';
 import { decodingLimits } from './decoding-limits.ts';
 import { documentLimits } from './document-limits.ts';
 import { identityLimits } from './identity-limits.ts';
@@ -292,6 +293,9 @@ export const limits = {
 
   ...queryLimits,
   ...tailLimits,
+
+  // Alerts -----------------------------------------------------------------------------------------------
+  ...alertLimits,
   ...pgwireLimits,
 
   // Threads ----------------------------------------------------------------------------------------------
