@@ -126,6 +126,16 @@ export const errorDefinitions = {
     'The name is not allowed',
     'The name of a user, role or key is empty, too long, or has characters that are not allowed.',
   ),
+  bad_alert: permanent(
+    400,
+    'The alert is not valid',
+    'A member of the alert is missing or not allowed, or its query has no number to compare. The detail says which.',
+  ),
+  alert_result_too_large: permanent(
+    400,
+    'The result of the query is too large for an alert',
+    'It has more rows, instances, labels or bytes than an alert may have. Group the rows, or add a LIMIT.',
+  ),
   bad_role: permanent(
     400,
     'The role is not valid',

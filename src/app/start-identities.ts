@@ -8,9 +8,11 @@ import type { Tenants } from '../catalog/tenants.ts';
 import { Lease } from '../cluster/lease.ts';
 import { type Followed, MetadataFollower } from '../cluster/metadata-follower.ts';
 import type { OidcConfig } from '../config/oidc-options.ts';
+import type { Owner } from '../documents/document.ts';
 import { UserAccount } from '../identity/accounts.ts';
 import { ApiKeyAdministration, ApiKeyIdentities } from '../identity/api-keys.ts';
 import { IdentityStore } from '../identity/identity-store.ts';
+import { subjectOf } from '../identity/names.ts';
 import { OauthUsers, type OauthUsersOptions } from '../identity/oauth-users.ts';
 import { RoleAdministration } from '../identity/roles.ts';
 import { ScramAccounts } from '../identity/scram-accounts.ts';
@@ -18,6 +20,7 @@ import { TenantAdministration } from '../identity/tenant-administration.ts';
 import { UserAdministration } from '../identity/users.ts';
 import { loadOrCreateSecret } from '../lib/data-directory.ts';
 import { defaultTenant } from '../model/dataset.ts';
+import type { Principal } from '../model/identity.ts';
 import type { AppContext } from './app-context.ts';
 import type { Oidc, OidcParts } from './create-oidc.ts';
 import type { StoreParts } from './start-store.ts';
@@ -89,6 +92,18 @@ export async function startIdentities(
     apiKeys,
     tenants: new TenantAdministration({ ...administered, multiTenant, caughtUp }),
   };
+  /**
+   * The present principal of who made something; undefined if they do not exist any more.
+   * @throws AppError `store_unavailable`, `forbidden` (`Grants.of`)
+   */
+  const principalOf = (tenant: string, { kind, name, id }: Owner): Principal | undefined => {
+    if (kind === 'root') return administrator.principal;
+    lease?.requireCurrent();
+    if (kind === 'user') return identityStore.user(tenant, name)?.principal;
+    if (kind === 'apiKey') return identityStore.apiKey(tenant, name)?.principal;
+    const subject = subjectOf(id ?? '');
+    return subject === undefined ? undefined : oauthUsers.principalOf(tenant, subject);
+  };
   const stop = async (): Promise<void> => {
     stopping.abort();
     await follower.stop();
@@ -106,6 +121,7 @@ export async function startIdentities(
     identityStore,
     metadataOfTenants,
     caughtUp,
+    principalOf,
     administrations,
     scramAccounts: new ScramAccounts({
       identityStore,

@@ -2,6 +2,7 @@ import type { VerifiedClaims } from '../auth/oidc/claims.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits/limits.ts';
+import type { Principal } from '../model/identity.ts';
 import type { OauthUserValue } from './accounts.ts';
 import type { IdentityStore } from './identity-store.ts';
 import { noUser, oauthId } from './names.ts';
@@ -62,6 +63,20 @@ export class OauthUsers {
     if (account.principal === undefined) return undefined;
     this.#list(tenant, claims);
     return account;
+  }
+
+  /**
+   * The principal of a user who need not be signed in: with the roles that administrators gave, or the
+   * default role. Those of the provider's claims are not known here. Undefined if there is no such user.
+   * @throws AppError `store_unavailable`, `forbidden` (`Grants.of`)
+   */
+  principalOf(tenant: string, subject: string): Principal | undefined {
+    const { identityStore, clock } = this.#options;
+    const user = identityStore.oauthUser(tenant, subject);
+    if (user === undefined || user.removed) return undefined;
+    const always = { issuedAtMs: Number.POSITIVE_INFINITY, expiresAtMs: Number.POSITIVE_INFINITY };
+    const claims = { subject, name: user.name, roles: [], tenant: undefined, ...always };
+    return new OidcAccount(claims, tenant, identityStore, clock).principal;
   }
 
   /** Sorted by id. */

@@ -148,6 +148,24 @@ export function createMetrics() {
       help: 'Damaged bytes of the log that were set aside.',
       registers,
     }),
+    alertEvaluations: new Counter({
+      name: 'millrace_alert_evaluations_total',
+      help: 'Evaluations of alerts on this node, by outcome: ok or failed.',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
+    alertEvaluationDuration: new Histogram({
+      name: 'millrace_alert_evaluation_duration_seconds',
+      help: 'Duration of one evaluation of an alert, with all of its tries.',
+      buckets: durationBuckets,
+      registers,
+    }),
+    alertEvaluationLag: new Histogram({
+      name: 'millrace_alert_evaluation_lag_seconds',
+      help: 'From the time at which an alert is due to the begin of its evaluation.',
+      buckets: durationBuckets,
+      registers,
+    }),
     storeUp: new Gauge({
       name: 'millrace_store_up',
       help: '1 if the store answered the last health check, 0 if not.',
