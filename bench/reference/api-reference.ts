@@ -23,6 +23,7 @@ const groups: readonly RouteGroup[] = [
   'Datasets',
   'Dashboards',
   'Notifications',
+  'Alerts',
   'Identities',
   'Tenants',
   'Backups',

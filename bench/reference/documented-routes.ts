@@ -28,6 +28,7 @@ export function documentedRoutes(): readonly Route[] {
     datasets: { administration: part, questions: part, retention: part, limits: part },
     dashboards: { dashboards: part, filters: part },
     identities: { roles: part, users: part, apiKeys: part, tenants: part },
+    alerts: part,
     notifications: { targets: part, tests: part, records: part, policy: part, silences: part },
     login: part,
     backups: part,

@@ -43,7 +43,6 @@ import { SharedLock } from '../lib/shared-lock.ts';
 import { StartError } from '../lib/start-error.ts';
 import { compileLateUntil, lateRequests, lateSmallRequests } from '../lib/v8-tuning.ts';
 import { limits } from '../limits/limits.ts';
-import type { DeliveryRecords } from '../notifications/delivery-records.ts';
 import { Backlog } from '../wal/backlog.ts';
 import { DiskGuard, diskSpace } from '../wal/disk-guard.ts';
 import { recoverWal } from '../wal/recovery.ts';
@@ -53,6 +52,7 @@ import { openWalDirectory } from '../wal/wal-files.ts';
 import { registerDiskGauges, registerWalGauges } from '../wal/wal-gauges.ts';
 import type { AppContext } from './app-context.ts';
 import { listenOrExplain } from './listen.ts';
+import { startAlerts } from './start-alerts.ts';
 import { startDocuments } from './start-documents.ts';
 import { startIdentities } from './start-identities.ts';
 import { startNotifications } from './start-notifications.ts';
@@ -112,9 +112,15 @@ export async function startApp(options: AppOptions): Promise<App> {
     () => logParts.drain.newestNumber,
     [documentParts.documents],
   );
-  const notifications = startNotifications(context, config, {
-    documents: documentParts.documents,
-    box: identities.box,
+  const { documents } = documentParts;
+  const notifications = startNotifications(context, config, { documents, box: identities.box });
+  const alerts = startAlerts(context, storeParts, {
+    node: directory.node,
+    isShared: config.clickhouseUrl !== undefined,
+    documents,
+    query: queryParts.query,
+    principalOf: identities.principalOf,
+    notifications,
   });
   storeParts.cleaner.add(identities.identityStore, logParts.replays, storeParts.catalog);
   storeParts.cleaner.add(new TenantDatabases(storeParts.store), storeParts.received, logParts.deadLetters);
@@ -175,8 +181,9 @@ export async function startApp(options: AppOptions): Promise<App> {
         limits: new DatasetLimits({ ...storeParts, changes: datasetChanges }),
       },
       dashboards: documentParts,
+      alerts: alerts.alerts,
       identities: identities.administrations,
-      notifications: { ...notifications, records: noAlerts },
+      notifications: { ...notifications, records: alerts.records },
       login: identities.login,
       backups,
       hasDefaultDatasets: config.defaultDatasets,
@@ -215,6 +222,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         pgwire.stop(limits.shutdownRequestsMs),
       ]);
       await notifications.stop();
+      await alerts.stop();
       await ingestParts.trail.stop();
       await queryParts.translations.close();
       await ingestParts.decoders.close();
@@ -232,9 +240,6 @@ export async function startApp(options: AppOptions): Promise<App> {
     },
   };
 }
-
-/** Nothing evaluates alerts yet, so nothing is recorded of their deliveries. */
-const noAlerts: DeliveryRecords = { statesOf: () => [], retry: async () => 'not_found' };
 
 /** Made by `npm run docs`; read when somebody asks for it. */
 const openApi = (): Promise<Uint8Array> =>

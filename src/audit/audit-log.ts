@@ -42,7 +42,14 @@ export type IdentityChange =
   | 'dashboard.delete'
   | 'filter.create'
   | 'filter.update'
-  | 'filter.delete';
+  | 'filter.delete'
+  | 'alert.create'
+  | 'alert.update'
+  | 'alert.delete'
+  | 'alert.disable'
+  | 'alert.enable'
+  | 'alert.mute'
+  | 'alert.evaluate';
 
 /** What somebody reads that administrators want to know of. */
 export type LargeRead = 'query.export' | 'query.tail';

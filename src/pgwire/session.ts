@@ -948,7 +948,11 @@ export interface SessionParts {
     parameterTypes: readonly number[],
     signal: Cancellation,
   ): Promise<QueryResult>;
-  describe(sql: string, parameterTypes: readonly number[], signal: Cancellation): Promise<Description>;
+  describe(
+    sql: string,
+    parameterTypes: readonly number[],
+    signal: Cancellation,
+  ): Promise<Pick<Description, 'columns' | 'parameters'>>;
   explain(sql: string, signal: Cancellation): Promise<Explanation>;
   /**
    * Asked before each statement.

@@ -1,3 +1,4 @@
+import type { AlertAdministration } from '../../alerts/alert-administration.ts';
 import type { AuditLog } from '../../audit/audit-log.ts';
 import type { Backups } from '../../backup/backups.ts';
 import type { Dashboards } from '../../dashboards/dashboards.ts';
@@ -10,6 +11,7 @@ import type { Silences } from '../../notifications/silences.ts';
 import type { Query } from '../../query/request.ts';
 import type { LiveTails } from '../../tail/live-tails.ts';
 import type { Route } from '../server/route.ts';
+import { alertRoutes } from './alerts/alert-routes.ts';
 import { backupRoutes } from './backup/backup-routes.ts';
 import { dashboardRoutes } from './dashboards/dashboard-routes.ts';
 import { filterRoutes } from './dashboards/filter-routes.ts';
@@ -43,6 +45,7 @@ export interface RouteTableParts {
     readonly dashboards: Dashboards;
     readonly filters: SavedFilters;
   };
+  readonly alerts: AlertAdministration;
   readonly identities: {
     readonly roles: RoleAdministration;
     readonly users: UserAdministration;
@@ -79,6 +82,7 @@ export function routeTable(parts: RouteTableParts): readonly Route[] {
     ...userRoutes(identities.users, audit),
     ...apiKeyRoutes(identities.apiKeys, audit),
     ...tenantRoutes(identities.tenants, audit),
+    ...alertRoutes(parts.alerts, audit),
     ...targetRoutes(notifications, audit),
     ...silenceRoutes(notifications.silences, audit),
     ...backupRoutes(parts.backups, audit),

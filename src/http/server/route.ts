@@ -54,6 +54,7 @@ export type RouteGroup =
   | 'Query'
   | 'Datasets'
   | 'Dashboards'
+  | 'Alerts'
   | 'Identities'
   | 'Notifications'
   | 'Tenants'

@@ -111,7 +111,7 @@ export class RecordingQuery implements Query {
   }
 
   async describe(): Promise<Description> {
-    return { columns: [], parameters: [] };
+    return { columns: [], aggregateColumns: [], datasets: [], parameters: [] };
   }
 
   async counts({ startTime, endTime }: CountsRequest): Promise<readonly CountsBin[]> {

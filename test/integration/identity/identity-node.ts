@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { Gate } from '../../../src/access/gate.ts';
 import type { Tenancy } from '../../../src/access/tenancy.ts';
 import { createOidc } from '../../../src/app/create-oidc.ts';
+import { startAlerts } from '../../../src/app/start-alerts.ts';
 import { createOauthUsers } from '../../../src/app/start-identities.ts';
 import { startNotifications } from '../../../src/app/start-notifications.ts';
 import { AuditLog } from '../../../src/audit/audit-log.ts';
@@ -142,6 +143,19 @@ export async function startIdentityNode(
     { ...noNotifications, ...options.notifications },
     { documents, box, ...(options.resolve === undefined ? {} : { resolve: options.resolve }) },
   );
+  const alerts = startAlerts(
+    { clock: systemClock, metrics, log },
+    { metadata, tenants, cleaner },
+    {
+      node: name,
+      isShared: false,
+      documents,
+      query,
+      principalOf: (tenant, { kind, name: user }) =>
+        kind === 'root' ? administrator.principal : identityStore.user(tenant, user)?.principal,
+      notifications,
+    },
+  );
   const routes = routeTable({
     audit,
     status: {
@@ -190,8 +204,9 @@ export async function startIdentityNode(
     },
     notifications: {
       ...notifications,
-      records: { statesOf: () => [], retry: async () => 'not_found' },
+      records: alerts.records,
     },
+    alerts: alerts.alerts,
     backups: undefined,
     login: oidc?.login,
   });
@@ -235,6 +250,7 @@ export async function startIdentityNode(
     close: async () => {
       await server.close(0);
       await notifications.stop();
+      await alerts.stop();
     },
   };
 }
