@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { packageRoot } from '../test/support/lib/package-root.ts';
+import { measureAlerts } from './alerts-benchmark.ts';
 import { measureAuthorizer } from './authorizer-benchmark.ts';
 import { measureCatalog } from './catalog-benchmark.ts';
 import { barChart } from './chart.ts';
@@ -33,8 +34,9 @@ const workloads: ReadonlyMap<string, (requests: number) => Workload> = new Map([
 const remoteWrite = 'remote-write';
 const picture = 'bench/remote-write.svg';
 
-const usage = `npm run bench [-- [catalog | codecs | datasets | durability | http | identities | log-queries | otlp | query | sql-clients | tail] [<workload> …] [--quick] [--rounds n] [--prometheus]]
+const usage = `npm run bench [-- [alerts | catalog | codecs | datasets | durability | http | identities | log-queries | otlp | query | sql-clients | tail] [<workload> …] [--quick] [--rounds n] [--prometheus]]
 
+  alerts               a thousand alerts a minute: CPU, and how late they are evaluated
   catalog              queries of pg_catalog and information_schema with 2,000 datasets
   codecs [<word> …]    order keys and codecs for samples: bytes on disk, CPU and query time; words such as value or LZ4
                        choose among them
@@ -62,6 +64,7 @@ const usage = `npm run bench [-- [catalog | codecs | datasets | durability | htt
 const requests = 1000;
 /** Measurements that do not compare receivers. */
 const modes: ReadonlySet<string> = new Set([
+  'alerts',
   'catalog',
   'query',
   'sql-clients',
@@ -102,7 +105,7 @@ function readArguments() {
     const make = workloads.get(name);
     if (make === undefined) {
       throw new Error(
-        `${name}: use catalog, codecs, datasets, durability, http, identities, log-queries, query, sql-clients, tail, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
+        `${name}: use alerts, catalog, codecs, datasets, durability, http, identities, log-queries, query, sql-clients, tail, ${remoteWrite} or one of ${[...workloads.keys()].join(', ')}`,
       );
     }
     return make;
@@ -115,6 +118,7 @@ function readArguments() {
     codecs,
     datasets,
     durability: positionals.includes('durability'),
+    alerts: positionals.includes('alerts'),
     catalog: positionals.includes('catalog'),
     query: positionals.includes('query'),
     sqlClients: positionals.includes('sql-clients'),
@@ -187,6 +191,10 @@ async function main(): Promise<void> {
   }
   if (options.http) {
     console.log(`\n${await measureHttpServers(options.requests, options.rounds)}`);
+    return;
+  }
+  if (options.alerts) {
+    console.log(`\n${await measureAlerts(options.part < 1 ? 1 : 3)}`);
     return;
   }
   if (options.catalog) {
