@@ -1,6 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { Child, freePort, onPath, removeFolder, temporaryFolder } from '../test/support/lib/child.ts';
 import { answers, authorization, Service } from '../test/support/service/service.ts';
 import { LogEvents } from './log-events.ts';
@@ -11,6 +13,10 @@ import { percentile } from './sender.ts';
 /**
  * The queries of a page that shows logs, cold and warm, in Millrace and, where `victoria-logs` is on the
  * PATH, in VictoriaLogs with the same events, which both take as JSON over HTTP.
+ *
+ * All stores are filled at the same time, each with the same bodies. With a folder for their data, filling them
+ * and asking them can be two runs: the first takes an hour for 100 million events, and says what it took in the
+ * folder's `loaded.json`.
  *
  * Cold: the program was started again and asked for a time without events, and the kernel dropped what it had
  * cached of its files. Warm: the same query again, one after another.
@@ -91,54 +97,62 @@ const queriesOf = (events: LogEvents): readonly LogQuery[] => [
   },
 ];
 
-/** A running program that has the events. */
+/** A running program that has the events, or gets them. */
 interface LogStore {
-  readonly name: string;
   readonly dataDir: string;
   pid(): number;
-  send(body: string): Promise<Response>;
+  send(lines: Uint8Array<ArrayBuffer>): Promise<Response>;
   /** Returns when all that was sent can be found. */
   settled(): Promise<void>;
   /** How many rows the answer has. */
   ask(query: LogQuery, from: string, to: string): Promise<number>;
   restart(): Promise<void>;
-  dispose(): Promise<void>;
+  /** Ends the program; its data stay. */
+  stop(): Promise<void>;
 }
 
-async function startMillrace(searchFields: string | undefined): Promise<LogStore> {
-  const service = await Service.start({ env: { MILLRACE_LOG_LEVEL: 'warn' } });
-  const made = await fetch(`${service.url}/api/v1/logstream/logs`, {
-    method: 'PUT',
-    headers: {
-      authorization,
-      'x-p-time-partition': 'at',
-      ...(searchFields === undefined ? {} : { 'x-p-search-fields': searchFields }),
-    },
-  });
-  if (!made.ok) throw new Error(`the dataset was not created: ${await made.text()}`);
-  return {
-    name: searchFields === undefined ? 'Millrace' : 'Millrace, X-P-Search-Fields',
-    dataDir: service.dataDir,
-    pid: () => service.child.pid,
-    send: (body) =>
-      fetch(`${service.url}/api/v1/ingest`, {
-        method: 'POST',
-        headers: { authorization, 'x-p-stream': 'logs', 'content-type': 'application/json' },
-        body: `[${body}]`,
-      }),
-    settled: () => service.drained(3_600_000),
-    ask: async ({ sql }, startTime, endTime) => (await service.query(sql, { startTime, endTime })).length,
-    restart: async () => {
-      await service.stop();
-      await service.restart(600_000);
-    },
-    dispose: () => service.dispose(),
+/** Makes a store in a folder, or opens the one that is there. */
+type StartStore = (dataDir: string) => Promise<LogStore>;
+
+const millraceStore =
+  (searchFields: string | undefined): StartStore =>
+  async (dataDir) => {
+    const isNew = !existsSync(dataDir);
+    const service = await Service.start({ dataDir, env: { MILLRACE_LOG_LEVEL: 'warn' } });
+    if (isNew) {
+      const made = await fetch(`${service.url}/api/v1/logstream/logs`, {
+        method: 'PUT',
+        headers: {
+          authorization,
+          'x-p-time-partition': 'at',
+          ...(searchFields === undefined ? {} : { 'x-p-search-fields': searchFields }),
+        },
+      });
+      if (!made.ok) throw new Error(`the dataset was not created: ${await made.text()}`);
+    }
+    return {
+      dataDir,
+      pid: () => service.child.pid,
+      send: (body) =>
+        fetch(`${service.url}/api/v1/ingest`, {
+          method: 'POST',
+          headers: { authorization, 'x-p-stream': 'logs', 'content-type': 'application/x-ndjson' },
+          body,
+        }),
+      settled: () => service.drained(3_600_000),
+      ask: async ({ sql }, startTime, endTime) => (await service.query(sql, { startTime, endTime })).length,
+      restart: async () => {
+        await service.stop();
+        await service.restart(600_000);
+      },
+      stop: async () => {
+        await service.stop();
+      },
+    };
   };
-}
 
-async function startVictoriaLogs(): Promise<LogStore> {
+const victoriaLogsStore: StartStore = async (dataDir) => {
   const port = await freePort();
-  const dataDir = temporaryFolder('victoria-logs');
   const base = `http://127.0.0.1:${port}`;
   const launch = async (): Promise<Child> => {
     const started = await Child.start({
@@ -156,14 +170,13 @@ async function startVictoriaLogs(): Promise<LogStore> {
     _msg_field: 'message',
   });
   return {
-    name: 'VictoriaLogs',
     dataDir,
     pid: () => child.pid,
     send: (body) =>
       fetch(`${base}/insert/jsonline?${fields}`, {
         method: 'POST',
         headers: { 'content-type': 'application/stream+json' },
-        body: body.replaceAll('},{', '}\n{'),
+        body,
       }),
     settled: async () => {
       await fetch(`${base}/internal/force_flush`);
@@ -180,50 +193,112 @@ async function startVictoriaLogs(): Promise<LogStore> {
       await child.stop('SIGTERM');
       child = await launch();
     },
-    dispose: async () => {
-      await child.stop('SIGKILL');
-      removeFolder(dataDir);
+    stop: async () => {
+      await child.stop('SIGTERM');
     },
   };
+};
+
+/** By the names of their folders, which also choose among them. */
+const stores = {
+  plain: { title: 'Millrace', start: millraceStore(undefined) },
+  'search-fields': { title: 'Millrace, X-P-Search-Fields', start: millraceStore('message') },
+  'victoria-logs': { title: 'VictoriaLogs', start: victoriaLogsStore },
+} as const;
+
+type StoreName = keyof typeof stores;
+
+/** What `loaded.json` says: which events there are, and what each store took to get them. */
+interface Loaded {
+  readonly count: number;
+  readonly endMs: number;
+  readonly stores: readonly LoadedStore[];
+}
+
+interface LoadedStore {
+  readonly name: StoreName;
+  readonly cpuSeconds: number;
+  readonly diskBytes: number;
 }
 
 const senders = 4;
 const retryMs = 200;
+const progressMs = 60_000;
 
-/** Sends all events; a body that the store has no room for now is sent again. */
-async function fill(store: LogStore, events: LogEvents): Promise<void> {
+/** Sends a body; if the store has no room for it now, it is sent again. */
+async function sendUntilTaken(name: string, store: LogStore, lines: Uint8Array<ArrayBuffer>): Promise<void> {
+  for (;;) {
+    const reply = await store.send(lines);
+    const text = await reply.text();
+    if (reply.ok) return;
+    if (reply.status !== 429 && reply.status !== 503) throw new Error(`${name}: ${reply.status} ${text}`);
+    await sleep(retryMs);
+  }
+}
+
+const quietSeconds = 20;
+const maxQuietWaits = 30;
+
+/** Waits until a store has done the merges that it does by itself, ten minutes at most. */
+async function merged(store: LogStore): Promise<void> {
+  for (let waits = 0; waits < maxQuietWaits; waits += 1) {
+    const before = cpuSeconds(store.pid());
+    await sleep(quietSeconds * 1000);
+    if ((cpuSeconds(store.pid()) - before) / quietSeconds < 0.1) return;
+  }
+}
+
+/** Fills new stores in the folder with the same events and stops them. */
+async function load(folder: string, names: readonly StoreName[], events: LogEvents): Promise<Loaded> {
+  const file = join(folder, loadedFile);
+  if (existsSync(file)) throw new Error(`${file} is there: these stores are filled; use another folder`);
+  const opened: { readonly name: StoreName; readonly store: LogStore }[] = [];
+  for (const name of names) opened.push({ name, store: await stores[name].start(join(folder, name)) });
+  const { count, endMs } = events;
+  const began = performance.now();
   const bodies = events.bodies();
+  let sent = 0;
+  let shown = 0;
   const sender = async (): Promise<void> => {
     for (const body of bodies) {
-      for (;;) {
-        const reply = await store.send(body);
-        const text = await reply.text();
-        if (reply.ok) break;
-        if (reply.status !== 429 && reply.status !== 503)
-          throw new Error(`${store.name}: ${reply.status} ${text}`);
-        await sleep(retryMs);
-      }
+      await Promise.all(opened.map(({ name, store }) => sendUntilTaken(name, store, body.lines)));
+      sent += body.events;
+      const tookMs = performance.now() - began;
+      if (tookMs < shown + progressMs) continue;
+      shown = tookMs;
+      const cpu = opened.map(({ name, store }) => `${name} ${cpuSeconds(store.pid()).toFixed(0)} CPU s`);
+      console.log(
+        `${sent.toLocaleString('en')} of ${count.toLocaleString('en')} events after ${(tookMs / 60_000).toFixed(0)} minutes; ${cpu.join(', ')}`,
+      );
     }
   };
   await Promise.all(Array.from({ length: senders }, sender));
-  await store.settled();
+  const filled = await Promise.all(
+    opened.map(async ({ name, store }): Promise<LoadedStore> => {
+      await store.settled();
+      await merged(store);
+      const taken = cpuSeconds(store.pid());
+      await store.stop();
+      return { name, cpuSeconds: taken, diskBytes: diskBytes(store.dataDir) };
+    }),
+  );
+  const loaded: Loaded = { count, endMs, stores: filled };
+  writeFileSync(file, `${JSON.stringify(loaded, null, 2)}\n`);
+  return loaded;
 }
 
-/** Drops what the kernel has cached of the files of a folder (coreutils: `dd iflag=nocache count=0`). */
-function dropCached(folder: string): void {
-  execFileSync('sync');
-  execFileSync('find', [
-    folder,
-    '-type',
-    'f',
-    '-exec',
-    'dd',
-    'if={}',
-    'iflag=nocache',
-    'count=0',
-    'status=none',
-    ';',
-  ]);
+const loadedFile = 'loaded.json';
+
+const run = promisify(execFile);
+
+/**
+ * Drops what the kernel has cached of the files of a folder (coreutils: `dd iflag=nocache count=0`). It may
+ * take longer than a connection lives that nothing is asked over, so this process goes on meanwhile.
+ */
+async function dropCached(folder: string): Promise<void> {
+  await run('sync');
+  const drop = 'for file; do dd if="$file" iflag=nocache count=0 status=none; done';
+  await run('find', [folder, '-type', 'f', '-size', '+0', '-exec', 'sh', '-c', drop, 'sh', '{}', '+']);
 }
 
 /** Bytes that the processes have had from the disk. */
@@ -234,6 +309,9 @@ const readBytes = (pid: number): number =>
   }, 0);
 
 const warmRuns = 9;
+/** A query that takes longer is asked less often, three times at least. */
+const warmMs = 6000;
+const minWarmRuns = 3;
 
 interface QueryFigures {
   readonly rows: number;
@@ -263,13 +341,15 @@ async function measureQuery(
     await store.restart();
     // So that the program is warm, and only the data is cold: at this time there are no events.
     await store.ask(query, events.hoursBeforeEnd(-2), events.hoursBeforeEnd(-3));
-    dropCached(store.dataDir);
+    await dropCached(store.dataDir);
     const before = readBytes(store.pid());
     cold.push(await timed());
     read.push(readBytes(store.pid()) - before);
   }
   const warm: number[] = [];
-  for (let run = 0; run < warmRuns; run += 1) warm.push(await timed());
+  const beganMs = performance.now();
+  const isEnough = (): boolean => warm.length >= minWarmRuns && performance.now() - beganMs > warmMs;
+  while (warm.length < warmRuns && !isEnough()) warm.push(await timed());
   const median = (values: readonly number[]): number => percentile(Float64Array.from(values).sort(), 0.5);
   return {
     rows,
@@ -280,53 +360,78 @@ async function measureQuery(
   };
 }
 
-/** @param rounds how often each query is asked cold; the medians are shown */
-export async function measureLogQueries(count: number, rounds: number): Promise<string> {
-  const events = new LogEvents(count);
-  const starts = [
-    () => startMillrace(undefined),
-    () => startMillrace('message'),
-    ...(onPath('victoria-logs') ? [startVictoriaLogs] : []),
-  ];
-  const filled: string[][] = [];
-  const rows: string[][] = [];
-  for (const start of starts) {
-    const store = await start();
+export interface LogQueriesOptions {
+  readonly rows: number;
+  /** How often each query is asked cold; the medians are shown. */
+  readonly rounds: number;
+  /** Where the stores are kept; without it, a folder that is removed. */
+  readonly folder: string | undefined;
+  /** Fill the stores, ask them, or both. */
+  readonly step: 'load' | 'query' | 'both';
+  /** Names of stores, parts of names of queries; all without any. */
+  readonly words: readonly string[];
+}
+
+export async function measureLogQueries(options: LogQueriesOptions): Promise<string> {
+  const { rows, rounds, step } = options;
+  const isStore = (word: string): word is StoreName => Object.hasOwn(stores, word);
+  const chosen = options.words.filter(isStore);
+  const parts = options.words.filter((word) => !isStore(word));
+  const names = (chosen.length > 0 ? chosen : (Object.keys(stores) as StoreName[])).filter(
+    (name) => name !== 'victoria-logs' || onPath('victoria-logs'),
+  );
+  const folder = options.folder ?? temporaryFolder('log-queries');
+  try {
+    mkdirSync(folder, { recursive: true });
+    const loaded =
+      step === 'query'
+        ? (JSON.parse(readFileSync(join(folder, loadedFile), 'utf8')) as Loaded)
+        : await load(folder, names, new LogEvents(rows));
+    const tables = [loadTable(loaded)];
+    if (step !== 'load') tables.push(await askAll(folder, loaded, { names, parts, rounds }));
+    return tables.join('\n\n');
+  } finally {
+    if (options.folder === undefined) removeFolder(folder);
+  }
+}
+
+const loadTable = ({ count, stores: filled }: Loaded): string =>
+  markdownTable(
+    [`${count.toLocaleString('en')} events`, 'CPU s / 1 M', 'disk B / event'],
+    filled.map((store) => [
+      stores[store.name].title,
+      ((store.cpuSeconds / count) * 1e6).toFixed(2),
+      (store.diskBytes / count).toFixed(1),
+    ]),
+  );
+
+async function askAll(
+  folder: string,
+  loaded: Loaded,
+  { names, parts, rounds }: { names: readonly StoreName[]; parts: readonly string[]; rounds: number },
+): Promise<string> {
+  const events = new LogEvents(loaded.count, loaded.endMs);
+  const queries = queriesOf(events).filter(
+    ({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)),
+  );
+  const rows = new Map(queries.map(({ name }) => [name, [] as string[][]]));
+  for (const { name } of loaded.stores.filter((each) => names.includes(each.name))) {
+    const store = await stores[name].start(join(folder, name));
     try {
-      const began = performance.now();
-      const before = cpuSeconds(store.pid());
-      await fill(store, events);
-      const seconds = (performance.now() - began) / 1000;
-      const cpu = cpuSeconds(store.pid()) - before;
-      filled.push([
-        store.name,
-        Math.round(count / seconds).toLocaleString('en'),
-        ((cpu / count) * 1e6).toFixed(2),
-        (diskBytes(store.dataDir) / count).toFixed(1),
-      ]);
-      for (const query of queriesOf(events)) {
+      for (const query of queries) {
         const figures = await measureQuery(store, query, events, rounds);
         const { coldMs, warmMs, readMB, peakMB } = figures;
         const cells = [coldMs, warmMs, readMB].map((figure) => figure.toFixed(1));
-        rows.push([query.name, store.name, String(figures.rows), ...cells, peakMB.toFixed(0)]);
-        console.log(rows.at(-1)?.join('  '));
+        const row = [query.name, stores[name].title, String(figures.rows), ...cells, peakMB.toFixed(0)];
+        console.log(row.join('  '));
+        rows.get(query.name)?.push(row);
       }
     } finally {
-      await store.dispose();
+      await store.stop();
     }
   }
-  rows.sort(([a = ''], [b = '']) => order(events, a) - order(events, b));
-  return [
-    markdownTable(
-      [`${count.toLocaleString('en')} events`, 'events / s', 'CPU s / 1 M', 'disk B / event'],
-      filled,
-    ),
-    markdownTable(
-      ['query', 'store', 'rows', 'cold p50 ms', 'warm p50 ms', 'MB read cold', 'peak RSS MB'],
-      rows,
-    ),
-  ].join('\n\n');
+  return markdownTable(
+    ['query', 'store', 'rows', 'cold p50 ms', 'warm p50 ms', 'MB read cold', 'peak RSS MB'],
+    [...rows.values()].flat(),
+  );
 }
-
-const order = (events: LogEvents, name: string): number =>
-  queriesOf(events).findIndex((query) => query.name === name);

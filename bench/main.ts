@@ -45,17 +45,21 @@ const usage = `npm run bench [-- [alerts | catalog | codecs | datasets | durabil
   http                 large and small remote write and JSON on each of the two HTTP servers
   identities [<word> …]  what checking who asks costs, with many keys and under floods of bad ones; words such as alone
                        or flood choose among the cases
-  log-queries          the queries of a page of logs, cold and warm, beside VictoriaLogs where it is on the PATH; 10 million
-                       events, or --rows n
+  log-queries [<word> …]  the queries of a page of logs, cold and warm, beside VictoriaLogs where it is on the PATH; 10 million
+                       events, or --rows n; words choose among the stores (plain, search-fields, victoria-logs) and the
+                       queries (such as latest or word); with --data, --load fills the stores and --query asks them
   otlp [<word> …]      logs, traces and metrics: JSON and protobuf, batches of 512 and 8,192, with and without gzip; words
                        such as logs, json, 512 or plain choose among the cases
   query                what queries cost beside the work of the store, large results, label predicates
-  sql-clients          queries and rows over the wire protocol, beside PostgreSQL
+  sql-clients [<word> …]  queries and rows over the wire protocol, beside PostgreSQL, and the memory of idle sessions and
+                       of a slow reader; words choose among the cases: queries, rows, idle, slow
   tail                 what live tails cost ingest: the numbers of inserts that merges keep, and 16 open tails
   <workload>           what to send: ${[...workloads.keys()].join(', ')};
                        ${remoteWrite} for all of the first, with a picture of the result in ${picture};
                        remote-write-first and json when none is named
   --quick              one round of a tenth of the load, and no picture
+  --data folder        where log-queries keeps its stores
+  --load, --query      log-queries does only this of its two steps
   --rows n             events for log-queries (default 10000000)
   --rounds n           rounds, of which the medians are shown (default 3)
   --prometheus         also measure Prometheus as a receiver (slow)
@@ -77,6 +81,16 @@ const modes: ReadonlySet<string> = new Set([
   'tail',
 ]);
 
+/** Those whose further words choose among their cases. */
+const modesWithWords: ReadonlySet<string> = new Set([
+  'otlp',
+  'identities',
+  'datasets',
+  'codecs',
+  'log-queries',
+  'sql-clients',
+]);
+
 function readArguments() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -85,8 +99,13 @@ function readArguments() {
       rounds: { type: 'string' },
       prometheus: { type: 'boolean', default: false },
       rows: { type: 'string', default: '10000000' },
+      data: { type: 'string' },
+      load: { type: 'boolean', default: false },
+      query: { type: 'boolean', default: false },
     },
   });
+  if ((values.load || values.query) && values.data === undefined)
+    throw new Error('--load and --query need --data: the folder with the stores');
   const rows = Number(values.rows);
   if (!Number.isInteger(rows) || rows < 1000) throw new Error(`--rows ${values.rows}: use 1000 or more`);
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
@@ -95,9 +114,10 @@ function readArguments() {
   const identities = positionals.includes('identities');
   const datasets = positionals.includes('datasets');
   const codecs = positionals.includes('codecs');
-  const words = positionals.filter((name) => !['otlp', 'identities', 'datasets', 'codecs'].includes(name));
-  const named =
-    otlp || identities || datasets || codecs ? [] : positionals.filter((name) => !modes.has(name));
+  const logQueries = positionals.includes('log-queries');
+  const words = positionals.filter((name) => !modesWithWords.has(name));
+  const takesWords = positionals.some((name) => modesWithWords.has(name));
+  const named = takesWords ? [] : positionals.filter((name) => !modes.has(name));
   const names = (named.length === 0 ? ['remote-write-first', 'json'] : named).flatMap((name) =>
     name === remoteWrite ? remoteWriteNames : [name],
   );
@@ -123,7 +143,10 @@ function readArguments() {
     query: positionals.includes('query'),
     sqlClients: positionals.includes('sql-clients'),
     tail: positionals.includes('tail'),
-    logQueries: positionals.includes('log-queries'),
+    logQueries,
+    folder: values.data,
+    step:
+      values.load === values.query ? ('both' as const) : values.load ? ('load' as const) : ('query' as const),
     rows: values.quick ? rows / 10 : rows,
     http: positionals.includes('http'),
     identities,
@@ -206,7 +229,7 @@ async function main(): Promise<void> {
     return;
   }
   if (options.logQueries) {
-    console.log(`\n${await measureLogQueries(options.rows, options.rounds)}`);
+    console.log(`\n${await measureLogQueries(options)}`);
     return;
   }
   if (options.tail) {
@@ -214,7 +237,7 @@ async function main(): Promise<void> {
     return;
   }
   if (options.sqlClients) {
-    console.log(`\n${await measureSqlClients(options.part < 1)}`);
+    console.log(`\n${await measureSqlClients(options.part < 1, options.words)}`);
     return;
   }
   const results: CaseResults[] = [];
