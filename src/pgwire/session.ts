@@ -5,7 +5,7 @@ import { limits } from '../limits/limits.ts';
 import type { Description, Explanation, QueryResult } from '../query/request.ts';
 import type { SessionEffect } from '../sql/catalog-session.ts';
 import type { ParameterValue } from '../sql/parameters.ts';
-import { type PostgresType, postgresType } from '../sql/postgres-types.ts';
+import { type PostgresType, postgresType, typeOids } from '../sql/postgres-types.ts';
 import { text } from '../sql/types.ts';
 import type { Connection } from './connection.ts';
 import { binaryCopyHeader, copyLine } from './copy-output.ts';
@@ -379,7 +379,13 @@ export class Session {
     }
     this.#requireRoom(values.reduce((sum, value) => sum + (value?.length ?? 0), 0));
     const bound = parameters.map((type, index) =>
-      parameterValue(values[index] ?? null, formatAt(parameterFormats, index), type, index + 1),
+      parameterValue(
+        values[index] ?? null,
+        formatAt(parameterFormats, index),
+        type,
+        index + 1,
+        statement.parameterTypes[index],
+      ),
     );
     this.#addPortal(name, newPortal(statement, bound, resultFormats));
     reply.bindComplete(this.#out);
@@ -430,11 +436,14 @@ export class Session {
 
   #describe(of: 'statement' | 'portal', name: string): void {
     if (of === 'statement') {
-      const { columns, parameters, action } = this.#statement(name);
+      const { columns, parameters, parameterTypes, action } = this.#statement(name);
       if (columns !== undefined && action !== undefined) this.#requireUsable(action);
       reply.parameterDescription(
         this.#out,
-        parameters.map(({ oid }) => oid),
+        parameters.map(({ oid }, index) => {
+          const given = parameterTypes[index];
+          return given === undefined || given === 0 || given === typeOids.unknown ? oid : given;
+        }),
       );
       if (columns === undefined) reply.noData(this.#out);
       else reply.rowDescription(this.#out, wireColumns(columns, []));

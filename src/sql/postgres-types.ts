@@ -57,14 +57,21 @@ const types: ReadonlyArray<readonly [type: SqlType, oid: number, arrayOid: numbe
 /** The types that a column of a result or of a dataset can have; arrays are of these. */
 export const sqlTypes: readonly SqlType[] = types.map(([type]) => type);
 
-/** Types of parameters that are taken for others here: `name`, `real`, `character`, `character varying`. */
+/** Object ids of types that only a parameter can have, and whose values have a form of their own. */
+export const typeOids = { real: 700, realArray: 1021, uuid: 2950, uuidArray: 2951, unknown: 705 } as const;
+
+/**
+ * Types of parameters that are taken for others here: `name`, `"char"`, `oid`, `real`, `character`,
+ * `character varying`, `uuid`. No column has one of them; The values of `real` and `uuid` have a form of their own.
+ */
 const synonyms: ReadonlyArray<readonly [type: SqlType, oid: number, arrayOid: number]> = [
   [text, 19, 1003],
   [text, 18, 1002],
   [int4, 26, 1028],
-  [float, 700, 1021],
+  [float, typeOids.real, typeOids.realArray],
   [text, 1042, 1014],
   [text, 1043, 1015],
+  [text, typeOids.uuid, typeOids.uuidArray],
 ];
 
 const oids: ReadonlyMap<string, { readonly oid: number; readonly arrayOid: number }> = new Map(

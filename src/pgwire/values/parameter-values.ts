@@ -1,7 +1,6 @@
 import { limits } from '../../limits/limits.ts';
 import type { ParameterValue } from '../../sql/parameters.ts';
-import type { PostgresType } from '../../sql/postgres-types.ts';
-import { postgresType } from '../../sql/postgres-types.ts';
+import { type PostgresType, postgresType, typeOids } from '../../sql/postgres-types.ts';
 import type { SqlType } from '../../sql/types.ts';
 import type { Format } from '../protocol/client-message.ts';
 import { WireError } from '../protocol/wire-error.ts';
@@ -17,20 +16,59 @@ import { dateText, intervalText, timeOfDayText, timestampText } from './times.ts
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @param number from 1 @throws WireError */
+/**
+ * @param type what the parameter is taken for
+ * @param number from 1
+ * @param given the object id of the type that the client gave it, if it gave one
+ * @throws WireError
+ */
 export function parameterValue(
   bytes: Buffer | null,
   format: Format,
   type: PostgresType,
   number: number,
+  given = 0,
 ): ParameterValue {
   if (bytes === null) return null;
-  const text = format === 0 ? decodeUtf8(bytes) : readBinary(bytes, type.sql);
-  if (text !== undefined && !text.includes('\0')) return text;
+  const isUuid = given === typeOids.uuid || given === typeOids.uuidArray;
+  const text =
+    format === 0 ? decodeUtf8(bytes) : readBinary(bytes, type.sql, isUuid ? binaryUuid : undefined);
+  if (text !== undefined && !text.includes('\0')) {
+    if (given === typeOids.uuid) return canonicalUuid(text, number);
+    return given === typeOids.real ? singleText(text) : text;
+  }
   if (format === 0)
     throw new WireError('22021', `invalid byte sequence for encoding "UTF8" in parameter $${number}`);
   throw new WireError('22P03', `incorrect binary data format in bind parameter ${number}`);
 }
+
+/**
+ * As PostgreSQL shows it: it takes upper case, braces around it, and hyphens behind any four digits or none
+ * (src/backend/utils/adt/uuid.c). No column has the type; it is compared with texts, which mostly have this
+ * form.
+ * @throws WireError
+ */
+function canonicalUuid(written: string, number: number): string {
+  const isPlain = /^[0-9a-f]{4}(?:-?[0-9a-f]{4}){7}$/i;
+  const inner = written.startsWith('{') && written.endsWith('}') ? written.slice(1, -1) : written;
+  if (inner.length > 39 || !isPlain.test(inner)) {
+    const shown = written.length > 100 ? `${written.slice(0, 100)}...` : written;
+    throw new WireError('22P02', `invalid input syntax for type uuid: "${shown}" in parameter $${number}`);
+  }
+  return hyphenated(inner.replaceAll('-', '').toLowerCase());
+}
+
+const binaryUuid = (bytes: Buffer): string | undefined =>
+  bytes.length === 16 ? hyphenated(bytes.toString('hex')) : undefined;
+
+const hyphenated = (digits: string): string =>
+  digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+
+/** The double that PostgreSQL compares in place of a `real`. What is no number is refused where it is read. */
+const singleText = (written: string): string =>
+  /^\s*[-+]?[\d.][-+\d.e]*\s*$/i.test(written) && Number.isFinite(Math.fround(Number(written)))
+    ? doubleText(Math.fround(Number(written)))
+    : written;
 
 function decodeUtf8(bytes: Buffer): string | undefined {
   try {
@@ -40,8 +78,12 @@ function decodeUtf8(bytes: Buffer): string | undefined {
   }
 }
 
-/** Undefined if it is not valid. */
-function readBinary(bytes: Buffer, type: SqlType): string | undefined {
+/** Undefined if it is not valid. @param readText reads texts; UTF-8 if it is not given */
+function readBinary(
+  bytes: Buffer,
+  type: SqlType,
+  readText: (bytes: Buffer) => string | undefined = decodeUtf8,
+): string | undefined {
   const sized = (size: number, read: () => string): string | undefined =>
     bytes.length === size ? read() : undefined;
   switch (type.name) {
@@ -75,9 +117,9 @@ function readBinary(bytes: Buffer, type: SqlType): string | undefined {
     case 'jsonb':
       return bytes[0] === 1 ? decodeUtf8(bytes.subarray(1)) : undefined;
     case 'array':
-      return readArrayBinary(bytes, type.element);
+      return readArrayBinary(bytes, type.element, readText);
     default:
-      return decodeUtf8(bytes);
+      return readText(bytes);
   }
 }
 
@@ -98,7 +140,11 @@ function shownTime(micros: bigint, zone: string): string {
 }
 
 /** One dimension, or none. */
-function readArrayBinary(bytes: Buffer, element: SqlType): string | undefined {
+function readArrayBinary(
+  bytes: Buffer,
+  element: SqlType,
+  readText: (bytes: Buffer) => string | undefined,
+): string | undefined {
   if (bytes.length < 12) return undefined;
   const dimensions = bytes.readInt32BE(0);
   if (dimensions === 0) return '{}';
@@ -117,7 +163,7 @@ function readArrayBinary(bytes: Buffer, element: SqlType): string | undefined {
     if (size === -1) elements.push(null);
     else {
       if (size < 0 || at + size > bytes.length) return undefined;
-      const text = readBinary(bytes.subarray(at, at + size), sql);
+      const text = readBinary(bytes.subarray(at, at + size), sql, readText);
       if (text === undefined) return undefined;
       elements.push(text);
       at += size;

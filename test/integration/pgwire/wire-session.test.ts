@@ -265,6 +265,26 @@ test('postgres.js: tagged queries, its types, and a cursor', async () => {
   await sql.end();
 });
 
+test('postgres.js: parameters of types that no column has', async () => {
+  const sql = postgres({
+    host: '127.0.0.1',
+    port: server.port,
+    user: 'admin',
+    password: pgPassword,
+    database: 'millrace',
+    fetch_types: false,
+  });
+  const uuid = '550e8400-e29b-41d4-a716-446655440000';
+  const query = () =>
+    sql`SELECT ${sql.typed(uuid.toUpperCase(), 2950)} AS a, 1 AS n WHERE ${sql.typed('0.1', 700)} > 0.1`;
+  // A real is compared as the double that it is.
+  expect([...(await query())]).toEqual([{ a: uuid, n: 1 }]);
+  // As in PostgreSQL, a type that was given is the one that is told.
+  expect((await query().describe()).types).toEqual([2950, 700]);
+  await expect(sql`SELECT ${sql.typed('x', 2950)}`).rejects.toMatchObject({ code: '22P02' });
+  await sql.end();
+});
+
 test('a query of another connection is cancelled by its key', async () => {
   const asked = await client();
   const { processID, secretKey } = asked as unknown as { processID: number; secretKey: number };

@@ -19,7 +19,17 @@ import { cellKind, TabSeparatedRows, unescaped } from '../../../src/pgwire/value
 import { timestampMicros, timestampText, withoutZeros, zonedText } from '../../../src/pgwire/values/times.ts';
 import { postgresType } from '../../../src/sql/postgres-types.ts';
 import { readArrayText } from '../../../src/sql/syntax/literals.ts';
-import { arrayOf, float, int2, int4, int8, numeric, timestamp, timestamptz } from '../../../src/sql/types.ts';
+import {
+  arrayOf,
+  float,
+  int2,
+  int4,
+  int8,
+  numeric,
+  text,
+  timestamp,
+  timestamptz,
+} from '../../../src/sql/types.ts';
 
 const numericBytes = (text: string): Buffer => {
   const writer = new MessageWriter();
@@ -155,6 +165,52 @@ test('an array of numbers that are long in text alone is refused', () => {
   const type = postgresType(arrayOf(numeric(0, true)));
   expect(String(parameterValue(array(10), 1, type, 1)).length).toBeGreaterThan(4000);
   expect(() => parameterValue(array(50_000), 1, type, 1)).toThrow('an array of more than');
+});
+
+describe('parameters of types that no column has', () => {
+  const uuid = '550e8400-e29b-41d4-a716-446655440000';
+  const uuidBytes = Buffer.from(uuid.replaceAll('-', ''), 'hex');
+  const asUuid = (bytes: Buffer, format: 0 | 1) => parameterValue(bytes, format, postgresType(text), 1, 2950);
+
+  test.each([
+    uuid,
+    uuid.toUpperCase(),
+    `{${uuid}}`,
+    uuid.replaceAll('-', ''),
+    '550e-8400e29b41d4-a716446655440000',
+  ])('the uuid %s', (written) => expect(asUuid(Buffer.from(written), 0)).toBe(uuid));
+
+  test.each([
+    '',
+    `${uuid}0`,
+    `{${uuid}`,
+    '550-e8400e29b41d4a716446655440000',
+    'g50e8400e29b41d4a716446655440000',
+  ])('no uuid: %s', (written) =>
+    expect(() => asUuid(Buffer.from(written), 0)).toThrow('invalid input syntax for type uuid'),
+  );
+
+  test('uuids in binary, alone and in arrays', () => {
+    expect(asUuid(uuidBytes, 1)).toBe(uuid);
+    expect(() => asUuid(uuidBytes.subarray(1), 1)).toThrow('incorrect binary data format');
+    const header = Buffer.from(
+      '00000001' + '00000000' + '00000b86' + '00000001' + '00000001' + '00000010',
+      'hex',
+    );
+    const array = Buffer.concat([header, uuidBytes]);
+    expect(parameterValue(array, 1, postgresType(arrayOf(text)), 1, 2951)).toBe(`{${uuid}}`);
+  });
+
+  test.each([
+    ['0.1', '0.10000000149011612'],
+    ['1.5', '1.5'],
+    ['-3e2', '-300'],
+    ['NaN', 'NaN'],
+    ['0x10', '0x10'],
+    ['1e300', '1e300'],
+  ])('the real %s is %s as a double', (written, double) => {
+    expect(parameterValue(Buffer.from(written), 0, postgresType(float), 1, 700)).toBe(double);
+  });
 });
 
 test('arrays and maps of the store', () => {
