@@ -158,7 +158,13 @@ const victoriaLogsStore: StartStore = async (dataDir) => {
     const started = await Child.start({
       name: 'victoria-logs',
       command: 'victoria-logs',
-      args: [`-storageDataPath=${dataDir}`, `-httpListenAddr=127.0.0.1:${port}`, '-loggerLevel=WARN'],
+      args: [
+        `-storageDataPath=${dataDir}`,
+        `-httpListenAddr=127.0.0.1:${port}`,
+        '-loggerLevel=WARN',
+        // In place of 30 s: users of a day of 100 million events take longer beside other work.
+        '-search.maxQueryDuration=10m',
+      ],
     });
     await started.ready(() => answers(`${base}/health`));
     return started;

@@ -18,8 +18,11 @@ const connections = 32;
 const rowsRead = 1_000_000;
 const idleSessions = [250, 500, 1000];
 const collectMs = 3000;
-const slowRows = 10_000_000;
-const slowRowsPerSecond = 100_000;
+/** As many as a result may have. */
+const slowRows = 1_000_000;
+const slowRowsPerSecond = 25_000;
+/** Of each row, so that all of them are more than the buffers on the way take. */
+const slowTextLength = 200;
 /** How often the table of the slow reader shows the memory. */
 const slowSteps = 10;
 /** Below the bound on connections of one client that are not signed in. */
@@ -41,7 +44,8 @@ const small = {
 
 const large = (
   rows: number,
-): string => `SELECT n, n * 2.5::float8 AS f, 'text ' || n AS t, '2024-01-01'::timestamptz + n * interval '1 second' AS at
+  textLength = 0,
+): string => `SELECT n, n * 2.5::float8 AS f, 'text ' || ${textLength > 0 ? `repeat('x', ${textLength}) || n` : 'n'} AS t, '2024-01-01'::timestamptz + n * interval '1 second' AS at
   FROM generate_series(1, ${rows}) AS n`;
 
 const cases = ['queries', 'rows', 'idle', 'slow'] as const;
@@ -348,7 +352,7 @@ async function slowReaderTable({ config, pid, enginePid }: Receiver, part: numbe
     else socket.resume();
   }, 20);
   try {
-    const query = client.query(new pg.Query(large(rowsOfAll)));
+    const query = client.query(new pg.Query(large(rowsOfAll, slowTextLength)));
     await new Promise((resolve, reject) => {
       query.on('row', () => {
         read += 1;
