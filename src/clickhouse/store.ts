@@ -56,7 +56,13 @@ export interface StreamOptions {
 }
 
 /** Formats of which the store makes one document, piece by piece. */
-export type StreamFormat = 'JSONEachRow' | 'CSVWithNames' | 'ArrowStream' | 'Parquet' | 'TabSeparated';
+export type StreamFormat =
+  | 'JSONEachRow'
+  | 'JSONCompactEachRow'
+  | 'CSVWithNames'
+  | 'ArrowStream'
+  | 'Parquet'
+  | 'TabSeparated';
 
 /** A part of a result. */
 export interface ResultChunk {

@@ -196,7 +196,7 @@ function filterOf(columns: readonly ResultColumn[], form: OutputForm): OutputFil
   const hasLists = columns.some(({ type }) => type.sql.name === 'array');
   if (form === 'arrow') return hasLists ? new ArrowLists() : undefined;
   if (form === 'parquet') return hasLists ? new ParquetLists() : undefined;
-  if (form === 'csv' || form === 'rows') return undefined;
+  if (form === 'csv' || form === 'rows' || form === 'arrays') return undefined;
   const isNumber = columns.map(({ type }) => holdsFloats(type.sql));
   return isNumber.includes(true) ? new JsonNumbers(isNumber) : undefined;
 }

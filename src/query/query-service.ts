@@ -288,6 +288,7 @@ function formSettings(common: Settings): FormSettings {
     arrow: of('arrow'),
     parquet: of('parquet'),
     rows: of('rows'),
+    arrays: of('arrays'),
   };
 }
 

@@ -4,8 +4,11 @@ import { limits } from '../limits/limits.ts';
 /** The formats that a client can choose for a result. */
 export const resultFormats = ['json', 'ndjson', 'csv', 'arrow', 'parquet'] as const;
 export type ResultFormat = (typeof resultFormats)[number];
-/** `rows` is for a front end that reads each cell and writes a format of its own. */
-export type OutputForm = ResultFormat | 'rows';
+/**
+ * `rows` is for a front end that reads each cell and writes a format of its own. `arrays` is JSON with an
+ * array for each row and a line feed after it: in objects, columns of the same name would be lost.
+ */
+export type OutputForm = ResultFormat | 'rows' | 'arrays';
 
 interface StoreOutput {
   readonly format: StreamFormat;
@@ -31,6 +34,7 @@ const typedColumns = {
 export const storeOutputs: Readonly<Record<OutputForm, StoreOutput>> = {
   json: { format: 'JSONEachRow', settings: { ...json, output_format_json_array_of_rows: 1 } },
   ndjson: { format: 'JSONEachRow', settings: { ...json, output_format_json_array_of_rows: 0 } },
+  arrays: { format: 'JSONCompactEachRow', settings: json },
   csv: {
     format: 'CSVWithNames',
     // NULL is an empty field, and an empty text is "", as in PostgreSQL.

@@ -2,6 +2,7 @@ import type { ResultChunk } from '../../../clickhouse/store.ts';
 import { AppError } from '../../../errors.ts';
 import type { QueryResult, QueryStatistics } from '../../../query/request.ts';
 import type { ResultFormat } from '../../../query/result-format.ts';
+import { typeLabel } from '../../../sql/types.ts';
 import { type BodyStream, publicDetail, type Reply } from '../../server/reply.ts';
 import { mediaTypeOf } from './result-formats.ts';
 
@@ -55,6 +56,30 @@ async function* restOf(
 const isText = (format: ResultFormat): boolean =>
   format === 'json' || format === 'ndjson' || format === 'csv';
 
+/**
+ * The reply to a query whose rows are arrays: a line that describes the columns, a line for each row, and a
+ * line with the statistics, without which the result is incomplete.
+ * @throws AppError
+ */
+export async function arraysReply(result: QueryResult): Promise<Reply> {
+  const chunks = result.chunks[Symbol.asyncIterator]();
+  const { value: first, done } = await chunks.next();
+  if (done === true) throw new Error('BUG: a result without a chunk');
+  const id = ['Millrace-Query-Id', result.id] as const;
+  const columns = result.columns.map(({ label, type }) => ({ name: label, type: typeLabel(type.sql) }));
+  const beginning = Buffer.from(`${JSON.stringify({ columns })}\n`);
+  const ending = (): Uint8Array =>
+    Buffer.from(`${JSON.stringify({ statistics: statisticsMembers(result.statistics()) })}\n`);
+  const body = first.isLast
+    ? [beginning, ...first.parts, ending()]
+    : (async function* lines() {
+        yield beginning;
+        yield* restOf(first, chunks, true);
+        yield ending();
+      })();
+  return { status: 200, contentType: mediaTypeOf.ndjson, body, headers: [id] };
+}
+
 /** The last line of an incomplete text. It is for people; programs notice that the connection was closed. */
 const problemLine = (error: AppError): Uint8Array =>
   Buffer.from(`\n${JSON.stringify({ error: { code: error.code, detail: publicDetail(error) } })}\n`);
@@ -69,13 +94,13 @@ const beginning = ({ columns }: QueryResult): Uint8Array =>
   Buffer.from(`{"fields":${JSON.stringify(columns.map(({ name }) => name))},"records":`);
 
 function ending(result: QueryResult): Uint8Array {
-  const { elapsedMs, read } = result.statistics();
-  const statistics = {
-    elapsedMs: Number(elapsedMs.toFixed(3)),
-    ...(read === undefined ? {} : { rowsRead: read.rows, bytesRead: read.bytes }),
-  };
-  return Buffer.from(`,"statistics":${JSON.stringify(statistics)}}`);
+  return Buffer.from(`,"statistics":${JSON.stringify(statisticsMembers(result.statistics()))}}`);
 }
+
+const statisticsMembers = ({ elapsedMs, read }: QueryStatistics) => ({
+  elapsedMs: Number(elapsedMs.toFixed(3)),
+  ...(read === undefined ? {} : { rowsRead: read.rows, bytesRead: read.bytes }),
+});
 
 const statisticsHeaders = ({ elapsedMs, read }: QueryStatistics): NonNullable<Reply['headers']> => [
   ['Millrace-Elapsed-Ms', elapsedMs.toFixed(3)],

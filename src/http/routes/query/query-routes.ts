@@ -2,13 +2,13 @@ import * as v from 'valibot';
 import type { AuditLog } from '../../../audit/audit-log.ts';
 import { AppError, type ErrorCode, errorDefinitions } from '../../../errors.ts';
 import type { Query, QueryRequest } from '../../../query/request.ts';
-import type { ResultFormat } from '../../../query/result-format.ts';
+import type { OutputForm, ResultFormat } from '../../../query/result-format.ts';
 import { serviceRoute } from '../../server/declare-route.ts';
 import { jsonReply, type Reply } from '../../server/reply.ts';
 import { bytes, jsonContent, timestamp } from '../../server/reply-content.ts';
 import type { AuthorizedRequest, ReplyReference, Route } from '../../server/route.ts';
 import { countsBody, type QueryBody, queryBody } from './query-body.ts';
-import { resultReply } from './query-reply.ts';
+import { arraysReply, resultReply } from './query-reply.ts';
 import { chooseFormat, resultParameters } from './result-formats.ts';
 
 const sqlErrors = (Object.keys(errorDefinitions) as ErrorCode[]).filter(
@@ -95,7 +95,7 @@ export function queryRoutes(query: Query, audit?: Pick<AuditLog, 'changed'>): Ro
         const from = isExport ? request.clientAddress() : '';
         const form = {
           format: chooseFormat(format, request.accept),
-          withFields: fields === 'true',
+          fields,
           isExport,
         };
         const { reply, datasets } = await answer(query, request, body, form);
@@ -149,7 +149,7 @@ export function queryRoutes(query: Query, audit?: Pick<AuditLog, 'changed'>): Ro
 
 interface ResultOptions {
   readonly format: ResultFormat;
-  readonly withFields: boolean;
+  readonly fields: 'true' | 'false' | 'arrays' | undefined;
   readonly isExport: boolean;
 }
 
@@ -157,18 +157,22 @@ async function answer(
   query: Query,
   request: AuthorizedRequest,
   body: QueryBody,
-  { format, withFields, isExport }: ResultOptions,
+  { format, fields, isExport }: ResultOptions,
 ): Promise<{ readonly reply: Reply; readonly datasets: readonly string[] }> {
-  if (withFields && format !== 'json')
+  if (fields === 'true' && format !== 'json')
     throw new AppError('bad_request', 'fields=true works only with the format json');
-  const result = await query.run(requestOf(request, body, format, isExport));
-  return { reply: await resultReply(result, format, withFields), datasets: result.datasets };
+  if (fields === 'arrays' && format !== 'ndjson')
+    throw new AppError('bad_request', 'fields=arrays works only with the format ndjson');
+  const isArrays = fields === 'arrays';
+  const result = await query.run(requestOf(request, body, isArrays ? 'arrays' : format, isExport));
+  const reply = isArrays ? await arraysReply(result) : await resultReply(result, format, fields === 'true');
+  return { reply, datasets: result.datasets };
 }
 
 function requestOf(
   { principal, tenant, signal, consistency }: AuthorizedRequest,
   body: QueryBody,
-  format: ResultFormat,
+  format: OutputForm,
   isExport: boolean,
 ): QueryRequest {
   if (consistency !== '' && consistency !== 'latest')

@@ -41,8 +41,10 @@ export const resultParameters = queryParameters({
   ),
   fields: v.optional(
     v.pipe(
-      v.picklist(['true', 'false'], 'may be true or false'),
-      v.description('`true`: the records are in an object, with the columns before them.'),
+      v.picklist(['true', 'false', 'arrays'], 'may be true, false or arrays'),
+      v.description(
+        '`true`: the records are in an object, with the columns before them. `arrays`, with `format=ndjson`: first a line `{"columns": [{"name", "type"}]}`, then a line for each row with its values in an array, so that columns may have the same name, then a line `{"statistics"}`.',
+      ),
     ),
   ),
 });
