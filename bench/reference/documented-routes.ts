@@ -32,6 +32,7 @@ export function documentedRoutes(): readonly Route[] {
     notifications: { targets: part, tests: part, records: part, policy: part, silences: part },
     login: part,
     backups: part,
+    session: part,
   };
   return routeTable(parts);
 }

@@ -81,6 +81,9 @@ function requirePermission(principal: Principal, action: Action, dataset: string
   throw new AppError('forbidden', `this needs a privilege for ${action}${where}`);
 }
 
+/** Whether somebody may do this without naming a dataset: on all of them, or on those that they may see. */
+export const mayDo = (principal: Principal, action: Action): boolean => decide(principal, action);
+
 /** The datasets among these that somebody may see. */
 export const visibleDatasets = (principal: Principal, names: readonly string[]): readonly string[] =>
   names.filter((name) => decide(principal, 'dataset.list', name));

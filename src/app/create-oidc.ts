@@ -9,7 +9,7 @@ import type { OidcConfig } from '../config/oidc-options.ts';
 import type { LoginRouteOptions } from '../http/routes/identity/login-routes.ts';
 import type { OauthUsers } from '../identity/oauth-users.ts';
 import { OidcIdentities } from '../identity/oidc-identities.ts';
-import { Sessions } from '../identity/sessions.ts';
+import type { Sessions } from '../identity/sessions.ts';
 import type { AppContext } from './app-context.ts';
 
 export interface OidcParts {
@@ -17,6 +17,7 @@ export interface OidcParts {
   readonly oauthUsers: OauthUsers;
   readonly box: SecretBox;
   readonly audit: AuditLog;
+  readonly sessions: Sessions;
 }
 
 export interface Oidc {
@@ -27,17 +28,16 @@ export interface Oidc {
 /** Bearer tokens and browser sign-ins of an identity provider. */
 export function createOidc(
   config: OidcConfig,
-  { context: { clock, log }, oauthUsers: users, box, audit }: OidcParts,
+  { context: { clock, log }, oauthUsers: users, box, audit, sessions }: OidcParts,
 ): Oidc {
   const { clientId, audience, scope, sessionLifetimeMs, publicOrigin } = config;
   const claimNames: ClaimNames = config;
   const provider = new OidcProvider({ ...config, clock, log });
   const verifier = new TokenVerifier(provider, clientId, clock);
   const tokens = new OidcIdentities({ verifier, audience, claimNames, users });
-  const sessions = new Sessions(users, clock, sessionLifetimeMs);
   const login = new OidcLogin({ provider, verifier, clientId, scope, claimNames, box, clock });
   return {
-    sources: [tokens, sessions],
+    sources: [tokens],
     login: { login, sessions, audit, sessionLifetimeMs, publicOrigin },
   };
 }

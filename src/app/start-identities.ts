@@ -16,9 +16,11 @@ import { subjectOf } from '../identity/names.ts';
 import { OauthUsers, type OauthUsersOptions } from '../identity/oauth-users.ts';
 import { RoleAdministration } from '../identity/roles.ts';
 import { ScramAccounts } from '../identity/scram-accounts.ts';
+import { Sessions } from '../identity/sessions.ts';
 import { TenantAdministration } from '../identity/tenant-administration.ts';
 import { UserAdministration } from '../identity/users.ts';
 import { loadOrCreateSecret } from '../lib/data-directory.ts';
+import { limits } from '../limits/limits.ts';
 import { defaultTenant } from '../model/dataset.ts';
 import type { Principal } from '../model/identity.ts';
 import type { AppContext } from './app-context.ts';
@@ -72,8 +74,11 @@ export async function startIdentities(
   const oauthUsers = createOauthUsers(config.oidc, { identityStore, tenants, clock, log });
   const users = new UserAdministration(identityStore, root, oauthUsers);
   const apiKeys = new ApiKeyAdministration(identityStore, box, clock);
-  const oidc = config.oidc && (await startOidc(config.oidc, { context, oauthUsers, box, audit }));
-  const sources = [passwords, new ApiKeyIdentities(identityStore, box), ...(oidc?.sources ?? [])];
+  const lifetimeMs = config.oidc?.sessionLifetimeMs ?? limits.sessionLifetimeMs;
+  const sessions = new Sessions(oauthUsers, clock, lifetimeMs);
+  const oidc = config.oidc && (await startOidc(config.oidc, { context, oauthUsers, box, audit, sessions }));
+  const keys = new ApiKeyIdentities(identityStore, box);
+  const sources = [passwords, keys, sessions, ...(oidc?.sources ?? [])];
   const authorizer = new Authorizer(sources, clock, () => lease?.requireCurrent());
   const follower = new MetadataFollower({
     identityStore,
@@ -129,6 +134,7 @@ export async function startIdentities(
       administrator: { name: root, password: adminPassword, identity: administrator },
     }),
     login: oidc?.login,
+    sessions,
     audit,
     stop,
   };

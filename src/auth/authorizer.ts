@@ -99,6 +99,20 @@ export class Authorizer {
     return state.pending.get(key) ?? this.#check(state, key, presented, clientAddress);
   }
 
+  /**
+   * The holder of this credential, for a session that ends with it; undefined for nobody.
+   * @throws AppError as `authenticate`
+   */
+  async identify(
+    presented: PresentedCredential,
+    clientAddress?: () => string,
+  ): Promise<Identity | undefined> {
+    if ((await this.authenticate(presented, clientAddress)) === undefined) return undefined;
+    const { recent, accepted } = this.#states[schemeOf(presented)];
+    const { tenant, value } = presented;
+    return recent.find(tenant, value) ?? accepted.get(digest(tenant, value));
+  }
+
   /** Called when identities were added: credentials that were refused may be valid now. */
   forgetRefused(): void {
     // Clearing takes time in proportion to the room, and a start has as many changes as there are identities.

@@ -104,6 +104,18 @@ export const entriesOf = (role: RoleDocument): readonly PrivilegeEntry[] =>
 export const roleObjectOf = (role: RoleDocument): RoleObject =>
   'actions' in role ? role : { actions: role, roleType: 'user' };
 
+/** A privilege as clients write it. */
+export const entryOf = ({ privilege, dataset, tag }: Privilege): PrivilegeEntry =>
+  dataset === undefined && tag === undefined
+    ? { privilege }
+    : {
+        privilege,
+        resource: {
+          ...(dataset === undefined ? {} : { dataset }),
+          ...(tag === undefined ? {} : { tag: `${tag.field}=${tag.value}` }),
+        },
+      };
+
 function readEntry({ privilege, resource }: PrivilegeEntry, where: string): Privilege {
   if (resource === undefined) return { privilege };
   if (privilege === 'editor') throw badRole(`${where}: editor holds for all datasets; leave it out`);

@@ -17,7 +17,6 @@ export class OidcAccount implements Identity {
   readonly #clock: Clock;
   #principal: Principal | undefined;
   #revision = -1;
-  #ended = false;
 
   /** @param tenant the id of the tenant of the user */
   constructor(claims: VerifiedClaims, tenant: string, identityStore: IdentityStore, clock: Clock) {
@@ -29,7 +28,7 @@ export class OidcAccount implements Identity {
 
   /** @throws AppError `store_unavailable` while roles are not known; `forbidden`, see `Grants.of` */
   get principal(): Principal | undefined {
-    if (this.#ended || this.#clock.nowMicros() / 1000 >= this.#claims.expiresAtMs) return undefined;
+    if (this.#clock.nowMicros() / 1000 >= this.#claims.expiresAtMs) return undefined;
     const { revision } = this.#identityStore;
     if (this.#principal === undefined || this.#revision !== revision) {
       this.#principal = this.#describe();
@@ -42,11 +41,6 @@ export class OidcAccount implements Identity {
   get somebody(): Principal {
     const { name, subject } = this.#claims;
     return { kind: 'oidc', name, id: oauthId(subject), tenant: this.#tenant, privileges: [] };
-  }
-
-  /** Makes the credentials invalid before they expire. */
-  end(): void {
-    this.#ended = true;
   }
 
   /** Roles that do not exist here are left out. A user without any other role gets the default role. */

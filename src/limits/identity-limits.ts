@@ -71,6 +71,10 @@ export const identityLimits = {
   /** The lifetime of a session, and the number of sessions; above it the least recently used one ends. */
   sessionLifetimeMs: 60 * 60_000,
   maxSessions: 10_000,
+  /** The lifetime of a session that a password or an API key began: the working day of a person. */
+  passwordSessionLifetimeMs: 12 * 60 * 60_000,
+  /** The body of a sign-in, which anybody may send: a name, a password and a tenant. */
+  maxSignInBodyBytes: 8 * KiB,
   /** Sessions of one user; above it the oldest one ends. */
   maxSessionsPerUser: 100,
   /** The address to return to after a sign-in, which travels in a cookie. */

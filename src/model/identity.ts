@@ -1,25 +1,27 @@
 /** What a request does. Each route names one action; the policy decides on (principal, action, dataset). */
-export type Action =
-  | 'ingest'
-  | 'query'
-  | 'query.export'
-  | 'dataset.list'
-  | 'dataset.read'
-  | 'dataset.manage'
-  | 'identity.manage'
-  | 'identity.self'
-  | 'tenant.manage'
-  | 'backup.manage'
-  | 'dashboard.read'
-  | 'dashboard.write'
-  | 'filter.read'
-  | 'filter.write'
-  | 'alert.read'
-  | 'alert.write'
-  | 'target.read'
-  | 'target.manage'
-  | 'document.manage'
-  | 'service.read';
+export const actions = [
+  'ingest',
+  'query',
+  'query.export',
+  'dataset.list',
+  'dataset.read',
+  'dataset.manage',
+  'identity.manage',
+  'identity.self',
+  'tenant.manage',
+  'backup.manage',
+  'dashboard.read',
+  'dashboard.write',
+  'filter.read',
+  'filter.write',
+  'alert.read',
+  'alert.write',
+  'target.read',
+  'target.manage',
+  'document.manage',
+  'service.read',
+] as const;
+export type Action = (typeof actions)[number];
 
 export const privilegeNames = ['admin', 'editor', 'writer', 'reader', 'ingestor', 'exporter'] as const;
 export type PrivilegeName = (typeof privilegeNames)[number];

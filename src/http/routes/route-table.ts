@@ -19,6 +19,7 @@ import { type DatasetRoutesOptions, datasetRoutes } from './datasets/dataset-rou
 import { apiKeyRoutes } from './identity/api-key-routes.ts';
 import { type LoginRouteOptions, loginRoutes } from './identity/login-routes.ts';
 import { roleRoutes } from './identity/role-routes.ts';
+import { type SessionRouteOptions, sessionRoutes } from './identity/session-routes.ts';
 import { tenantRoutes } from './identity/tenant-routes.ts';
 import { userRoutes } from './identity/user-routes.ts';
 import { type IngestRouteOptions, ingestRoutes } from './ingest/ingest-routes.ts';
@@ -57,6 +58,7 @@ export interface RouteTableParts {
   readonly hasDefaultDatasets?: boolean | undefined;
   /** Undefined if there is no identity provider. */
   readonly login: LoginRouteOptions | undefined;
+  readonly session: Omit<SessionRouteOptions, 'audit' | 'login'>;
   /** Undefined with a ClickHouse server. */
   readonly backups: Backups | undefined;
 }
@@ -86,6 +88,7 @@ export function routeTable(parts: RouteTableParts): readonly Route[] {
     ...targetRoutes(notifications, audit),
     ...silenceRoutes(notifications.silences, audit),
     ...backupRoutes(parts.backups, audit),
+    ...sessionRoutes({ ...parts.session, audit, login: login?.login }),
     ...(login === undefined ? [] : loginRoutes(login)),
   ];
   return hasDefaultDatasets ? routes : routes.map(withoutDefaultDataset);

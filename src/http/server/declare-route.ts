@@ -24,9 +24,9 @@ export type Declared<Row, Request, Body, Query> = Omit<Row, 'handler' | 'body' |
 };
 
 /** A route that needs no credentials. */
-export const publicRoute = <Query = undefined>(
-  declared: Omit<Declared<PublicRoute, PublicRequest, undefined, Query>, 'body'>,
-): PublicRoute => ({ ...declared, handler: reading(declared, () => noBody) });
+export const publicRoute = <Body = undefined, Query = undefined>(
+  declared: Declared<PublicRoute, PublicRequest, Body, Query>,
+): PublicRoute => ({ ...declared, handler: reading(declared, ({ body }) => body) });
 
 /** A route that needs a permission for the tenant or the service. */
 export const serviceRoute = <Body = undefined, Query = undefined>(
@@ -43,8 +43,6 @@ interface Readers<Request, Body, Query> {
   readonly query?: ReadableParameters<Query>;
   handler(request: Request, input: Input<Body, Query>): Reply | Promise<Reply>;
 }
-
-const noBody = new Uint8Array(0);
 
 function reading<Request extends { readonly queryString: string }, Body, Query>(
   { body, query, handler }: Readers<Request, Body, Query>,

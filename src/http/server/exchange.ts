@@ -12,10 +12,18 @@ import type { Principal } from '../../model/identity.ts';
 import { clientAddress, type ForwardingHeaders, notForwarded } from './client-address.ts';
 import { acceptContent, noContent } from './content.ts';
 import { type CorsOrigins, preflightReply, withCors } from './cors.ts';
-import { closesConnection, declaredLength, presentedCredential, readHeaders } from './headers.ts';
+import {
+  closesConnection,
+  declaredLength,
+  keptHeader,
+  presentedCredential,
+  type RequestHeaders,
+  readHeaders,
+} from './headers.ts';
 import type { Sending, ServerRequest } from './listener.ts';
 import { requireSameSite } from './origin.ts';
 import { decodeParameter, requestDataset } from './path-parameter.ts';
+import { problemReply, RefusalWithHeaders, type Reply, withoutPrompt } from './reply.ts';
 import { type BodyStream, isStream, problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
 import { BodyReader } from './request-body.ts';
 import type { BodyRules, PublicRequest, PublicRoute, RefusalFormat, Route } from './route.ts';
@@ -88,6 +96,8 @@ export class Exchange {
   #clientLeft = false;
   #mustEndAtOnce = false;
   #isPreflight = false;
+  /** Whether a script of a page sent the request, by its header `X-Requested-With`. */
+  #isFromScript = false;
   /** Whether the client asked to close the connection after the reply. */
   #clientCloses = false;
   #isSending = false;
@@ -129,6 +139,7 @@ export class Exchange {
     }
     if (this.#method === 'HEAD' && isStream(reply.body)) reply = { ...reply, body: await ended(reply.body) };
     if (!this.#isPreflight) reply = withCors(reply, this.#context.corsOrigins, this.#origin);
+    if (this.#isFromScript) reply = withoutPrompt(reply);
     const { status } = reply;
     const connection = this.#mustEndAtOnce ? 'cut' : this.#mayKeepConnection() ? 'keep' : 'close';
     this.#isSending = true;
@@ -145,6 +156,7 @@ export class Exchange {
     const { queryString } = request;
     const headers = readHeaders(request);
     this.#forwarding = headers;
+    this.#isFromScript = headers.requestedWith !== '';
     this.#declaredBytes = declaredLength(headers);
     this.#clientCloses = closesConnection(headers);
     if (this.#declaredBytes === undefined || (this.#clientCloses && this.#declaredBytes > 0)) {
@@ -167,10 +179,7 @@ export class Exchange {
     const { route } = match;
     this.#route = route;
     if (this.#context.isClosing()) throw new AppError('shutting_down', 'this server is stopping');
-    if (route.permission === 'public') {
-      this.#body?.stop();
-      return route.handler(this.#publicRequest(queryString, headers.forwardedProto));
-    }
+    if (route.permission === 'public') return await this.#answerPublic(route, queryString, headers);
 
     const clientAddress = () => this.#clientAddress();
     const { publicOrigin } = this.#context;
@@ -225,13 +234,27 @@ export class Exchange {
     });
   }
 
-  #publicRequest(queryString: string, forwardedProto: string): PublicRequest {
-    return {
+  async #answerPublic(
+    route: PublicRoute,
+    queryString: string,
+    headers: RequestHeaders,
+  ): Promise<Reply | undefined> {
+    const request: PublicRequest = {
       queryString,
-      forwardedProto,
-      header: (name) => this.#request.header(name),
+      forwardedProto: headers.forwardedProto,
+      header: (name) => keptHeader(headers, name) ?? this.#request.header(name),
       clientAddress: () => this.#clientAddress(),
+      body: emptyBody,
     };
+    if (route.body === undefined) {
+      this.#body?.stop();
+      return route.handler(request);
+    }
+    acceptContent(route.body, headers, this.#declaredBytes);
+    // Read the address now: it is not known any more if the client disconnects.
+    this.#clientAddress();
+    const body = await this.#receive(route.body, '', '');
+    return body === undefined ? undefined : route.handler({ ...request, body });
   }
 
   /** The address of the client; empty if the client has already disconnected. */

@@ -28,6 +28,7 @@ export interface RequestHeaders {
   connection: string;
   origin: string;
   fetchSite: string;
+  requestedWith: string;
   /** The values of all proxies, in their order; `https` if the connection itself is TLS. */
   forwardedProto: string;
   /** The values of all proxies, in their order; see `clientAddress`. */
@@ -64,6 +65,7 @@ const fields: ReadonlyMap<string, TextHeader> = new Map([
   ['connection', 'connection'],
   ['origin', 'origin'],
   ['sec-fetch-site', 'fetchSite'],
+  ['x-requested-with', 'requestedWith'],
   ['x-forwarded-proto', 'forwardedProto'],
   ['x-forwarded-for', 'forwardedFor'],
   ['forwarded', 'forwarded'],
@@ -79,6 +81,12 @@ const lists: ReadonlySet<TextHeader> = new Set([
   'forwardedFor',
   'forwarded',
 ]);
+
+/** A header of a request, by its name in lower case; undefined if it is not one of those that are kept. */
+export function keptHeader(headers: RequestHeaders, name: string): string | undefined {
+  const field = fields.get(name);
+  return field === undefined ? undefined : headers[field];
+}
 
 /**
  * Reads all headers in one loop. This costs 0.2 µs more than asking for each by name, but it also finds a
@@ -112,6 +120,7 @@ export function readHeaders(request: ServerRequest): RequestHeaders {
     connection: '',
     origin: '',
     fetchSite: '',
+    requestedWith: '',
     forwardedProto: '',
     forwardedFor: '',
     forwarded: '',

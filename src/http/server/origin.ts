@@ -38,12 +38,32 @@ export function requireSameSite(
   if (method === 'GET' || method === 'HEAD') return;
   const scheme = schemeOf(credential);
   if (scheme !== 'session' && scheme !== 'basic') return;
-  const { fetchSite, origin, host } = headers;
-  if (fetchSite === 'same-origin' || isTrustedOrigin(corsOrigins, origin)) return;
-  if (fetchSite === '' && origin !== '' && isOwn(origin, host, configured)) return;
+  const { fetchSite, origin } = headers;
+  if (isTrustedOrigin(corsOrigins, origin) || isOwnPage(headers, configured)) return;
   if (scheme === 'basic' && ((fetchSite === '' && origin === '') || fetchSite === 'none')) return;
-  throw new AppError('forbidden', 'requests of a browser must come from a page of this service');
+  throw foreignPage();
 }
+
+/** What a request says about the page that sent it; absent headers are empty. */
+type PageHeaders = Pick<RequestHeaders, 'fetchSite' | 'origin' | 'host'>;
+
+/**
+ * Refuses a sign-in that another site made a browser send: it would act for somebody else from then on.
+ * Programs may sign in; they send neither of the headers.
+ * @throws AppError `forbidden`
+ */
+export function requireOwnPage(headers: PageHeaders, configured: string | undefined): void {
+  const isProgram = headers.fetchSite === '' && headers.origin === '';
+  if (!isProgram && !isOwnPage(headers, configured)) throw foreignPage();
+}
+
+function isOwnPage({ fetchSite, origin, host }: PageHeaders, configured: string | undefined): boolean {
+  if (fetchSite !== '') return fetchSite === 'same-origin';
+  return origin !== '' && isOwn(origin, host, configured);
+}
+
+const foreignPage = (): AppError =>
+  new AppError('forbidden', 'requests of a browser must come from a page of this service');
 
 function isOwn(origin: string, host: string, configured: string | undefined): boolean {
   if (configured !== undefined) return origin === configured;

@@ -77,6 +77,16 @@ export function refusalHeaders(error: AppError): NonNullable<Reply['headers']> {
 }
 
 /**
+ * A reply to a script of a page: at the challenge `Basic`, a browser would ask for a password in a window of
+ * its own.
+ */
+export function withoutPrompt(reply: Reply): Reply {
+  if (reply.status !== 401) return reply;
+  const headers = (reply.headers ?? []).filter(([name]) => name !== 'WWW-Authenticate');
+  return { ...reply, headers: [...headers, ['WWW-Authenticate', 'Bearer realm="Millrace"']] };
+}
+
+/**
  * An error as problem details (RFC 9457). The type contains the code.
  * @param status a status other than that of the error, if a protocol needs it
  */

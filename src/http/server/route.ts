@@ -88,16 +88,19 @@ export interface QueryParameters {
 /** Turns an error into a reply. @param contentType the header of the request; empty when absent */
 export type RefusalFormat = (error: AppError, contentType: string) => Reply;
 
-/** A route that needs no credentials. It takes no body. */
+/** A route that needs no credentials. A body must be small: anybody may send one. */
 export interface PublicRoute extends RouteBase {
   readonly permission: 'public';
   readonly dataset?: never;
   readonly tenant?: never;
-  readonly body?: never;
+  readonly body?: BodyRules;
   handler(request: PublicRequest): Reply | Promise<Reply>;
 }
 
-/** A request without credentials. It can be read only until the handler first awaits. */
+/**
+ * A request without credentials. It can be read only until the handler first awaits. Of a route with a body,
+ * only headers that each request may have can be read (`keptHeader`): others are gone when the body is there.
+ */
 export interface PublicRequest {
   /** What follows the question mark; empty when there is none. */
   readonly queryString: string;
@@ -107,6 +110,8 @@ export interface PublicRequest {
   readonly header: (name: string) => string;
   /** As text. */
   readonly clientAddress: () => string;
+  /** Empty on routes without a body. */
+  readonly body: Uint8Array;
 }
 
 /**

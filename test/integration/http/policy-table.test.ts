@@ -136,6 +136,9 @@ const policy: Readonly<Record<string, Rule>> = {
 const open = [
   'GET /',
   'GET /api/v1/liveness',
+  'POST /api/v1/session',
+  'GET /api/v1/session',
+  'DELETE /api/v1/session',
   'GET /api/v1/readiness',
   'GET /api/v1/o/login',
   'GET /api/v1/o/code',

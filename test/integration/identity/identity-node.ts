@@ -34,6 +34,7 @@ import type { Route } from '../../../src/http/server/route.ts';
 import { ApiKeyAdministration, ApiKeyIdentities } from '../../../src/identity/api-keys.ts';
 import { IdentityStore } from '../../../src/identity/identity-store.ts';
 import { RoleAdministration } from '../../../src/identity/roles.ts';
+import { Sessions } from '../../../src/identity/sessions.ts';
 import { TenantAdministration } from '../../../src/identity/tenant-administration.ts';
 import { UserAdministration } from '../../../src/identity/users.ts';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
@@ -120,10 +121,12 @@ export async function startIdentityNode(
   const audit = new AuditLog(log, options.auditClock ?? systemClock, trail);
   const context = { clock: systemClock, log };
   const oauthUsers = createOauthUsers(oidcConfig, { identityStore, tenants, ...context });
-  const oidc = oidcConfig && createOidc(oidcConfig, { context, oauthUsers, box, audit });
+  const sessions = new Sessions(oauthUsers, systemClock, oidcConfig?.sessionLifetimeMs ?? 60_000);
+  const oidc = oidcConfig && createOidc(oidcConfig, { context, oauthUsers, box, audit, sessions });
   const authorizer = new Authorizer([
     passwords,
     new ApiKeyIdentities(identityStore, box),
+    sessions,
     ...(oidc?.sources ?? []),
   ]);
   const metrics = createMetrics();
@@ -156,6 +159,12 @@ export async function startIdentityNode(
       notifications,
     },
   );
+  const tenancy: Tenancy = {
+    multiTenant,
+    idOf: (tenant) => tenants.idOf(tenant),
+    hasEnded: (id) => tenants.hasEnded(id),
+  };
+  const gate = new Gate(authorizer, tenancy);
   const routes = routeTable({
     audit,
     status: {
@@ -209,15 +218,17 @@ export async function startIdentityNode(
     alerts: alerts.alerts,
     backups: undefined,
     login: oidc?.login,
+    session: {
+      sessions,
+      gate,
+      identify: (presented, clientAddress) => authorizer.identify(presented, clientAddress),
+      clock: systemClock,
+      multiTenant,
+      publicOrigin: oidcConfig?.publicOrigin,
+    },
   });
-  const tenancy: Tenancy = {
-    multiTenant,
-    idOf: (tenant) => tenants.idOf(tenant),
-    hasEnded: (id) => tenants.hasEnded(id),
-  };
   const server = createHttpServer(library);
   const { trustedProxies } = options;
-  const gate = new Gate(authorizer, tenancy);
   server.serve({ routes, gate, metrics, log, audit, clock: systemClock, trustedProxies });
   const { port } = await server.listen('127.0.0.1', 0);
   const url = `http://127.0.0.1:${port}`;

@@ -131,7 +131,7 @@ async function signOut(options: LoginRouteOptions, request: PublicRequest): Prom
   if (ended === undefined) return seeOther(`${origin}/`, cookies);
   const { principal, idToken } = ended;
   audit.changed({ principal, tenant: principal.tenant }, from, 'session.end', principal.name);
-  const url = await login.endSessionUrl(idToken);
+  const url = idToken === undefined ? undefined : await login.endSessionUrl(idToken);
   return seeOther(url?.href ?? `${origin}/`, cookies);
 }
 

@@ -34,6 +34,7 @@ Tenants
 Backups
   PUT  /api/v1/backups/{backup}   make one; GET tells how far it is
 Sign-in
+  POST /api/v1/session            a browser's, by password or API key; GET tells whose, DELETE ends it
   GET  /api/v1/o/login            through an identity provider, where one is configured
 Status
   GET  /api/v1/liveness           is the process alive

@@ -21,6 +21,7 @@ const headers = (value: string): RequestHeaders => ({
   connection: '',
   origin: '',
   fetchSite: '',
+  requestedWith: '',
   forwardedProto: '',
   forwardedFor: '',
   forwarded: '',
