@@ -29,6 +29,7 @@ const groups: readonly RouteGroup[] = [
   'Backups',
   'Sign-in',
   'Status',
+  'Console',
 ];
 
 const introduction = (common: ReadonlySet<string>) => `# HTTP API

@@ -1,3 +1,4 @@
+import { ConsoleFiles } from '../../src/http/routes/console/console-files.ts';
 import { type RouteTableParts, routeTable } from '../../src/http/routes/route-table.ts';
 import type { Route } from '../../src/http/server/route.ts';
 import { limits } from '../../src/limits/limits.ts';
@@ -33,6 +34,7 @@ export function documentedRoutes(): readonly Route[] {
     login: part,
     backups: part,
     session: part,
+    console: ConsoleFiles.of([]),
   };
   return routeTable(parts);
 }

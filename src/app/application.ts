@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import xxhash from 'xxhash-wasm';
 import { Gate } from '../access/gate.ts';
 import { AuditTrail } from '../audit/audit-trail.ts';
@@ -22,6 +23,7 @@ import { ReceivedTotals } from '../drain/received-totals.ts';
 import { resume } from '../drain/resume.ts';
 import { SampleSorter } from '../drain/sample-sorter.ts';
 import { AppError } from '../errors.ts';
+import { ConsoleFiles } from '../http/routes/console/console-files.ts';
 import { routeTable } from '../http/routes/route-table.ts';
 import { type MetricsRouteOptions, metricsRoute } from '../http/routes/status/metrics-route.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../http/server/http-server.ts';
@@ -193,6 +195,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         multiTenant: config.multiTenant,
         publicOrigin: config.oidc?.publicOrigin,
       },
+      console: await ConsoleFiles.load(fileURLToPath(new URL('../../console/', import.meta.url))),
       backups,
       hasDefaultDatasets: config.defaultDatasets,
     }),

@@ -37,10 +37,11 @@ afterAll(() => removeFolder(folder));
 test('it holds what runs and nothing else', () => {
   const paths = packed.files.map(({ path }) => path);
   const kinds =
-    /^(?:LICENSE|README\.md|package\.json|dist\/(?:src|workers)\/.*\.(?:js|wasm)|dist\/schema\/.*\.(?:sql|proto)|dist\/docs\/reference\/openapi\.json)$/;
+    /^(?:LICENSE|README\.md|package\.json|dist\/(?:src|workers)\/.*\.(?:js|wasm)|dist\/schema\/.*\.(?:sql|proto)|dist\/docs\/reference\/openapi\.json|dist\/console\/(?:index\.html|licenses\.txt|assets\/[\w-]+\.(?:js|css|svg))(?:\.br|\.gz)?)$/;
   expect(paths.filter((path) => !kinds.test(path))).toEqual([]);
   for (const path of ['dist/src/main.js', 'dist/workers/engine.js', 'dist/docs/reference/openapi.json'])
     expect(paths).toContain(path);
+  for (const path of ['dist/console/index.html', 'dist/console/licenses.txt']) expect(paths).toContain(path);
 });
 
 describe.each(supportedNodes)('with Node.js %i, npx millrace', (major) => {

@@ -18,6 +18,7 @@ import {
   onlyHttpKnowsItsServer,
   onlyThreadsTranslate,
   pureFoldersStayPure,
+  theConsoleRunsInBrowsers,
   theServerKnowsNoRoutes,
 } from '../support/source-tree/layout-rules.ts';
 import { modulesFromText, readModules } from '../support/source-tree/modules.ts';
@@ -60,6 +61,15 @@ const cases: readonly RuleCase[] = [
       {
         files: { 'workers/a.ts': "import '../src/wal/b.ts';", 'src/wal/b.ts': empty },
         says: ['workers/a.ts imports src/wal/b.ts'],
+      },
+      {
+        files: {
+          'src/console/a.ts': "import '../lib/l.ts';\nimport type { M } from '../model/m.ts';",
+          'src/http/b.ts': "import '../console/a.ts';",
+          'src/lib/l.ts': empty,
+          'src/model/m.ts': empty,
+        },
+        says: ['src/console/a.ts imports src/lib/l.ts', 'src/http/b.ts imports src/console/a.ts'],
       },
       {
         files: { 'src/lib/a.ts': "let x: import('../app/a.ts').App;", 'src/app/a.ts': empty },
@@ -221,6 +231,16 @@ const cases: readonly RuleCase[] = [
     ],
   },
   {
+    name: 'the console runs in browsers',
+    rule: theConsoleRunsInBrowsers,
+    broken: [
+      {
+        files: { 'src/console/a.ts': "import 'node:fs';\nimport 'preact';" },
+        says: ['src/console/a.ts imports node:fs'],
+      },
+    ],
+  },
+  {
     name: 'no dead files',
     rule: noDeadFiles,
     broken: [
@@ -262,7 +282,7 @@ describe('comments wrap', () => {
   test('in this tree', () => {
     const files = ['src', 'workers', 'bench', 'test'].flatMap((folder) =>
       readdirSync(join(packageRoot(), folder), { recursive: true, encoding: 'utf8' })
-        .filter((name) => /\.(?:ts|mjs)$/.test(name))
+        .filter((name) => /\.(?:tsx?|mjs)$/.test(name))
         .map((name) => join(folder, name)),
     );
     expect(files).toContain('src/errors.ts');

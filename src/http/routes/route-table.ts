@@ -13,6 +13,8 @@ import type { LiveTails } from '../../tail/live-tails.ts';
 import type { Route } from '../server/route.ts';
 import { alertRoutes } from './alerts/alert-routes.ts';
 import { backupRoutes } from './backup/backup-routes.ts';
+import type { ConsoleFiles } from './console/console-files.ts';
+import { consoleRoutes } from './console/console-routes.ts';
 import { dashboardRoutes } from './dashboards/dashboard-routes.ts';
 import { filterRoutes } from './dashboards/filter-routes.ts';
 import { type DatasetRoutesOptions, datasetRoutes } from './datasets/dataset-routes.ts';
@@ -59,6 +61,8 @@ export interface RouteTableParts {
   /** Undefined if there is no identity provider. */
   readonly login: LoginRouteOptions | undefined;
   readonly session: Omit<SessionRouteOptions, 'audit' | 'login'>;
+  /** The built pages of the console; undefined where they were not built. */
+  readonly console: ConsoleFiles | undefined;
   /** Undefined with a ClickHouse server. */
   readonly backups: Backups | undefined;
 }
@@ -71,7 +75,8 @@ export function routeTable(parts: RouteTableParts): readonly Route[] {
   const { hasDefaultDatasets = true, notifications } = parts;
   const routes: readonly Route[] = [
     ...(metrics === undefined ? [] : [metricsRoute(metrics)]),
-    ...statusRoutes(status),
+    ...statusRoutes(status, parts.console),
+    ...(parts.console === undefined ? [] : consoleRoutes(parts.console)),
     ...ingestRoutes(ingest),
     ...remoteWriteRoutes(ingest),
     ...otlpRoutes(ingest),

@@ -28,7 +28,7 @@ import { type BodyStream, isStream, problemReply, RefusalWithHeaders, type Reply
 import { BodyReader } from './request-body.ts';
 import type { BodyRules, PublicRequest, PublicRoute, RefusalFormat, Route } from './route.ts';
 import type { RouteMetrics } from './route-metrics.ts';
-import type { Router } from './router.ts';
+import type { Match, Router } from './router.ts';
 
 /** What all exchanges of a server share. */
 export interface ExchangeContext {
@@ -179,7 +179,7 @@ export class Exchange {
     const { route } = match;
     this.#route = route;
     if (this.#context.isClosing()) throw new AppError('shutting_down', 'this server is stopping');
-    if (route.permission === 'public') return await this.#answerPublic(route, queryString, headers);
+    if (route.permission === 'public') return await this.#answerPublic(route, match, queryString, headers);
 
     const clientAddress = () => this.#clientAddress();
     const { publicOrigin } = this.#context;
@@ -236,6 +236,7 @@ export class Exchange {
 
   async #answerPublic(
     route: PublicRoute,
+    match: Match,
     queryString: string,
     headers: RequestHeaders,
   ): Promise<Reply | undefined> {
@@ -244,6 +245,7 @@ export class Exchange {
       forwardedProto: headers.forwardedProto,
       header: (name) => keptHeader(headers, name) ?? this.#request.header(name),
       clientAddress: () => this.#clientAddress(),
+      parameter: decodeParameter(match, 'bad_name'),
       body: emptyBody,
     };
     if (route.body === undefined) {

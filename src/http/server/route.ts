@@ -60,7 +60,8 @@ export type RouteGroup =
   | 'Tenants'
   | 'Backups'
   | 'Sign-in'
-  | 'Status';
+  | 'Status'
+  | 'Console';
 
 export interface ParameterReference {
   readonly description: string;
@@ -110,6 +111,8 @@ export interface PublicRequest {
   readonly header: (name: string) => string;
   /** As text. */
   readonly clientAddress: () => string;
+  /** The value of the path parameter, decoded; empty if the route has none. */
+  readonly parameter: string;
   /** Empty on routes without a body. */
   readonly body: Uint8Array;
 }

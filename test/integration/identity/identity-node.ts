@@ -226,6 +226,7 @@ export async function startIdentityNode(
       multiTenant,
       publicOrigin: oidcConfig?.publicOrigin,
     },
+    console: undefined,
   });
   const server = createHttpServer(library);
   const { trustedProxies } = options;

@@ -29,6 +29,8 @@ const layers: ReadonlyArray<readonly string[]> = [
 /** `config` is known only where the program is composed and started; everything else is given values. */
 const configImports = new Set(['errors', 'limits', 'lib']);
 const configImporters = new Set(['app', 'cli', 'program']);
+/** The console runs in browsers: of the service it knows words alone, and the service nothing of it. */
+const consoleImports = new Set(['model']);
 /** Threads load what they need and nothing of the service around it. */
 const workerImports = new Set(['errors', 'limits', 'lib', 'decode', 'sql', 'clickhouse']);
 
@@ -43,6 +45,7 @@ const rankOf = (unit: string): number => layers.findIndex((group) => group.inclu
 function mayImport(from: string, to: string): boolean {
   if (from === to) return true;
   if (from === 'workers') return workerImports.has(to);
+  if (from === 'console') return consoleImports.has(to);
   if (from === 'config') return configImports.has(to);
   if (to === 'config') return configImporters.has(from);
   return rankOf(to) >= 0 && rankOf(to) < rankOf(from);
@@ -62,7 +65,7 @@ export const everyFolderHasALayer: LayoutRule = (modules) =>
   product(modules)
     .filter((module) => {
       const unit = unitOf(module.path);
-      return unit !== 'workers' && unit !== 'config' && rankOf(unit) < 0;
+      return !['workers', 'config', 'console'].includes(unit) && rankOf(unit) < 0;
     })
     .map((module) => `${module.path}: "${unitOf(module.path)}" has no layer`);
 
@@ -184,10 +187,20 @@ const entries = new Set([
   'bench/torture.ts',
   'bench/fuzz.ts',
   'bench/docs.ts',
-  'bench/fuzz.ts',
+  // What browsers load, and what builds that.
+  'src/console/main.tsx',
+  'src/console/vite.config.ts',
   // A program that tests start.
   'test/support/clickhouse/clickhouse-http.ts',
 ]);
+/** Packages that browsers get are built into the console; nothing of Node.js is there. */
+export const theConsoleRunsInBrowsers: LayoutRule = (modules) =>
+  product(modules)
+    .filter(({ path }) => unitOf(path) === 'console' && path !== 'src/console/vite.config.ts')
+    .flatMap(({ path, packages }) =>
+      packages.filter((name) => name.startsWith('node:')).map((name) => `${path} imports ${name}`),
+    );
+
 const isEntry = (path: string): boolean => entries.has(path) || path.startsWith('workers/');
 
 export const noDeadFiles: LayoutRule = (modules) => {

@@ -6,9 +6,9 @@ import { API } from 'typescript/unstable/sync';
 /** What is to be known of each source file; its path is relative to the root, with forward slashes. */
 type Describe<Description> = (source: SourceFile, path: string) => Description;
 
-/** Of the project at `root`, which has a `tsconfig.json`. */
+/** Of the project at `root`, and of its console, which has a `tsconfig.json` of its own. */
 export const describeProject = <Description>(root: string, describe: Describe<Description>): Description[] =>
-  parse(new API({ cwd: root }), root, describe);
+  parse(new API({ cwd: root }), root, ['tsconfig.json', 'src/console/tsconfig.json'], describe);
 
 /** Of files given as text, for tests of the rules themselves. */
 export function describeText<Description>(
@@ -21,12 +21,18 @@ export function describeText<Description>(
     [`${root}/tsconfig.json`]: JSON.stringify({ compilerOptions, include: ['src', 'workers', 'bench'] }),
   };
   for (const [path, text] of Object.entries(files)) onDisk[`${root}/${path}`] = text;
-  return parse(new API({ cwd: root, fs: createVirtualFileSystem(onDisk) }), root, describe);
+  const api = new API({ cwd: root, fs: createVirtualFileSystem(onDisk) });
+  return parse(api, root, ['tsconfig.json'], describe);
 }
 
-function parse<Description>(api: API, root: string, describe: Describe<Description>): Description[] {
+function parse<Description>(
+  api: API,
+  root: string,
+  configurations: readonly string[],
+  describe: Describe<Description>,
+): Description[] {
   try {
-    const snapshot = api.updateSnapshot({ openProjects: [join(root, 'tsconfig.json')] });
+    const snapshot = api.updateSnapshot({ openProjects: configurations.map((name) => join(root, name)) });
     return snapshot.getProjects().flatMap((project) =>
       project.rootFiles.map((file) => {
         const source = project.program.getSourceFile(file);

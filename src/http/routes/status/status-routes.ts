@@ -2,8 +2,9 @@ import * as v from 'valibot';
 import type { AppError } from '../../../errors.ts';
 import { publicRoute, serviceRoute } from '../../server/declare-route.ts';
 import { jsonReply, textReply } from '../../server/reply.ts';
-import { jsonContent, textContent } from '../../server/reply-content.ts';
+import { bytes, jsonContent, textContent } from '../../server/reply-content.ts';
 import type { Route } from '../../server/route.ts';
+import { acceptsHtml, type ConsoleFiles } from '../console/console-files.ts';
 
 export interface StatusRouteOptions {
   readonly version: string;
@@ -45,7 +46,8 @@ Status
 `;
 
 /** Routes about the state of the service. */
-export function statusRoutes(options: StatusRouteOptions): Route[] {
+/** @param console its page is what browsers get at `/` */
+export function statusRoutes(options: StatusRouteOptions, console?: ConsoleFiles): Route[] {
   const { version, notReady, storeAvailable, openApi } = options;
   return [
     publicRoute({
@@ -55,10 +57,19 @@ export function statusRoutes(options: StatusRouteOptions): Route[] {
       reference: {
         group: 'Status',
         summary: 'Show where to begin',
-        replies: [{ status: 200, description: 'Some paths.', content: textContent }],
+        replies: [
+          {
+            status: 200,
+            description: 'Some paths; to browsers, the console.',
+            content: { ...textContent, 'text/html': bytes },
+          },
+        ],
         errors: [],
       },
-      handler: () => textReply(pointers),
+      handler: (request) =>
+        console !== undefined && acceptsHtml(request.header('accept'))
+          ? console.page(request)
+          : { ...textReply(pointers), headers: [['Vary', 'Accept']] },
     }),
     publicRoute({
       method: 'GET',
