@@ -50,7 +50,11 @@ function compress(): Plugin {
         const path = join(entry.parentPath, entry.name);
         const bytes = readFileSync(path);
         if (bytes.byteLength < minCompressedBytes) continue;
-        const params = { [zlib.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength };
+        const params = {
+          // Quality 11 takes three times the CPU, 0.9 s, for 2 % fewer bytes.
+          [zlib.BROTLI_PARAM_QUALITY]: 10,
+          [zlib.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength,
+        };
         writeFileSync(`${path}.br`, brotliCompressSync(bytes, { params }));
         writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
       }

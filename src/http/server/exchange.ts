@@ -23,8 +23,14 @@ import {
 import type { Sending, ServerRequest } from './listener.ts';
 import { requireSameSite } from './origin.ts';
 import { decodeParameter, requestDataset } from './path-parameter.ts';
-import { problemReply, RefusalWithHeaders, type Reply, withoutPrompt } from './reply.ts';
-import { type BodyStream, isStream, problemReply, RefusalWithHeaders, type Reply } from './reply.ts';
+import {
+  type BodyStream,
+  isStream,
+  problemReply,
+  RefusalWithHeaders,
+  type Reply,
+  withoutPrompt,
+} from './reply.ts';
 import { BodyReader } from './request-body.ts';
 import type { BodyRules, PublicRequest, PublicRoute, RefusalFormat, Route } from './route.ts';
 import type { RouteMetrics } from './route-metrics.ts';

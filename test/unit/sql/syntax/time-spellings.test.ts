@@ -58,9 +58,6 @@ test.each([
   expect(parseInterval(verboseInterval(text) ?? '')).toEqual(expected);
 });
 
-test.each(['P', 'P1', 'P1H', 'PT1M1H', '1-13', `P${'1D'.repeat(100)}`])(
-  '%s is none',
-  (text) => {
-    expect(parseInterval(verboseInterval(text) ?? '')).toBeUndefined();
-  },
-);
+test.each(['P', 'P1', 'P1H', 'PT1M1H', '1-13', `P${'1D'.repeat(100)}`])('%s is none', (text) => {
+  expect(parseInterval(verboseInterval(text) ?? '')).toBeUndefined();
+});
