@@ -14,9 +14,9 @@ import { percentile } from './sender.ts';
  * The queries of a page that shows logs, cold and warm, in Millrace and, where `victoria-logs` is on the
  * PATH, in VictoriaLogs with the same events, which both take as JSON over HTTP.
  *
- * All stores are filled at the same time, each with the same bodies. With a folder for their data, filling them
- * and asking them can be two runs: the first takes an hour for 100 million events, and says what it took in the
- * folder's `loaded.json`.
+ * All stores are filled at the same time, each with the same bodies. With a folder for their data, filling
+ * them and asking them can be two runs: the first takes an hour for 100 million events, and says what it took
+ * in the folder's `loaded.json`.
  *
  * Cold: the program was started again and asked for a time without events, and the kernel dropped what it had
  * cached of its files. Warm: the same query again, one after another.

@@ -62,7 +62,8 @@ export const typeOids = { real: 700, realArray: 1021, uuid: 2950, uuidArray: 295
 
 /**
  * Types of parameters that are taken for others here: `name`, `"char"`, `oid`, `real`, `character`,
- * `character varying`, `uuid`. No column has one of them; The values of `real` and `uuid` have a form of their own.
+ * `character varying`, `uuid`. No column has one of them. The values of `real` and `uuid` have a form of
+ * their own.
  */
 const synonyms: ReadonlyArray<readonly [type: SqlType, oid: number, arrayOid: number]> = [
   [text, 19, 1003],

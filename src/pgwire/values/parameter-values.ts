@@ -64,7 +64,7 @@ const binaryUuid = (bytes: Buffer): string | undefined =>
 const hyphenated = (digits: string): string =>
   digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
-/** The double that PostgreSQL compares in place of a `real`. What is no number is refused where it is read. */
+/** The double that PostgreSQL compares in place of a `real`. What is not a number is refused later. */
 const singleText = (written: string): string =>
   /^\s*[-+]?[\d.][-+\d.e]*\s*$/i.test(written) && Number.isFinite(Math.fround(Number(written)))
     ? doubleText(Math.fround(Number(written)))

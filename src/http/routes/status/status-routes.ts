@@ -24,8 +24,15 @@ Ingest
   POST /v1/prometheus/write       Prometheus remote write
 Query
   POST /api/v1/query              {"query": "SELECT …"}; also /api/v1/query/explain, /api/v1/counts
+  GET  /api/v1/logstream/{dataset}/tail  its rows as they arrive
 Datasets
   GET  /api/v1/logstream          which there are; each under /api/v1/logstream/{dataset}
+Dashboards
+  GET  /api/v1/dashboards         which there are; saved filters under /api/v1/filters
+Alerts
+  GET  /api/v1/alerts             which there are; POST makes one, /api/v1/alerts/test tries one
+Notifications
+  GET  /api/v1/targets            where alerts are told; silences under /api/v1/silences
 Identities
   GET  /api/v1/roles              roles; each under /api/v1/role/{name}
   GET  /api/v1/users              users; each under /api/v1/user/{name}
