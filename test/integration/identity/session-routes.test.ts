@@ -88,7 +88,15 @@ describe('a session', () => {
       name: 'alice',
       privileges: [{ privilege: 'reader', resource: { dataset: 'app', tag: 'env=prod' } }],
     });
-    expect(body['actions']).toEqual(['query', 'dataset.list', 'identity.self', 'service.read']);
+    expect(body['actions']).toEqual([
+      'query',
+      'dataset.list',
+      'identity.self',
+      'dashboard.read',
+      'filter.read',
+      'alert.read',
+      'service.read',
+    ]);
     expect((await roles(cookie)).status).toBe(403);
     await node.json('PUT', '/api/v1/role/reading', [{ privilege: 'ingestor' }]);
     const { actions } = (await (await ask(cookie)).json()) as { actions: string[] };

@@ -44,6 +44,8 @@ Backups
 Sign-in
   POST /api/v1/session            a browser's, by password or API key; GET tells whose, DELETE ends it
   GET  /api/v1/o/login            through an identity provider, where one is configured
+Console
+  GET  /explore                   pages for browsers; also /sql
 Status
   GET  /api/v1/liveness           is the process alive
   GET  /api/v1/readiness          can it take requests
