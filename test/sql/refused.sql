@@ -140,3 +140,4 @@ select encode('a'::bytea, 'hex'), convert_to('a', 'LATIN1');
 select distinct t.a, b, a from (values (1, true)) t(a, b) group by cube(a, b, 3);
 select jsonb '1E400';
 select v::numeric as r from (values (5e-324::float8), (1::float8)) t(v);
+select jsonb_build_object('a', 1e20::float8) -> 'a', jsonb_build_object('a', id::float8 * 1e20) -> 'a' from (values (1)) t(id);

@@ -28,15 +28,13 @@ import {
   plainTokens,
 } from './json-parts.ts';
 import { jsonString } from './json-string.ts';
-import { checkNumbers, typedNull } from './json-unsorted.ts';
+import { typedNull, withReadNumbers } from './json-unsorted.ts';
 
 /**
  * Changes of `jsonb`, in the store's SQL. Values are texts as PostgreSQL shows them, and so are the results.
  */
 const binary = (expr: Expr, at: number | undefined): Expr => {
-  const value = coerce(expr, jsonb, at);
-  checkNumbers(value, at);
-  return typedNull(value);
+  return typedNull(withReadNumbers(coerce(expr, jsonb, at), at));
 };
 
 const typeOf = (json: string): string => `JSONType(${json})`;

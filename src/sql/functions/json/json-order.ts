@@ -5,7 +5,7 @@ import { letBindings } from '../../let-bindings.ts';
 import { raiseIf } from '../../syntax/raise.ts';
 import { bool, jsonb, text } from '../../types.ts';
 import { binaryTokens, fromWithin, stringValue } from './json-parts.ts';
-import { checkNumbers, typedNull } from './json-unsorted.ts';
+import { typedNull, withReadNumbers } from './json-unsorted.ts';
 
 /**
  * Comparisons of `jsonb` (compareJsonbContainers in src/backend/utils/adt/jsonb_util.c), by texts that
@@ -54,8 +54,7 @@ const isEquality = (operator: string): boolean => operator === '=' || operator =
 
 export function compareJson(operator: string, left: Expr, right: Expr, at: number | undefined): Expr {
   const keys = [left, right].map((side) => {
-    const value = typedNull(coerce(side, jsonb, at));
-    checkNumbers(value, at);
+    const value = typedNull(withReadNumbers(coerce(side, jsonb, at), at));
     return isEquality(operator) ? equalityKeyOf(value) : orderKeyOf(value);
   });
   const sign = operator === '<>' ? '!=' : operator;

@@ -14,7 +14,7 @@ import {
   type SpecialForm,
 } from '../definition.ts';
 import { arrayOfItems, itemsOf, memberOf, membersOf } from './json-parts.ts';
-import { checkNumbers, typedNull } from './json-unsorted.ts';
+import { typedNull, withReadNumbers } from './json-unsorted.ts';
 
 /**
  * Paths of SQL/JSON (`$.a[*].b`) in lax mode: names, positions and all of them. A name looks into the
@@ -113,8 +113,7 @@ const at = (list: string, place: string): string => {
 function valuesOf(args: readonly Expr[], site: CallSite): Expr {
   checkCount(args, 2, 4, site);
   if (args.length > 2) throw unsupported(`${site.name} with variables`, site.at);
-  const json = typedNull(coerce(argument(args, 0), jsonb, site.at));
-  checkNumbers(json, site.at);
+  const json = typedNull(withReadNumbers(coerce(argument(args, 0), jsonb, site.at), site.at));
   const path = constantText(args[1], 'the path', site, { sample: '$' });
   const read = readPath(path, site);
   const render = (a: string): string => {

@@ -1,7 +1,9 @@
 import { apply } from '../../build.ts';
-import type { Expr } from '../../ir.ts';
+import type { Expr, Renderer } from '../../ir.ts';
+import { letBindings } from '../../let-bindings.ts';
 import { unsupported } from '../../sql-error.ts';
-import { json as jsonType } from '../../types.ts';
+import { raiseIf } from '../../syntax/raise.ts';
+import { json as jsonType, type SqlType } from '../../types.ts';
 import { conversion } from '../numbers/conversions.ts';
 
 /**
@@ -24,10 +26,35 @@ export function withoutOrder(expr: Expr): Expr {
 
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|[^\s,:"{}[\]]+/g;
 
-/** The engine reads JSON whose numbers are within bigint and double precision. */
-export function checkNumbers(expr: Expr, at: number | undefined): void {
-  if (expr.kind !== 'literal' || typeof expr.value !== 'string') return;
-  for (const [found] of expr.value.matchAll(stringOrNumber)) {
+/**
+ * JSON that the engine reads: with numbers within bigint and double precision. Of a literal this is known
+ * here; what the query makes of numbers is checked when it runs.
+ */
+export function withReadNumbers(expr: Expr, at: number | undefined): Expr {
+  if (isMadeOfNumbers(expr)) return apply('json with read numbers', expr.type, checked, expr);
+  if (expr.kind === 'literal' && typeof expr.value === 'string') checkNumbers(expr.value, at);
+  return expr;
+}
+
+/** Whether the query writes numbers into this JSON. */
+const isMadeOfNumbers = (expr: Expr): boolean =>
+  expr.kind === 'apply' &&
+  expr.args.some(
+    (part) =>
+      part.kind === 'apply' &&
+      part.name.startsWith('json of ') &&
+      part.args.some(({ type }) => hasFarNumbers(type.name === 'array' ? type.element : type)),
+  );
+
+const hasFarNumbers = ({ name }: SqlType): boolean => name === 'float' || name === 'numeric';
+
+const checked: Renderer = (json) => {
+  const isLong = raiseIf("NOT isValidJSON(ifNull(v, '0'))", 'longJsonNumber');
+  return letBindings(['v'], [json], `concat(v, substring('', 1 + ${isLong}))`);
+};
+
+function checkNumbers(written: string, at: number | undefined): void {
+  for (const [found] of written.matchAll(stringOrNumber)) {
     if (!/^-?\d/.test(found)) continue;
     const isInteger = /^-?\d+$/.test(found);
     const isFar = isInteger

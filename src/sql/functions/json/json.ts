@@ -23,7 +23,7 @@ import { concatenateJson, jsonEditors, literalNames, removeFromJson, removePath 
 import { hasNames } from './json-keys.ts';
 import { binaryText, itemOf, memberOf } from './json-parts.ts';
 import { jsonPathFunctions } from './json-path.ts';
-import { checkNumbers, isUnsorted, typedNull, withoutOrder } from './json-unsorted.ts';
+import { isUnsorted, typedNull, withoutOrder, withReadNumbers } from './json-unsorted.ts';
 
 /**
  * PostgreSQL's operators on JSON, which the store keeps as text: of type `json` or `jsonb`, or as an
@@ -306,8 +306,7 @@ export function jsonOperator(name: string, left: Expr, right: Expr, site: CallSi
   if (name === '<@') return jsonOperator('@>', right, left, site);
   const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
   if (operator === undefined || !isJson(left)) return undefined;
-  checkNumbers(left, site.at);
-  return operator(settle(left, site.at), right, site);
+  return operator(settle(withReadNumbers(left, site.at), site.at), right, site);
 }
 
 /** Operators that change JSON, which is of type `jsonb`, beside a literal at least on one side. */
@@ -331,10 +330,10 @@ export const jsonArgument = (args: readonly Expr[], site: CallSite): Expr => {
     return coerce(given, site.name.startsWith('jsonb_') ? jsonb : jsonType, site.at);
   }
   if (isJson(given)) {
-    checkNumbers(given, site.at);
-    return given.type.name === 'unknown'
-      ? coerce(given, site.name.startsWith('jsonb_') ? jsonb : jsonType, site.at)
-      : settle(given, site.at);
+    const read = withReadNumbers(given, site.at);
+    return read.type.name === 'unknown'
+      ? coerce(read, site.name.startsWith('jsonb_') ? jsonb : jsonType, site.at)
+      : settle(read, site.at);
   }
   throw sqlError('sql_unknown_function', `${site.name} needs JSON, not ${typeLabel(given.type)}`, site.at);
 };
