@@ -43,6 +43,8 @@ const author: Rule = {
   own: ['admin', 'editor', 'writer'],
   other: ['admin', 'editor', 'writer'],
 };
+/** Where notifications go concerns the whole tenant. */
+const manageTargets: Rule = { everywhere: managers, own: [], other: [] };
 /** No privilege is enough. */
 const rootAlone: Rule = { everywhere: [], own: [], other: [] };
 const administer: Rule = { everywhere: ['admin'], own: [], other: [] };
@@ -97,6 +99,20 @@ const policy: Readonly<Record<string, Rule>> = {
   'PUT /api/v1/alerts/{id}/evaluate_alert': author,
   'GET /api/v1/alerts/{id}/instances': ask,
   'GET /api/v1/alerts/{id}/history': ask,
+  'GET /api/v1/targets': author,
+  'POST /api/v1/targets': manageTargets,
+  'GET /api/v1/targets/{target}': author,
+  'PUT /api/v1/targets/{target}': manageTargets,
+  'DELETE /api/v1/targets/{target}': manageTargets,
+  'POST /api/v1/targets/{target}/test': manageTargets,
+  'GET /api/v1/targets/{target}/deliveries': manageTargets,
+  'POST /api/v1/deliveries/{delivery}/retry': manageTargets,
+  'GET /api/v1/alert-target-policy': manageTargets,
+  'PUT /api/v1/alert-target-policy': manageTargets,
+  'GET /api/v1/silences': ask,
+  'POST /api/v1/silences': author,
+  'GET /api/v1/silences/{silence}': ask,
+  'DELETE /api/v1/silences/{silence}': author,
   'GET /api/v1/filters': ask,
   'POST /api/v1/filters': author,
   'GET /api/v1/filters/{id}': ask,
