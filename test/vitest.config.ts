@@ -28,7 +28,7 @@ const onNodeHttp = [
 const long = [
   'test/e2e/{clickhouse-server,clock-jump,data-frames,deploy,docs,export,kill,otlp-collector,package,prometheus,scrapers,sql-drivers}.test.ts',
   'test/e2e/{backup-running,dataset-deletion,fatal,hostile,noisy-tenant}.test.ts',
-  'test/e2e/{alertmanager,alerts,alerts-several-nodes,console}.test.ts',
+  'test/e2e/{alert-crash,alertmanager,alerts,alerts-several-nodes,console}.test.ts',
   'test/e2e/{live-tail,live-tail-nodes,node-versions,several-nodes,tenants-several-nodes}.test.ts',
   'test/integration/drain/{disk-failure,poison,poison-crash}.test.ts',
   'test/integration/pgwire/time-zones-all.test.ts',

@@ -16,7 +16,8 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-export async function startReceiver(): Promise<Receiver> {
+/** @param port a free one, unless given */
+export async function startReceiver(port = 0): Promise<Receiver> {
   const sockets = new Set<Socket>();
   const server = createServer(async (request, reply) => {
     let body = '';
@@ -28,7 +29,7 @@ export async function startReceiver(): Promise<Receiver> {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const receiver: Receiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received: [],
