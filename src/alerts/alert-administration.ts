@@ -18,7 +18,7 @@ import { type AlertRequest, readAlertRequest } from './alert-request.ts';
 import { type ListedAlert, listAlert, showAlert, showHistory, showInstances } from './alert-views.ts';
 
 export interface AlertAdministrationParts {
-  readonly documents: Pick<DocumentStore, 'get' | 'list' | 'create' | 'update' | 'delete'>;
+  readonly documents: Pick<DocumentStore, 'get' | 'list' | 'revisions' | 'create' | 'update' | 'delete'>;
   readonly engine: Pick<AlertEngine, 'stateOf' | 'lastEvaluationOf'>;
   readonly preview: AlertPreview;
   readonly query: Pick<Query, 'describe'>;
@@ -80,6 +80,23 @@ export class AlertAdministration {
   /** @throws AppError `not_found`, `forbidden` */
   get(caller: Caller, id: string): Changed {
     return this.#changed(caller, this.#find(caller, id));
+  }
+
+  /**
+   * The last revisions that the caller may see, the newest first: an earlier one may read other datasets.
+   * @throws AppError `not_found`, `forbidden`, `store_unavailable`
+   */
+  async revisions(caller: Caller, id: string): Promise<readonly AlertDocument[]> {
+    this.#find(caller, id);
+    const revisions = await this.#parts.documents.revisions(caller.tenant, 'alert', id);
+    return revisions
+      .map(asAlert)
+      .filter(({ body }) => body.datasets.every((dataset) => maySee(caller.principal, dataset)));
+  }
+
+  /** An alert as it was at a revision, with the state that it has now. */
+  showRevision({ tenant }: Caller, revision: AlertDocument): ShownAlert {
+    return showAlert(revision, this.#state(tenant, revision));
   }
 
   /** @throws AppError as `create` and `DocumentStore.update` */

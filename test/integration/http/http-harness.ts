@@ -100,6 +100,8 @@ export class RecordingQuery implements Query {
   readonly requests: QueryRequest[] = [];
   respond: (request: QueryRequest) => QueryResult | Promise<QueryResult> = () =>
     resultOf(['a', 'b'], [Buffer.from('[{"a":1,'), Buffer.from('"b":"x"}]')]);
+  /** Of any query. */
+  description: Description = { columns: [], aggregateColumns: [], datasets: [], parameters: [] };
 
   async run(request: QueryRequest): Promise<QueryResult> {
     this.requests.push(request);
@@ -111,7 +113,7 @@ export class RecordingQuery implements Query {
   }
 
   async describe(): Promise<Description> {
-    return { columns: [], aggregateColumns: [], datasets: [], parameters: [] };
+    return this.description;
   }
 
   async counts({ startTime, endTime }: CountsRequest): Promise<readonly CountsBin[]> {

@@ -99,6 +99,7 @@ const policy: Readonly<Record<string, Rule>> = {
   'PUT /api/v1/alerts/{id}/evaluate_alert': author,
   'GET /api/v1/alerts/{id}/instances': ask,
   'GET /api/v1/alerts/{id}/history': ask,
+  'GET /api/v1/alerts/{id}/revisions': ask,
   'GET /api/v1/targets': author,
   'POST /api/v1/targets': manageTargets,
   'GET /api/v1/targets/{target}': author,

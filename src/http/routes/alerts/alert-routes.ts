@@ -16,6 +16,12 @@ import { queryParameters } from '../../server/query-parameters.ts';
 import { jsonReply, type Reply, textReply } from '../../server/reply.ts';
 import { jsonContent, textContent, timestamp } from '../../server/reply-content.ts';
 import type { AuthorizedRequest, HeaderReference, ReplyReference, Route } from '../../server/route.ts';
+import {
+  listedRevision,
+  revisionOf,
+  revisionParameters,
+  showRevision,
+} from '../dashboards/document-routes.ts';
 
 const alertId = {
   description: 'The id of the alert, a ULID.',
@@ -419,6 +425,33 @@ export function alertRoutes(alerts: AlertAdministration, audit: Pick<AuditLog, '
         errors: ['not_found'],
       },
       handler: (request) => jsonReply(alerts.history(request, request.parameter)),
+    }),
+    serviceRoute({
+      method: 'GET',
+      path: `${path}/{id}/revisions`,
+      permission: 'alert.read',
+      dataset: 'none',
+      query: revisionParameters,
+      reference: {
+        group: 'Alerts',
+        summary: 'List the revisions of an alert, or show one',
+        details: `The last ${limits.maxRevisions} are kept, without those that read a dataset which the caller may not read. To return to one, send it with PUT.`,
+        parameter: alertId,
+        replies: [
+          {
+            status: 200,
+            description:
+              'The revisions, the newest first; or the alert as it was, with the state that it has now.',
+            content: jsonContent(v.union([v.array(listedRevision), alert])),
+          },
+        ],
+        errors: ['not_found'],
+      },
+      handler: async (request, { query: { revision } }) => {
+        const revisions = await alerts.revisions(request, request.parameter);
+        if (revision === undefined) return jsonReply(revisions.map(showRevision));
+        return jsonReply(alerts.showRevision(request, revisionOf(revisions, revision)));
+      },
     }),
   ];
 }
