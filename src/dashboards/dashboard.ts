@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import { isUlid } from '../lib/ulid.ts';
 import { type Expectation, listOf, oneOf, openMembers, text, validate } from '../lib/validation.ts';
 import { limits } from '../limits/limits.ts';
-import { type Visibility, visibilities } from './ownership.ts';
+import { type Visibility, visibilities } from './visibility.ts';
 
 export const title = v.pipe(
   text(limits.maxDocumentTitleLength),

@@ -11,7 +11,7 @@ import {
   withTile,
 } from './dashboard.ts';
 import type { Favorites } from './favorites.ts';
-import { isVisible, requireOwner, requireVisible } from './ownership.ts';
+import { isVisible, requireVisible, requireVisibleOwner } from './visibility.ts';
 
 const kind = 'dashboard';
 
@@ -141,7 +141,7 @@ export class Dashboards {
 
   /** @throws AppError `not_found`, `forbidden`, `revision_changed`, and as `DocumentStore.delete` */
   async delete(caller: Caller, id: string, allowed?: readonly number[]): Promise<Dashboard> {
-    const check = (document: StoredDocument) => requireOwner(caller, kind, document);
+    const check = (document: StoredDocument) => requireVisibleOwner(caller, kind, document);
     return own(await this.#documents.delete(caller, kind, id, allowed, check));
   }
 
@@ -156,7 +156,7 @@ export class Dashboards {
       kind,
       id,
       (document) => {
-        requireOwner(caller, kind, document);
+        requireVisibleOwner(caller, kind, document);
         const { body } = own(document);
         const next = change(body);
         if (next.title !== body.title) this.#requireTitle(caller, next.title, id);

@@ -3,7 +3,7 @@ import type { DocumentBody, StoredDocument } from '../documents/document.ts';
 import { type Expectation, listOf, oneOf, openMembers, text } from '../lib/validation.ts';
 import { limits } from '../limits/limits.ts';
 import { title } from './dashboard.ts';
-import { type Visibility, visibilities } from './ownership.ts';
+import { type Visibility, visibilities } from './visibility.ts';
 
 const combinator = oneOf(['and', 'or']);
 const condition = openMembers({

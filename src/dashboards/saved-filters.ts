@@ -8,8 +8,8 @@ import { quotedName } from '../lib/credential-shape.ts';
 import { checkDatasetName } from '../model/dataset.ts';
 import type { Action } from '../model/identity.ts';
 import type { Query } from '../query/request.ts';
-import { isVisible, requireOwner, requireVisible } from './ownership.ts';
 import { type FilterContent, filterBody, type SavedFilter } from './saved-filter.ts';
+import { isVisible, requireVisible, requireVisibleOwner } from './visibility.ts';
 
 const kind = 'filter';
 
@@ -75,10 +75,10 @@ export class SavedFilters {
   ): Promise<SavedFilter> {
     const current = this.#documents.get(caller.tenant, kind, id);
     if (current === undefined) throw noDocument(kind);
-    requireOwner(caller, kind, current);
+    requireVisibleOwner(caller, kind, current);
     const datasets = await this.#datasets(caller, content, signal);
     const change = (document: StoredDocument) => {
-      requireOwner(caller, kind, document);
+      requireVisibleOwner(caller, kind, document);
       return filterBody(content, datasets, own(document).body);
     };
     return own(await this.#documents.update(caller, kind, id, change, allowed));
@@ -86,7 +86,7 @@ export class SavedFilters {
 
   /** @throws AppError `not_found`, `forbidden`, `revision_changed`, and as `DocumentStore.delete` */
   async delete(caller: Caller, id: string, allowed?: readonly number[]): Promise<SavedFilter> {
-    const check = (document: StoredDocument) => requireOwner(caller, kind, document);
+    const check = (document: StoredDocument) => requireVisibleOwner(caller, kind, document);
     return own(await this.#documents.delete(caller, kind, id, allowed, check));
   }
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { Caller } from '../access/gate.ts';
-import { decide } from '../auth/policy.ts';
-import { isSameOwner, type Owner, ownerOf, type StoredDocument } from '../documents/document.ts';
+import type { Owner, StoredDocument } from '../documents/document.ts';
 import { type DocumentStore, noDocument } from '../documents/document-store.ts';
+import { requireOwner } from '../documents/ownership.ts';
 import { AppError } from '../errors.ts';
 import type { Clock, Timers } from '../lib/clock.ts';
 import { type Expectation, text } from '../lib/validation.ts';
@@ -97,7 +97,7 @@ export class Silences {
       id === undefined
         ? await this.#documents.create(caller, 'silence', body)
         : await this.#documents.update(caller, 'silence', id, (current) => {
-            requireOwn(caller, current);
+            requireOwner(caller, 'silence', current);
             return body;
           });
     return this.#show(document as StoredDocument<SilenceBody>);
@@ -106,7 +106,7 @@ export class Silences {
   /** @throws AppError `not_found`, `forbidden`, as `DocumentStore` */
   async delete(caller: Caller, id: string): Promise<void> {
     await this.#documents.delete(caller, 'silence', id, undefined, (document) =>
-      requireOwn(caller, document),
+      requireOwner(caller, 'silence', document),
     );
   }
 
@@ -223,10 +223,4 @@ const isoOf = (ms: number): string => new Date(ms).toISOString();
 function stateOf({ startsAt, endsAt }: SilenceBody, nowMs: number): Silence['status']['state'] {
   if (Date.parse(endsAt) <= nowMs) return 'expired';
   return Date.parse(startsAt) > nowMs ? 'pending' : 'active';
-}
-
-/** @throws AppError `forbidden` */
-function requireOwn({ principal }: Caller, { owner }: StoredDocument): void {
-  if (isSameOwner(ownerOf(principal), owner) || decide(principal, 'document.manage')) return;
-  throw new AppError('forbidden', 'only its owner, an editor or an administrator can change this silence');
 }
