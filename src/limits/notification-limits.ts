@@ -95,6 +95,14 @@ export const notificationLimits = {
   /** How long a silence that has ended is listed; Alertmanager keeps them as long. */
   endedSilenceKeptMs: 5 * 24 * hoursMs,
   maxSilencesRemovedAtOnce: 20,
-  /** Silences and instances that are compared before other work gets a turn: some microseconds each. */
-  silenceMatchesPerSlice: 200,
+  /**
+   * The regular expressions of a silence together, with their repetitions written out (`expressionSize`):
+   * compiling takes RE2 up to 10 ms, and a value of 500 characters up to 20 ms. A UUID takes 350.
+   */
+  maxSilenceExpressionSize: 500,
+  /**
+   * Steps of matching (`stepsOf`) before other work gets a turn: 0.1 us each, and one match more, which is
+   * 250,000 at most.
+   */
+  silenceStepsPerSlice: 20_000,
 } as const;

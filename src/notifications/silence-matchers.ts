@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { AppError } from '../errors.ts';
 import { listOf, text } from '../lib/validation.ts';
 import { limits } from '../limits/limits.ts';
+import { expressionSize } from './expression-size.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -26,8 +27,18 @@ export type Matcher = v.InferOutput<typeof matcherSchema>;
 export class CompiledMatchers {
   readonly #tests: ReadonlyArray<{ readonly name: string; matches(value: string): boolean }>;
 
-  /** @throws AppError `bad_silence` for an expression that is not valid */
+  /** How much work it is to compile, and to match one character: each matcher at least 1. */
+  readonly size: number;
+
+  /** @throws AppError `bad_silence` for expressions that are not valid, or too large together */
   constructor(matchers: readonly Matcher[]) {
+    const expressions = matchers.filter(({ isRegex }) => isRegex);
+    const size = expressions.reduce((sum, { value }) => sum + expressionSize(value), 0);
+    if (size > limits.maxSilenceExpressionSize) {
+      const reason = `the regular expressions of the silence have ${size} parts with their repetitions written out; ${limits.maxSilenceExpressionSize} are allowed`;
+      throw new AppError('bad_silence', reason);
+    }
+    this.size = size + matchers.length;
     this.#tests = matchers.map((matcher) => ({ name: matcher.name, matches: compile(matcher) }));
   }
 
@@ -47,6 +58,10 @@ export class CompiledMatchers {
     return this.#tests.every(({ matches }) => matches(''));
   }
 }
+
+/** What it takes at most to match these labels: one step compares one character with one part. */
+export const stepsOf = ({ size }: Pick<CompiledMatchers, 'size'>, labels: Labels): number =>
+  size * Object.values(labels).reduce((longest, { length }) => Math.max(longest, length), 1);
 
 const labelOf = (labels: Labels, name: string): string =>
   Object.hasOwn(labels, name) ? (labels[name] ?? '') : '';

@@ -9,7 +9,7 @@ import { type Expectation, text } from '../lib/validation.ts';
 import { limits } from '../limits/limits.ts';
 import { type AlertSummary, type Notifiable, notificationLabels } from './notification.ts';
 import type { NotificationState } from './notification-state.ts';
-import { CompiledMatchers, type Labels, matchersSchema } from './silence-matchers.ts';
+import { CompiledMatchers, type Labels, matchersSchema, stepsOf } from './silence-matchers.ts';
 
 const time = v.pipe(v.string(), v.isoTimestamp('must be a time, such as 2026-01-31T12:00:00Z'));
 
@@ -123,20 +123,32 @@ export class Silences {
   ): Promise<(labels: Labels) => boolean> {
     const nowMs = this.#nowMs();
     const common = notificationLabels(alert, {});
-    const matchers = this.#stored(tenant)
-      .filter(({ body }) => stateOf(body, nowMs) === 'active')
-      .map((document) => ({ document, compiled: this.#compile(document) }))
-      .filter(({ compiled, document }) => compiled.mayMatch(common) && maySilence(document.owner))
-      .map(({ compiled }) => compiled);
-    const isSilenced = (labels: Labels) => matchers.some((each) => each.matches(labels));
+    const matchers: CompiledMatchers[] = [];
+    let steps = 0;
+    const takeTurns = async (more: number): Promise<void> => {
+      steps += more;
+      if (steps <= limits.silenceStepsPerSlice) return;
+      steps = more;
+      await this.#clock.turn();
+    };
+    for (const document of this.#stored(tenant)) {
+      if (stateOf(document.body, nowMs) !== 'active') continue;
+      const compiled = this.#compile(document);
+      await takeTurns(stepsOf(compiled, common));
+      if (compiled.mayMatch(common) && maySilence(document.owner)) matchers.push(compiled);
+    }
     if (matchers.length === 0) return () => false;
     const known = new Map<string, boolean>();
-    const setsPerSlice = Math.max(1, Math.floor(limits.silenceMatchesPerSlice / matchers.length));
-    for (const [index, labels] of labelSets.entries()) {
-      if (index % setsPerSlice === setsPerSlice - 1) await this.#clock.turn();
-      known.set(JSON.stringify(labels), isSilenced(labels));
+    for (const labels of labelSets) {
+      let isSilenced = false;
+      for (const each of matchers) {
+        await takeTurns(stepsOf(each, labels));
+        isSilenced = each.matches(labels);
+        if (isSilenced) break;
+      }
+      known.set(JSON.stringify(labels), isSilenced);
     }
-    return (labels) => known.get(JSON.stringify(labels)) ?? isSilenced(labels);
+    return (labels) => known.get(JSON.stringify(labels)) ?? matchers.some((each) => each.matches(labels));
   }
 
   /** When a silence of the tenant begins or ends next; undefined if none does. */

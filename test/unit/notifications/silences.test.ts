@@ -50,6 +50,31 @@ describe('matchers of silences', () => {
     expect(caughtCode(() => new CompiledMatchers([like('host', '(a)\\1')]))).toBe('bad_silence');
   });
 
+  it('are refused before they are compiled if they are large with their repetitions written out', () => {
+    const tooLarge = (value: string) => caughtCode(() => new CompiledMatchers([like('host', value)]));
+    for (const value of [
+      'a{501}',
+      `${'(a{9})'.repeat(56)}`,
+      '((a{30}){30})',
+      '(a\\Q(\\E[)(]b{200}){3}',
+      '([]a]{100}){3}',
+      '[\\pL]{25}',
+      '\\PL{26}',
+      '(?i)\\W{26}',
+      '(?P<name>[[:alpha:]]{10}){10}',
+    ])
+      expect([value, tooLarge(value)]).toEqual([value, 'bad_silence']);
+    for (const value of [
+      '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}',
+      '(\\d{1,3}\\.){3}\\d{1,3}',
+      'web-[1-9][0-9]*\\.(eu|us)-(west|east)-[1-3]\\.example\\.com',
+      '{1,2',
+    ])
+      expect(new CompiledMatchers([like('host', value)]).matchesAnything).toBe(false);
+    const many = Array.from({ length: 20 }, () => like('host', 'a{26}'));
+    expect(caughtCode(() => new CompiledMatchers(many))).toBe('bad_silence');
+  });
+
   it('would silence everything if they match nothing at all', () => {
     expect(new CompiledMatchers([like('host', '.*')]).matchesAnything).toBe(true);
     expect(new CompiledMatchers([like('host', '.*'), equal('a', 'b')]).matchesAnything).toBe(false);
