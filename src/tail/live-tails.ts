@@ -57,7 +57,7 @@ import type { QueryServiceParts } from '../query/query-service.ts';
 import type { ArrivalQuery } from '../query/request.ts';
 import { InsertNumbers, type TailedTable } from './insert-numbers.ts';
 import { type Arrivals, readArrivals } from './read-arrivals.ts';
-import { endEvent, rowEvent, type SkipReason, skippedEvent } from './tail-events.ts';
+import { beginning, endEvent, rowEvent, type SkipReason, skippedEvent } from './tail-events.ts';
 import { parseEventId, selectionMark, type TailPosition } from './tail-position.ts';
 import { TailStream } from './tail-stream.ts';
 
@@ -220,7 +220,9 @@ export class LiveTails {
       skipped: undefined,
     };
     const now = { insert: newest + 1, rows: 0 };
-    this.#resume(tail, this.#join(tail, this.#datasetOf(tenant, dataset), now), now);
+    const group = this.#join(tail, this.#datasetOf(tenant, dataset), now);
+    this.#resume(tail, group, now);
+    stream.push(beginning(tail.resumesAt ?? group.position, group.mark));
     this.#scheduleTick();
     return stream;
   }

@@ -5,8 +5,12 @@ import { eventId, type TailPosition } from './tail-position.ts';
  * Server-sent events (WHATWG HTML, section 9.2). A row is one line of JSON, in which line feeds are escaped.
  */
 
-/** Tells the client that the tail is there; proxies wait for a first byte. */
-export const beginning = (): Uint8Array => Buffer.from(': live tail\n\n');
+/**
+ * Tells the client that the tail is there, and where: an id without data is no event, but what a client that
+ * loses the connection before the first row resumes behind. Proxies wait for a first byte.
+ */
+export const beginning = (position: TailPosition, mark: string): Uint8Array =>
+  Buffer.from(`: live tail\n\nid: ${eventId(position, mark)}\n\n`);
 
 /** Keeps the connection alive. */
 export const heartbeat = (): Uint8Array => Buffer.from(':\n\n');

@@ -12,7 +12,7 @@
 import type { CancelSignal } from '../lib/cancellation.ts';
 import type { Timers } from '../lib/clock.ts';
 import { limits } from '../limits/limits.ts';
-import { beginning, heartbeat } from './tail-events.ts';
+import { heartbeat } from './tail-events.ts';
 
 export interface TailStreamParts {
   readonly timers: Pick<Timers, 'after'>;
@@ -24,7 +24,7 @@ export interface TailStreamParts {
 
 export class TailStream implements AsyncIterable<Uint8Array> {
   readonly #parts: TailStreamParts;
-  #next: Uint8Array | undefined = beginning();
+  #next: Uint8Array | undefined;
   #last: Uint8Array | undefined;
   #state: 'open' | 'ending' | 'ended' = 'open';
   #wake = (): void => {};

@@ -2,7 +2,8 @@
 export interface SentEvent {
   readonly event: string;
   readonly id: string | undefined;
-  readonly data: string;
+  /** Undefined if there is an id alone, which is no event. */
+  readonly data: string | undefined;
 }
 
 /** What a client of a live tail has read. */
@@ -24,14 +25,16 @@ export const sentEvents = (text: string): readonly SentEvent[] =>
     .map((lines) => {
       const memberOf = (name: string) =>
         lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
-      return { event: memberOf('event') ?? 'message', id: memberOf('id'), data: memberOf('data') ?? '' };
+      return { event: memberOf('event') ?? 'message', id: memberOf('id'), data: memberOf('data') };
     });
 
 /** Reads what a live tail has sent. */
 export function readTail(text: string): TailReading {
   const events = sentEvents(text);
   const dataOf = <T>(name: string) =>
-    events.filter(({ event }) => event === name).map(({ data }) => JSON.parse(data) as T);
+    events.flatMap(({ event, data }) =>
+      event === name && data !== undefined ? [JSON.parse(data) as T] : [],
+    );
   return {
     rows: dataOf('message'),
     skipped: dataOf('skipped'),

@@ -213,7 +213,7 @@ describe('a live tail', () => {
     expect(table.asked).toEqual([]);
     timers.end(limits.tailHeartbeatMs);
     await settled();
-    expect(client.text).toBe(': live tail\n\n:\n\n');
+    expect(client.text).toMatch(/^: live tail\n\nid: 1\.0\.[\w-]{12}\n\n:\n\n$/);
   });
 
   test('counts rows beyond its rate', async () => {
@@ -272,7 +272,8 @@ describe('a client that resumes', () => {
     const ids = [...first.text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id ?? '');
     first.leave();
     table.inserts.push([4]);
-    const second = await open({ lastEventId: ids[0] ?? '' });
+    // The first one says where the tail began, the second one is of a row.
+    const second = await open({ lastEventId: ids[1] ?? '' });
     table.inserts.push([5]);
     await tick();
     await tick();
@@ -281,6 +282,22 @@ describe('a client that resumes', () => {
     table.inserts.push([6]);
     await tick();
     expect([last.numbers, last.read.skipped]).toEqual([[6], []]);
+  });
+
+  test('goes on where it began if it has read no row', async () => {
+    const { table, tick, settled, open } = start();
+    table.inserts.push([1]);
+    const first = await open();
+    await tick();
+    first.leave();
+    table.inserts.push([2], [3]);
+    const second = await open({ lastEventId: first.read.lastId });
+    await settled();
+    second.leave();
+    const third = await open({ lastEventId: second.read.lastId });
+    await tick();
+    await tick();
+    expect([third.numbers, third.read.skipped]).toEqual([[2, 3], []]);
   });
 
   test('joins others that are behind it, and gets no row twice', async () => {
