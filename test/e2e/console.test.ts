@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { BreakableProxy } from '../support/http/breakable-proxy.ts';
 import { packageRoot } from '../support/lib/package-root.ts';
 import { sayIfSkipped } from '../support/lib/skipped.ts';
 import { authorization, Service } from '../support/service/service.ts';
@@ -31,6 +32,8 @@ let service: Service;
 /** What a page must never do; each test ends with none of it. */
 const faults: string[] = [];
 const contexts: BrowserContext[] = [];
+/** Where the service is, for the browser. */
+const ownOrigins = new Set<string>();
 
 interface Look {
   readonly colorScheme?: 'light' | 'dark';
@@ -59,7 +62,7 @@ async function open({ colorScheme = 'light', width = 1280, bypassCSP = false }: 
   });
   page.on('request', (request) => {
     const url = new URL(request.url());
-    const isOwn = url.origin === service.url || ['blob:', 'data:'].includes(url.protocol);
+    const isOwn = ownOrigins.has(url.origin) || ['blob:', 'data:'].includes(url.protocol);
     if (!isOwn) faults.push(`a request to ${url.href}`);
   });
   return page;
@@ -72,9 +75,9 @@ async function signIn(page: Page): Promise<void> {
   await page.getByRole('navigation', { name: 'Pages' }).waitFor();
 }
 
-async function openSignedIn(path: string, look?: Look): Promise<Page> {
-  const page = await open(look);
-  await page.goto(`${service.url}${path}`);
+async function openSignedIn(path: string, origin = service.url): Promise<Page> {
+  const page = await open();
+  await page.goto(`${origin}${path}`);
   await signIn(page);
   return page;
 }
@@ -93,6 +96,7 @@ describe.skipIf(problem !== undefined)('the console', () => {
   beforeAll(async () => {
     mkdirSync(screenshots, { recursive: true });
     service = await Service.start();
+    ownOrigins.add(service.url);
     browser = await chromium.launch({
       ...(executablePath === undefined ? {} : { executablePath }),
       args: ['--no-sandbox', '--disable-dev-shm-usage'],
@@ -215,21 +219,85 @@ describe.skipIf(problem !== undefined)('the console', () => {
     await expect.poll(() => page.evaluate(`document.body.textContent.includes('xx end')`)).toBe(true);
   });
 
-  test('live rows come by themselves, and wait while somebody reads', async () => {
+  test('live rows come as they arrive, whatever time they carry, and wait while somebody reads', async () => {
     await stored('live', [{ message: 'first', level: 'info' }]);
     const page = await openSignedIn('/explore#dataset=live');
     await rowsOf(page).first().waitFor();
+    await page.getByLabel('Search', { exact: true }).fill('level:info');
+    await page.keyboard.press('Enter');
+    await page.getByText(/^1 rows in/).waitFor();
     await page.getByRole('button', { name: 'Live' }).click();
-    await page.getByText(/^Live:/).waitFor();
-    await stored('live', [{ message: 'second', level: 'info' }]);
+    await page.getByText(/^Live: 0 rows/).waitFor();
+    await stored('live', [
+      { message: 'second', level: 'info' },
+      { message: 'not of the search', level: 'error' },
+    ]);
     await rowsOf(page).filter({ hasText: 'second' }).waitFor();
+    await service.ingest('live', [{ message: 'late', level: 'info', p_timestamp: '2020-01-01T00:00:00Z' }]);
+    await rowsOf(page).filter({ hasText: 'late' }).waitFor();
+    // The last that arrived is the first of the list, however old it is.
+    expect(await rowsOf(page).locator('.content').allTextContents()).toEqual(['late', 'second']);
+    // A field that nobody knew when Live began is there at once.
     await rowsOf(page).first().click();
-    await stored('live', [{ message: 'third', level: 'info' }]);
+    await service.ingest('live', [{ message: 'third', level: 'info', region: 'north' }]);
     const waiting = page.getByRole('button', { name: '1 new row' });
     await waiting.waitFor();
     expect(await rowsOf(page).filter({ hasText: 'third' }).count()).toBe(0);
     await waiting.click();
-    await rowsOf(page).filter({ hasText: 'third' }).waitFor();
+    await rowsOf(page).filter({ hasText: 'third' }).click();
+    await page.getByText('north', { exact: true }).waitFor();
+  });
+
+  test('Live goes on where it was after a lost connection and in a hidden page, and says why it ends', async () => {
+    await stored('resumed', [{ message: 'before', level: 'info' }]);
+    const proxy = await BreakableProxy.start(service.port);
+    onTestFinished(() => proxy.stop());
+    ownOrigins.add(proxy.url);
+    const page = await openSignedIn('/explore#dataset=resumed', proxy.url);
+    await rowsOf(page).first().waitFor();
+    await page.getByRole('button', { name: 'Live' }).click();
+    await page.getByText(/^Live: 0 rows/).waitFor();
+    const shown = () => rowsOf(page).locator('.content').allTextContents();
+    const tails = () => service.metric('millrace_tail_streams');
+    // No row has come yet: the place where it began is known all the same.
+    const show = (state: 'hidden' | 'visible') =>
+      page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'))`);
+    await show('hidden');
+    await expect.poll(tails).toBe(0);
+    await stored('resumed', [{ message: 'while hidden', level: 'info' }]);
+    await show('visible');
+    await expect.poll(shown).toEqual(['while hidden']);
+    proxy.break();
+    await page.getByText(/^Live is interrupted: 1 row/).waitFor();
+    await page.getByRole('alert').getByText('Trying again').waitFor();
+    await stored('resumed', [{ message: 'while away', level: 'info' }]);
+    proxy.mend();
+    await expect.poll(shown).toEqual(['while away', 'while hidden']);
+    await page.getByText(/^Live: 2 rows/).waitFor();
+    // Chromium says of each attempt that nobody answered.
+    for (const fault of faults.splice(0)) expect(fault).toMatch(/net::ERR_/);
+    // More than the service sends in a second.
+    await service.ingest(
+      'resumed',
+      Array.from({ length: 700 }, (_, n) => ({ message: `of many ${n}`, level: 'info' })),
+    );
+    await page.getByText('200 left out: more came than Live shows').waitFor();
+    await page.getByText(/^Live: 502 rows/).waitFor();
+    const reply = await fetch(`${service.url}/api/v1/logstream/resumed`, {
+      method: 'DELETE',
+      headers: { authorization },
+    });
+    expect(reply.status).toBe(200);
+    await page.getByText(/^Live has ended: 502 rows/).waitFor();
+    await page.getByRole('alert').getByText('dataset_not_found').waitFor();
+    // One tail of a page at most, and none once it is left.
+    await page.goto(`${proxy.url}/explore#dataset=live`);
+    await page.getByRole('button', { name: 'Live' }).click();
+    await page.getByText(/^Live: 0 rows/).waitFor();
+    await expect.poll(tails).toBe(1);
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'SQL' }).click();
+    await expect.poll(tails).toBe(0);
   });
 
   test('runs SQL, underlines what is wrong, draws it, and saves the whole result', async () => {
@@ -265,6 +333,31 @@ describe.skipIf(problem !== undefined)('the console', () => {
     await expect.poll(() => page.locator('.cm-lintRange-error').textContent()).toBe('nope');
     await page.getByRole('button', { name: 'Explain' }).click();
     await page.getByRole('alert').getByText('"nope" does not exist').waitFor();
+  });
+
+  test('a long result has elements for the rows in sight alone, and uses them again', async () => {
+    await stored(
+      'many',
+      Array.from({ length: 500 }, (_, n) => ({ n })),
+    );
+    const page = await openSignedIn(`/sql#sql=${encodeURIComponent('SELECT n FROM many ORDER BY n')}`);
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    const rows = page.locator('.grid-row');
+    await page.getByRole('gridcell', { name: '0', exact: true }).waitFor();
+    const before = await rows.count();
+    expect(before).toBeLessThan(60);
+    await page.evaluate(`for (const row of document.querySelectorAll('.grid-row')) row.isOld = true;
+      document.querySelector('.result-grid').scrollTop = 250 * 26`);
+    const cell = page.getByRole('gridcell', { name: '250', exact: true });
+    await cell.click();
+    expect(await rows.count()).toBeLessThan(60);
+    // Rows above those in sight are drawn too, which the beginning does not have.
+    expect(
+      await page.evaluate(`[...document.querySelectorAll('.grid-row')].filter((row) => row.isOld).length`),
+    ).toBe(before);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByText('251').waitFor();
   });
 
   test('shows each person what they may see, and nothing of it once they are gone', async () => {

@@ -41,7 +41,7 @@ export function parseResult(text: string): Result {
   const rows: Row[] = [];
   for (const line of lines.slice(1)) {
     if (line === '') continue;
-    const value = parseLine(line);
+    const value = parseJson(line);
     if (Array.isArray(value)) {
       rows.push(value as Row);
       continue;
@@ -57,15 +57,18 @@ interface ReviverContext {
   readonly source?: string;
 }
 
-/** Browsers that do not tell the source of a number show it as a number, with fewer digits. */
-const parseLine = (line: string): unknown =>
-  manyDigits.test(line)
-    ? JSON.parse(line, (_key, value: unknown, context?: ReviverContext) =>
+/**
+ * JSON, with integers that JavaScript cannot hold as the text of their digits. Browsers that do not tell the
+ * source of a number show it as a number, with fewer digits.
+ */
+export const parseJson = (json: string): unknown =>
+  manyDigits.test(json)
+    ? JSON.parse(json, (_key, value: unknown, context?: ReviverContext) =>
         typeof value === 'number' && context?.source !== undefined && !isExact(value, context.source)
           ? context.source
           : value,
       )
-    : JSON.parse(line);
+    : JSON.parse(json);
 
 const isExact = (value: number, source: string): boolean =>
   !/^-?\d+$/.test(source) || Number.isSafeInteger(value);

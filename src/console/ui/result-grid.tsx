@@ -1,6 +1,7 @@
-import { useRef, useState } from 'preact/hooks';
+import { Component } from 'preact';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { isNumeric } from '../query/dataset-fields.ts';
-import type { Cell, Result } from '../query/parse-result.ts';
+import type { Cell, Result, ResultColumn, Row } from '../query/parse-result.ts';
 import { cellText, shortCellText } from './cell-text.ts';
 import { CopyButton, copyText } from './copy-button.tsx';
 import { Icon } from './icon.tsx';
@@ -12,6 +13,8 @@ export const maxGridRows = 50_000;
 /** Characters of the first rows by which a column's width is chosen. */
 const sampledRows = 100;
 const characterWidth = 7.4;
+/** Rows around those in sight: each has many cells. */
+const overscan = 5;
 
 /** A result as a table: the heading stays, numbers are aligned, a cell opens in full. */
 export function ResultGrid({ result }: { readonly result: Result }) {
@@ -20,13 +23,11 @@ export function ResultGrid({ result }: { readonly result: Result }) {
   const [active, setActive] = useState<readonly [row: number, column: number]>([0, 0]);
   const [inspected, setInspected] = useState<{ readonly name: string; readonly value: Cell } | undefined>();
   const dialog = useRef<HTMLDialogElement>(null);
-  const { scroller, virtualizer, items } = useVirtualRows(rows.length, 26, (index) => index);
-  const widths = columns.map(({ name }, index) => {
-    const lengths = rows.slice(0, sampledRows).map((row) => Math.min(60, cellText(row[index]).length));
-    return Math.round(Math.max(name.length + 2, ...lengths, 4) * characterWidth) + 24;
-  });
-  const template = `56px ${widths.map((width) => `minmax(${width}px, ${width}fr)`).join(' ')}`;
-  const totalWidth = 56 + widths.reduce((sum, width) => sum + width, 0);
+  const { scroller, virtualizer, items } = useVirtualRows(rows.length, 26, (index) => index, overscan);
+  const { template, totalWidth } = useMemo(() => layoutOf(result), [result]);
+  // As many as were ever in sight: a row that leaves gives its elements to one that comes.
+  const slots = useRef(0);
+  slots.current = Math.max(slots.current, items.length);
   const show = ([row, column]: readonly [number, number]) => {
     setInspected({ name: columns[column]?.name ?? '', value: rows[row]?.[column] });
     dialog.current?.showModal();
@@ -75,6 +76,14 @@ export function ResultGrid({ result }: { readonly result: Result }) {
         aria-activedescendant={rows.length > 0 ? `cell-${active[0]}-${active[1]}` : undefined}
         tabIndex={0}
         onKeyDown={onKeyDown}
+        onClick={(event) => {
+          const cell = cellOf(event);
+          if (cell !== undefined) setActive(cell);
+        }}
+        onDblClick={(event) => {
+          const cell = cellOf(event);
+          if (cell !== undefined) show(cell);
+        }}
       >
         <div
           class="grid-line grid-head"
@@ -100,35 +109,18 @@ export function ResultGrid({ result }: { readonly result: Result }) {
           role="presentation"
           style={{ height: `${virtualizer.getTotalSize()}px`, minWidth: `${totalWidth}px` }}
         >
-          {items.map((item) => {
-            const row = rows[item.index];
-            if (row === undefined) return null;
-            return (
-              <div
-                key={item.key}
-                class="grid-line grid-row"
-                role="row"
-                aria-rowindex={item.index + 2}
-                style={{ gridTemplateColumns: template, transform: `translateY(${item.start}px)` }}
-              >
-                <span role="rowheader" class="number muted">
-                  {item.index + 1}
-                </span>
-                {columns.map((column, index) => (
-                  <span
-                    key={`${index}`}
-                    id={`cell-${item.index}-${index}`}
-                    role="gridcell"
-                    class={`${isNumeric(column) ? 'number' : ''} ${
-                      active[0] === item.index && active[1] === index ? 'active' : ''
-                    }`}
-                    onClick={() => setActive([item.index, index])}
-                    onDblClick={() => show([item.index, index])}
-                  >
-                    {row[index] === null ? <i class="muted">null</i> : shortCellText(row[index])}
-                  </span>
-                ))}
-              </div>
+          {items.map(({ index, start }) => {
+            const row = rows[index];
+            return row === undefined ? null : (
+              <GridRow
+                key={index % slots.current}
+                columns={columns}
+                row={row}
+                index={index}
+                start={start}
+                template={template}
+                active={active[0] === index ? active[1] : -1}
+              />
             );
           })}
         </div>
@@ -156,4 +148,77 @@ export function ResultGrid({ result }: { readonly result: Result }) {
       </dialog>
     </>
   );
+}
+
+interface GridRowProps {
+  readonly columns: readonly ResultColumn[];
+  readonly row: Row;
+  readonly index: number;
+  /** Pixels above it. */
+  readonly start: number;
+  readonly template: string;
+  /** The column of its active cell; -1 if it has none. */
+  readonly active: number;
+}
+
+/** One row; scrolling draws only those that come into sight. */
+class GridRow extends Component<GridRowProps> {
+  override shouldComponentUpdate(next: GridRowProps): boolean {
+    const { columns, row, index, start, template, active } = this.props;
+    return (
+      row !== next.row ||
+      index !== next.index ||
+      start !== next.start ||
+      active !== next.active ||
+      columns !== next.columns ||
+      template !== next.template
+    );
+  }
+
+  override render({ columns, row, index, start, template, active }: GridRowProps) {
+    return (
+      <div
+        class="grid-line grid-row"
+        role="row"
+        aria-rowindex={index + 2}
+        style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
+      >
+        <span role="rowheader" class="number muted">
+          {index + 1}
+        </span>
+        {columns.map((column, at) => (
+          <span
+            key={`${at}`}
+            id={`cell-${index}-${at}`}
+            role="gridcell"
+            class={`${isNumeric(column) ? 'number' : ''} ${at === active ? 'active' : ''}`}
+          >
+            {row[at] === null ? <i class="muted">null</i> : shortCellText(row[at])}
+          </span>
+        ))}
+      </div>
+    );
+  }
+}
+
+/** Widths in pixels, so that no row is measured; the last column takes what is left. */
+function layoutOf({ columns, rows }: Result): { readonly template: string; readonly totalWidth: number } {
+  const widths = columns.map(({ name }, index) => {
+    const lengths = rows.slice(0, sampledRows).map((row) => Math.min(60, cellText(row[index]).length));
+    return Math.round(Math.max(name.length + 2, ...lengths, 4) * characterWidth) + 24;
+  });
+  const tracks = widths.map((width, index) =>
+    index === widths.length - 1 ? `minmax(${width}px, 1fr)` : `${width}px`,
+  );
+  return {
+    template: ['56px', ...tracks].join(' '),
+    totalWidth: widths.reduce((sum, width) => sum + width, 56),
+  };
+}
+
+/** The cell that an event is in. */
+function cellOf({ target }: Event): readonly [row: number, column: number] | undefined {
+  const cell = target instanceof Element ? target.closest('[role=gridcell]') : null;
+  const [, row, column] = /^cell-(\d+)-(\d+)$/.exec(cell?.id ?? '') ?? [];
+  return row === undefined || column === undefined ? undefined : [Number(row), Number(column)];
 }

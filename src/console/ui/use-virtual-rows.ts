@@ -20,6 +20,7 @@ export function useVirtualRows(
   count: number,
   estimatedHeight: number,
   keyOf: (index: number) => string | number,
+  overscan = 10,
 ): VirtualRows {
   const scroller = useRef<HTMLDivElement>(null);
   const [, redraw] = useState(0);
@@ -28,7 +29,7 @@ export function useVirtualRows(
     getItemKey: keyOf,
     getScrollElement: () => scroller.current,
     estimateSize: () => estimatedHeight,
-    overscan: 10,
+    overscan,
     scrollToFn: elementScroll,
     observeElementRect,
     observeElementOffset,

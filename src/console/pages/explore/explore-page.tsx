@@ -4,6 +4,7 @@ import { type DownloadFormat, download, downloadFormats } from '../../api/downlo
 import { boundsOf, type TimeRange } from '../../query/chosen-range.ts';
 import { allRowsSql, rowsSql } from '../../query/explore-sql.ts';
 import { withCondition } from '../../query/search-language.ts';
+import { maxTailRows } from '../../query/tail-rows.ts';
 import { followLink, hrefOf, parameters, setParameters } from '../../state/address.ts';
 import { readKept, timeZone, writeKept } from '../../state/settings.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -36,7 +37,7 @@ import {
 } from './explore-query.ts';
 import { FieldList } from './field-list.tsx';
 import { LogRows } from './log-rows.tsx';
-import { tail } from './tail.ts';
+import { type TailPhase, tail } from './tail.ts';
 
 /** Search in logs and events: what is there, when, and what one row says. */
 export function ExplorePage() {
@@ -180,7 +181,7 @@ function Toolbar() {
         type="button"
         class={`button ${isTailing ? 'live' : ''}`}
         aria-pressed={isTailing}
-        title="Show new rows as they come"
+        title="Show new rows as they arrive, whatever time they carry"
         onClick={() => {
           const now = asked.peek();
           if (isTailing) {
@@ -246,7 +247,6 @@ function Body() {
   const list = isTailing ? tailState.value.rows : (result?.rows ?? []);
   const columns = isTailing ? tailState.value.columns : (result?.columns ?? []);
   const question = asked.value?.question;
-  const waiting = tailState.value.waiting.length;
   return (
     <>
       {isTailing ? null : (
@@ -310,11 +310,7 @@ function Body() {
           <ErrorBanner error={error} retryAtMs={retryAtMs} />
         </div>
       )}
-      {isTailing && tailState.value.error !== undefined ? (
-        <div class="pad">
-          <ErrorBanner error={tailState.value.error} />
-        </div>
-      ) : null}
+      {isTailing ? <TailEnd /> : null}
       <div class={`explore-body ${hasFields ? '' : 'without-fields'}`}>
         {hasFields ? (
           <FieldList
@@ -326,12 +322,8 @@ function Body() {
           />
         ) : null}
         <div class="rows-holder">
-          {isTailing && waiting > 0 ? (
-            <button type="button" class="button primary waiting-rows" onClick={() => tail.show()}>
-              {countText(waiting)} new {waiting === 1 ? 'row' : 'rows'}
-            </button>
-          ) : null}
-          {list.length === 0 && !isLoading && error === undefined ? (
+          {isTailing ? <WaitingRows /> : null}
+          {list.length === 0 && (isTailing || (!isLoading && error === undefined)) ? (
             <EmptyRows isTailing={isTailing} />
           ) : (
             <LogRows
@@ -358,8 +350,7 @@ function Body() {
 function RunSummary() {
   const { isLoading, result } = rows.state.value;
   if (tail.isOn.value) {
-    const { rows: shown } = tail.state.value;
-    return <span class="muted numeric">Live: {countText(shown.length)} rows, newest first</span>;
+    return <TailSummary />;
   }
   if (isLoading) {
     return (
@@ -385,11 +376,76 @@ function RunSummary() {
   );
 }
 
+const phaseTexts: Readonly<Record<TailPhase['kind'], string>> = {
+  connecting: 'Live is connecting',
+  following: 'Live',
+  waiting: 'Live is interrupted',
+  ended: 'Live has ended',
+};
+
+const skipReasons: Readonly<Record<string, string>> = {
+  rate: 'more came than Live shows; a narrower search shows all',
+  slow: 'the browser was too slow',
+  query: 'the store was too slow',
+  position: 'the place to go on was lost',
+};
+
+/** What Live does, what it shows, and what it does not. */
+function TailSummary() {
+  const { phase, rows: shown, skipped } = tail.state.value;
+  const { rows: left, hasUncounted, reasons } = skipped;
+  const number = [left > 0 ? countText(left) : '', hasUncounted ? 'an unknown number' : '']
+    .filter((text) => text !== '')
+    .join(' and ');
+  return (
+    <>
+      <span class="muted numeric">
+        {phaseTexts[phase.kind]}: {countText(shown.length)} {shown.length === 1 ? 'row' : 'rows'}, last
+        arrival first
+      </span>
+      {number === '' ? null : (
+        <span class="skipped-rows numeric">
+          <Icon name="warning" />
+          {number} left out: {reasons.map((reason) => skipReasons[reason] ?? reason).join(', ')}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** How many rows wait while somebody reads; a click shows them. */
+function WaitingRows() {
+  const { length } = tail.state.value.waiting;
+  if (length === 0) return null;
+  return (
+    <button type="button" class="button primary waiting-rows" onClick={() => tail.show()}>
+      {countText(length)}
+      {length >= maxTailRows ? '+' : ''} new {length === 1 ? 'row' : 'rows'}
+    </button>
+  );
+}
+
+/** Why Live is interrupted, or has ended. */
+function TailEnd() {
+  const { phase } = tail.state.value;
+  if (phase.kind !== 'waiting' && phase.kind !== 'ended') return null;
+  return (
+    <div class="pad">
+      <ErrorBanner error={phase.error} retryAtMs={phase.kind === 'waiting' ? phase.retryAtMs : undefined}>
+        <span class="spacer" />
+        <button type="button" class="button small" onClick={() => tail.resume()}>
+          Connect again
+        </button>
+      </ErrorBanner>
+    </div>
+  );
+}
+
 function EmptyRows({ isTailing }: { readonly isTailing: boolean }) {
   if (isTailing) {
     return (
       <ViewState icon="tail" title="Waiting for rows">
-        <p>New rows that match the search show up here.</p>
+        <p>Rows that arrive from now on and match the search show up here.</p>
       </ViewState>
     );
   }

@@ -235,7 +235,12 @@ function Members({ columns, row, without }: MembersProps) {
   const members = columns
     .map(({ name }, index) => [name, row[index]] as const)
     .filter(
-      ([name, value]) => value !== null && value !== '' && !without.includes(name) && !name.startsWith('p_'),
+      ([name, value]) =>
+        value !== null &&
+        value !== undefined &&
+        value !== '' &&
+        !without.includes(name) &&
+        !name.startsWith('p_'),
     );
   return (
     <>
