@@ -5,6 +5,7 @@ import { sleep } from '../lib/backoff.ts';
 import { Cancellation } from '../lib/cancellation.ts';
 import type { Clock, Timers } from '../lib/clock.ts';
 import { FairExecutor } from '../lib/fair-executor.ts';
+import { finishWithin } from '../lib/finish-within.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import { Signal } from '../lib/signal.ts';
@@ -163,11 +164,8 @@ export class AlertEngine {
     this.#stopping.abort();
     this.#evaluations.cancel(new AppError('shutting_down', 'the service is shutting down'));
     this.#wake.notify();
-    const enough = new AbortController();
-    const late = sleep(limits.nodeLeaveWaitMs, enough.signal, this.#parts.clock).then(() => false);
-    const hasLeft = await Promise.race([this.#leave(), late]);
-    enough.abort();
-    if (!hasLeft) this.#parts.log.warn('alerts are evaluated by no node until the lease ends');
+    const hasLeft = await finishWithin(this.#leave(), limits.nodeLeaveWaitMs, this.#parts.clock);
+    if (hasLeft !== true) this.#parts.log.warn('alerts are evaluated by no node until the lease ends');
   }
 
   /** @returns false if the lease could not be given back */

@@ -2,6 +2,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { IdentityStore } from '../identity/identity-store.ts';
 import { sleep } from '../lib/backoff.ts';
 import type { Clock, Timers } from '../lib/clock.ts';
+import { finishWithin } from '../lib/finish-within.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits/limits.ts';
 import type { Lease } from './lease.ts';
@@ -51,10 +52,8 @@ export class MetadataFollower {
   /** Stops, and tells the other nodes if the store answers in time. After this nobody may be let in. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    const enough = new AbortController();
     const left = this.#running.then(() => this.#leave());
-    await Promise.race([left, sleep(limits.nodeLeaveWaitMs, enough.signal, this.#options.timers)]);
-    enough.abort();
+    await finishWithin(left, limits.nodeLeaveWaitMs, this.#options.timers);
   }
 
   async #run(): Promise<void> {

@@ -1,5 +1,6 @@
 import { sleep } from '../lib/backoff.ts';
 import type { Timers } from '../lib/clock.ts';
+import { finishWithin } from '../lib/finish-within.ts';
 import { groupBy } from '../lib/group-by.ts';
 import type { Logger } from '../lib/log.ts';
 import { limits } from '../limits/limits.ts';
@@ -70,10 +71,10 @@ export class MetadataCompaction {
     this.#running = this.#run();
   }
 
-  /** Fulfils when no compaction is under way any more. */
+  /** Waits for a compaction that is under way, if the store answers in time. It may end at any point. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#running;
+    await finishWithin(this.#running, limits.nodeLeaveWaitMs, this.#options.timers);
   }
 
   /**
