@@ -45,6 +45,8 @@ export const notificationLimits = {
   maxRunningDeliveries: 64,
   maxRunningDeliveriesOfTenant: 16,
   maxRunningDeliveriesOfTarget: 4,
+  /** Tests of targets that a tenant has in the queue: half of what it can try at a time. */
+  maxTargetTestsPerTenant: 8,
   /** How soon a delivery looks again whether its target has become free. */
   targetPollMs: 250,
   /** Slack takes one message a second for each webhook. */
