@@ -1,6 +1,5 @@
-import type { Answer } from './answer.ts';
+import { remove as drop, administer as put } from './administer.ts';
 import { type Attack, flood, pick, repeated, wrapped } from './attack.ts';
-import type { Attacker } from './attacker.ts';
 
 /** Attacks by the administrator of one tenant on the others. */
 
@@ -26,22 +25,6 @@ const changes = [
   'bad_dataset_options',
   'forbidden',
 ];
-
-const put = (
-  attacker: Attacker,
-  path: string,
-  body: unknown,
-  method: 'PUT' | 'POST' = 'PUT',
-): Promise<Answer> =>
-  attacker.send({
-    as: 'admin',
-    method,
-    path,
-    headers: { 'content-type': 'application/json' },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
-const drop = (attacker: Attacker, path: string): Promise<Answer> =>
-  attacker.send({ as: 'admin', method: 'DELETE', path });
 
 const tagged = (count: number, prefix: string, tagLength: number) =>
   Array.from({ length: count }, (_, index) => ({

@@ -7,6 +7,9 @@ import { Attacker, type AttackerKey } from './attacker.ts';
 /** The tenants that share the service: one attacks, and the other one must not notice. */
 export const tenants = { attacker: 'mallory', victim: 'alice' } as const;
 
+/** Where targets of the attacker may lead, and nowhere else. */
+export const receiverAddress = '127.0.0.9';
+
 export interface AttackSetupOptions {
   readonly queryTimeoutMs: number;
   /** Events in `app` of the attacker. */
@@ -51,6 +54,7 @@ export async function openAttackSetup({ queryTimeoutMs, events }: AttackSetupOpt
       MILLRACE_MULTI_TENANT: 'true',
       MILLRACE_QUERY_TIMEOUT_MS: String(queryTimeoutMs),
       MILLRACE_FLUSH_INTERVAL_MS: '200',
+      MILLRACE_TARGET_ALLOWED_NETWORKS: `${receiverAddress}/32`,
     },
   });
   try {

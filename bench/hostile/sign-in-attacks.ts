@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type Attack, flood, pick } from './attack.ts';
+import type { Answer } from './answer.ts';
+import { type Attack, flood, pick, wrapped } from './attack.ts';
+import type { Attacker } from './attacker.ts';
 
-/** Attacks on authentication. Nobody here has valid credentials. */
+/** Attacks on authentication. Nobody here has valid credentials, but for the key that begins sessions. */
 
 const basic = (name: string, password: string): string =>
   `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
@@ -14,6 +16,19 @@ const unauthenticated = [
   'credentials_ambiguous',
 ];
 const about = '/api/v1/about';
+const session = '/api/v1/session';
+
+const beginSession = (
+  attacker: Attacker,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> =>
+  attacker.send({
+    method: 'POST',
+    path: session,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
 
 export const signInAttacks: readonly Attack[] = [
   {
@@ -134,6 +149,70 @@ export const signInAttacks: readonly Attack[] = [
             : { path: about, headers: { cookie: `millrace-session=${randomUUID()}${randomUUID()}` } },
         ),
       ),
+  },
+  {
+    name: 'session-passwords',
+    aim: '90 loops of sessions that begin with wrong passwords, in each tenant and with many names',
+    codes: [...unauthenticated, 'tenant_not_found', 'bad_tenant_name', 'tenant_required', 'bad_request'],
+    run: (attacker, size) =>
+      flood(pick([450, 12], size), 90, (index) =>
+        beginSession(attacker, {
+          username: index % 2 === 0 ? 'admin' : `name${index}`,
+          password: randomUUID(),
+          ...(index % 3 === 0 ? {} : { tenant: index % 3 === 1 ? 'alice' : attacker.tenant }),
+        }),
+      ),
+  },
+  {
+    name: 'session-keys',
+    aim: '12,000 sessions that an API key begins, more than there may be, and nobody ends',
+    codes: unauthenticated,
+    run: (attacker, size) => {
+      const apiKey = attacker.credentials('reader')['x-api-key'] ?? '';
+      return flood(pick([12_000, 120], size), 50, () => beginSession(attacker, { apiKey }));
+    },
+  },
+  {
+    name: 'session-bodies',
+    aim: 'sign-ins of a megabyte, deep, of wrong types, of tenants that are paths, and from other pages',
+    codes: [
+      ...unauthenticated,
+      'bad_request',
+      'bad_json',
+      'body_too_large',
+      'bad_tenant_name',
+      'tenant_not_found',
+      'tenant_required',
+      'forbidden',
+      'unsupported_media_type',
+    ],
+    mayClose: true,
+    run: (attacker) =>
+      Promise.all([
+        ...[
+          'x'.repeat(1_000_000),
+          wrapped(4000, '[', '', ']'),
+          wrapped(1300, '{"a":', '1', '}'),
+          '{"username":1,"password":{}}',
+          '{"username":"a:b","password":"x"}',
+          '{"__proto__":{"apiKey":"x"}}',
+          JSON.stringify({ username: 'a'.repeat(8000), password: 'x' }),
+          JSON.stringify({ apiKey: 'k'.repeat(8000) }),
+          JSON.stringify({ username: 'admin', password: 'x', tenant: '../alice' }),
+          JSON.stringify({ username: 'admin', password: 'x', tenant: 't'.repeat(5000) }),
+        ].map((body) => beginSession(attacker, body)),
+        beginSession(
+          attacker,
+          { apiKey: 'x' },
+          { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+        ),
+        attacker.send({
+          method: 'DELETE',
+          path: session,
+          headers: { cookie: 'millrace-session='.repeat(900) },
+        }),
+        attacker.send({ path: session, headers: { cookie: `millrace-session=${'x'.repeat(15_000)}` } }),
+      ]),
   },
   {
     name: 'anonymous-tenants',
