@@ -137,7 +137,7 @@ export const alertAttacks: readonly Attack[] = [
           maxInstances: 500,
         }),
       );
-      return evaluated(attacker, bodies, { atATime: 5, forMs: pick([6000, 500], size) });
+      return evaluated(attacker, bodies, { atATime: 5, forMs: pick([3000, 500], size) });
     },
   },
   {

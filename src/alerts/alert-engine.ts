@@ -105,7 +105,8 @@ interface Entry extends AlertKey {
   /** Until when it is known that the alert was evaluated. */
   watchedUntilMs: number;
   last: LastEvaluation | undefined;
-  isEvaluating: boolean;
+  /** Ends the evaluation that is under way or waits for its turn; undefined if there is none. */
+  evaluation: Cancellation | undefined;
   /** What is sent again once the change that is being made is written. */
   repeats: Array<NotificationStep['repeats'][number]>;
   /** The end of the last change of the state: changes of one alert run one after another. */
@@ -126,6 +127,8 @@ interface Entry extends AlertKey {
  * - A crash before the entry leaves the earlier state: the next evaluation finds the change again. After it,
  *   the next holder finds the deliveries in the state and sends them, with their ids.
  * - While nothing was evaluated, nothing is known. That time counts neither for `for` nor for keep firing.
+ * - An evaluation ends with what it is for: when the alert is changed, disabled or deleted, when the lease
+ *   is lost, and when the service stops.
  * - If a write may have taken effect or not, the state is read again before the next change.
  * - An alert that is disabled or deleted ends its instances, which is told like every other end. The state of
  *   a deleted one ends when nothing waits to be sent any more.
@@ -134,8 +137,6 @@ export class AlertEngine {
   readonly #parts: AlertEngineParts;
   readonly #entries = new Map<string, Entry>();
   readonly #stopping = new AbortController();
-  /** Ends evaluations that are under way when the lease is lost. */
-  #evaluations = new Cancellation();
   readonly #wake = new Signal();
   readonly #queue = new FairExecutor(
     limits.maxWaitingEvaluations,
@@ -162,7 +163,7 @@ export class AlertEngine {
   /** Stops, and lets another node go on if the store answers in time. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#evaluations.cancel(new AppError('shutting_down', 'the service is shutting down'));
+    this.#cancelEvaluations('the service is shutting down');
     this.#wake.notify();
     const hasLeft = await finishWithin(this.#leave(), limits.nodeLeaveWaitMs, this.#parts.clock);
     if (hasLeft !== true) this.#parts.log.warn('alerts are evaluated by no node until the lease ends');
@@ -261,7 +262,6 @@ export class AlertEngine {
     const { states, documents, lease, log } = this.#parts;
     await Promise.all([states.refresh(), documents.refresh()]);
     if (!lease.isHeld || this.#stopping.signal.aborted) return;
-    this.#evaluations = new Cancellation();
     this.#isActive = true;
     log.info('this node evaluates alerts');
     const keys = [
@@ -273,6 +273,10 @@ export class AlertEngine {
     for (const key of keys) this.#onDocument(key);
     for (const entry of this.#entries.values()) this.#send(entry);
     this.#wake.notify();
+  }
+
+  #cancelEvaluations(reason: string): void {
+    for (const entry of this.#entries.values()) cancelEvaluation(entry, reason);
   }
 
   /** Has states that another node changed read again. */
@@ -290,7 +294,7 @@ export class AlertEngine {
 
   #giveUp(): void {
     this.#isActive = false;
-    this.#evaluations.cancel(new AppError('shutting_down', 'another node evaluates alerts'));
+    this.#cancelEvaluations('another node evaluates alerts');
     for (const entry of this.#entries.values()) this.#parts.notifications.forget(entry);
     this.#entries.clear();
     this.#parts.log.warn('this node evaluates alerts no more: it could not renew its lease');
@@ -314,14 +318,14 @@ export class AlertEngine {
     const nowMs = this.#nowMs();
     let nextMs = Number.POSITIVE_INFINITY;
     for (const entry of this.#entries.values()) {
-      if (entry.dueAtMs <= nowMs && !entry.isEvaluating) void this.#evaluate(entry);
+      if (entry.dueAtMs <= nowMs && entry.evaluation === undefined) void this.#evaluate(entry);
       else if (entry.stepAtMs <= nowMs) {
         entry.stepAtMs = Number.POSITIVE_INFINITY;
         void this.#change(entry, (state) => this.#told(entry, state, false));
       }
       nextMs = Math.min(
         nextMs,
-        entry.isEvaluating ? Number.POSITIVE_INFINITY : entry.dueAtMs,
+        entry.evaluation === undefined ? entry.dueAtMs : Number.POSITIVE_INFINITY,
         entry.stepAtMs,
       );
     }
@@ -345,6 +349,7 @@ export class AlertEngine {
     const { documents, states, hasEnded, lease } = this.#parts;
     const name = nameOf(key);
     if (hasEnded(key.tenant)) {
+      cancelEvaluation(this.#entries.get(name), 'the tenant was deleted');
       this.#entries.delete(name);
       this.#parts.notifications.forget(key);
       return;
@@ -370,7 +375,7 @@ export class AlertEngine {
         stepAtMs: nowMs,
         watchedUntilMs: Math.max(state.evaluatedAtMs, lease.earlierHolderMs ?? 0),
         last: undefined,
-        isEvaluating: false,
+        evaluation: undefined,
         repeats: [],
         changes: Promise.resolve(),
       };
@@ -378,6 +383,7 @@ export class AlertEngine {
       if (!isOn) this.#end(entry);
     } else if (document?.revision !== known.document?.revision) {
       const before = known.document;
+      cancelEvaluation(known, 'the alert was changed');
       known.document = document;
       known.rule = rule;
       known.dueAtMs = isOn ? nowMs : Number.POSITIVE_INFINITY;
@@ -391,14 +397,14 @@ export class AlertEngine {
     const { clock, evaluator, metrics, log } = this.#parts;
     const { document, rule, dueAtMs, tenant } = entry;
     if (document === undefined || rule === undefined) return;
-    const signal = this.#evaluations;
-    entry.isEvaluating = true;
+    const signal = new Cancellation();
+    entry.evaluation = signal;
     // What was missed is not made up for: of several times that are past, it is the newest one.
     const atMs = entry.isAsked ? this.#nowMs() : lastDueMs(rule.schedule, this.#nowMs());
     entry.isAsked = false;
     try {
       const outcome = await this.#queue.run(tenant, async () => {
-        if (signal.aborted) throw new AppError('shutting_down', 'this node evaluates alerts no more');
+        if (signal.aborted) throw new AppError('query_cancelled', 'the evaluation is not wanted any more');
         const startedMs = clock.monotonicMs();
         metrics.alertEvaluationLag.observe(Math.max(0, this.#nowMs() - atMs) / 1000);
         const { runsAs, datasets } = document.body;
@@ -422,7 +428,7 @@ export class AlertEngine {
       if (!signal.aborted)
         log.error({ err: thrown, alert: entry.id, tenant }, 'an alert could not be evaluated');
     } finally {
-      entry.isEvaluating = false;
+      entry.evaluation = undefined;
       // A document that changed meanwhile has set another time.
       if (entry.dueAtMs === dueAtMs) {
         const { evaluatedAtMs } = entry.state;
@@ -591,6 +597,10 @@ function notifiableOf(instance: Instance): readonly Notifiable[] {
   if (resolvedAtMs === undefined) return [];
   return [{ ...shown, status: 'resolved', startsAtMs, endsAtMs: resolvedAtMs }];
 }
+
+/** Also while it waits for its turn. */
+const cancelEvaluation = (entry: Entry | undefined, reason: string): void =>
+  entry?.evaluation?.cancel(new AppError('query_cancelled', reason));
 
 /** Whether a state has more than newer times and values. */
 const isWorthWriting = (before: AlertState, after: AlertState): boolean =>

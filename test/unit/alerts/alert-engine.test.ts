@@ -35,7 +35,15 @@ type Found = readonly string[] | undefined;
 const world = () => {
   const log = new MemoryLog();
   const timers = new ManualTimers();
-  return { log, timers, found: [] as Found, evaluations: [] as Array<readonly [node: string, atMs: number]> };
+  return {
+    log,
+    timers,
+    found: [] as Found,
+    evaluations: [] as Array<readonly [node: string, atMs: number]>,
+    /** Whether evaluations last until they are cancelled. */
+    isEndless: false,
+    cancelled: [] as string[],
+  };
 };
 type World = ReturnType<typeof world>;
 
@@ -68,8 +76,13 @@ async function node(from: World, name: string, isShared = true) {
     states,
     lease: new EngineLease({ log: log.asLog, node: name, isShared, clock: timers }),
     evaluator: {
-      evaluate: async ({ atMs }): Promise<EvaluationOutcome> => {
+      evaluate: async ({ atMs }, signal): Promise<EvaluationOutcome> => {
         from.evaluations.push([name, atMs]);
+        if (from.isEndless) {
+          await new Promise<void>((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+          from.cancelled.push(String((signal.reason as Error).message));
+          throw signal.reason;
+        }
         if (from.found === undefined) return { kind: 'failed', code: 'query_timeout', message: 'slow' };
         const observations = from.found.map((host) => ({
           labels: { host },
@@ -222,6 +235,35 @@ describe('the engine', () => {
     await all.timers.pass(minute + 2000);
     expect(all.evaluations.slice(before).map(([name]) => name)).toContain('b');
     expect(two.engine.size).toBe(1);
+  });
+
+  it('cancels the evaluation of what is changed, disabled or deleted', async () => {
+    const all = world();
+    const one = await node(all, 'a');
+    all.isEndless = true;
+    const key = await make(one);
+    await all.timers.pass(1000);
+    const update = (members: Partial<AlertBody>) =>
+      one.documents.update(caller, 'alert', key.id, (now) => ({ ...now.body, ...members }));
+    expect([all.evaluations.length, all.cancelled.length]).toEqual([1, 0]);
+    await update({ title: 'Other' });
+    await all.timers.pass(1000);
+    // It is evaluated as it is now.
+    expect([all.evaluations.length, all.cancelled.length]).toEqual([2, 1]);
+    await update({ isDisabled: true });
+    await all.timers.pass(1000);
+    expect([all.evaluations.length, all.cancelled.length]).toEqual([2, 2]);
+    await update({ isDisabled: false });
+    await all.timers.pass(1000);
+    expect([all.evaluations.length, all.cancelled.length]).toEqual([3, 2]);
+    await one.documents.delete(caller, 'alert', key.id);
+    await all.timers.pass(1000);
+    expect([all.evaluations.length, all.cancelled]).toEqual([3, Array(3).fill('the alert was changed')]);
+    const left = await make(one);
+    await all.timers.pass(1000);
+    await one.engine.stop();
+    expect(all.cancelled.slice(3)).toEqual(['the service is shutting down']);
+    expect(left.id).not.toBe(key.id);
   });
 
   it('tells the end of what is disabled or deleted at once, and forgets a deleted one when that is sent', async () => {
