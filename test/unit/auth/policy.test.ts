@@ -6,27 +6,6 @@ import type { Action, Principal, Privilege, PrivilegeName, Tag } from '../../../
 const names: readonly PrivilegeName[] = ['admin', 'editor', 'writer', 'reader', 'ingestor', 'exporter'];
 /** Of which privileges decide; anybody may ask about themselves. */
 type Decided = Exclude<Action, 'identity.self'>;
-const actions: readonly Decided[] = [
-  'ingest',
-  'query',
-  'query.export',
-  'dataset.list',
-  'dataset.read',
-  'dataset.manage',
-  'identity.manage',
-  'tenant.manage',
-  'backup.manage',
-  'dashboard.read',
-  'dashboard.write',
-  'filter.read',
-  'filter.write',
-  'alert.read',
-  'alert.write',
-  'target.read',
-  'target.manage',
-  'document.manage',
-  'service.read',
-];
 
 const principal = (...privileges: Privilege[]): Principal => ({
   kind: 'user',
@@ -57,6 +36,7 @@ const granted: Readonly<Record<Decided, readonly boolean[]>> = {
   'document.manage': [true, true, false, false, false, false],
   'service.read': [true, true, true, true, false, false],
 };
+const actions = Object.keys(granted) as readonly Decided[];
 
 /** Whether a granting privilege on dataset `a` suffices when asked about: `a`, `b`, no dataset. */
 const scoped: Readonly<Record<Decided, readonly [boolean, boolean, boolean]>> = {
