@@ -80,7 +80,8 @@
  */
 import { StoreError } from '../clickhouse/store-error.ts';
 import { AppError } from '../errors.ts';
-import { type Retrying, sleep, untilDone } from '../lib/backoff.ts';
+import { type Retrying, untilDone } from '../lib/backoff.ts';
+import { finishWithin } from '../lib/finish-within.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { SharedLock } from '../lib/shared-lock.ts';
 import type { Signal } from '../lib/signal.ts';
@@ -232,9 +233,7 @@ export class Drain {
   async stop(graceMs: number): Promise<void> {
     this.#cancelFlush();
     this.#flush();
-    const timer = new AbortController();
-    await Promise.race([this.drained(this.#newestNumber), sleep(graceMs, timer.signal, this.#options.clock)]);
-    timer.abort();
+    await finishWithin(this.drained(this.#newestNumber), graceMs, this.#options.clock);
     this.#stopping.abort();
     this.#cancelFlush();
     for (const { gate } of this.#gated) gate.notify();

@@ -1,4 +1,5 @@
-import { sleep } from '../lib/backoff.ts';
+import { systemClock } from '../lib/clock.ts';
+import { finishWithin } from '../lib/finish-within.ts';
 import { limits } from '../limits/limits.ts';
 import type { Wal } from '../wal/wal.ts';
 import type { Drain } from './drain.ts';
@@ -21,8 +22,6 @@ export async function waitForPending(
   const newest = wal.newestPending;
   if (newest === undefined) return false;
   const firstTables = new Set(ids.flatMap((id) => firstTablesOf(tenant, id)));
-  const timer = new AbortController();
-  await Promise.race([drain.stored(newest, firstTables), sleep(limits.freshDatasetWaitMs, timer.signal)]);
-  timer.abort();
+  await finishWithin(drain.stored(newest, firstTables), limits.freshDatasetWaitMs, systemClock);
   return true;
 }
